@@ -1,0 +1,53 @@
+"""Refusals are values: what can't be done, where, why, and what would help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a construct is not compiled (or a fusion not made).
+
+    ``construct`` names the thing in the user's terms, ``line`` is the user's line (0: unknown).
+    """
+
+    construct: str
+    reason: str
+    line: int = 0
+    file: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = f"line {self.line}: " if self.line else ""
+        advice = f" ({self.hint})" if self.hint else ""
+        return f"{place}{self.construct}: {self.reason}{advice}"
+
+
+class Refused(Exception):
+    """Carries a :class:`Refusal` from where it is noticed to where Python takes over."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
+
+
+def refuse(construct: str, reason: str, line: int = 0, hint: str = "") -> Refused:
+    """``raise refuse(...)``: shorthand for a :class:`Refused`."""
+    return Refused(Refusal(construct, reason, line, hint=hint))
+
+
+class CompileError(Exception):
+    """``fullgraph=True`` and the function can't be compiled whole."""
+
+
+class DeterminismError(RuntimeError):
+    """A deterministic mode is on and an operator can't promise it."""
+
+
+class CheckError(AssertionError):
+    """``check=True`` and the compiled result differs from Python's."""
+
+
+class VerifyError(AssertionError):
+    """A graph or a kernel program is ill formed: a bug of this library."""

@@ -1,0 +1,438 @@
+"""Sizes: integer polynomials over symbols, with ``//``, ``%``, ``min`` and ``max`` as atoms.
+
+::
+
+    Size    ::= int | Poly
+    Poly    ::= sum of  coefficient * product of atoms        (canonical: sorted, no zero terms)
+    Atom    ::= Symbol | Call(name in {floordiv, mod, min, max}, Size, Size)
+    Symbol  ::= a named integer read at each call (a dimension, a stride, a Python int)
+                or bound by a node of the graph (a computed integer, the number of True in a mask)
+
+Shapes, strides, offsets and trip counts are Sizes, so one compile serves every size.  A
+:class:`Facts` object answers questions about them: what can be proved is answered outright, the
+rest is answered from the sizes at hand and remembered as a :class:`Predicate` that guards the
+compiled code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import gcd
+from typing import Union
+
+Size = Union[int, "Poly"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbol:
+    """A named integer; identity is by object.
+
+    ``hint`` is its value in the call being traced (None if only the run can tell); ``low`` is a
+    proved lower bound: 0 for dimensions and counts, None where any sign may come.
+    """
+
+    name: str
+    hint: int | None = None
+    low: int | None = None
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """``floordiv``, ``mod``, ``min`` or ``max`` of two sizes, where it can't be simplified."""
+
+    name: str
+    left: Size
+    right: Size
+
+    def __repr__(self) -> str:
+        infix = {"floordiv": "//", "mod": "%"}.get(self.name)
+        if infix:
+            return f"(({self.left!r}) {infix} ({self.right!r}))"
+        return f"{self.name}({self.left!r}, {self.right!r})"
+
+
+Atom = Union[Symbol, Call]
+Monomial = tuple[Atom, ...]
+
+
+def _atom_key(atom: Atom) -> tuple[str, int]:
+    return (repr(atom), id(atom) if isinstance(atom, Symbol) else 0)
+
+
+@dataclass(frozen=True, eq=True)
+class Poly:
+    """A canonical polynomial: ``terms`` maps products of atoms to nonzero coefficients."""
+
+    terms: tuple[tuple[Monomial, int], ...]
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.terms)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        parts = []
+        for atoms, coefficient in self.terms:
+            text = "*".join(map(repr, atoms))
+            if not atoms:
+                parts.append(str(coefficient))
+            elif coefficient == 1:
+                parts.append(text)
+            elif coefficient == -1:
+                parts.append("-" + text)
+            else:
+                parts.append(f"{coefficient}*{text}")
+        return " + ".join(parts).replace("+ -", "- ")
+
+    def __add__(self, other: Size) -> Size:
+        return _combine(self, other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Size) -> Size:
+        return _combine(self, other, -1)
+
+    def __rsub__(self, other: Size) -> Size:
+        return _combine(_poly(other), self, -1)
+
+    def __neg__(self) -> Size:
+        return self * -1
+
+    def __mul__(self, other: Size) -> Size:
+        total: dict[Monomial, int] = {}
+        for atoms, coefficient in self.terms:
+            for atoms2, coefficient2 in _poly(other).terms:
+                key = tuple(sorted(atoms + atoms2, key=_atom_key))
+                total[key] = total.get(key, 0) + coefficient * coefficient2
+        return _make(total)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Size) -> Size:
+        return floordiv(self, other)
+
+    def __rfloordiv__(self, other: Size) -> Size:
+        return floordiv(other, self)
+
+    def __mod__(self, other: Size) -> Size:
+        return mod(self, other)
+
+    def __rmod__(self, other: Size) -> Size:
+        return mod(other, self)
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"the truth of a symbolic size ({self!r}) must be asked of Facts")
+
+    __index__ = None  # type: ignore[assignment]
+    __int__ = None  # type: ignore[assignment]
+
+
+def symbol(name: str, hint: int | None = None, low: int | None = None) -> Poly:
+    """A fresh symbol as a size."""
+    return Poly((((Symbol(name, hint, low),), 1),))
+
+
+def _poly(size: Size) -> Poly:
+    if isinstance(size, Poly):
+        return size
+    return Poly((((), int(size)),)) if size else Poly(())
+
+
+def _make(total: Mapping[Monomial, int]) -> Size:
+    terms = [(atoms, c) for atoms, c in total.items() if c]
+    if not terms:
+        return 0
+    if len(terms) == 1 and not terms[0][0]:
+        return terms[0][1]
+    terms.sort(key=lambda term: (-len(term[0]), [_atom_key(a) for a in term[0]]))
+    return Poly(tuple(terms))
+
+
+def _combine(left: Size, right: Size, sign: int) -> Size:
+    total = dict(_poly(left).terms)
+    for atoms, coefficient in _poly(right).terms:
+        total[atoms] = total.get(atoms, 0) + sign * coefficient
+    return _make(total)
+
+
+def floordiv(a: Size, b: Size) -> Size:
+    """``a // b``, rounding down; exact quotients of polynomials by an integer are simplified."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a // b
+    if b == 1:
+        return a
+    if isinstance(b, int) and b > 0:
+        # (b*q + r) // b = q + r // b
+        quotient: Size = 0
+        rest: Size = 0
+        for atoms, coefficient in _poly(a).terms:
+            term = Poly(((atoms, 1),)) if atoms else 1
+            if coefficient % b == 0:
+                quotient = quotient + term * (coefficient // b)
+            else:
+                rest = rest + term * coefficient
+        if rest == 0:
+            return quotient
+        if isinstance(rest, int):
+            return quotient + rest // b
+        return quotient + Poly((((Call("floordiv", rest, b),), 1),))
+    return Poly((((Call("floordiv", a, b),), 1),))
+
+
+def mod(a: Size, b: Size) -> Size:
+    """``a % b`` with the sign of ``b``, as Python has it."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a % b
+    if b == 1:
+        return 0
+    return a - floordiv(a, b) * b if isinstance(b, int) else Poly((((Call("mod", a, b),), 1),))
+
+
+def smallest(a: Size, b: Size) -> Size:
+    """``min(a, b)``."""
+    return _extreme("min", a, b)
+
+
+def largest(a: Size, b: Size) -> Size:
+    """``max(a, b)``."""
+    return _extreme("max", a, b)
+
+
+def _extreme(name: str, a: Size, b: Size) -> Size:
+    gap = a - b
+    if isinstance(gap, int):
+        return a if (gap <= 0) == (name == "min") else b
+    return Poly((((Call(name, a, b),), 1),))
+
+
+def product(sizes: Iterator[Size] | tuple[Size, ...] | list[Size]) -> Size:
+    """The product of sizes; 1 if there are none."""
+    total: Size = 1
+    for size in sizes:
+        total = total * size
+    return total
+
+
+def symbols(size: Size) -> Iterator[Symbol]:
+    """All symbols of a size, inside ``//``, ``%``, ``min`` and ``max`` too."""
+    if isinstance(size, Poly):
+        for atoms, _ in size.terms:
+            for atom in atoms:
+                if isinstance(atom, Symbol):
+                    yield atom
+                else:
+                    yield from symbols(atom.left)
+                    yield from symbols(atom.right)
+
+
+_CALLS: dict[str, Callable[[int, int], int]] = {
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "min": min,
+    "max": max,
+}
+_SYMBOLIC: dict[str, Callable[[Size, Size], Size]] = {
+    "floordiv": floordiv,
+    "mod": mod,
+    "min": smallest,
+    "max": largest,
+}
+
+
+def evaluate(size: Size, value: Callable[[Symbol], int]) -> int:
+    """The number that a size stands for, given the value of each symbol."""
+    if isinstance(size, int):
+        return size
+    total = 0
+    for atoms, coefficient in size.terms:
+        for atom in atoms:
+            if isinstance(atom, Symbol):
+                coefficient *= value(atom)
+            else:
+                left, right = evaluate(atom.left, value), evaluate(atom.right, value)
+                coefficient *= _CALLS[atom.name](left, right)
+        total += coefficient
+    return total
+
+
+def substitute(size: Size, replace: Mapping[Symbol, Size]) -> Size:
+    """A size with symbols replaced by sizes."""
+    if isinstance(size, int) or not any(s in replace for s in symbols(size)):
+        return size
+    total: Size = 0
+    for atoms, coefficient in size.terms:
+        term: Size = coefficient
+        for atom in atoms:
+            if isinstance(atom, Symbol):
+                term = term * replace.get(atom, Poly((((atom,), 1),)))
+            else:
+                left, right = substitute(atom.left, replace), substitute(atom.right, replace)
+                term = term * _SYMBOLIC[atom.name](left, right)
+        total = total + term
+    return total
+
+
+class Unhinted(Exception):
+    """A size has no value at tracing time."""
+
+
+def hint(size: Size) -> int:
+    """The value of a size in the call being traced; raises :class:`Unhinted` if none is known."""
+
+    def value(s: Symbol) -> int:
+        if s.hint is None:
+            raise Unhinted(s.name)
+        return s.hint
+
+    return evaluate(size, value)
+
+
+def lower_bound(size: Size) -> int | None:
+    """A proved lower bound, or None."""
+    if isinstance(size, int):
+        return size
+    total = 0
+    for atoms, coefficient in size.terms:
+        bound = 1
+        for atom in atoms:
+            low = atom.low if isinstance(atom, Symbol) else _call_low(atom)
+            if low is None or low < 0:
+                return None
+            bound *= low
+        if coefficient < 0 and atoms:
+            return None
+        total += coefficient * bound
+    return total
+
+
+def _call_low(call: Call) -> int | None:
+    left, right = lower_bound(call.left), lower_bound(call.right)
+    if call.name == "max":
+        known = [b for b in (left, right) if b is not None]
+        return max(known) if known else None
+    if call.name == "min":
+        return None if left is None or right is None else min(left, right)
+    if call.name == "floordiv" and left is not None and isinstance(call.right, int):
+        return left // call.right if call.right > 0 else None
+    return None
+
+
+def divisor(size: Size) -> int:
+    """The greatest integer that certainly divides a size."""
+    return abs(size) if isinstance(size, int) else gcd(*(c for _, c in size.terms))
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """``left op right`` over sizes; ``op`` is one of ``== != < <=``."""
+
+    op: str
+    left: Size
+    right: Size
+
+    def __repr__(self) -> str:
+        return f"{self.left!r} {self.op} {self.right!r}"
+
+    def holds(self, value: Callable[[Symbol], int]) -> bool:
+        a, b = evaluate(self.left, value), evaluate(self.right, value)
+        return {"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b}[self.op]
+
+
+_NEGATED = {"==": ("!=", False), "!=": ("==", False), "<": ("<=", True), "<=": ("<", True)}
+
+
+@dataclass
+class Facts:
+    """What is known about sizes while one function is traced.
+
+    Every question is answered yes or no.  What is not proved is answered from the hints and kept
+    in ``guards``: the compiled code is valid where all of them hold.
+    """
+
+    guards: list[Predicate] = field(default_factory=list)
+    replaced: dict[Symbol, Size] = field(default_factory=dict)
+    bounds: dict[Size, int] = field(default_factory=dict)
+
+    def norm(self, size: Size) -> Size:
+        """The size with symbols that are known to be equal to others replaced."""
+        return substitute(size, self.replaced) if self.replaced else size
+
+    def equal(self, a: Size, b: Size) -> bool:
+        return self.ask("==", a, b)
+
+    def less(self, a: Size, b: Size) -> bool:
+        return self.ask("<", a, b)
+
+    def at_most(self, a: Size, b: Size) -> bool:
+        return self.ask("<=", a, b)
+
+    def prove(self, op: str, a: Size, b: Size) -> bool | None:
+        """True or False where it follows from what is known, None where it is open."""
+        gap = self.norm(a) - self.norm(b)
+        if isinstance(gap, int):
+            return {"==": gap == 0, "!=": gap != 0, "<": gap < 0, "<=": gap <= 0}[op]
+        low, high = self._low(gap), self._low(-gap)
+        if op in ("==", "!="):
+            apart = (low is not None and low > 0) or (high is not None and high > 0)
+            return (op == "!=") if apart else None
+        strict = op == "<"
+        if high is not None and (high > 0 if strict else high >= 0):
+            return True
+        if low is not None and (low >= 0 if strict else low > 0):
+            return False
+        return None
+
+    def _low(self, size: Size) -> int | None:
+        known = [b for b in (lower_bound(size), self.bounds.get(size)) if b is not None]
+        if isinstance(size, Poly):
+            constant = sum(c for atoms, c in size.terms if not atoms)
+            rest = self.bounds.get(size - constant)
+            if rest is not None:
+                known.append(rest + constant)
+        return max(known) if known else None
+
+    def ask(self, op: str, a: Size, b: Size) -> bool:
+        """Decide ``a op b``, guarding if need be; raises :class:`Unhinted` if nobody can tell."""
+        proved = self.prove(op, a, b)
+        if proved is not None:
+            return proved
+        left, right = self.norm(a), self.norm(b)
+        holds = Predicate(op, hint(left), hint(right)).holds(lambda s: 0)
+        predicate = Predicate(op, left, right)
+        if not holds:
+            opposite, swap = _NEGATED[op]
+            predicate = Predicate(opposite, *((right, left) if swap else (left, right)))
+        self.guards.append(predicate)
+        self._learn(predicate)
+        return holds
+
+    def _learn(self, p: Predicate) -> None:
+        if p.op == "==":
+            for one, other in ((p.left, p.right), (p.right, p.left)):
+                name = _lone_symbol(one)
+                if name is not None and name not in set(symbols(other)):
+                    self.replaced = {k: substitute(v, {name: other}) for k, v in self.replaced.items()}
+                    self.replaced[name] = other
+                    return
+        elif p.op in ("<", "<="):
+            gap = p.right - p.left  # gap >= 1 or gap >= 0
+            if isinstance(gap, Poly):
+                constant = sum(c for atoms, c in gap.terms if not atoms)
+                rest = gap - constant
+                bound = (1 if p.op == "<" else 0) - constant
+                self.bounds[rest] = max(bound, self.bounds.get(rest, bound))
+
+
+def _lone_symbol(size: Size) -> Symbol | None:
+    if isinstance(size, Poly) and len(size.terms) == 1:
+        atoms, coefficient = size.terms[0]
+        if coefficient == 1 and len(atoms) == 1 and isinstance(atoms[0], Symbol):
+            return atoms[0]
+    return None

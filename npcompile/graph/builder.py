@@ -1,0 +1,169 @@
+"""Builds graphs: infers types, interns pure nodes, inserts casts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from npcompile.core.errors import refuse
+from npcompile.core.sizes import Facts, Poly, Size, Symbol, symbol
+from npcompile.graph import layout
+from npcompile.graph.ir import (
+    EFFECTS,
+    Attrs,
+    Check,
+    Const,
+    Node,
+    Number,
+    Region,
+    Resume,
+    SizeOf,
+    Window,
+)
+from npcompile.graph.types import (
+    BOOL,
+    PY_INT,
+    PYTHON,
+    Array,
+    Nothing,
+    Scalar,
+    Type,
+    contiguous,
+)
+
+IMPURE = EFFECTS | {"param", "for_", "while_", "if_"}
+
+
+class Builder:
+    """Appends nodes to a region.
+
+    ``line`` is the user's line that new nodes get; ``resume`` gives the place where Python goes on
+    if a check made now fails (the tracer sets it).
+    """
+
+    def __init__(self, facts: Facts | None = None) -> None:
+        self.facts = facts if facts is not None else Facts()
+        self.region = Region()
+        self.line = 0
+        self.resume: Callable[[], Resume] = Resume
+        self.bound: dict[Symbol, Node] = {}  # symbols that are bound by nodes
+        self._interned: dict[tuple[object, ...], Node] = {}
+
+    # -------------------------------------------------------------- nodes
+
+    def emit(self, op: str, args: Sequence[Node], attrs: Attrs, type_: Type) -> Node:
+        """A node; an equal pure one that exists already is returned instead."""
+        key = (op, tuple(map(id, args)), attrs, type_)
+        if op not in IMPURE:
+            found = self._interned.get(key)
+            if found is not None:
+                return found
+        node = Node(op, tuple(args), attrs, type_, self.line)
+        self.region.nodes.append(node)
+        if op not in IMPURE:
+            self._interned[key] = node
+        return node
+
+    def const(self, value: Number, type_: Scalar | None = None) -> Node:
+        """A constant scalar; its type is ``value``'s own unless given."""
+        if type_ is None:
+            type_ = PYTHON.get(type(value)) or Scalar(np.asarray(value).dtype, "np")
+        kind: type = type_.python_type if type_.origin == "py" else type_.dtype.type
+        if type_.origin == "py" and kind is int and not -(2**63) <= value < 2**63:  # type: ignore[operator]
+            raise refuse("int", f"the constant {value} is wider than 64 bits", self.line)
+        return self.emit("const", (), Const(kind(value)), type_)
+
+    def size(self, size: Size) -> Node:
+        """A size as a Python int."""
+        size = self.facts.norm(size)
+        if isinstance(size, int):
+            return self.const(size)
+        return self.emit("size", (), SizeOf(size), PY_INT)
+
+    def size_of(self, node: Node) -> Size:
+        """An integer scalar as a size; a computed one binds a fresh symbol."""
+        if node.op == "size":
+            assert isinstance(node.attrs, SizeOf)
+            return node.attrs.size
+        if node.op == "const":
+            assert isinstance(node.attrs, Const)
+            return int(node.attrs.value)  # type: ignore[arg-type]
+        for name, bound in self.bound.items():
+            if bound is node:
+                return Poly((((name,), 1),))
+        fresh = symbol(f"s{len(self.bound)}")
+        self.bound[fresh.terms[0][0][0]] = node  # type: ignore[index]
+        return fresh
+
+    def cast(self, node: Node, dtype: np.dtype | type | str) -> Node:
+        """``node.astype(dtype)`` (unsafe casting), free if it has the dtype already."""
+        dtype = np.dtype(dtype)
+        if isinstance(node.type, Array):
+            if node.type.dtype == dtype:
+                return node
+            order = layout.k_strides(self.facts, node.shape, [node.type.strides])
+            return self.emit("cast", (node,), None, Array(dtype, node.shape, order))
+        if node.type == Scalar(dtype, "np"):
+            return node
+        if node.op == "const" and node.dtype.kind != "c":
+            assert isinstance(node.attrs, Const)
+            with np.errstate(all="ignore"):
+                return self.const(np.asarray(node.attrs.value).astype(dtype)[()])
+        return self.emit("cast", (node,), None, Scalar(dtype, "np"))
+
+    def check(self, holds: Node, reason: str) -> None:
+        """Where ``holds`` is false, leave compiled code and let Python go on."""
+        assert holds.type in (Scalar(BOOL, "np"), Scalar(BOOL, "py")), holds.type
+        if holds.op == "const" and isinstance(holds.attrs, Const) and bool(holds.attrs.value):
+            return
+        self.emit("check", (holds,), Check(reason, self.resume()), Nothing())
+
+    # -------------------------------------------------------------- typed forms
+
+    def map(self, op: str, args: Sequence[Node], dtype: np.dtype | type | str,
+            attrs: Attrs = None, origin: str = "np") -> Node:
+        """An elementwise node over broadcast operands, whose dtypes must be the loop's."""
+        return self.emit(op, args, attrs, self.map_type(args, np.dtype(dtype), origin))
+
+    def map_type(self, args: Sequence[Node], dtype: np.dtype, origin: str = "np") -> Type:
+        """The type of an elementwise result: broadcast shape, K-order layout."""
+        arrays = [a.type for a in args if isinstance(a.type, Array)]
+        if not arrays:
+            return Scalar(dtype, origin)  # type: ignore[arg-type]
+        shape = layout.broadcast_shapes(self.facts, *(a.shape for a in arrays))
+        strides = [
+            layout.broadcast_strides(self.facts, a.shape, a.strides, shape) for a in arrays
+        ]
+        return Array(dtype, shape, layout.k_strides(self.facts, shape, strides))
+
+    def full(self, shape: tuple[Size, ...], value: Node) -> Node:
+        """A fresh C-contiguous array filled with a scalar."""
+        return self.emit("full", (value,), None, contiguous(value.dtype, shape))
+
+    def iota(self, length: Size) -> Node:
+        """int64 ``0, 1, ..., length - 1``."""
+        return self.emit("iota", (), None, contiguous(np.dtype(np.int64), (length,)))
+
+    def read(self, version: Node, window: Window) -> Node:
+        """What a window shows of a version: an array, or a NumPy scalar for shape ()."""
+        whole = version.type
+        assert isinstance(whole, Array)
+        if window == Window(0, whole.shape, whole.strides):
+            return version
+        dtype = whole.dtype
+        if window.part:
+            dtype = np.dtype(dtype.char.lower())
+        return self.emit("read", (version,), window, Array(dtype, window.shape, window.strides))
+
+    def element(self, version: Node, window: Window) -> Node:
+        """One element as a NumPy scalar."""
+        assert window.shape == () and isinstance(version.type, Array)
+        dtype = np.dtype(version.dtype.char.lower()) if window.part else version.dtype
+        return self.emit("read", (version,), window, Scalar(dtype, "np"))
+
+    def write(self, version: Node, value: Node, window: Window, mask: Node | None = None) -> Node:
+        """The next version of an array, with ``value`` (broadcast, of the same dtype) written
+        into a window, where ``mask`` is true."""
+        args = (version, value) if mask is None else (version, value, mask)
+        return self.emit("write", args, window, version.type)

@@ -1,0 +1,299 @@
+"""Language 1: the tensor graph.
+
+::
+
+    graph  ::= params, region, results, facts
+    region ::= params, nodes in traced order, results
+    node   ::= (op, args, attrs, type, line)               immutable; attrs are typed per op
+    type   ::= Array(dtype, shape, strides) | Scalar(dtype, origin: py|np) | Tuple(types)
+             | List(type) | Maybe(type) | Opaque | Nothing
+    size   ::= int | symbol | affine expression (+ * // min max)   see npcompile.core.sizes
+
+    op     ::= an operator record's name (npcompile.ops), a primitive (npcompile.graph.primitives),
+               or one of:
+      param   Param(index, name)          an argument, global, closure value or attribute
+      const   Const(value)                a number
+      size    SizeOf(size)                a size as a Python int
+      cast                                to the dtype of the node's type
+      full                                a fresh array of one value: args (scalar,)
+      iota                                0 .. n-1 along the only axis
+      read    Window                      a window on a version of an array: args (version,);
+                                          of shape () and Scalar type: one element
+      write   Window                      the next version: args (version, value[, where mask])
+      reduce  Reduction                   args (array[, initial])
+      host_call HostCall                  runs the real Python function, in order
+      check   Check                       args (bool,): where false, leave for Python
+      get     Get(index)                  one result of a node with several
+      if_     args (pred,), two regions   results: those of the arm taken
+      for_    Loop(start, stop, step), args = initial carried values, one region whose params
+                                          are (index, *carried) and results the next carried
+      while_  args = initial carried values, one region; results[0] is the tail test
+
+An array that the program sees is a cell: successive versions of one memory.  A version is a node;
+``write`` makes the next one.  Node order is memory order: a window read before a write in the list
+sees what was there before it.  Effects are ``write``, ``host_call`` and ``check``, in list order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+import numpy as np
+
+from npcompile.core.sizes import Facts, Size, Symbol
+from npcompile.graph.types import Array, Nothing, Scalar, Type
+
+Number = Union[bool, int, float, complex, np.generic]
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """``symbol`` is the size symbol bound to a Python int argument, if any."""
+
+    index: int
+    name: str
+    symbol: Symbol | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const:
+    value: Number
+
+    def __eq__(self, other: object) -> bool:  # -0.0 and NaN are told apart by their bits
+        return isinstance(other, Const) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[type, str]:
+        return (type(self.value), repr(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class SizeOf:
+    size: Size
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A strided view of a version's memory; all in elements, relative to its first element."""
+
+    offset: Size
+    shape: tuple[Size, ...]
+    strides: tuple[Size, ...]
+    part: str = ""  # "real" or "imag": of complex memory, whose elements then count as pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """``kind`` is a key of :data:`npcompile.graph.primitives.REDUCTIONS`.
+
+    ``loop`` is the dtype the reduction runs in: where it differs from the operand's, the operand
+    is cast in chunks of 8192 elements, which shows in the order of sums.
+    """
+
+    kind: str
+    axes: tuple[int, ...]
+    keepdims: bool
+    loop: np.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A constant table for the primitive ``lookup``."""
+
+    values: tuple[float, ...] | tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostCall:
+    """``path`` imports the function: ``"numpy:matmul"``. ``keywords`` name the last arguments;
+    ``statics`` are (position or keyword, constant) arguments that are no nodes.
+    ``out`` says that the result is written into a fresh array of the node's type by ``out=``."""
+
+    path: str
+    keywords: tuple[str, ...] = ()
+    statics: tuple[tuple[int | str, Any], ...] = ()
+    out: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """One Python frame to go on in: ``offset`` is the bytecode's, ``local`` and ``stack`` give
+    what each name and stack slot holds as result trees."""
+
+    code: Any
+    offset: int
+    local: tuple[tuple[str, Tree], ...]
+    stack: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resume:
+    """Where Python goes on if a check fails: the innermost frame last. ``None`` frames: only a
+    rerun from the start is possible (no effect has happened yet)."""
+
+    frames: tuple[Frame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """``reason`` says in the user's terms what leaves compiled code."""
+
+    reason: str
+    resume: Resume
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    start: Size
+    stop: Size
+    step: Size
+
+
+Attrs = Union[
+    None, Param, Const, SizeOf, Window, Reduction, Table, HostCall, Check, Get, Loop
+]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Node:
+    """One value; identity is by object (interning is the builder's)."""
+
+    op: str
+    args: tuple[Node, ...]
+    attrs: Attrs
+    type: Type
+    line: int = 0
+    regions: tuple[Region, ...] = ()
+
+    @property
+    def dtype(self) -> np.dtype:
+        assert isinstance(self.type, (Array, Scalar)), self.type
+        return self.type.dtype
+
+    @property
+    def shape(self) -> tuple[Size, ...]:
+        assert isinstance(self.type, (Array, Scalar)), self.type
+        return self.type.shape
+
+
+@dataclass(eq=False, slots=True)
+class Region:
+    """A sequence of nodes with parameters and results."""
+
+    params: list[Node] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    results: list[Node] = field(default_factory=list)
+
+
+# ------------------------------------------------------------------ results of a function
+
+
+@dataclass(frozen=True, slots=True)
+class SameParam:
+    """The very object that came in as a parameter."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewArray:
+    """A fresh array holding ``node``; equal ``cell`` numbers are one object."""
+
+    cell: int
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOf:
+    """A view; equal ``ident`` numbers are one object."""
+
+    ident: int
+    base: SameParam | NewArray
+    window: Window
+    dtype: np.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class NumberOf:
+    """A scalar node, boxed by its type's origin."""
+
+    node: Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StaticObject:
+    """A constant Python object, returned as it is; ``source`` says how to find it again."""
+
+    value: Any
+    source: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A container: ``kind`` is tuple, list, dict, slice or a named tuple class; equal nonzero
+    ``ident`` numbers are one object."""
+
+    kind: type
+    items: tuple[Tree, ...]
+    keys: tuple[Any, ...] = ()
+    ident: int = 0
+
+
+Tree = Union[SameParam, NewArray, ViewOf, NumberOf, StaticObject, Items]
+
+
+@dataclass(eq=False, slots=True)
+class Graph:
+    """A traced function.
+
+    ``written`` holds the indices of parameters whose memory the graph writes; their final version
+    is in ``finals``.  ``facts.guards`` are the predicates on sizes under which it is valid.
+    """
+
+    name: str
+    region: Region
+    result: Tree
+    facts: Facts
+    finals: dict[int, Node] = field(default_factory=dict)
+
+    @property
+    def params(self) -> list[Node]:
+        return self.region.params
+
+    @property
+    def written(self) -> set[int]:
+        return set(self.finals)
+
+
+EFFECTS = frozenset({"write", "host_call", "check"})
+
+
+def leaves(tree: Tree) -> Iterator[Tree]:
+    """The leaves of a result, left to right."""
+    if isinstance(tree, Items):
+        for item in tree.items:
+            yield from leaves(item)
+    else:
+        yield tree
+
+
+def result_nodes(tree: Tree) -> Iterator[Node]:
+    """The nodes that a result needs."""
+    for leaf in leaves(tree):
+        if isinstance(leaf, (NewArray, NumberOf)):
+            yield leaf.node
+        elif isinstance(leaf, ViewOf) and isinstance(leaf.base, NewArray):
+            yield leaf.base.node
+
+
+def nothing() -> Nothing:
+    return Nothing()

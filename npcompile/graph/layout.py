@@ -1,0 +1,118 @@
+"""How NumPy would lay arrays out: broadcasting, K order, coalescing.
+
+The iterator's rules are NumPy's (NEP 10 and ``nditer``): axes of length 1 count as stride 0; two
+axes keep their order unless an operand says otherwise and none says "keep"; the first operand
+that has strides on both decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npcompile.core.errors import refuse
+from npcompile.core.sizes import Facts, Size, lower_bound
+from npcompile.graph.types import c_strides
+
+
+def broadcast_shapes(facts: Facts, *shapes: tuple[Size, ...]) -> tuple[Size, ...]:
+    """NumPy's broadcasting of symbolic shapes; lengths not proved equal become guards."""
+    ndim = max(map(len, shapes), default=0)
+    out: list[Size] = [1] * ndim
+    for shape in shapes:
+        for axis, size in enumerate(shape, ndim - len(shape)):
+            have = facts.norm(out[axis])
+            size = facts.norm(size)
+            if size == have or size == 1:
+                continue
+            if have == 1:
+                out[axis] = size
+            elif facts.prove("==", have, size) is None and facts.equal(have, size):
+                out[axis] = facts.norm(have)
+            elif facts.norm(have) == facts.norm(size):
+                out[axis] = facts.norm(have)
+            elif facts.equal(size, 1):
+                continue
+            elif facts.equal(have, 1):
+                out[axis] = size
+            else:
+                raise refuse("broadcast", f"shapes {shapes} don't match: Python raises")
+    return tuple(out)
+
+
+def broadcast_strides(
+    facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...], target: tuple[Size, ...]
+) -> tuple[Size, ...]:
+    """Strides of an operand over the broadcast shape: 0 along axes that it lacks or repeats."""
+    lead = len(target) - len(shape)
+    out: list[Size] = [0] * lead
+    for size, stride, wide in zip(shape, strides, target[lead:], strict=True):
+        size, wide = facts.norm(size), facts.norm(wide)
+        repeated = size == 1 and wide != 1
+        out.append(0 if repeated else stride)
+    return tuple(out)
+
+
+def _magnitude(facts: Facts, stride: Size) -> Size:
+    if isinstance(stride, int):
+        return abs(stride)
+    low = lower_bound(stride)
+    if low is not None and low >= 0:
+        return stride
+    return stride if facts.at_most(0, stride) else -stride
+
+
+def axis_order(
+    facts: Facts, shape: tuple[Size, ...], operands: Sequence[tuple[Size, ...]]
+) -> tuple[int, ...]:
+    """Axes from the slowest to the fastest, as ``nditer`` with order K sorts them.
+
+    ``operands`` are the broadcast strides of each operand over ``shape``.
+    """
+    ndim = len(shape)
+    unit = [facts.norm(size) == 1 for size in shape]
+
+    def keep(outer: int, inner: int) -> bool | None:
+        """True: outer stays outside; False: swap; None: no operand says."""
+        said: bool | None = None
+        for strides in operands:
+            a = 0 if unit[outer] else facts.norm(strides[outer])
+            b = 0 if unit[inner] else facts.norm(strides[inner])
+            if a == 0 or b == 0:
+                continue
+            if facts.at_most(_magnitude(facts, b), _magnitude(facts, a)):
+                return True
+            said = False
+        return said
+
+    order: list[int] = []  # insertion sort, from the slowest on, exactly as nditer does
+    for axis in range(ndim):
+        position = len(order)
+        for k in range(len(order) - 1, -1, -1):
+            verdict = keep(order[k], axis)
+            if verdict is True:
+                break
+            if verdict is False:
+                position = k
+        order.insert(position, axis)
+    return tuple(order)
+
+
+def fresh_strides(shape: tuple[Size, ...], order: Sequence[int]) -> tuple[Size, ...]:
+    """Strides of a fresh array whose axes lie in memory in ``order``, slowest first."""
+    strides: list[Size] = [0] * len(shape)
+    packed = c_strides(tuple(shape[axis] for axis in order))
+    for axis, stride in zip(order, packed, strict=True):
+        strides[axis] = stride
+    return tuple(strides)
+
+
+def k_strides(
+    facts: Facts, shape: tuple[Size, ...], operands: Sequence[tuple[Size, ...]]
+) -> tuple[Size, ...]:
+    """Strides that NumPy gives to a fresh result of operands with these broadcast strides."""
+    return fresh_strides(shape, axis_order(facts, shape, operands))
+
+
+def coalesces(facts: Facts, outer: tuple[Size, Size], inner: tuple[Size, Size]) -> bool:
+    """Whether two axes, (length, stride) each, are one run of memory (asked, so it may guard)."""
+    return facts.equal(outer[1], inner[0] * inner[1])

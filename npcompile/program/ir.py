@@ -1,0 +1,299 @@
+"""Language 2: the kernel program.
+
+::
+
+    program ::= buffers, statements, result
+    stmt    ::= Alloc b | Free b
+              | Kernel(axes; values; stores; reduction)
+              | Bind symbol := scalar buffer          a computed integer becomes a size
+              | Check(scalar buffer, reason, resume)
+              | Call(host function, buffers in, buffers out)
+              | For(symbol, start, stop, step; block) | While(block, scalar) | If(scalar; block, block)
+    kernel  ::= axes (name, extent), slowest first
+                values  in order, each  Load(buffer, index) | Const | AxisIndex | SizeValue
+                                      | Apply(primitive or "cast", operands, dtype)
+                stores  (buffer, index, value, mask?)      or one reduction into a buffer
+    index   ::= affine: offset + sum(coefficient[axis] * axis), in elements
+
+Reads and writes of one buffer keep statement order; that order is memory order.  A scalar is a
+buffer of rank 0.  Within a kernel every axis that no reduction runs over is parallel: iterations
+may run in any order and side by side.  Kernels know nothing of a device.
+
+Order of a reduction (the canonical order of sums, NumPy >= 2.3): kept axes and reduced axes stand
+in the kernel's axis order, slowest first.  For each kept index the accumulator starts as
+``initial`` (or the first element) and runs over the reduced axes, the last varying fastest.  Kind
+``sum`` of floats and complex, where the kernel's *last* axis is reduced: each run along that axis
+is summed pairwise (in pieces of ``chunk`` elements, if given) and the run's sum is added to the
+accumulator.  Everything else accumulates element by element.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Union
+
+import numpy as np
+
+from npcompile.core.sizes import Predicate, Size, Symbol
+from npcompile.graph.ir import HostCall, Number, Resume, Table, Window
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buffer:
+    """Memory: ``kind`` says who owns it.
+
+    ``param``: the array (or number, rank 0) of parameter ``index``; ``result``: becomes a NumPy
+    array of the caller's; ``temp``: ours; ``scalar``: one number in the frame.
+    Strides count elements and address element (0, ..., 0) at offset 0.
+    """
+
+    name: str
+    kind: Literal["param", "result", "temp", "scalar"]
+    dtype: np.dtype
+    shape: tuple[Size, ...] = ()
+    strides: tuple[Size, ...] = ()
+    index: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """``offset + sum(coefficients[k] * axis k)``, in elements of the buffer's dtype.
+
+    ``part`` reads or writes one half of complex elements.
+    """
+
+    offset: Size
+    coefficients: tuple[Size, ...]
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    buffer: Buffer
+    at: Index
+    dtype: np.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    value: Number
+    dtype: np.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class AxisIndex:
+    """The index along a kernel axis, int64."""
+
+    axis: int
+    dtype: np.dtype = np.dtype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class SizeValue:
+    """A size, int64."""
+
+    size: Size
+    dtype: np.dtype = np.dtype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A primitive over earlier values (by position); ``cast`` converts to ``dtype``."""
+
+    op: str
+    args: tuple[int, ...]
+    dtype: np.dtype
+    table: Table | None = None
+
+
+Value = Union[Load, Const, AxisIndex, SizeValue, Apply]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """``buffer[at] = values[value]``, where ``values[mask]`` if given."""
+
+    buffer: Buffer
+    at: Index
+    value: int
+    mask: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """Reduces ``values[value]`` over ``axes`` into ``buffer`` (indexed by the kept axes; the
+    coefficients of reduced axes are 0).  ``initial`` is the accumulator's start, ``None``: the
+    first element.  ``kind`` is a key of ``REDUCTIONS``; argmin and argmax count along the axes in
+    row-major order of the reduced axes as listed.
+    """
+
+    kind: str
+    axes: tuple[int, ...]
+    value: int
+    buffer: Buffer
+    at: Index
+    dtype: np.dtype
+    initial: Number | None = None
+    chunk: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    name: str
+    extent: Size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """One loop nest.  ``lines`` are the user's lines that it came from, for messages."""
+
+    name: str
+    axes: tuple[Axis, ...]
+    values: tuple[Value, ...]
+    stores: tuple[Store, ...] = ()
+    reductions: tuple[Reduce, ...] = ()
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Alloc:
+    buffer: Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    buffer: Buffer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bind:
+    symbol: Symbol
+    buffer: Buffer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """Leave for Python where the bool scalar is false; ``number`` indexes ``program.resumes``."""
+
+    buffer: Buffer
+    reason: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A buffer seen through a window, as an operand of a host call."""
+
+    buffer: Buffer
+    window: Window
+    dtype: np.dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """Runs a Python function on arrays; ``outputs`` are written by ``out=`` or copied into."""
+
+    function: HostCall
+    inputs: tuple[View, ...]
+    outputs: tuple[Buffer, ...]
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class For:
+    symbol: Symbol
+    start: Size
+    stop: Size
+    step: Size
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class While:
+    """Do-while: runs ``body``, goes on while the scalar is true."""
+
+    body: tuple[Statement, ...]
+    again: Buffer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class If:
+    condition: Buffer
+    then: tuple[Statement, ...]
+    orelse: tuple[Statement, ...]
+
+
+Statement = Union[Alloc, Free, Kernel, Bind, Check, Call, For, While, If]
+
+
+# ------------------------------------------------------------------ results
+
+
+@dataclass(frozen=True, slots=True)
+class ParamResult:
+    """The very object that came in."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class BufferResult:
+    """The array of a result buffer (one object per buffer)."""
+
+    buffer: Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class ViewResult:
+    """A view of a parameter or of a result buffer; equal ``ident`` is one object."""
+
+    ident: int
+    base: ParamResult | BufferResult
+    window: Window
+    dtype: np.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarResult:
+    """A rank-0 buffer boxed as a Python (``py``) or NumPy (``np``) number."""
+
+    buffer: Buffer
+    origin: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StaticResult:
+    value: object
+    source: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsResult:
+    kind: type
+    items: tuple[Result, ...]
+    keys: tuple[object, ...] = ()
+    ident: int = 0
+
+
+Result = Union[ParamResult, BufferResult, ViewResult, ScalarResult, StaticResult, ItemsResult]
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """A scheduled function.
+
+    ``params`` are the buffers of the parameters in order; ``guards`` the predicates on sizes under
+    which the program is valid; ``written`` the parameters that it writes; ``resumes`` what the
+    checks refer to; ``resume_values`` the buffers that each of them needs alive.
+    """
+
+    name: str
+    params: list[Buffer]
+    buffers: list[Buffer]
+    body: tuple[Statement, ...]
+    result: Result
+    guards: list[Predicate]
+    written: frozenset[int] = frozenset()
+    int_symbols: dict[int, Symbol] = field(default_factory=dict)
+    resumes: list[Resume] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # fusions made and refused, for explain()
