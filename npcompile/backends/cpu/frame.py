@@ -1,0 +1,83 @@
+"""The frame: one block of 8-byte slots through which the entry, the body and kernels talk.
+
+::
+
+    slot          holds
+    data(b)       address of element (0, ..., 0) of an array buffer
+    object(b)     PyObject* of a parameter or result array (0 until there is one)
+    number(b)     the bits of a rank-0 buffer, low-order first; complex128 takes two slots
+    symbol(s)     the value of a size symbol
+
+``define i64 @body(ptr %frame)`` runs a program's statements on a filled frame and returns a
+:data:`DONE`, :data:`RAISED` or the number (>= 0) of the check that failed.
+"""
+
+from __future__ import annotations
+
+from npcompile.core.sizes import Symbol, symbols
+from npcompile.program.ir import (
+    Bind,
+    Buffer,
+    For,
+    If,
+    Program,
+    Statement,
+    While,
+)
+
+DONE = -1  #: every statement ran
+RAISED = -2  #: a Python exception is set (a host call's, or MemoryError)
+
+
+class Frame:
+    """Slot numbers of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self._slots: dict[tuple[str, object], int] = {}
+        self.size = 0
+        for buffer in program.params + program.buffers:
+            self._buffer(buffer)
+        for buffer in program.params:
+            for size in (*buffer.shape, *buffer.strides):
+                for name in symbols(size):
+                    self._take("symbol", name)
+        for name in program.int_symbols.values():
+            self._take("symbol", name)
+        self._block(program.body)
+
+    def _take(self, what: str, key: object, count: int = 1) -> None:
+        if (what, key) not in self._slots:
+            self._slots[what, key] = self.size
+            self.size += count
+
+    def _buffer(self, buffer: Buffer) -> None:
+        # a rank-0 array parameter has both an address and an object; a number has its bits
+        if buffer.kind == "scalar" or (buffer.kind == "param" and buffer.index < 0):
+            self._take("number", buffer, 2)
+            return
+        self._take("data", buffer)
+        self._take("object", buffer)
+        if not buffer.shape:
+            self._take("number", buffer, 2)
+
+    def _block(self, body: tuple[Statement, ...]) -> None:
+        for statement in body:
+            if isinstance(statement, (Bind, For)):
+                self._take("symbol", statement.symbol)
+            if isinstance(statement, (For, While)):
+                self._block(statement.body)
+            elif isinstance(statement, If):
+                self._block(statement.then)
+                self._block(statement.orelse)
+
+    def data(self, buffer: Buffer) -> int:
+        return self._slots["data", buffer]
+
+    def object(self, buffer: Buffer) -> int:
+        return self._slots["object", buffer]
+
+    def number(self, buffer: Buffer) -> int:
+        return self._slots["number", buffer]
+
+    def symbol(self, name: Symbol) -> int:
+        return self._slots["symbol", name]

@@ -1,0 +1,84 @@
+"""The one frozen configuration, from arguments, context managers and the environment."""
+
+from __future__ import annotations
+
+import os
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+Deterministic = Literal[False, True, "portable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All options of a compiled function; see :func:`npcompile.jit` for their meaning."""
+
+    fullgraph: bool = False
+    dynamic: bool = True
+    static: tuple[str, ...] = ()
+    check: bool = False
+    fastmath: bool = False
+    reassociate: bool = False
+    deterministic: Deterministic = False
+    warn_only: bool = False
+    parallel: bool = True
+    cache: bool = True
+    backend: Literal["cpu", "reference"] = "cpu"
+
+
+def _flag(name: str) -> bool:
+    return os.environ.get(name, "").lower() in ("1", "true", "yes", "on")
+
+
+def disabled() -> bool:
+    """``NPCOMPILE_DISABLE=1``: decorated functions run as plain Python."""
+    return _flag("NPCOMPILE_DISABLE")
+
+
+def _deterministic(text: str) -> Deterministic:
+    if text == "portable":
+        return "portable"
+    return text.lower() in ("1", "true", "yes", "on")
+
+
+def capability() -> Literal["default", "avx2", "avx512"]:
+    """``NPCOMPILE_CPU_CAPABILITY``: the vector width to generate for."""
+    value = os.environ.get("NPCOMPILE_CPU_CAPABILITY", "default").lower()
+    if value not in ("default", "avx2", "avx512"):
+        raise ValueError(f"NPCOMPILE_CPU_CAPABILITY is default, avx2 or avx512, not {value!r}")
+    return value  # type: ignore[return-value]
+
+
+#: the mode that ``use_deterministic_algorithms`` and ``with deterministic(...)`` set
+_mode: ContextVar[tuple[Deterministic, bool]] = ContextVar("npcompile_deterministic")
+
+
+def deterministic_mode() -> tuple[Deterministic, bool]:
+    """The mode in force and whether it only warns."""
+    found = _mode.get(None)
+    if found is None:
+        return _deterministic(os.environ.get("NPCOMPILE_DETERMINISTIC", "")), False
+    return found
+
+
+def set_deterministic_mode(mode: Deterministic, warn_only: bool = False) -> Any:
+    """Sets the mode; returns a token for :func:`reset_deterministic_mode`."""
+    if mode not in (False, True, "portable"):
+        raise ValueError(f"mode is False, True or 'portable', not {mode!r}")
+    return _mode.set((mode, warn_only))
+
+
+def reset_deterministic_mode(token: Any) -> None:
+    _mode.reset(token)
+
+
+def from_environment(**options: Any) -> Config:
+    """A configuration from keyword options, with the environment's defaults."""
+    known = {k: v for k, v in options.items() if v is not None}
+    if "static" in known and isinstance(known["static"], str):
+        known["static"] = (known["static"],)
+    elif "static" in known:
+        known["static"] = tuple(known["static"])
+    config = Config(**known)
+    return replace(config, check=True) if _flag("NPCOMPILE_CHECK") else config

@@ -1,0 +1,95 @@
+"""What an operator is called with while a function is traced, and what it may do.
+
+::
+
+    operand ::= Node                      a traced scalar (its type is a Scalar)
+              | ArrayRef                  an array object of the program
+              | tuple | list | dict | slice of operands
+              | any other Python object   static: its value is known while tracing
+
+Operators get operands and return operands.  They never see the tracer: only a :class:`Context`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from npcompile.core.errors import Refused
+from npcompile.core.sizes import Facts, Size
+from npcompile.graph.builder import Builder
+from npcompile.graph.ir import HostCall, Node, Window
+from npcompile.graph.types import Array
+
+
+class Cell:
+    """One memory, whose contents change: its current version is the context's to know.
+
+    ``first`` is the version it was made with; ``param`` the parameter it belongs to, or -1.
+    """
+
+    __slots__ = ("first", "param")
+
+    def __init__(self, first: Node, param: int = -1) -> None:
+        self.first = first
+        self.param = param
+
+    @property
+    def type(self) -> Array:
+        assert isinstance(self.first.type, Array)
+        return self.first.type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayRef:
+    """An array object: a window on a cell.  Identity is by object, as in Python."""
+
+    cell: Cell
+    window: Window
+    dtype: np.dtype
+    writeable: bool = True
+
+    @property
+    def shape(self) -> tuple[Size, ...]:
+        return self.window.shape
+
+    @property
+    def strides(self) -> tuple[Size, ...]:
+        return self.window.strides
+
+    @property
+    def ndim(self) -> int:
+        return len(self.window.shape)
+
+    @property
+    def type(self) -> Array:
+        return Array(self.dtype, self.window.shape, self.window.strides)
+
+
+Operand = Any
+
+
+class Context(Protocol):
+    """What an operator may ask of whoever traces."""
+
+    builder: Builder
+
+    @property
+    def facts(self) -> Facts: ...
+
+    def read(self, ref: ArrayRef) -> Node:
+        """The array's contents now."""
+
+    def write(self, ref: ArrayRef, value: Node, mask: Node | None = None) -> None:
+        """``ref[...] = value`` (of ref's dtype, broadcast), where ``mask`` is true."""
+
+    def new(self, node: Node) -> ArrayRef:
+        """A fresh array object with these contents."""
+
+    def host_call(self, call: HostCall, args: tuple[Operand, ...], result: Array) -> ArrayRef:
+        """The result, of a known type, of running a real Python function in place."""
+
+    def refuse(self, construct: str, reason: str, hint: str = "") -> Refused:
+        """``raise ctx.refuse(...)``: this call is left to Python; the line is filled in."""

@@ -1,0 +1,119 @@
+"""One operator is one record; kinds carry code, operators carry data.
+
+Everything about an operator is said once, here in its record: names, signatures, meaning,
+lowering, test domain, error bound, determinism.  Namespaces, call resolution, tests, the coverage
+and accuracy pages are derived from :data:`OPERATORS` by loops.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from npcompile.ops.operands import Context, Operand
+
+Guarantee = Literal["portable", "machine", "none"]
+"""What the deterministic modes may rely on: ``portable``: same bits everywhere; ``machine``: same
+bits on every run and thread count of one machine; ``none``: a library chooses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Where an operator is tested: a range and special values per operand."""
+
+    low: float = -10.0
+    high: float = 10.0
+    specials: tuple[float, ...] = (0.0, -0.0, np.inf, -np.inf, np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A family of operators: ``call`` builds the graph for one call of any of them."""
+
+    name: str
+    call: Callable[[Op, Context, tuple[Operand, ...], dict[str, Operand]], Operand]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Op:
+    """One operator.
+
+    ``aliases`` are import paths of the functions it stands for: ``"numpy:add"``,
+    ``"scipy.special:erf"``, ``"math:sqrt"``, ``"numpy:ndarray.sum"``.  ``signatures`` are NumPy's
+    loops (``"ff->f dd->d"``) that are compiled; others run in Python.  ``reference`` names the
+    oracle.  ``lower`` is a primitive's name, or a program: a function of
+    :class:`npcompile.graph.expression.Expr` operands, or of (builder, node, ...) for kinds other
+    than elementwise.  ``ulp`` is the error bound per result type character (0: exact).
+    """
+
+    name: str
+    kind: Kind
+    signatures: str = ""
+    aliases: tuple[str, ...] = ()
+    reference: str = ""
+    lower: str | Callable[..., Any] | None = None
+    derivative: Callable[..., Any] | None = None
+    domains: tuple[Domain, ...] = (Domain(),)
+    ulp: Mapping[str, float] = field(default_factory=dict)
+    guarantee: Guarantee = "portable"
+    doc: str = ""
+    data: Any = None  # what the kind needs beyond this
+
+    def oracle(self) -> Callable[..., Any]:
+        """The reference function."""
+        return import_path(self.reference)
+
+
+OPERATORS: dict[str, Op] = {}
+
+
+def define(name: str, kind: Kind, signatures: str = "", **fields: Any) -> Op:
+    """Adds a record to :data:`OPERATORS`."""
+    if name in OPERATORS:
+        raise ValueError(f"operator {name!r} is defined twice")
+    op = OPERATORS[name] = Op(name, kind, signatures, **fields)
+    return op
+
+
+def import_path(path: str) -> Any:
+    """The object at ``"package.module:attribute.attribute"``."""
+    module, _, names = path.partition(":")
+    __import__(module)
+    found: Any = sys.modules[module]
+    for name in names.split("."):
+        found = getattr(found, name)
+    return found
+
+
+def loaded(path: str) -> Any:
+    """The object at a path if its module is imported already, else None."""
+    module, _, names = path.partition(":")
+    found: Any = sys.modules.get(module)
+    for name in names.split("."):
+        found = getattr(found, name, None)
+    return found
+
+
+_BY_IDENTITY: dict[int, tuple[Any, Op]] = {}
+_SEEN_MODULES: set[str] = set()
+
+
+def resolve(function: Any) -> Op | None:
+    """The record of the operator that a function object is, whatever name it was imported by."""
+    found = _BY_IDENTITY.get(id(function))
+    if found is not None and found[0] is function:
+        return found[1]
+    for op in OPERATORS.values():
+        for alias in op.aliases:
+            module = alias.partition(":")[0]
+            if module in sys.modules and alias not in _SEEN_MODULES:
+                target = loaded(alias)
+                if target is not None:
+                    _SEEN_MODULES.add(alias)
+                    _BY_IDENTITY.setdefault(id(target), (target, op))
+    found = _BY_IDENTITY.get(id(function))
+    return found[1] if found is not None and found[0] is function else None

@@ -1,0 +1,98 @@
+"""Where a traced value comes from: how to find it again at each call, and how to guard it.
+
+::
+
+    source ::= Arg(name) | Global(name) | ClosureCell(function source, name)
+             | Attribute(source, name) | Item(source, key) | TypeOf / LengthOf(source)
+    guard  ::= source is object | source == value | type(source) is class | len(source) == n
+             | code of function source is code
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Union
+
+from npcompile.graph.ir import Graph
+from npcompile.graph.types import Array, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    """A bound argument of the decorated function, by parameter name; ``position`` is its place
+    among the parameters.  ``*args`` and ``**kwargs`` are one argument each."""
+
+    name: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Global:
+    """A global name (or builtin) of ``owner``'s module; ``owner`` None: the decorated function's."""
+
+    name: str
+    owner: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """The contents of a closure cell of ``owner`` (None: the decorated function)."""
+
+    name: str
+    owner: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    base: Source
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    base: Source
+    key: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A default value of ``owner``: of the parameter ``name``."""
+
+    name: str
+    owner: Source | None = None
+
+
+Source = Union[Arg, Global, Closure, Attribute, Item, Default]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guard:
+    """``kind``: ``is`` (identity), ``equal`` (same type and ==), ``type`` (class identity),
+    ``length``, ``keys`` (of a dict, in order), ``code`` (a function's code object and defaults)."""
+
+    source: Source
+    kind: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One parameter of the graph: an array or a number, and where it comes from.
+
+    ``contiguous``: an array that must be C-contiguous (its strides follow from its shape);
+    otherwise every stride that is no lone symbol must equal what ``type.strides`` says.
+    """
+
+    source: Source
+    type: Array | Scalar
+    contiguous: bool = True
+
+
+@dataclass(eq=False, slots=True)
+class Trace:
+    """A traced function: ``graph.params[i]`` is ``leaves[i]``; valid while ``guards`` hold."""
+
+    graph: Graph
+    leaves: list[Leaf]
+    guards: list[Guard]
+    notes: list[str]
