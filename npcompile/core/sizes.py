@@ -130,8 +130,6 @@ class Poly:
     def __bool__(self) -> bool:
         raise TypeError(f"the truth of a symbolic size ({self!r}) must be asked of Facts")
 
-    __index__ = None  # type: ignore[assignment]
-    __int__ = None  # type: ignore[assignment]
 
 
 def symbol(name: str, hint: int | None = None, low: int | None = None) -> Poly:
@@ -418,7 +416,8 @@ class Facts:
             for one, other in ((p.left, p.right), (p.right, p.left)):
                 name = _lone_symbol(one)
                 if name is not None and name not in set(symbols(other)):
-                    self.replaced = {k: substitute(v, {name: other}) for k, v in self.replaced.items()}
+                    known = {name: other}
+                    self.replaced = {k: substitute(v, known) for k, v in self.replaced.items()}
                     self.replaced[name] = other
                     return
         elif p.op in ("<", "<="):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -109,7 +110,8 @@ class Builder:
         if node.op == "const" and node.dtype.kind != "c":
             assert isinstance(node.attrs, Const)
             with np.errstate(all="ignore"):
-                return self.const(np.asarray(node.attrs.value).astype(dtype)[()])
+                number = np.asarray(node.attrs.value).astype(dtype)[()]
+                return self.const(cast(np.generic, number))
         return self.emit("cast", (node,), None, Scalar(dtype, "np"))
 
     def check(self, holds: Node, reason: str) -> None:

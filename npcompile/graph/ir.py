@@ -15,7 +15,9 @@
       const   Const(value)                a number
       size    SizeOf(size)                a size as a Python int
       cast                                to the dtype of the node's type
+      copy                                a fresh array of the same values, laid out by its type
       full                                a fresh array of one value: args (scalar,)
+      empty                               a fresh array of undefined contents
       iota                                0 .. n-1 along the only axis
       read    Window                      a window on a version of an array: args (version,);
                                           of shape () and Scalar type: one element
@@ -256,7 +258,8 @@ class Graph:
     """A traced function.
 
     ``written`` holds the indices of parameters whose memory the graph writes; their final version
-    is in ``finals``.  ``facts.guards`` are the predicates on sizes under which it is valid.
+    is in ``finals``.  ``facts.guards`` are the predicates on sizes under which it is valid;
+    ``bound`` gives the node of each symbol that is computed.
     """
 
     name: str
@@ -264,6 +267,7 @@ class Graph:
     result: Tree
     facts: Facts
     finals: dict[int, Node] = field(default_factory=dict)
+    bound: dict[Symbol, Node] = field(default_factory=dict)
 
     @property
     def params(self) -> list[Node]:

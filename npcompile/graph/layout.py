@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Facts, Size, lower_bound
+from npcompile.core.sizes import Facts, Size, hint, lower_bound
 from npcompile.graph.types import c_strides
 
 
@@ -20,19 +20,18 @@ def broadcast_shapes(facts: Facts, *shapes: tuple[Size, ...]) -> tuple[Size, ...
     out: list[Size] = [1] * ndim
     for shape in shapes:
         for axis, size in enumerate(shape, ndim - len(shape)):
-            have = facts.norm(out[axis])
-            size = facts.norm(size)
+            have, size = facts.norm(out[axis]), facts.norm(size)
             if size == have or size == 1:
                 continue
             if have == 1:
                 out[axis] = size
-            elif facts.prove("==", have, size) is None and facts.equal(have, size):
+            elif hint(have) == hint(size):
+                facts.equal(have, size)
                 out[axis] = facts.norm(have)
-            elif facts.norm(have) == facts.norm(size):
-                out[axis] = facts.norm(have)
-            elif facts.equal(size, 1):
-                continue
-            elif facts.equal(have, 1):
+            elif hint(size) == 1:
+                facts.equal(size, 1)
+            elif hint(have) == 1:
+                facts.equal(have, 1)
                 out[axis] = size
             else:
                 raise refuse("broadcast", f"shapes {shapes} don't match: Python raises")

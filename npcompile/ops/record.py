@@ -65,7 +65,8 @@ class Op:
 
     def oracle(self) -> Callable[..., Any]:
         """The reference function."""
-        return import_path(self.reference)
+        found: Callable[..., Any] = import_path(self.reference)
+        return found
 
 
 OPERATORS: dict[str, Op] = {}

@@ -8,16 +8,18 @@
               | Bind symbol := scalar buffer          a computed integer becomes a size
               | Check(scalar buffer, reason, resume)
               | Call(host function, buffers in, buffers out)
-              | For(symbol, start, stop, step; block) | While(block, scalar) | If(scalar; block, block)
+              | For(symbol, start, stop, step; block) | While(block, scalar)
+              | If(scalar; block, block)
     kernel  ::= axes (name, extent), slowest first
                 values  in order, each  Load(buffer, index) | Const | AxisIndex | SizeValue
                                       | Apply(primitive or "cast", operands, dtype)
                 stores  (buffer, index, value, mask?)      or one reduction into a buffer
     index   ::= affine: offset + sum(coefficient[axis] * axis), in elements
 
-Reads and writes of one buffer keep statement order; that order is memory order.  A scalar is a
-buffer of rank 0.  Within a kernel every axis that no reduction runs over is parallel: iterations
-may run in any order and side by side.  Kernels know nothing of a device.
+Reads and writes of one buffer keep statement order; that order is memory order.  A number is a
+buffer of kind scalar, loaded and stored at index 0.  Within a kernel every axis that no reduction
+runs over is parallel: iterations may run in any order and side by side.  Kernels know nothing of a
+device.
 
 Order of a reduction (the canonical order of sums, NumPy >= 2.3): kept axes and reduced axes stand
 in the kernel's axis order, slowest first.  For each kept index the accumulator starts as
@@ -36,14 +38,16 @@ import numpy as np
 
 from npcompile.core.sizes import Predicate, Size, Symbol
 from npcompile.graph.ir import HostCall, Number, Resume, Table, Window
+from npcompile.graph.types import INT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Buffer:
     """Memory: ``kind`` says who owns it.
 
-    ``param``: the array (or number, rank 0) of parameter ``index``; ``result``: becomes a NumPy
-    array of the caller's; ``temp``: ours; ``scalar``: one number in the frame.
+    ``param``: the array of parameter ``index``, 0-d ones too; ``result``: becomes a NumPy
+    array of the caller's; ``temp``: ours; ``scalar``: one number in the frame (parameter
+    ``index`` if that is not negative).
     Strides count elements and address element (0, ..., 0) at offset 0.
     """
 
@@ -85,7 +89,7 @@ class AxisIndex:
     """The index along a kernel axis, int64."""
 
     axis: int
-    dtype: np.dtype = np.dtype(np.int64)
+    dtype: np.dtype = INT
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ class SizeValue:
     """A size, int64."""
 
     size: Size
-    dtype: np.dtype = np.dtype(np.int64)
+    dtype: np.dtype = INT
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class Arg:
 
 @dataclass(frozen=True, slots=True)
 class Global:
-    """A global name (or builtin) of ``owner``'s module; ``owner`` None: the decorated function's."""
+    """A global name (or builtin) of ``owner``'s module; None: the decorated function's."""
 
     name: str
     owner: Source | None = None

@@ -5,7 +5,7 @@
     slot          holds
     data(b)       address of element (0, ..., 0) of an array buffer
     object(b)     PyObject* of a parameter or result array (0 until there is one)
-    number(b)     the bits of a rank-0 buffer, low-order first; complex128 takes two slots
+    number(b)     the bits of a scalar buffer, low-order first; complex128 takes two slots
     symbol(s)     the value of a size symbol
 
 ``define i64 @body(ptr %frame)`` runs a program's statements on a filled frame and returns a
@@ -51,14 +51,11 @@ class Frame:
             self.size += count
 
     def _buffer(self, buffer: Buffer) -> None:
-        # a rank-0 array parameter has both an address and an object; a number has its bits
-        if buffer.kind == "scalar" or (buffer.kind == "param" and buffer.index < 0):
+        if buffer.kind == "scalar":
             self._take("number", buffer, 2)
-            return
-        self._take("data", buffer)
-        self._take("object", buffer)
-        if not buffer.shape:
-            self._take("number", buffer, 2)
+        else:
+            self._take("data", buffer)
+            self._take("object", buffer)
 
     def _block(self, body: tuple[Statement, ...]) -> None:
         for statement in body:

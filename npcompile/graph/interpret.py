@@ -1,0 +1,326 @@
+"""The meaning of a graph, by NumPy: the oracle for every lowering.
+
+Values are NumPy arrays and scalars.  A version of an array is a flat memory plus the strides of
+its type, so that windows are exact; ``write`` copies the memory.  Operator records and primitives
+are looked up through ``meaning``, because records live in a room below this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from npcompile.core.sizes import Size, Symbol, evaluate
+from npcompile.graph.ir import (
+    Check,
+    Const,
+    Get,
+    Graph,
+    HostCall,
+    Items,
+    Loop,
+    NewArray,
+    Node,
+    NumberOf,
+    Param,
+    Reduction,
+    Region,
+    Resume,
+    SameParam,
+    SizeOf,
+    StaticObject,
+    Table,
+    Tree,
+    ViewOf,
+    Window,
+)
+from npcompile.graph.primitives import PRIMITIVES
+from npcompile.graph.types import Array, Scalar
+
+Meaning = Callable[[str], Callable[..., Any]]
+
+
+class Left(Exception):
+    """A check failed: Python would go on at ``resume``."""
+
+    def __init__(self, reason: str, resume: Resume) -> None:
+        super().__init__(reason)
+        self.resume = resume
+
+
+def interpret(
+    graph: Graph,
+    args: Sequence[Any],
+    meaning: Meaning = lambda name: PRIMITIVES[name].meaning,
+    bound: Mapping[Symbol, Node] | None = None,
+) -> Any:
+    """Runs a graph; arguments are changed as the graph says and returned where it says.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    args
+        One array or number per parameter.
+    meaning
+        The NumPy meaning of an elementwise operator's name, or of ``"reduce"``, called with the
+        operands and the node.
+    bound
+        Symbols that nodes bind.
+
+    Raises
+    ------
+    Left
+        A check failed; arguments are unchanged.
+    """
+    run = _Run(graph, args, meaning, bound or graph.bound)
+    run.region(graph.region)
+    result = run.tree(graph.result)
+    for index, node in graph.finals.items():
+        memory = run.values[node]
+        args[index][...] = memory
+    return result
+
+
+class _Run:
+    def __init__(
+        self, graph: Graph, args: Sequence[Any], meaning: Meaning, bound: Mapping[Symbol, Node]
+    ) -> None:
+        self.args, self.meaning, self.bound = args, meaning, bound
+        self.values: dict[Node, Any] = {}
+        self.symbols: dict[Symbol, int] = {}
+        self.objects: dict[object, Any] = {}
+        for node, arg in zip(graph.params, args, strict=True):
+            self._param(node, arg)
+
+    def _param(self, node: Node, arg: Any) -> None:
+        kind = node.type
+        assert isinstance(node.attrs, Param)
+        if isinstance(kind, Array):
+            strides = [s // arg.dtype.itemsize for s in arg.strides]
+            for size, value in zip((*kind.shape, *kind.strides), (*arg.shape, *strides)):
+                self._learn(size, value)
+            self.values[node] = _clone(arg)
+        else:
+            assert isinstance(kind, Scalar)
+            if node.attrs.symbol is not None:
+                self.symbols[node.attrs.symbol] = int(arg)
+            self.values[node] = kind.dtype.type(arg)
+
+    def _learn(self, size: Size, value: int) -> None:
+        if not isinstance(size, int) and len(size.terms) == 1:
+            atoms, coefficient = size.terms[0]
+            if coefficient == 1 and len(atoms) == 1 and isinstance(atoms[0], Symbol):
+                self.symbols.setdefault(atoms[0], value)
+
+    def size(self, size: Size) -> int:
+        return evaluate(size, self._symbol)
+
+    def _symbol(self, name: Symbol) -> int:
+        if name in self.symbols:
+            return self.symbols[name]
+        return int(self.values[self.bound[name]])
+
+    # ------------------------------------------------------------------ nodes
+
+    def region(self, region: Region) -> None:
+        for node in region.nodes:
+            if node not in self.values or node.op != "param":
+                self.values[node] = self.node(node)
+
+    def node(self, node: Node) -> Any:
+        args = [self.values[a] for a in node.args]
+        handler = getattr(self, "_op_" + node.op.rstrip("_"), None)
+        if handler is not None:
+            return handler(node, *args)
+        if isinstance(node.attrs, Table):
+            table = np.asarray(node.attrs.values, dtype=node.dtype)
+            return self.meaning(node.op)(*args, table=table)
+        with np.errstate(all="ignore"):
+            value = self.meaning(node.op)(*args)
+        return self._typed(node, value)
+
+    def _typed(self, node: Node, value: Any) -> Any:
+        kind = node.type
+        if isinstance(kind, Scalar):
+            return kind.dtype.type(value)
+        if isinstance(kind, Array):
+            fresh = self._empty(kind)
+            fresh[...] = value
+            return fresh
+        return value
+
+    def _empty(self, kind: Array) -> Any:
+        """A fresh array laid out as its type says."""
+        shape = tuple(map(self.size, kind.shape))
+        strides = tuple(map(self.size, kind.strides))
+        order = sorted(range(len(shape)), key=lambda a: -abs(strides[a]) if shape[a] != 1 else 0)
+        packed = np.empty([shape[a] for a in order], kind.dtype)
+        return packed.transpose(np.argsort(order)) if order else packed
+
+    def _window(self, memory: Any, window: Window) -> Any:
+        """A view; ``memory`` keeps the gaps and signs of its type's strides."""
+        shape = tuple(map(self.size, window.shape))
+        if window.part:
+            memory = getattr(memory, window.part)
+        unit = memory.dtype.itemsize * (2 if window.part else 1)
+        strides = tuple(self.size(s) * unit for s in window.strides)
+        if 0 in shape:
+            return np.empty(shape, memory.dtype)
+        start = np.asarray(_Pointer(memory, self.size(window.offset) * unit))
+        return np.lib.stride_tricks.as_strided(start, shape, strides)
+
+    def _op_const(self, node: Node) -> Any:
+        assert isinstance(node.attrs, Const)
+        return node.dtype.type(node.attrs.value)
+
+    def _op_size(self, node: Node) -> Any:
+        assert isinstance(node.attrs, SizeOf)
+        return np.int64(self.size(node.attrs.size))
+
+    def _op_cast(self, node: Node, value: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return self._typed(node, np.asarray(value).astype(node.dtype))
+
+    def _op_copy(self, node: Node, value: Any) -> Any:
+        return self._typed(node, value)
+
+    def _op_full(self, node: Node, value: Any) -> Any:
+        return self._typed(node, value)
+
+    def _op_empty(self, node: Node) -> Any:
+        assert isinstance(node.type, Array)
+        return self._empty(node.type)
+
+    def _op_iota(self, node: Node) -> Any:
+        return np.arange(self.size(node.shape[0]), dtype=np.int64)
+
+    def _op_read(self, node: Node, memory: Any) -> Any:
+        view = self._window(memory, cast(Window, node.attrs))
+        return view[()].copy() if view.ndim else view[()]
+
+    def _op_write(self, node: Node, memory: Any, value: Any, mask: Any = None) -> Any:
+        fresh = _clone(memory)
+        view = self._window(fresh, cast(Window, node.attrs))
+        np.copyto(view, value, where=True if mask is None else mask)
+        return fresh
+
+    def _op_reduce(self, node: Node, array: Any, initial: Any = None) -> Any:
+        attrs = cast(Reduction, node.attrs)
+        value = self.meaning("reduce")(array, attrs, initial)
+        return self._typed(node, value)
+
+    def _op_host_call(self, node: Node, *args: Any) -> Any:
+        call = cast(HostCall, node.attrs)
+        module, _, names = call.path.partition(":")
+        function: Any = __import__(module, fromlist=["_"])
+        for name in names.split("."):
+            function = getattr(function, name)
+        split = len(args) - len(call.keywords)
+        keywords = dict(zip(call.keywords, args[split:]))
+        positional = list(args[:split])
+        for where, value in call.statics:
+            if isinstance(where, int):
+                positional.insert(where, value)
+            else:
+                keywords[where] = value
+        return self._typed(node, function(*positional, **keywords))
+
+    def _op_check(self, node: Node, holds: Any) -> None:
+        if not holds:
+            attrs = cast(Check, node.attrs)
+            raise Left(attrs.reason, attrs.resume)
+
+    def _op_get(self, node: Node, values: Any) -> Any:
+        return values[cast(Get, node.attrs).index]
+
+    def _op_if(self, node: Node, condition: Any) -> Any:
+        arm = node.regions[0 if condition else 1]
+        self.region(arm)
+        return [self.values[r] for r in arm.results]
+
+    def _op_for(self, node: Node, *carried: Any) -> Any:
+        loop, body = cast(Loop, node.attrs), node.regions[0]
+        for index in range(self.size(loop.start), self.size(loop.stop), self.size(loop.step)):
+            self.values.update(zip(body.params, (np.int64(index), *carried)))
+            self.region(body)
+            carried = tuple(self.values[r] for r in body.results)
+        return list(carried)
+
+    def _op_while(self, node: Node, *carried: Any) -> Any:
+        body = node.regions[0]
+        while True:
+            self.values.update(zip(body.params, carried))
+            self.region(body)
+            again, *rest = (self.values[r] for r in body.results)
+            carried = tuple(rest)
+            if not again:
+                return rest
+
+    # ------------------------------------------------------------------ results
+
+    def tree(self, tree: Tree) -> Any:
+        match tree:
+            case SameParam(index):
+                return self.args[index]
+            case NewArray(cell, node):
+                if cell not in self.objects:
+                    self.objects[cell] = _clone(self.values[node])
+                return self.objects[cell]
+            case ViewOf(ident, base, window, _):
+                if ("view", ident) not in self.objects:
+                    self.objects["view", ident] = self._window(self.tree(base), window)
+                return self.objects["view", ident]
+            case NumberOf(node):
+                kind = node.type
+                assert isinstance(kind, Scalar)
+                number = self.values[node]
+                return kind.python_type(number) if kind.origin == "py" else kind.dtype.type(number)
+            case StaticObject():
+                return tree.value
+            case Items():
+                return self._items(tree)
+
+    def _items(self, tree: Items) -> Any:
+        if tree.ident and ("items", tree.ident) in self.objects:
+            return self.objects["items", tree.ident]
+        items = [self.tree(item) for item in tree.items]
+        made: Any
+        if tree.kind is dict:
+            made = dict(zip(tree.keys, items))
+        elif tree.kind in (tuple, list):
+            made = tree.kind(items)
+        else:
+            made = tree.kind(*items)
+        if tree.ident:
+            self.objects["items", tree.ident] = made
+        return made
+
+
+class _Pointer:
+    """A 0-d array at a byte offset from element (0, ..., 0) of an array, which it keeps alive."""
+
+    def __init__(self, memory: Any, offset: int) -> None:
+        self.memory = memory
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (),
+            "typestr": memory.dtype.str,
+            "data": (memory.__array_interface__["data"][0] + offset, False),
+        }
+
+
+def _clone(array: Any) -> Any:
+    """A copy in fresh memory with the very same strides, gaps and signs."""
+    if array.size == 0:
+        return np.empty_like(array)
+    spans = [(n - 1) * s for n, s in zip(array.shape, array.strides)]
+    low = sum(min(s, 0) for s in spans)
+    high = sum(max(s, 0) for s in spans) + array.dtype.itemsize
+    flat = np.zeros(high - low, np.uint8)
+    start = flat[-low : -low + array.dtype.itemsize].view(array.dtype)
+    copy = np.lib.stride_tricks.as_strided(start, array.shape, array.strides)
+    copy[...] = array
+    return copy

@@ -1,0 +1,94 @@
+"""Checks that a graph is well formed; run between passes in tests and with ``check=True``."""
+
+from __future__ import annotations
+
+from npcompile.core.errors import VerifyError
+from npcompile.core.sizes import Size, symbols
+from npcompile.graph.ir import (
+    Get,
+    Graph,
+    Loop,
+    Node,
+    Param,
+    Reduction,
+    Region,
+    Window,
+    result_nodes,
+)
+from npcompile.graph.types import BOOL, Array, Nothing, Scalar, Tuple
+
+_ATTRS: dict[str, type] = {
+    "param": Param,
+    "read": Window,
+    "write": Window,
+    "reduce": Reduction,
+    "get": Get,
+    "for_": Loop,
+}
+
+
+def verify(graph: Graph) -> None:
+    """Raises :class:`VerifyError` naming the first ill-formed node."""
+    seen: set[Node] = set()
+    _region(graph.region, seen)
+    for node in (*result_nodes(graph.result), *graph.finals.values()):
+        if node not in seen:
+            raise VerifyError(f"a result refers to a node that is not in the graph: {node.op}")
+
+
+def _region(region: Region, seen: set[Node]) -> None:
+    seen.update(region.params)
+    for node in region.nodes:
+        for arg in node.args:
+            _require(arg in seen, node, f"uses {arg.op} before it is computed")
+        expected = _ATTRS.get(node.op)
+        _require(
+            expected is None or isinstance(node.attrs, expected), node, "attributes of another op"
+        )
+        _rule(node)
+        for inner in node.regions:
+            _region(inner, set(seen))
+        seen.add(node)
+    for result in region.results:
+        if result not in seen:
+            raise VerifyError(f"a region yields {result.op}, which it does not compute")
+
+
+def _require(holds: bool, node: Node, message: str) -> None:
+    if not holds:
+        raise VerifyError(f"line {node.line}: {node.op}: {message}")
+
+
+def _rule(node: Node) -> None:
+    for size in _sizes(node):
+        _require(
+            isinstance(size, int) or all(s.name for s in symbols(size)), node, "nameless symbol"
+        )
+    match node.op:
+        case "check":
+            _require(isinstance(node.type, Nothing), node, "has no value")
+            _require(node.args[0].dtype == BOOL, node, "tests a bool")
+        case "write":
+            _require(node.type == node.args[0].type, node, "keeps the version's type")
+            assert isinstance(node.attrs, Window)
+            whole = node.dtype
+            part = whole.type(0).real.dtype if node.attrs.part else whole
+            _require(node.args[1].dtype == part, node, "value and memory differ in dtype")
+        case "read":
+            _require(isinstance(node.args[0].type, Array), node, "reads arrays")
+        case "reduce":
+            assert isinstance(node.attrs, Reduction)
+            operand = node.args[0].type
+            _require(isinstance(operand, Array), node, "reduces arrays")
+            assert isinstance(operand, Array)
+            _require(all(0 <= a < operand.ndim for a in node.attrs.axes), node, "axis out of range")
+        case "get":
+            _require(isinstance(node.args[0].type, Tuple), node, "takes one of several results")
+        case "full" | "cast":
+            _require(isinstance(node.type, (Array, Scalar)), node, "makes an array or a number")
+
+
+def _sizes(node: Node) -> tuple[Size, ...]:
+    if isinstance(node.type, Array):
+        return (*node.type.shape, *node.type.strides)
+    return ()
