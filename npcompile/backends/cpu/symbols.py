@@ -1,0 +1,106 @@
+"""Names in generated code and the addresses they stand for.
+
+::
+
+    PyObject_Vectorcall   Python's C API, functions and data (``PyFloat_Type``, ``_Py_NoneStruct``)
+    PyArray_NewFromDescr  NumPy's C API, and its types ``PyArray_Type``, ``PyArrayDescr_Type``
+    malloc, sin           libc and libm
+    type.float64          a NumPy scalar type
+    descr.float64         a NumPy dtype object
+    npc_pool_run, ...     whatever was registered here
+
+Generated code holds names only, so its objects can be cached on disk; ``obj.N`` names are given
+anew at each load.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+
+#: positions in NumPy's C API table; they never change (NumPy's numpy_api.py)
+NUMPY_API: dict[str, int] = {
+    "PyArray_DescrFromType": 45,
+    "PyArray_TypeObjectFromType": 46,
+    "PyArray_CopyInto": 50,
+    "PyArray_CopyAnyInto": 51,
+    "PyArray_Scalar": 60,
+    "PyArray_ScalarAsCtype": 62,
+    "PyArray_CastScalarToCtype": 63,
+    "PyArray_FromAny": 69,
+    "PyArray_Return": 76,
+    "PyArray_NewCopy": 85,
+    "PyArray_UpdateFlags": 92,
+    "PyArray_NewFromDescr": 94,
+    "PyArray_CheckFromAny": 108,
+    "PyArray_View": 137,
+    "PyArray_EquivTypes": 182,
+    "PyArray_Zeros": 183,
+    "PyArray_Empty": 184,
+    "PyArray_NewLikeArray": 277,
+    "PyArray_SetBaseObject": 282,
+    "PyArray_FailUnlessWriteable": 286,
+}
+
+_OBJECTS: dict[str, object] = {
+    "PyArray_Type": np.ndarray,
+    "PyArrayDescr_Type": np.dtype,
+    "PyGenericArrType_Type": np.generic,
+}
+_registered: dict[str, int] = {}
+
+
+def register(name: str, address: int) -> None:
+    """Makes an address known by a name; a later one replaces it."""
+    _registered[name] = address
+    resolve.cache_clear()
+
+
+def descr(dtype: np.dtype) -> str:
+    """The name of a dtype object: ``descr.float64``."""
+    # two types may share a name where the C types have the same width
+    return "descr." + {"q": "longlong", "Q": "ulonglong"}.get(dtype.char, dtype.name)
+
+
+@cache
+def resolve(name: str) -> int:
+    """The address that a name stands for; raises :class:`KeyError` if there is none."""
+    if name in _registered:
+        return _registered[name]
+    if name in NUMPY_API:
+        return _numpy_api()[NUMPY_API[name]]
+    if name in _OBJECTS:
+        return id(_OBJECTS[name])
+    kind, _, what = name.partition(".")
+    if kind == "descr":
+        return id(np.dtype(what))
+    if kind == "type":
+        return id(np.dtype(what).type)
+    for library in _libraries():
+        try:
+            return ctypes.addressof(ctypes.c_byte.in_dll(library, name))
+        except ValueError:
+            continue
+    raise KeyError(name)
+
+
+@cache
+def _numpy_api() -> ctypes.Array[ctypes.c_size_t]:
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
+
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = get(_multiarray_umath._ARRAY_API, None)
+    return (ctypes.c_size_t * (max(NUMPY_API.values()) + 1)).from_address(table)
+
+
+def _libraries() -> Iterator[ctypes.CDLL]:
+    yield ctypes.pythonapi  # the process: nearly always enough, and the search below is slow
+    for name in ("c", "m"):
+        found = ctypes.util.find_library(name)
+        if found:
+            yield ctypes.CDLL(found)
