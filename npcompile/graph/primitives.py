@@ -148,6 +148,8 @@ _ROWS = [
     ("eq", "aa->b", np.equal, "a == b", ""),
     ("ne", "aa->b", np.not_equal, "a != b", ""),
     ("where", "baa->a", np.where, "b ? a1 : a2, both computed", ""),
+    ("rare", "baa->a", np.where, "where, and few lanes are true: what only a1 needs may be "
+     "skipped when none is; computed for every lane it raises no flag", ""),
     ("popcount", "i->i", np.bitwise_count, "number of ones of |a|", ""),
     ("to_bits", "f->i", _bits_of, "the signed integer of the same bits", ""),
     ("from_bits", "i->f", _float_of, "the float of the same bits", ""),
