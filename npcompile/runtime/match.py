@@ -1,0 +1,200 @@
+"""The slow half of dispatch, in Python: read a trace's sources, test its guards and leaf types.
+
+The text of one small function per trace is generated, so that a call that can't take the
+machine-code entry alone (keywords, containers, attributes) still costs a microsecond or two.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from npcompile.core.sizes import Size, Symbol, evaluate
+from npcompile.graph.ir import Param
+from npcompile.graph.types import Array, Scalar
+from npcompile.tracing.sources import (
+    Arg,
+    Attribute,
+    Closure,
+    Default,
+    Global,
+    Guard,
+    Item,
+    Leaf,
+    Source,
+    Trace,
+)
+
+Match = Callable[[dict[str, Any], FunctionType], "tuple[Any, ...] | None"]
+
+
+def global_of(function: FunctionType, name: str) -> Any:
+    """A global or builtin as ``function`` sees it."""
+    found = function.__globals__.get(name, _MISSING)
+    return getattr(builtins, name) if found is _MISSING else found
+
+
+def closure_of(function: FunctionType, name: str) -> Any:
+    """The contents of one of ``function``'s closure cells."""
+    cells = function.__closure__ or ()
+    return cells[function.__code__.co_freevars.index(name)].cell_contents
+
+
+def default_of(function: FunctionType, name: str) -> Any:
+    """The default value of a parameter."""
+    if name in (function.__kwdefaults__ or {}):
+        return (function.__kwdefaults__ or {})[name]
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    defaults = function.__defaults__ or ()
+    return defaults[names.index(name) - len(names) + len(defaults)]
+
+
+_MISSING = object()
+
+
+def matcher(trace: Trace) -> Match:
+    """A function of (bound arguments, function) that gives the leaves' values, or None if a
+    static guard fails."""
+    writer = _Writer()
+    leaves = [writer.source(leaf.source) for leaf in trace.leaves]
+    tests = [writer.guard(guard) for guard in trace.guards]
+    body = [
+        "def match(b, f):",
+        "    try:",
+        f"        if not ({' and '.join(tests) or 'True'}): return None",
+        f"        return ({''.join(leaf + ', ' for leaf in leaves)})",
+        "    except (KeyError, AttributeError, IndexError, TypeError, ValueError):",
+        "        return None",
+    ]
+    scope = writer.scope
+    exec("\n".join(body), scope)
+    found: Match = scope["match"]
+    return found
+
+
+class _Writer:
+    """Writes sources and guards as Python expressions over ``b`` (bound) and ``f`` (function)."""
+
+    def __init__(self) -> None:
+        self.scope: dict[str, Any] = {"G": global_of, "C": closure_of, "D": default_of}
+
+    def constant(self, value: Any) -> str:
+        name = f"c{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+    def source(self, source: Source | None) -> str:
+        match source:
+            case None:
+                return "f"
+            case Arg(name):
+                return f"b[{name!r}]"
+            case Global(name, owner):
+                return f"G({self.source(owner)}, {name!r})"
+            case Closure(name, owner):
+                return f"C({self.source(owner)}, {name!r})"
+            case Default(name, owner):
+                return f"D({self.source(owner)}, {name!r})"
+            case Attribute(base, name):
+                return f"{self.source(base)}.{name}"
+            case Item(base, key):
+                return f"{self.source(base)}[{self.constant(key)}]"
+
+    def guard(self, guard: Guard) -> str:
+        text, value = self.source(guard.source), self.constant(guard.value)
+        return {
+            "is": f"{text} is {value}",
+            "equal": f"same({text}, {value})",
+            "type": f"type({text}) is {value}",
+            "length": f"len({text}) == {value}",
+            "keys": f"tuple({text}) == {value}",
+            "code": f"({text}).__code__ is {value}",
+        }[guard.kind].replace("same(", self.constant(same_constant) + "(")
+
+
+def same_constant(a: Any, b: Any) -> bool:
+    """Whether two constants can stand for one another: same type, same value, same sign of zero."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same_constant, a, b))
+    if isinstance(a, float):
+        return a.hex() == b.hex()
+    return bool(a == b)
+
+
+# ------------------------------------------------------------------ leaves
+
+
+def accepts(trace: Trace, values: tuple[Any, ...]) -> bool:
+    """Whether leaf values have the types, layouts and sizes that the trace is valid for."""
+    if not all(map(_leaf, trace.leaves, values)):
+        return False
+    known = bind_sizes(trace, values)
+    if known is None or any(_conflict(values, index) for index in trace.graph.written):
+        return False
+    return all(guard.holds(known.__getitem__) for guard in trace.graph.facts.guards)
+
+
+def _leaf(leaf: Leaf, value: Any) -> bool:
+    kind = leaf.type
+    if isinstance(kind, Scalar):
+        if type(value) is not (kind.python_type if kind.origin == "py" else kind.dtype.type):
+            return False
+        return type(value) is not int or -(2**63) <= value < 2**63
+    assert isinstance(kind, Array)
+    return bool(
+        type(value) is np.ndarray
+        and value.dtype == kind.dtype
+        and value.dtype.isnative
+        and value.ndim == kind.ndim
+        and value.flags.aligned
+        and (value.flags.c_contiguous or not leaf.contiguous)
+        and not any(s % value.dtype.itemsize for s in value.strides)
+    )
+
+
+def bind_sizes(trace: Trace, values: tuple[Any, ...]) -> dict[Symbol, int] | None:
+    """The symbols' values in a call, or None if a fixed length or stride differs."""
+    known: dict[Symbol, int] = {}
+    pairs: list[tuple[Size, int]] = []
+    for node, leaf, value in zip(trace.graph.params, trace.leaves, values):
+        assert isinstance(node.attrs, Param)
+        if node.attrs.symbol is not None:
+            known[node.attrs.symbol] = int(value)
+        if isinstance(leaf.type, Array):
+            pairs += zip(leaf.type.shape, value.shape)
+            if not leaf.contiguous:
+                unit = value.dtype.itemsize
+                pairs += [(size, s // unit) for size, s in zip(leaf.type.strides, value.strides)]
+    for size, actual in pairs:
+        name = lone_symbol(size)
+        if name is not None:
+            known.setdefault(name, actual)
+    if any(evaluate(size, known.__getitem__) != actual for size, actual in pairs):
+        return None
+    return known
+
+
+def lone_symbol(size: Size) -> Symbol | None:
+    """The symbol of a size that is nothing but one."""
+    if isinstance(size, int) or len(size.terms) != 1:
+        return None
+    atoms, coefficient = size.terms[0]
+    if coefficient == 1 and len(atoms) == 1 and isinstance(atoms[0], Symbol):
+        return atoms[0]
+    return None
+
+
+def _conflict(values: tuple[Any, ...], written: int) -> bool:
+    """Whether a written array is read-only or shares memory with another parameter."""
+    target = values[written]
+    return not target.flags.writeable or any(
+        index != written and isinstance(other, np.ndarray) and np.may_share_memory(target, other)
+        for index, other in enumerate(values)
+    )

@@ -1,0 +1,488 @@
+"""Random NumPy functions: views, mutation, loops, branches that raise, inlined helpers.
+
+Programs are made by running them: each candidate statement is executed on sample inputs, and kept
+if it works (or, seldom, where it ends the program by raising).  So every program is valid Python
+that does something, and its variables have known types while it is written.
+
+``python -m tests.random_programs SEED COUNT`` runs programs and prints the first difference.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import traceback
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+HELPERS = '''
+def scale(v, factor=2.0):
+    return v * factor
+def shift(v, *, by=1):
+    out = np.zeros_like(v)
+    out[by:] = v[:-by] if by else v
+    return out
+def bump(v, amount):
+    v[0] += amount
+    return v
+def pair(u, v):
+    return u + v, u - v
+class Box:
+    def __init__(self, gain, data):
+        self.gain = gain
+        self.data = data
+    def apply(self, v):
+        return v * self.gain + self.data[0]
+'''
+
+FLOATS = ("float64", "float64", "float64", "float32")
+DTYPES = (*FLOATS, "int64", "int32", "uint8", "bool", "float16", "complex128", "int8", "uint64")
+
+
+@dataclass
+class Program:
+    """A function's source and the makers of its arguments."""
+
+    seed: int
+    source: str
+    specs: list[tuple[str, Any]]  # argument name, how to make it
+    ends_in_error: bool = False
+
+    def arguments(self, size: int, variant: int) -> dict[str, Any]:
+        """Fresh arguments; ``variant`` changes the numbers, the layout only with the seed."""
+        rng = np.random.default_rng([self.seed, variant])
+        return {name: make(spec, size, rng) for name, spec in self.specs}
+
+    def function(self) -> Any:
+        scope: dict[str, Any] = {"np": np}
+        exec(compile(self.source, f"<program {self.seed}>", "exec"), scope)
+        return scope["f"]
+
+
+def make(spec: Any, size: int, rng: np.random.Generator) -> Any:
+    """An argument from its description."""
+    kind, *rest = spec
+    if kind == "number":
+        return rest[0]
+    dtype, ndim, layout = rest
+    shape = (size, 3)[:ndim] if ndim < 3 else (size, 2, 3)
+    full = tuple(2 * n for n in shape) if layout == "strided" else shape
+    if dtype == "bool":
+        data = rng.random(full) < 0.5
+    elif np.dtype(dtype).kind in "iu":
+        data = rng.integers(0 if dtype[0] == "u" else -9, 10, full)
+    elif np.dtype(dtype).kind == "c":
+        data = rng.integers(-8, 9, full) / 4 + 1j * rng.integers(-8, 9, full) / 4
+    else:
+        data = rng.standard_normal(full) * 3
+    array = np.ascontiguousarray(data).astype(dtype)
+    if layout == "strided":
+        return array[tuple(slice(None, None, 2) for _ in shape)]
+    if layout == "reversed":
+        return array[::-1]
+    if layout == "fortran":
+        return np.asfortranarray(array)
+    return array
+
+
+@dataclass
+class Writer:
+    """Writes one program."""
+
+    rng: random.Random
+    env: dict[str, Any]
+    lines: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def fresh(self, prefix: str = "v") -> str:
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    def names(self, test: Any) -> list[str]:
+        return [n for n, v in self.env.items() if not n.startswith("_") and test(v)]
+
+    def arrays(self, ndim: int | None = None) -> list[str]:
+        return self.names(
+            lambda v: type(v) is np.ndarray and v.ndim > 0 and (ndim is None or v.ndim == ndim)
+        )
+
+    def pick_array(self) -> str:
+        return self.rng.choice(self.arrays())
+
+    def like(self, name: str) -> str:
+        """An operand that may broadcast with an array, or a number."""
+        shape = self.env[name].shape
+        if self.rng.random() < 0.35:
+            return self.number()
+        fits = [n for n in self.arrays() if self.env[n].shape in (shape, shape[1:], shape[-1:])]
+        return self.rng.choice(fits or [name])
+
+    def number(self) -> str:
+        scalars = self.names(lambda v: isinstance(v, (int, float, np.generic)))
+        if scalars and self.rng.random() < 0.5:
+            return self.rng.choice(scalars)
+        return self.rng.choice(["2", "0.5", "-1", "3.0", "1.25", "0", "7", "-0.0"])
+
+    # ------------------------------------------------------------------ expressions
+
+    def array(self, depth: int = 0) -> str:
+        rng = self.rng
+        name = self.pick_array()
+        roll = rng.random()
+        if depth > 2 or roll < 0.12:
+            return name
+        if roll < 0.5:
+            op = rng.choice(["+", "-", "*", "+", "*", "/", "//", "%", "-"])
+            left = self.array(depth + 1) if rng.random() < 0.4 else name
+            return f"({left} {op} {self.like(name)})"
+        if roll < 0.58:
+            op = rng.choice(["<", "<=", ">", ">=", "==", "!="])
+            return f"({name} {op} {self.like(name)})"
+        if roll < 0.66:
+            fn = rng.choice(
+                ["np.abs", "-", "np.square", "np.sign", "np.floor", "np.rint", "np.isnan", "~",
+                 "np.logical_not", "np.ceil", "np.trunc", "np.isfinite", "np.signbit"]
+            )
+            return f"{fn}({self.array(depth + 1)})"
+        if roll < 0.72:
+            fn = rng.choice(["np.minimum", "np.maximum", "np.fmin", "np.fmax", "np.copysign"])
+            return f"{fn}({name}, {self.like(name)})"
+        if roll < 0.77:
+            other = self.like(name)
+            return f"np.where({name} > {self.number()}, {name}, {other})"
+        if roll < 0.80:
+            return f"np.sqrt(np.abs({name}))"
+        if roll < 0.86:
+            return f"{name}{self.index(name)}"
+        if roll < 0.90:
+            dtype = rng.choice(["np.float32", "np.float64", "np.int32", "np.int64", "bool"])
+            return f"{name}.astype({dtype})"
+        if roll < 0.94:
+            fn = rng.choice(["np.zeros_like", "np.ones_like", "np.copy"])
+            return f"{fn}({name})"
+        axis = rng.randrange(self.env[name].ndim)
+        fn = rng.choice(["sum", "max", "min", "mean", "prod", "any", "all", "argmax", "argmin"])
+        keep = ", keepdims=True" if rng.random() < 0.4 else ""
+        return f"{name}.{fn}(axis={axis}{keep})"
+
+    def scalar(self) -> str:
+        rng = self.rng
+        name = self.pick_array()
+        roll = rng.random()
+        if roll < 0.45:
+            fn = rng.choice(["sum", "max", "min", "mean", "std", "var", "any", "all", "argmax"])
+            return f"{name}.{fn}()"
+        if roll < 0.6:
+            index = ", ".join(rng.choice(["0", "-1", "1"]) for _ in range(self.env[name].ndim))
+            return f"{name}[{index}]"
+        if roll < 0.7:
+            return f"{name}.shape[{rng.randrange(self.env[name].ndim)}]"
+        op = rng.choice(["+", "-", "*", "/", "//", "%", "<", "=="])
+        if roll < 0.92:
+            return f"({self.number()} {op} {self.number()})"
+        return f"float({name}.sum())"
+
+    def index(self, name: str) -> str:
+        ndim = self.env[name].ndim
+        parts = [
+            self.rng.choice([":", ":", "1:", ":-1", "::2", "::-1", "1:-1", "2:", "-3:"])
+            for _ in range(self.rng.randint(1, ndim))
+        ]
+        if len(parts) == ndim and ndim > 1 and self.rng.random() < 0.3:
+            parts[self.rng.randrange(ndim)] = self.rng.choice(["0", "-1", "1"])
+        if self.rng.random() < 0.1:
+            parts.insert(self.rng.randrange(len(parts) + 1), "None")
+        return "[" + ", ".join(parts) + "]"
+
+    # ------------------------------------------------------------------ statements
+
+    def statement(self, depth: int) -> list[str]:
+        rng = self.rng
+        roll = rng.random()
+        target = self.pick_array()
+        if roll < 0.30:
+            return [f"{self.fresh()} = {self.array()}"]
+        if roll < 0.38:
+            return [f"{self.fresh('s')} = {self.scalar()}"]
+        if roll < 0.46:
+            return [f"{self.fresh()} = {target}{self.index(target)}"]
+        if roll < 0.56:
+            op = rng.choice(["+=", "-=", "*=", "="])
+            return [f"{target}{self.index(target)} {op} {self.array(1)}"]
+        if roll < 0.63:
+            return [f"{target} {rng.choice(['+=', '-=', '*=', '/='])} {self.like(target)}"]
+        if roll < 0.67:
+            where = rng.choice(["0", "-1", "1"])
+            return [f"{target}[{where}] = {self.number()}"]
+        if roll < 0.71:
+            return [f"{target}[{target} > {self.number()}] = {self.number()}"]
+        if roll < 0.75:
+            return [f"np.{rng.choice(['add', 'multiply', 'subtract', 'maximum'])}"
+                    f"({target}, {self.like(target)}, out={target})"]
+        if roll < 0.80:
+            views = [".T", ".ravel()", ".reshape(-1)", "[None]", "[..., ::-1]", ".copy()"]
+            view = rng.choice(views)
+            return [f"{self.fresh()} = {target}{view}"]
+        if roll < 0.88:
+            return [rng.choice([
+                f"{self.fresh()} = scale({target})",
+                f"{self.fresh()} = scale({target}, factor={self.number()})",
+                f"{self.fresh()} = shift({target}, by={rng.randint(0, 2)})",
+                f"{self.fresh()} = bump({target}, {self.number()})",
+                f"{self.fresh()}, {self.fresh()} = pair({target}, {self.like(target)})",
+                f"{self.fresh()} = Box({self.number()}, {target}).apply({target})",
+                f"{self.fresh()} = sum([{target}, {self.like(target)}, {target}])",
+                f"{self.fresh()} = [q * 2 for q in ({target}, {self.like(target)})][0]",
+                f"{self.fresh()} = (lambda z, w=2: z + w)({target})",
+            ])]
+        if roll < 0.93 and depth < 2:
+            kind = rng.choice([
+                f"for i{depth} in range({rng.randint(0, 3)}):",
+                f"for q{depth} in ({target}, {self.pick_array()}):",
+                f"if {target}.ndim > 1:", f"if len({target}) > {rng.randint(1, 9)}:",
+                f"for i{depth}, q{depth} in enumerate([1, 2.5]):",
+            ])
+            body = [line for _ in range(rng.randint(1, 2)) for line in self.statement(depth + 1)]
+            block = [kind, *("    " + line for line in body)]
+            if kind.startswith("if") and rng.random() < 0.5:
+                block += ["else:", *("    " + line for line in self.statement(depth + 1))]
+            return block
+        if roll < 0.97:
+            test = rng.choice([
+                f"({target} > {rng.randint(0, 12)}).any()",
+                f"{target}.sum() < {rng.randint(-40, 0)}",
+                f"not np.isfinite({target}).all()", f"{target}.max() > {rng.randint(5, 12)}",
+            ])
+            return [f"if {test}:", f"    raise ValueError('limit of {target}')"]
+        return [f"assert {target}.min() > {rng.randint(-30, -5)}, 'too small'"]
+
+    def result(self) -> str:
+        rng = self.rng
+        known = [n for n, v in self.env.items() if not n.startswith("_") and (
+            isinstance(v, (int, float, complex, np.generic, np.ndarray)))]
+        recent = known[-4:]
+        picked = [rng.choice(rng.choice((known, recent, recent))) for _ in range(rng.randint(1, 4))]
+        roll = rng.random()
+        if len(picked) == 1 or roll < 0.2:
+            return picked[0] if roll < 0.85 else f"{picked[0]}, {picked[0]}"
+        if roll < 0.85:
+            return ", ".join(picked)
+        if roll < 0.93:
+            return "[" + ", ".join(picked) + "]"
+        return "{" + ", ".join(f"'{k}': {n}" for k, n in enumerate(picked)) + "}"
+
+
+def write(seed: int) -> Program:
+    """The program of a seed."""
+    rng = random.Random(seed)
+    specs: list[tuple[str, Any]] = []
+    for k in range(rng.randint(1, 3)):
+        dtype = rng.choice(DTYPES if rng.random() < 0.5 else FLOATS)
+        layout = rng.choice(["c", "c", "c", "strided", "reversed", "fortran"])
+        specs.append(("abc"[k], ("array", dtype, rng.choice([1, 1, 2, 2, 3]), layout)))
+    if rng.random() < 0.6:
+        specs.append(("x", ("number", rng.choice([0.5, 2.0, -3.25, 0.0]))))
+    if rng.random() < 0.5:
+        specs.append(("k", ("number", rng.choice([1, 2, 3, -1, 0]))))
+    if rng.random() < 0.15:
+        specs.append(("t", ("number", rng.choice([np.float32(1.5), np.int64(3), np.float64(-2)]))))
+    program = Program(seed, "", specs)
+    env = program.arguments(7, 0)
+    helpers: dict[str, Any] = {"np": np}
+    exec(HELPERS, helpers)
+    writer = Writer(rng, env)
+    for _ in range(rng.randint(2, 9)):
+        if not _try(writer, helpers, writer.statement(0)):
+            program.ends_in_error = True
+            break
+    names = ", ".join(name for name, _ in specs)
+    body = [*writer.lines, f"return {writer.result()}"]
+    text = "\n".join("    " + line for line in body)
+    program.source = f"{HELPERS}\ndef f({names}):\n{text}\n"
+    return program
+
+
+def _try(writer: Writer, helpers: dict[str, Any], lines: list[str]) -> bool:
+    """Runs a statement on the sample; keeps it if it works.  False: it ends the program."""
+    env = {k: (v.copy() if isinstance(v, np.ndarray) else v) for k, v in writer.env.items()}
+    scope = {**helpers, **writer.env}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            exec("\n".join(lines), scope)
+        except (ValueError, AssertionError) as error:
+            if "limit of" in str(error) or "too small" in str(error) or writer.rng.random() < 0.05:
+                writer.lines += lines
+                return False
+            return _undo(writer, env)
+        except Exception:
+            return _undo(writer, env)
+    writer.env = {k: v for k, v in scope.items() if k not in helpers and not k.startswith("_")}
+    writer.lines += lines
+    return True
+
+
+def _undo(writer: Writer, saved: dict[str, Any]) -> bool:
+    for name, value in saved.items():
+        if isinstance(value, np.ndarray) and writer.env[name].flags.writeable:
+            writer.env[name][...] = value
+    return True
+
+
+# ------------------------------------------------------------------ comparison
+
+
+@dataclass
+class Outcome:
+    """All that a caller can see of a call."""
+
+    result: Any = None
+    error: BaseException | None = None
+    arguments: dict[str, Any] = field(default_factory=dict)
+    warned: list[tuple[type, str, int]] = field(default_factory=list)
+
+
+def run(function: Any, arguments: dict[str, Any]) -> Outcome:
+    """Calls a function and keeps everything visible."""
+    outcome = Outcome(arguments=arguments)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            outcome.result = function(*arguments.values())
+        except Exception as error:
+            outcome.error = error
+    outcome.warned = [(w.category, str(w.message), w.lineno) for w in caught]
+    return outcome
+
+
+def difference(got: Outcome, want: Outcome) -> str:
+    """What differs between two outcomes, or an empty string."""
+    if type(got.error) is not type(want.error) or str(got.error) != str(want.error):
+        return f"error {got.error!r} instead of {want.error!r}"
+    if got.error is not None and _line(got.error) != _line(want.error):
+        return f"error at line {_line(got.error)} instead of {_line(want.error)}"
+    text = _value(got.result, want.result, "result")
+    for name, value in want.arguments.items():
+        text = text or _value(got.arguments[name], value, f"argument {name}")
+    text = text or _aliasing(got, want)
+    if not text and sorted(map(repr, set(got.warned))) != sorted(map(repr, set(want.warned))):
+        text = f"warnings {set(got.warned)} instead of {set(want.warned)}"
+    return text
+
+
+def _line(error: BaseException) -> int:
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename[0] == "<"]
+    return frames[-1].lineno or 0 if frames else 0
+
+
+def _value(got: Any, want: Any, where: str) -> str:
+    if type(got) is not type(want):
+        return f"{where}: type {type(got)} instead of {type(want)}"
+    if isinstance(want, np.ndarray):
+        for name in ("dtype", "shape"):
+            if getattr(got, name) != getattr(want, name):
+                return f"{where}: {name} {getattr(got, name)} instead of {getattr(want, name)}"
+        if want.size and any(
+            s != t for s, t, n in zip(got.strides, want.strides, want.shape) if n > 1
+        ):
+            return f"{where}: strides {got.strides} instead of {want.strides}"
+    if isinstance(want, (np.ndarray, np.generic, float, complex)):
+        if not same_bits(np.asarray(got), np.asarray(want)):
+            return f"{where}: {got!r} instead of {want!r}"
+        return ""
+    if isinstance(want, (list, tuple)):
+        if len(got) != len(want):
+            return f"{where}: length {len(got)} instead of {len(want)}"
+        parts = (_value(g, w, f"{where}[{k}]") for k, (g, w) in enumerate(zip(got, want)))
+        return next(filter(None, parts), "")
+    if isinstance(want, dict):
+        return _value(list(got.items()), list(want.items()), where)
+    return "" if got == want else f"{where}: {got!r} instead of {want!r}"
+
+
+def same_bits(got: np.ndarray, want: np.ndarray) -> bool:
+    """Equal, with signs of zeros; every NaN equals every other."""
+    if want.dtype.kind == "c":
+        return same_bits(got.real, want.real) and same_bits(got.imag, want.imag)
+    if want.dtype.kind != "f":
+        return bool(np.array_equal(got, want))
+    nan = np.isnan(want)
+    return bool(
+        np.array_equal(nan, np.isnan(got))
+        and np.array_equal(got[~nan], want[~nan])
+        and np.array_equal(np.signbit(got[~nan]), np.signbit(want[~nan]))
+    )
+
+
+def _aliasing(got: Outcome, want: Outcome) -> str:
+    """The same pairs of objects are identical, and the same pairs share memory."""
+    ours, theirs = _objects(got), _objects(want)
+    for i in range(len(theirs)):
+        for j in range(i):
+            if (ours[i] is ours[j]) != (theirs[i] is theirs[j]):
+                return f"identity of results {j} and {i} differs"
+            shared = np.shares_memory(theirs[i], theirs[j])
+            if np.shares_memory(ours[i], ours[j]) != shared:
+                return f"results {j} and {i} {'do not ' * shared}share memory"
+    return ""
+
+
+def _objects(outcome: Outcome) -> list[np.ndarray]:
+    found: list[np.ndarray] = []
+
+    def walk(value: Any) -> None:
+        if isinstance(value, np.ndarray):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            for item in value:
+                walk(item)
+        elif isinstance(value, dict):
+            walk(list(value.values()))
+
+    walk(list(outcome.arguments.values()))
+    walk(outcome.result)
+    return found
+
+
+def check(program: Program, decorate: Any, sizes: tuple[int, ...] = (7, 7, 12, 4)) -> str:
+    """Runs a program plain and decorated on several inputs; what differs, or an empty string."""
+    compiled = decorate(program.function())
+    for variant, size in enumerate(sizes):
+        want = run(program.function(), program.arguments(size, variant))
+        got = run(compiled, program.arguments(size, variant))
+        text = difference(got, want)
+        if text:
+            return f"seed {program.seed}, size {size}, call {variant}: {text}\n{program.source}"
+    return ""
+
+
+def main() -> None:
+    import npcompile
+
+    first, count = int(sys.argv[1]), int(sys.argv[2])
+    bad = captured = 0
+    for seed in range(first, first + count):
+        program = write(seed)
+        kept: list[Any] = []
+
+        def decorate(function: Any, kept: list[Any] = kept) -> Any:
+            kept.append(npcompile.jit(function))
+            return kept[-1]
+
+        try:
+            text = check(program, decorate)
+        except Exception:
+            text = f"seed {seed}: {traceback.format_exc()}\n{program.source}"
+        captured += bool(kept and kept[0].cache_info().compiled)
+        if text:
+            bad += 1
+            if bad <= 5:
+                print(text.replace(HELPERS, ""))
+    print(f"{count} programs, {captured} compiled, {bad} differ")
+
+
+if __name__ == "__main__":
+    main()
