@@ -25,9 +25,11 @@ from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Attrs, Node, Table
 from npcompile.graph.types import BOOL, Array, Scalar, Type
 
-_INTS = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
-_FLOATS = {2: np.dtype(np.float16), 4: np.dtype(np.float32), 8: np.dtype(np.float64)}
-_COMPLEX = {4: np.dtype(np.complex64), 8: np.dtype(np.complex128)}
+_INTS: dict[int, np.dtype] = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+_FLOATS: dict[int, np.dtype] = {2: np.dtype(np.float16), 4: np.dtype(np.float32), 8: np.dtype(np.float64)}
+_COMPLEX: dict[int, np.dtype] = {4: np.dtype(np.complex64), 8: np.dtype(np.complex128)}
+#: one type object per dtype, so that types can be compared by identity
+_SCALARS = {np.dtype(char): Scalar(np.dtype(char), "np") for char in "?bBhHiIlLqQefdFD"}
 
 Value = Union["Expr", bool, int, float]
 
@@ -62,7 +64,7 @@ class Scope:
         arrays = [t for t in types if isinstance(t, Array)]
         made: Type
         if not arrays:
-            made = Scalar(dtype, "np")
+            made = _SCALARS[dtype]
         else:
             facts = self.builder.facts
             shape = layout.broadcast_shapes(facts, *(a.shape for a in arrays))
@@ -81,7 +83,7 @@ class Scope:
         found = self._constants.get(key)
         if found is None:
             number = dtype.type(value)
-            found = Expr(self, self.builder.const(number, Scalar(dtype, "np")))
+            found = Expr(self, self.builder.const(number, _SCALARS[dtype]))
             self._constants[key] = found
         return found
 
@@ -294,12 +296,12 @@ def from_bits(i: Expr) -> Expr:
 
 def cast(x: Expr, dtype: np.dtype | type | str) -> Expr:
     """``x.astype(dtype)``."""
-    dtype = np.dtype(dtype)
-    if x.node.dtype == dtype:
+    target: np.dtype = np.dtype(dtype)
+    if x.node.dtype == target:
         return x
     if x.node.op == "const":
-        return Expr(x.scope, x.scope.builder.cast(x.node, dtype))
-    return x.scope.emit("cast", (x.node,), dtype)
+        return Expr(x.scope, x.scope.builder.cast(x.node, target))
+    return x.scope.emit("cast", (x.node,), target)
 
 
 def lookup(index: Expr, values: Sequence[float],
