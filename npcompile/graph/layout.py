@@ -83,17 +83,17 @@ def axis_order(
             said = False
         return said
 
-    order: list[int] = []  # insertion sort, from the slowest on, exactly as nditer does
-    for axis in range(ndim):
+    order: list[int] = []  # insertion sort, from the fastest on, exactly as nditer does
+    for axis in reversed(range(ndim)):
         position = len(order)
         for k in range(len(order) - 1, -1, -1):
-            verdict = keep(order[k], axis)
+            verdict = keep(axis, order[k])
             if verdict is True:
                 break
             if verdict is False:
                 position = k
         order.insert(position, axis)
-    return tuple(order)
+    return tuple(reversed(order))
 
 
 def fresh_strides(shape: tuple[Size, ...], order: Sequence[int]) -> tuple[Size, ...]:
