@@ -138,7 +138,7 @@ class Reduce:
     at: Index
     dtype: np.dtype
     initial: Number | None = None
-    chunk: int = 0
+    chunk: Size = 0
 
 
 @dataclass(frozen=True, slots=True)

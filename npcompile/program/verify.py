@@ -1,0 +1,210 @@
+"""Checks that a program is well formed: a violation is a bug of ours, found before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from npcompile.core.errors import VerifyError
+from npcompile.core.sizes import Size, Symbol, symbols
+from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
+from npcompile.graph.types import BOOL
+from npcompile.program.ir import (
+    Alloc,
+    Apply,
+    Bind,
+    Buffer,
+    BufferResult,
+    Call,
+    Check,
+    For,
+    Free,
+    If,
+    Index,
+    ItemsResult,
+    Kernel,
+    Load,
+    Program,
+    Result,
+    ScalarResult,
+    SizeValue,
+    Statement,
+    ViewResult,
+    While,
+)
+
+#: which dtype kinds a class letter of a primitive's signature stands for
+CLASSES = {"f": "f", "i": "iub", "b": "b", "n": "fiub", "a": "fiubc", "c": "c"}
+
+
+def verify(program: Program) -> None:
+    """Raises :class:`VerifyError` naming the first ill-formed statement."""
+    _Verifier(program).run()
+
+
+class _Verifier:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.alive: set[Buffer] = set(program.params)
+        self.declared = set(program.params) | set(program.buffers)
+        self.symbols: set[Symbol] = set(program.int_symbols.values())
+        for buffer in program.params:
+            for size in (*buffer.shape, *buffer.strides):
+                self.symbols.update(symbols(size))
+
+    def run(self) -> None:
+        self.alive |= {b for b in self.program.buffers if b.kind == "scalar"}
+        self.block(self.program.body)
+        for buffer in _result_buffers(self.program.result):
+            self.require(buffer in self.alive, f"result {buffer.name} is not allocated")
+
+    def require(self, holds: bool, message: str) -> None:
+        if not holds:
+            raise VerifyError(f"{self.program.name}: {message}")
+
+    def size(self, size: Size, where: str) -> None:
+        for name in symbols(size):
+            self.require(name in self.symbols, f"{where}: {name!r} is not known yet")
+
+    # ------------------------------------------------------------------ statements
+
+    def block(self, body: tuple[Statement, ...]) -> None:
+        for statement in body:
+            self.statement(statement)
+
+    def statement(self, statement: Statement) -> None:
+        match statement:
+            case Alloc(buffer):
+                self.require(buffer in self.declared, f"{buffer.name} is not declared")
+                self.require(buffer not in self.alive, f"{buffer.name} is allocated twice")
+                for size in (*buffer.shape, *buffer.strides):
+                    self.size(size, buffer.name)
+                self.alive.add(buffer)
+            case Free(buffer):
+                self.require(buffer.kind == "temp", f"{buffer.name} is not ours to free")
+                self.uses(buffer, "free")
+                self.alive.discard(buffer)
+            case Kernel():
+                self.kernel(statement)
+            case Bind():
+                self.number(statement.buffer, "bind")
+                self.symbols.add(statement.symbol)
+            case Check():
+                self.number(statement.buffer, "check")
+                self.require(statement.buffer.dtype == BOOL, "a check tests a bool")
+                self.require(statement.number < len(self.program.resumes), "no such resume")
+            case Call():
+                for view in statement.inputs:
+                    self.uses(view.buffer, "call")
+                for buffer in statement.outputs:
+                    self.uses(buffer, "call")
+            case For():
+                for size in (statement.start, statement.stop, statement.step):
+                    self.size(size, "for")
+                self.symbols.add(statement.symbol)
+                self.block(statement.body)
+            case While():
+                self.block(statement.body)
+                self.number(statement.again, "while")
+            case If():
+                self.number(statement.condition, "if")
+                before = set(self.alive)
+                self.block(statement.then)
+                after, self.alive = self.alive, before
+                self.block(statement.orelse)
+                self.require(after == self.alive, "the arms of an if leave other buffers alive")
+
+    def uses(self, buffer: Buffer, where: str) -> None:
+        self.require(buffer in self.alive, f"{where}: {buffer.name} is not allocated")
+
+    def number(self, buffer: Buffer, where: str) -> None:
+        self.require(buffer.kind == "scalar", f"{where}: {buffer.name} is no number")
+        self.uses(buffer, where)
+
+    # ------------------------------------------------------------------ kernels
+
+    def kernel(self, kernel: Kernel) -> None:
+        where = f"kernel {kernel.name}"
+        for axis in kernel.axes:
+            self.size(axis.extent, where)
+        for position, value in enumerate(kernel.values):
+            here = f"{where}, v{position}"
+            if isinstance(value, Load):
+                self.index(kernel, value.buffer, value.at, here)
+                self.require(value.dtype == _element(value.buffer, value.at), f"{here}: dtype")
+            elif isinstance(value, SizeValue):
+                self.size(value.size, here)
+            elif isinstance(value, Apply):
+                self.require(all(0 <= a < position for a in value.args), f"{here}: value order")
+                self.apply(value, [kernel.values[a].dtype for a in value.args], here)
+        self.stores(kernel, where)
+        self.reductions(kernel, where)
+
+    def index(self, kernel: Kernel, buffer: Buffer, at: Index, where: str) -> None:
+        self.uses(buffer, where)
+        self.require(len(at.coefficients) == len(kernel.axes), f"{where}: arity of the index")
+        for size in (at.offset, *at.coefficients):
+            self.size(size, where)
+        if buffer.kind == "scalar":
+            self.require(at.offset == 0 and not any(c != 0 for c in at.coefficients),
+                         f"{where}: a number has one element")
+
+    def apply(self, value: Apply, given: list[np.dtype], where: str) -> None:
+        if value.op == "cast":
+            self.require(len(given) == 1, f"{where}: cast takes one operand")
+            return
+        primitive = PRIMITIVES.get(value.op)
+        self.require(primitive is not None, f"{where}: {value.op} is no primitive")
+        assert primitive is not None
+        wanted = primitive.signature.partition("->")[0]
+        self.require(len(wanted) == len(given), f"{where}: {value.op} takes {len(wanted)}")
+        seen: dict[str, np.dtype] = {}
+        for letter, dtype in zip(wanted, given):
+            self.require(dtype.kind in CLASSES[letter] and seen.get(letter, dtype) == dtype,
+                         f"{where}: {value.op} of {', '.join(d.name for d in given)}")
+            seen[letter] = dtype
+        self.require((value.op == "lookup") == (value.table is not None), f"{where}: table")
+
+    def stores(self, kernel: Kernel, where: str) -> None:
+        count = len(kernel.values)
+        for store in kernel.stores:
+            here = f"{where}, store to {store.buffer.name}"
+            self.index(kernel, store.buffer, store.at, here)
+            self.require(store.value < count, f"{here}: value order")
+            dtype = kernel.values[store.value].dtype
+            self.require(dtype == _element(store.buffer, store.at), f"{here}: {dtype.name}")
+            if store.mask is not None:
+                self.require(kernel.values[store.mask].dtype == BOOL, f"{here}: the mask is a bool")
+
+    def reductions(self, kernel: Kernel, where: str) -> None:
+        spaces = {tuple(sorted(reduce.axes)) for reduce in kernel.reductions}
+        self.require(len(spaces) <= 1, f"{where}: reductions over different axes")
+        for reduce in kernel.reductions:
+            here = f"{where}, {reduce.kind} into {reduce.buffer.name}"
+            self.index(kernel, reduce.buffer, reduce.at, here)
+            self.require(reduce.kind in REDUCTIONS, f"{here}: unknown kind")
+            self.require(reduce.value < len(kernel.values), f"{here}: value order")
+            for axis in reduce.axes:
+                self.require(0 <= axis < len(kernel.axes), f"{here}: no such axis")
+                self.require(reduce.at.coefficients[axis] == 0, f"{here}: depends on its own axis")
+            if not reduce.kind.startswith("arg"):
+                self.require(kernel.values[reduce.value].dtype == reduce.dtype, f"{here}: dtype")
+                self.require(reduce.buffer.dtype == reduce.dtype, f"{here}: dtype of the buffer")
+
+
+def _element(buffer: Buffer, at: Index) -> np.dtype:
+    if not at.part:
+        return buffer.dtype
+    return np.dtype(np.float32 if buffer.dtype == np.complex64 else np.float64)
+
+
+def _result_buffers(result: Result) -> Iterator[Buffer]:
+    match result:
+        case BufferResult(buffer) | ScalarResult(buffer, _):
+            yield buffer
+        case ViewResult(_, base, _, _):
+            yield from _result_buffers(base)
+        case ItemsResult(_, items):
+            for item in items:
+                yield from _result_buffers(item)
