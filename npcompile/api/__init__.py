@@ -1,0 +1,1 @@
+"""The public face: :func:`jit`, explanations, deterministic switches, logs."""

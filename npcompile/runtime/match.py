@@ -124,7 +124,7 @@ def same_constant(a: Any, b: Any) -> bool:
     if isinstance(a, tuple):
         return len(a) == len(b) and all(map(same_constant, a, b))
     if isinstance(a, float):
-        return a.hex() == b.hex()
+        return bool(a.hex() == b.hex())
     return bool(a == b)
 
 

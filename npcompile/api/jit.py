@@ -1,0 +1,178 @@
+"""``@jit``: a compiled function that behaves like the function it replaces."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Sequence
+from typing import Any, overload
+
+from npcompile.api.explain import Explanation, explain
+from npcompile.api.lower import Lowered, lower
+from npcompile.core.config import Config, Deterministic, disabled, from_environment
+from npcompile.runtime.callable import JitFunction
+from npcompile.runtime.dispatch import Dispatcher, Version
+
+
+class CacheInfo(tuple[int, int, int]):
+    """``(compiled, refused, fallbacks)``: versions compiled, kinds of calls left to Python, and
+    calls that ran in Python so far."""
+
+    __slots__ = ()
+    compiled = property(lambda self: self[0])
+    refused = property(lambda self: self[1])
+    fallbacks = property(lambda self: self[2])
+
+    def __repr__(self) -> str:
+        return f"CacheInfo(compiled={self[0]}, refused={self[1]}, fallbacks={self[2]})"
+
+
+class Jit(JitFunction):
+    """A function under :func:`jit`.
+
+    Calls behave exactly as the plain function's, in results, mutation and exceptions.  The plain
+    function is ``__wrapped__``.
+    """
+
+    def __init__(self, function: types.FunctionType, config: Config) -> None:
+        functools.update_wrapper(self, function)
+        self.__wrapped__ = function
+        self._dispatcher = Dispatcher(function, config)
+        self.prepare(self._dispatcher)
+        self._dispatcher.on_version = self._install
+
+    def _install(self, version: Version) -> None:
+        if version.direct and version.executable.address:
+            self.install(version.executable.address)
+
+    @property
+    def config(self) -> Config:
+        """The options it was made with."""
+        return self._dispatcher.config
+
+    def explain(self, *args: Any, **kwargs: Any) -> Explanation:
+        """What becomes of a call with these arguments: captured, left, fused, guarded.
+
+        The arguments are looked at, not changed; nothing is run.  Without arguments: what
+        happened so far.
+        """
+        return explain(self._dispatcher, args, kwargs)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The stages of compiling a call: ``.graph .program .llvm .asm``."""
+        return lower(self._dispatcher, args, kwargs)
+
+    def clear_cache(self) -> None:
+        """Forgets all compiled versions of this process."""
+        self.uninstall()
+        self._dispatcher.clear()
+
+    def cache_info(self) -> CacheInfo:
+        """Numbers of compiled versions, refused kinds of calls, and calls run in Python."""
+        d = self._dispatcher
+        return CacheInfo((len(d.versions), len(d.refusals), sum(d.fallbacks.values())))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles by reference, as functions do; the other side compiles again or from the cache."""
+        return _by_reference, (self.__module__, self.__qualname__)
+
+    def __copy__(self) -> Jit:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Jit:
+        return self
+
+    def __dask_tokenize__(self) -> tuple[str, ...]:
+        return ("npcompile.jit", self.__module__, self.__qualname__, self._source_hash)
+
+    @functools.cached_property
+    def _source_hash(self) -> str:
+        from npcompile.runtime.cache import fingerprint
+
+        return fingerprint(self.__wrapped__.__code__)
+
+    def __repr__(self) -> str:
+        return f"<npcompile.jit {self.__module__}.{self.__qualname__}>"
+
+
+def _by_reference(module: str, qualname: str) -> Any:
+    found: Any = __import__(module, fromlist=["_"])
+    for name in qualname.split("."):
+        found = getattr(found, name)
+    return found
+
+
+@overload
+def jit(fn: Callable[..., Any]) -> Any: ...
+@overload
+def jit(
+    fn: None = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool = True,
+    static: str | Sequence[str] = (),
+    check: bool = False,
+    fastmath: bool = False,
+    reassociate: bool = False,
+    deterministic: Deterministic | None = None,
+    parallel: bool = True,
+    cache: bool = True,
+    backend: str | None = None,
+) -> Callable[[Callable[..., Any]], Any]: ...
+def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compiles a NumPy function to machine code when it is first called.
+
+    The function is used as it is: results, mutated arguments, exceptions and warnings are those
+    of the plain function.  What can't be compiled runs in Python, and ``f.explain()`` says why.
+
+    Parameters
+    ----------
+    fn
+        The function.  Left out, ``jit(...)`` is a decorator with options.
+    fullgraph
+        Raise :class:`CompileError` instead of running anything in Python.
+    dynamic
+        One compile for all sizes; ``False`` compiles anew for each size.
+    static
+        Names of parameters whose values become part of the compiled code.
+    check
+        Run every call also in Python, on copies, and compare (``NPCOMPILE_CHECK=1``).
+    fastmath, reassociate
+        Allow faster forms that change the last bits (``reassociate``: of sums only).
+    deterministic
+        ``True``: same bits on every run and thread count; ``"portable"``: on every machine.
+        Operators that can't promise it raise :class:`DeterminismError`.
+    parallel
+        Use all threads for large arrays.  Results never depend on it.
+    cache
+        Keep machine code on disk for the next process.
+    backend
+        ``"cpu"`` or ``"reference"`` (NumPy, for tests).
+
+    Returns
+    -------
+    Jit
+        A callable with the name, doc and signature of ``fn``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from npcompile import jit
+    >>> @jit
+    ... def line(x):
+    ...     return x * 2 + 1
+    >>> line(np.arange(4.0))
+    array([1., 3., 5., 7.])
+    """
+    if fn is None:
+        return functools.partial(jit, **options)
+    config = from_environment(**options)
+    if disabled():
+        return fn
+    if isinstance(fn, Jit):
+        fn = fn.__wrapped__
+    if isinstance(fn, (staticmethod, classmethod)):
+        return type(fn)(jit(fn.__func__, **options))
+    if not isinstance(fn, types.FunctionType):
+        raise TypeError(f"jit compiles Python functions, not {type(fn).__name__}")
+    return Jit(fn, config)

@@ -1,0 +1,130 @@
+"""From a trace to something that runs: passes, schedule, machine code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from npcompile import passes
+from npcompile.core.config import Config, Deterministic
+from npcompile.graph.ir import Graph, HostCall, Region
+from npcompile.graph.primitives import PRIMITIVES
+from npcompile.ops.record import OPERATORS
+from npcompile.program.ir import Program
+from npcompile.schedule import schedule
+from npcompile.tracing.sources import Trace
+
+#: what a version returns for leaves that it is not valid for
+MISS = object()
+
+
+class Left(Exception):
+    """Compiled code was left: a check failed (``number``), or it ran to its end and raised
+    floating-point ``flags``; then ``result`` is what it returned."""
+
+    def __init__(
+        self, reason: str, number: int = -1, flags: frozenset[str] = frozenset(), result: Any = None
+    ) -> None:
+        super().__init__(reason)
+        self.reason, self.number, self.flags, self.result = reason, number, flags, result
+
+
+@dataclass(eq=False)
+class Executable:
+    """Runs leaves; raises :class:`Left`; returns :data:`MISS` if they don't fit.
+
+    ``times`` are milliseconds spent in each stage of making it.
+    """
+
+    graph: Graph
+    program: Program
+    run: Callable[[tuple[Any, ...]], Any]
+    address: int = 0  # of the machine-code entry, 0 if there is none
+    text: str = ""
+    times: dict[str, float] = field(default_factory=dict)
+    owner: Any = None
+    keep: Any = None  # what the machine code needs alive
+
+    def __call__(self, leaves: tuple[Any, ...]) -> Any:
+        return self.run(leaves)
+
+
+Exit = Callable[[Executable, Left, tuple[Any, ...]], Any]
+
+
+class Stopwatch:
+    """Milliseconds between laps."""
+
+    def __init__(self) -> None:
+        self.times: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.times[name] = 1e3 * (now - self._last)
+        self._last = now
+
+
+def executable(traced: Trace, config: Config, exit_: Exit) -> Executable:
+    """Compiles a trace for the configured backend."""
+    watch = Stopwatch()
+    graph = passes.run(traced.graph, config)
+    watch.lap("passes")
+    program = schedule(graph, config)
+    watch.lap("schedule")
+    if config.backend == "reference":
+        from npcompile.runtime.interpreted import interpreted
+
+        made = interpreted(traced, graph, program)
+    else:
+        from npcompile.runtime.native import native
+
+        made = native(traced, graph, program, config, exit_, watch)
+    made.times = watch.times
+    return made
+
+
+# ------------------------------------------------------------------ questions about graphs
+
+
+def walk(region: Region) -> Any:
+    """All nodes of a region and the regions in it."""
+    for node in region.nodes:
+        yield node
+        for inner in node.regions:
+            yield from walk(inner)
+
+
+def unpromised(graph: Graph, mode: Deterministic) -> list[str]:
+    """The operators of a traced graph that can't keep a deterministic mode's promise."""
+    accepted = ("portable",) if mode == "portable" else ("portable", "machine")
+    names = []
+    for node in walk(graph.region):
+        if isinstance(node.attrs, HostCall):
+            record = next((o for o in OPERATORS.values() if node.attrs.path in o.aliases), None)
+            if record is None or record.guarantee not in accepted:
+                names.append(node.attrs.path.replace(":", "."))
+        elif node.op in OPERATORS and OPERATORS[node.op].guarantee not in accepted:
+            names.append(node.op)
+    return list(dict.fromkeys(names))
+
+
+def flag_candidate(graph: Graph, category: str) -> tuple[str, int]:
+    """Name and line of the first operation of a traced graph that can raise a floating-point
+    category."""
+    letter = category[0]
+    for node in walk(graph.region):
+        if letter in _flags(node.op) and node.line:
+            return node.op, node.line
+    return "compiled code", 0
+
+
+def _flags(name: str) -> str:
+    record = OPERATORS.get(name)
+    if record is not None and callable(record.lower):
+        return "doui"
+    lower = record.lower if record is not None else name
+    primitive = PRIMITIVES.get(str(lower))
+    return primitive.flags if primitive is not None else ("i" if name == "cast" else "")
