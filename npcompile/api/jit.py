@@ -73,7 +73,7 @@ class Jit(JitFunction):
         return CacheInfo((len(d.versions), len(d.refusals), sum(d.fallbacks.values())))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles by reference, as functions do; the other side compiles again or from the cache."""
+        """Pickles by reference, as functions do; the other side finds its own in the cache."""
         return _by_reference, (self.__module__, self.__qualname__)
 
     def __copy__(self) -> Jit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -70,7 +71,20 @@ def set_deterministic_mode(mode: Deterministic, warn_only: bool = False) -> Any:
 
 
 def reset_deterministic_mode(token: Any) -> None:
+    """Undoes the :func:`set_deterministic_mode` that gave the token."""
     _mode.reset(token)
+
+
+#: called with True when a mode comes into force anywhere: machine-code entries, which don't look
+#: at context variables, then let every call pass through Python
+on_mode: list[Callable[[], None]] = []
+
+
+def modes_in_force(active: bool) -> None:
+    """Tells whoever listens that calls must look at the mode from now on."""
+    if active:
+        for listener in on_mode:
+            listener()
 
 
 def from_environment(**options: Any) -> Config:

@@ -1,0 +1,141 @@
+"""``f.explain(*args)``: what was captured, what left and why, what was fused."""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass, field
+from typing import Any
+
+from npcompile.core.errors import Refusal, Refused
+from npcompile.program.ir import Alloc, Buffer, Call, Check, For, If, Kernel, Program, While
+from npcompile.runtime.dispatch import Dispatcher, Version
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Printable; the fields are for programs.
+
+    ``captured`` is true if the whole call runs as machine code; ``refusal`` says why not.
+    """
+
+    name: str
+    captured: bool
+    refusal: Refusal | None = None
+    kernels: list[str] = field(default_factory=list)
+    exits: list[str] = field(default_factory=list)
+    guards: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    host_calls: list[str] = field(default_factory=list)
+    times: dict[str, float] = field(default_factory=dict)
+    history: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: " + ("compiled whole" if self.captured else "runs in Python")]
+        if self.refusal is not None:
+            lines.append(f"  why: {self.refusal}")
+        for title, items in (
+            ("kernels (loops over arrays)", self.kernels),
+            ("calls of library functions", self.host_calls),
+            ("goes on in Python if", self.exits),
+            ("valid while", self.guards),
+            ("notes", self.notes),
+            ("so far", self.history),
+        ):
+            if items:
+                lines.append(f"  {title}:")
+                lines += ["    " + item for item in items]
+        if self.times:
+            spent = ", ".join(f"{name} {ms:.1f}" for name, ms in self.times.items())
+            lines.append(f"  compiled in {sum(self.times.values()):.1f} ms ({spent})")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
+    """The explanation of one call, or of all calls so far if there are no arguments."""
+    name = dispatcher.function.__qualname__
+    if not args and not kwargs and dispatcher._names:
+        return _history(dispatcher)
+    bound = dispatcher.bind(args, kwargs)
+    if bound is None:
+        raise TypeError(f"{name}: the arguments don't fit its signature")
+    try:
+        version, _ = dispatcher.compile(bound)
+    except Refused as refused:
+        return Explanation(name, False, refused.refusal, history=_past(dispatcher))
+    return _version(dispatcher, version)
+
+
+def _history(dispatcher: Dispatcher) -> Explanation:
+    captured = bool(dispatcher.versions) and not dispatcher.refusals
+    return Explanation(dispatcher.function.__qualname__, captured, history=_past(dispatcher))
+
+
+def _past(dispatcher: Dispatcher) -> list[str]:
+    lines = [f"{len(dispatcher.versions)} compiled versions"]
+    lines += [f"{count} calls in Python: {why}" for why, count in dispatcher.fallbacks.items()]
+    for version in dispatcher.versions:
+        for why, count in version.exits.items():
+            lines.append(f"{count} times left compiled code: {why}")
+    return lines
+
+
+def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
+    executable, traced = version.executable, version.trace
+    program, code = executable.program, dispatcher.function.__code__
+    source = _Source(code.co_filename)
+    statements = list(_flatten(program.body))
+    return Explanation(
+        dispatcher.function.__qualname__,
+        True,
+        kernels=[source.kernel(s) for s in statements if isinstance(s, Kernel) and s.axes],
+        exits=[s.reason for s in statements if isinstance(s, Check)],
+        guards=[f"{leaf.source!r} is {leaf.type!r}" for leaf in traced.leaves]
+        + [f"{g.source!r}: {g.kind} {_short(g.value)}" for g in traced.guards]
+        + [repr(p) for p in traced.graph.facts.guards],
+        notes=list(dict.fromkeys([*traced.notes, *program.notes, _memory(program)])),
+        host_calls=[s.function.path.replace(":", ".") for s in statements if isinstance(s, Call)],
+        times=executable.times,
+        history=_past(dispatcher),
+    )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else text[:57] + "..."
+
+
+def _flatten(body: tuple[Any, ...]) -> Any:
+    for statement in body:
+        yield statement
+        if isinstance(statement, (For, While)):
+            yield from _flatten(statement.body)
+        elif isinstance(statement, If):
+            yield from _flatten(statement.then)
+            yield from _flatten(statement.orelse)
+
+
+def _memory(program: Program) -> str:
+    allocated: list[Buffer] = [s.buffer for s in _flatten(program.body) if isinstance(s, Alloc)]
+    results = [b.name for b in allocated if b.kind == "result"]
+    temps = [b.name for b in allocated if b.kind == "temp"]
+    return f"allocates {len(results)} result and {len(temps)} temporary arrays"
+
+
+class _Source:
+    """Describes kernels by the user's lines."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+    def kernel(self, kernel: Kernel) -> str:
+        space = " x ".join(repr(axis.extent) for axis in kernel.axes)
+        kinds = [r.kind for r in kernel.reductions]
+        what = f"{'+'.join(kinds)} over" if kinds else "over"
+        operations = sum(type(v).__name__ == "Apply" for v in kernel.values)
+        lines = sorted(set(kernel.lines))
+        text = linecache.getline(self.file, lines[0]).strip() if lines else ""
+        place = f" from line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}" if lines else ""
+        shown = f": {text}" if text else ""
+        return f"{what} {space}, {operations} operations{place}{shown}"

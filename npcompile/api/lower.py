@@ -1,0 +1,58 @@
+"""``f.lower(*args)``: the stages of compiling, each as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from npcompile.graph.show import show as show_graph
+from npcompile.program.show import show as show_program
+from npcompile.runtime.build import Executable
+from npcompile.runtime.dispatch import Dispatcher
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """``graph`` (as traced), ``program`` (kernels), ``llvm`` and ``asm`` are texts."""
+
+    executable: Executable
+    graph: str
+
+    @property
+    def program(self) -> str:
+        """The kernel program."""
+        return show_program(self.executable.program)
+
+    @property
+    def llvm(self) -> str:
+        """LLVM's intermediate language; empty for the reference backend."""
+        return self.executable.text
+
+    @property
+    def asm(self) -> str:
+        """Machine code of this machine, as assembler text."""
+        if not self.executable.text:
+            return ""
+        from npcompile.backends.cpu.compile import assembly
+
+        return assembly(self.executable.text)
+
+
+def lower(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+    """Compiles for these arguments (without running) and shows the stages.
+
+    Raises
+    ------
+    CompileError
+        If the function can't be compiled for them.
+    """
+    from npcompile.core.errors import CompileError, Refused
+
+    bound = dispatcher.bind(args, kwargs)
+    if bound is None:
+        raise TypeError(f"{dispatcher.function.__qualname__}: arguments don't fit its signature")
+    try:
+        version, _ = dispatcher.compile(bound)
+    except Refused as refused:
+        raise CompileError(str(refused.refusal)) from None
+    return Lowered(version.executable, show_graph(version.trace.graph))
