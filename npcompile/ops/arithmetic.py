@@ -1,0 +1,327 @@
+"""Sums, products, quotients, powers and signs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npcompile.graph.expression import (
+    Expr,
+    apply,
+    cast,
+    complex_,
+    const,
+    copysign,
+    floor,
+    fmod,
+    from_bits,
+    ldexp,
+    sqrt,
+    to_bits,
+    trunc,
+    where,
+)
+from npcompile.graph.ir import Const, Node, Reduction
+from npcompile.graph.types import BOOL, Array, Scalar
+from npcompile.ops import complexes as cx
+from npcompile.ops.complexes import is_complex
+from npcompile.ops.elementwise import (
+    COMPLEX,
+    FLOATS,
+    INTS,
+    NUMBERS,
+    Program,
+    Ufunc,
+    composed,
+    loops,
+    part,
+    ufunc,
+)
+from npcompile.ops.operands import Context, Operand
+from npcompile.ops.record import OPERATORS
+
+SIGNED = "bhilq"
+REAL = INTS + FLOATS
+
+
+def primitive(name: str, *args: Expr, dtype: np.dtype | None = None) -> Expr:
+    """A primitive that has no function in :mod:`npcompile.graph.expression`."""
+    first = args[0]
+    return first.scope.emit(name, tuple(a.node for a in args), dtype or first.dtype)
+
+
+def by_kind(**programs: Program) -> Program:
+    """The program for the kind (``b i u f c``) of the first operand; ``iu`` names both."""
+    table = {kind: program for kinds, program in programs.items() for kind in kinds}
+
+    def run(*args: Expr) -> Any:
+        return table[args[0].dtype.kind](*args)
+
+    return run
+
+
+# ------------------------------------------------------------------ + - * /
+
+ufunc("add", loops("xx->x", "?" + NUMBERS),
+      by_kind(b=lambda x, y: x | y, iuf=lambda x, y: x + y, c=cx.cadd), doc="The sum.")
+ufunc("subtract", loops("xx->x", NUMBERS),
+      by_kind(iuf=lambda x, y: x - y, c=cx.csub), doc="The difference.")
+ufunc("multiply", loops("xx->x", "?" + NUMBERS),
+      by_kind(b=lambda x, y: x & y, iuf=lambda x, y: x * y, c=cx.cmul), doc="The product.")
+ufunc("divide", loops("xx->x", FLOATS + COMPLEX),
+      by_kind(f=lambda x, y: x / y, c=cx.cdiv), doc="The quotient, correctly rounded.")
+ufunc("negative", loops("x->x", NUMBERS), by_kind(iuf=lambda x: -x, c=cx.cneg), doc="-x")
+ufunc("positive", loops("x->x", NUMBERS), lambda x: x, doc="A copy.")
+ufunc("square", loops("x->x", NUMBERS),
+      by_kind(iuf=lambda x: x * x, c=lambda z: cx.cmul(z, z)), doc="x * x")
+ufunc("reciprocal", loops("x->x", FLOATS + COMPLEX),
+      by_kind(f=lambda x: 1.0 / x, c=cx.creciprocal), doc="1 / x")
+ufunc("sqrt", loops("x->x", FLOATS), sqrt, doc="The square root, correctly rounded.")
+
+
+# ------------------------------------------------------------------ // %
+
+
+def _float_remainder(a: Expr, b: Expr) -> Expr:
+    """CPython's and NumPy's: the sign of ``b``, -0.0 and 0.0 too; NaN for ``b == 0``."""
+    rest = fmod(a, b)
+    moved = where((b < 0) != (rest < 0), rest + b, rest)
+    return where(b == 0, rest, where(rest == 0, copysign(0.0, b), moved))
+
+
+def _float_floor_divide(a: Expr, b: Expr) -> Expr:
+    """npy_floor_divide and CPython's float_floor_div: the quotient of ``a - a % b``."""
+    quotient = a / b
+    rest = fmod(a, b)
+    exact = (a - rest) / b
+    exact = where((rest != 0) & ((b < 0) != (rest < 0)), exact - 1.0, exact)
+    down = floor(exact)
+    down = where(exact - down > 0.5, down + 1.0, down)
+    snapped = where(exact == 0, copysign(0.0, quotient), down)
+    return where(b == 0, quotient, snapped)
+
+
+def _int_fmod(a: Expr, b: Expr) -> Expr:
+    """The sign of ``a``, as C has it; 0 for ``b == 0``."""
+    rest = primitive("int_mod", a, b)
+    if a.dtype.kind == "u":
+        return rest
+    return where((rest != 0) & ((a < 0) != (b < 0)), rest - b, rest)
+
+
+def _int_divide(a: Expr, b: Expr) -> Expr:
+    return primitive("int_div", a, b)
+
+
+def _int_remainder(a: Expr, b: Expr) -> Expr:
+    return primitive("int_mod", a, b)
+
+
+ufunc("floor_divide", loops("xx->x", REAL), by_kind(iu=_int_divide, f=_float_floor_divide),
+      doc="The quotient rounded down; of integers by 0: 0.")
+ufunc("remainder", loops("xx->x", REAL), by_kind(iu=_int_remainder, f=_float_remainder),
+      doc="The remainder with the divisor's sign.")
+ufunc("fmod", loops("xx->x", REAL), by_kind(iu=_int_fmod, f=fmod),
+      doc="The remainder with the dividend's sign.")
+ufunc("divmod", loops("xx->xx", REAL), None, data=Ufunc(("floor_divide", "remainder")),
+      doc="floor_divide and remainder.")
+
+
+# ------------------------------------------------------------------ magnitude and sign
+
+
+def hypot(x: Expr, y: Expr) -> Expr:
+    """The record's program: it belongs to the special functions."""
+    found: Expr = OPERATORS["hypot"].lower(x, y)  # type: ignore[operator, misc]
+    return found
+
+
+def _needs_hypot(ctx: Context, nodes: tuple[Node, ...]) -> None:
+    if nodes[0].dtype.kind == "c" and "hypot" not in OPERATORS:
+        raise ctx.refuse("absolute", "of complex numbers needs hypot")
+
+
+ufunc("absolute", loops("x->x", "?" + REAL) + " F->f D->d",
+      by_kind(bu=lambda x: x, i=abs, f=abs, c=lambda z: hypot(cx.real(z), cx.imag(z))),
+      data=Ufunc(prepare=_needs_hypot), ulp={"f": 1.0, "d": 1.0}, doc="The magnitude.")
+ufunc("fabs", loops("x->x", FLOATS), abs, doc="The magnitude, as a float.")
+
+
+def _sign(x: Expr) -> Expr:
+    return where(x > 0, 1.0, where(x < 0, -1.0, where(x == 0, 0.0, x)))
+
+
+ufunc("sign", loops("x->x", REAL),
+      by_kind(u=lambda x: where(x > 0, const(1, x), 0), f=_sign,
+              i=lambda x: where(x > 0, const(1, x), where(x < 0, const(-1, x), 0))),
+      doc="-1, 0 or 1; NaN of NaN.")
+ufunc("copysign", loops("xx->x", FLOATS), copysign, doc="Magnitude of x1, sign of x2.")
+ufunc("signbit", loops("x->?", FLOATS), lambda x: to_bits(x) < 0, doc="Whether the sign is set.")
+
+
+def _heaviside(x: Expr, at_zero: Expr) -> Expr:
+    return where(x == 0, at_zero, where(x < 0, 0.0, where(x > 0, 1.0, x)))
+
+
+ufunc("heaviside", loops("xx->x", FLOATS), _heaviside, doc="The step function.")
+
+
+def _angle_scale(numerator: str) -> Program:
+    """Constants computed in the operand's own precision, as NumPy does."""
+
+    def run(x: Expr) -> Expr:
+        kind: Any = x.dtype.type
+        pi, half_turn = kind(np.pi), kind(180)
+        return x * (pi / half_turn if numerator == "pi" else half_turn / pi)
+
+    return run
+
+
+for _name, _numerator in (("deg2rad", "pi"), ("radians", "pi"), ("rad2deg", "180"),
+                          ("degrees", "180")):
+    ufunc(_name, loops("x->x", FLOATS), _angle_scale(_numerator), doc="Angles, converted.")
+
+
+# ------------------------------------------------------------------ powers
+
+FAST_EXPONENTS = (-1.0, 0.0, 0.5, 1.0, 2.0)
+
+
+def static_value(node: Node) -> Any:
+    """The number of a constant, else None."""
+    return node.attrs.value if isinstance(node.attrs, Const) and node.op == "const" else None
+
+
+def _check_exponents(ctx: Context, nodes: tuple[Node, ...]) -> None:
+    """Negative powers of integers raise; float powers that aren't exact need ``pow``."""
+    base, exponent = nodes
+    value = static_value(exponent)
+    if base.dtype.kind == "i":
+        if value is not None and value < 0:
+            raise ctx.refuse("power", "an integer to a negative power: Python raises")
+        if value is None:
+            _check_not_negative(ctx, exponent)
+    elif base.dtype.kind == "f" and value not in FAST_EXPONENTS and "pow" not in OPERATORS:
+        raise ctx.refuse("power", "of floats needs pow")
+    elif base.dtype.kind == "c" and value not in (-1, 0, 1, 2):
+        raise ctx.refuse("power", "of complex numbers")
+
+
+def _check_not_negative(ctx: Context, exponent: Node) -> None:
+    b = ctx.builder
+    good = b.map("le", (b.const(exponent.dtype.type(0)), exponent), np.bool_)
+    if isinstance(good.type, Array):
+        axes = tuple(range(good.type.ndim))
+        good = b.emit("reduce", (good,), Reduction("all", axes, False, BOOL), Scalar(BOOL, "np"))
+    b.check(good, "power: an integer to a negative power raises")
+
+
+def _int_power(base: Expr, exponent: Expr) -> Expr:
+    """Square and multiply over the exponent's bits; products wrap."""
+    value = static_value(exponent.node)
+    bits = exponent.dtype.itemsize * 8 if value is None else int(value).bit_length()
+    result: Expr | None = None
+    for bit in range(bits):
+        if value is None:
+            chosen = ((exponent >> bit) & 1) != 0
+            result = where(chosen, base, 1) if result is None else where(
+                chosen, result * base, result)
+        elif int(value) >> bit & 1:
+            result = base if result is None else result * base
+        if bit + 1 < bits:
+            base = base * base
+    return const(1, base) if result is None else result
+
+
+def _float_power(base: Expr, exponent: Expr) -> Expr:
+    value = static_value(exponent.node)
+    if value == -1.0:
+        return 1.0 / base
+    if value == 0.0:
+        return const(1.0, base)
+    if value in (0.5, 1.0, 2.0):
+        return {0.5: sqrt, 1.0: lambda x: x, 2.0: lambda x: x * x}[float(value)](base)
+    found: Expr = OPERATORS["pow"].lower(base, exponent)  # type: ignore[operator, misc]
+    return found
+
+
+def _complex_power(base: Expr, exponent: Expr) -> Expr:
+    value = static_value(exponent.node)
+    if value == -1:
+        return cx.creciprocal(base)
+    if value == 0:
+        return complex_(const(1.0, cx.real(base)), 0.0)
+    return base if value == 1 else cx.cmul(base, base)
+
+
+ufunc("power", loops("xx->x", NUMBERS),
+      by_kind(iu=_int_power, f=_float_power, c=_complex_power),
+      data=Ufunc(prepare=_check_exponents), ulp={"e": 1.0, "f": 1.0, "d": 1.0},
+      doc="x1 ** x2; exponents -1, 0, 0.5, 1 and 2 are exact.")
+
+
+# ------------------------------------------------------------------ floats taken apart
+
+ufunc("ldexp", " ".join(f"{f}{i}->{f}" for f in FLOATS for i in "il"), ldexp,
+      doc="x1 * 2**x2, rounded once.")
+
+
+def modf_fraction(x: Any) -> Any:
+    """The reference of ``modf.fraction``."""
+    return np.modf(x)[0]
+
+
+def modf_whole(x: Any) -> Any:
+    """The reference of ``modf.whole``."""
+    return np.modf(x)[1]
+
+
+def frexp_mantissa(x: Any) -> Any:
+    """The reference of ``frexp.mantissa``."""
+    return np.frexp(x)[0]
+
+
+def frexp_exponent(x: Any) -> Any:
+    """The reference of ``frexp.exponent``."""
+    return np.frexp(x)[1]
+
+
+def _fraction(x: Expr) -> Expr:
+    endless = abs(x) == float("inf")
+    return copysign(where(endless, 0.0, x - trunc(x)), x)
+
+
+_HERE = "npcompile.ops.arithmetic"
+part("modf.fraction", loops("x->x", FLOATS), f"{_HERE}:modf_fraction", _fraction)
+part("modf.whole", loops("x->x", FLOATS), f"{_HERE}:modf_whole", trunc)
+ufunc("modf", loops("x->xx", FLOATS), None, data=Ufunc(("modf.fraction", "modf.whole")),
+      doc="Fractional and integral part.")
+
+
+def _frexp_parts(x: Expr) -> tuple[Expr, Expr, Expr]:
+    """Whether x is finite and not 0, the bits of x scaled out of the subnormals, its exponent."""
+    digits, bias = (52, 1023) if x.dtype.itemsize == 8 else (23, 127)
+    ordinary = (x != 0) & (abs(x) < float("inf"))
+    small = abs(x) < float(np.finfo(x.dtype).tiny)  # type: ignore[arg-type]
+    bits = to_bits(where(small, x * 2.0**64, x))
+    raw = (bits >> digits) & (2 * bias + 1)
+    return ordinary, bits, raw - (bias - 1) - where(small, const(64, bits), 0)
+
+
+def _mantissa(x: Expr) -> Expr:
+    digits, bias = (52, 1023) if x.dtype.itemsize == 8 else (23, 127)
+    ordinary, bits, _ = _frexp_parts(x)
+    kept = bits & ~((2 * bias + 1) << digits)
+    return where(ordinary, from_bits(kept | ((bias - 1) << digits)), x)
+
+
+def _exponent(x: Expr) -> Expr:
+    ordinary, _, exponent = _frexp_parts(x)
+    return cast(where(ordinary, exponent, 0), np.int32)
+
+
+part("frexp.mantissa", loops("x->x", FLOATS), f"{_HERE}:frexp_mantissa", _mantissa)
+part("frexp.exponent", loops("x->i", FLOATS), f"{_HERE}:frexp_exponent", _exponent)
+ufunc("frexp", loops("x->xi", FLOATS), None, data=Ufunc(("frexp.mantissa", "frexp.exponent")),
+      doc="Mantissa in [0.5, 1) and exponent of 2.")

@@ -1,0 +1,213 @@
+"""Complex numbers: programs over their parts, and the operators that take them apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npcompile.graph.expression import Expr, complex_, const, fma, imag, real, rint, where
+from npcompile.graph.ir import Node, Window
+from npcompile.graph.types import Array, Scalar, contiguous
+from npcompile.ops.elementwise import (
+    COMPLEX,
+    INTS,
+    NUMBERS,
+    as_node,
+    composed,
+    loops,
+    part,
+    ufunc,
+    wrap,
+)
+from npcompile.ops.operands import ArrayRef, Context, Operand
+
+# ------------------------------------------------------------------ programs
+
+
+def parts(z: Expr) -> tuple[Expr, Expr]:
+    """Real and imaginary part."""
+    return real(z), imag(z)
+
+
+def cadd(x: Expr, y: Expr) -> Expr:
+    return complex_(real(x) + real(y), imag(x) + imag(y))
+
+
+def csub(x: Expr, y: Expr) -> Expr:
+    return complex_(real(x) - real(y), imag(x) - imag(y))
+
+
+def cneg(z: Expr) -> Expr:
+    return complex_(-real(z), -imag(z))
+
+
+def cmul(x: Expr, y: Expr) -> Expr:
+    """The product as NumPy's array loops have it on machines with fused multiply-add."""
+    (a, b), (c, d) = parts(x), parts(y)
+    return complex_(fma(a, c, -(b * d)), fma(a, d, b * c))
+
+
+def cmul_plain(x: Expr, y: Expr) -> Expr:
+    """The product as NumPy's and Python's scalars have it."""
+    (a, b), (c, d) = parts(x), parts(y)
+    return complex_(a * c - b * d, a * d + b * c)
+
+
+def cdiv(x: Expr, y: Expr) -> Expr:
+    """Smith's method as NumPy has it (R. L. Smith, Algorithm 116, CACM 5, 1962)."""
+    (a, b), (c, d) = parts(x), parts(y)
+    wide = abs(c) >= abs(d)
+    big, small = where(wide, c, d), where(wide, d, c)
+    zero = (abs(c) == 0) & (abs(d) == 0)
+    ratio = small / where(zero, 1.0, big)
+    scale = 1.0 / (where(zero, 1.0, big) + small * ratio)
+    first, second = where(wide, a, b), where(wide, b, a)
+    re = (first + second * ratio) * scale
+    cross = where(wide, b - a * ratio, b * ratio - a)
+    im = cross * scale
+    return complex_(where(zero, a / abs(c), re), where(zero, b / abs(c), im))
+
+
+def cdiv_python(x: Expr, y: Expr) -> Expr:
+    """Smith's method as CPython has it; the divisor isn't zero."""
+    (a, b), (c, d) = parts(x), parts(y)
+    wide = abs(c) >= abs(d)
+    ratio = where(wide, d, c) / where(wide, c, d)
+    denominator = where(wide, c + d * ratio, c * ratio + d)
+    re = where(wide, a + b * ratio, a * ratio + b) / denominator
+    im = where(wide, b - a * ratio, b * ratio - a) / denominator
+    nan = (c != c) | (d != d)
+    return complex_(where(nan, float("nan"), re), where(nan, float("nan"), im))
+
+
+def creciprocal(z: Expr) -> Expr:
+    c, d = parts(z)
+    wide = abs(d) <= abs(c)
+    big, small = where(wide, c, d), where(wide, d, c)
+    ratio = small / big
+    denominator = big + small * ratio
+    one, tail = 1.0 / denominator, ratio / denominator
+    return complex_(where(wide, one, tail), -where(wide, tail, one))
+
+
+def cless(x: Expr, y: Expr) -> Expr:
+    """Lexicographic order."""
+    (a, b), (c, d) = parts(x), parts(y)
+    return ((a < c) & (b == b) & (d == d)) | ((a == c) & (b < d))
+
+
+def cless_equal(x: Expr, y: Expr) -> Expr:
+    (a, b), (c, d) = parts(x), parts(y)
+    return ((a < c) & (b == b) & (d == d)) | ((a == c) & (b <= d))
+
+
+def cequal(x: Expr, y: Expr) -> Expr:
+    return (real(x) == real(y)) & (imag(x) == imag(y))
+
+
+def cnonzero(z: Expr) -> Expr:
+    return (real(z) != 0) | (imag(z) != 0)
+
+
+def cnan(z: Expr) -> Expr:
+    a, b = parts(z)
+    return (a != a) | (b != b)
+
+
+def crint(z: Expr) -> Expr:
+    return complex_(rint(real(z)), rint(imag(z)))
+
+
+def ctimes(z: Expr, factor: Expr) -> Expr:
+    """Both parts times a real number."""
+    return complex_(real(z) * factor, imag(z) * factor)
+
+
+# ------------------------------------------------------------------ records
+
+
+def is_complex(x: Expr) -> bool:
+    return x.dtype.kind == "c"
+
+
+part("scalar_multiply", loops("xx->x", COMPLEX), "operator:mul", cmul_plain,
+     doc="The product of complex scalars: not fused.")
+part("python_divide", loops("xx->x", "D"), "operator:truediv", cdiv_python,
+     doc="The quotient of Python's complex numbers.")
+
+
+def _conjugate(z: Expr) -> Expr:
+    return complex_(real(z), -imag(z)) if is_complex(z) else z
+
+
+ufunc("conjugate", loops("x->x", NUMBERS), _conjugate,
+      aliases=("numpy:ndarray.conj", "numpy:ndarray.conjugate"),
+      doc="The complex conjugate.")
+
+
+def half_window(ref: ArrayRef, which: str) -> ArrayRef:
+    """The view of the real or imaginary parts of a complex array."""
+    window = Window(ref.window.offset, ref.window.shape, ref.window.strides, which)
+    return ArrayRef(ref.cell, window, np.dtype(ref.dtype.char.lower()), ref.writeable)
+
+
+def _part(ctx: Context, x: Operand, which: str) -> Operand:
+    if isinstance(x, ArrayRef):
+        if x.dtype.kind == "c":
+            return half_window(x, which)
+        if which == "real":
+            return x
+        zero = ctx.builder.const(x.dtype.type(0))
+        made = ctx.new(ctx.builder.full(x.shape, zero))
+        return ArrayRef(made.cell, made.window, made.dtype, False)
+    if not (isinstance(x, Node) and isinstance(x.type, Scalar)):
+        raise ctx.refuse(which, "an operand that is no array and no number")
+    if x.dtype.kind == "c":
+        node = ctx.builder.emit(which, (x,), None, Scalar(np.dtype(x.dtype.char.lower()),
+                                                          x.type.origin))
+        return node
+    if x.dtype.kind == "b" and x.type.origin == "py":
+        raise ctx.refuse(which, "a part of a Python bool is left to Python")
+    if which == "real":
+        return x
+    return ctx.builder.const(x.type.python_type(0) if x.type.origin == "py" else x.dtype.type(0))
+
+
+@composed("real_part", "numpy:real", reference="numpy:real")
+def real_part(ctx: Context, val: Operand) -> Operand:
+    """The real part: a view of a complex array, a real array itself."""
+    return _part(ctx, val, "real")
+
+
+@composed("imag_part", "numpy:imag", reference="numpy:imag")
+def imag_part(ctx: Context, val: Operand) -> Operand:
+    """The imaginary part: a view of a complex array, read-only zeros of a real one."""
+    return _part(ctx, val, "imag")
+
+
+def _imaginary_is(ctx: Context, x: Operand, op: str) -> Operand:
+    if not isinstance(x, ArrayRef):
+        raise ctx.refuse("isreal, iscomplex", "of a number: its type is Python's to say")
+    b = ctx.builder
+    if x.dtype.kind == "c":
+        node = as_node(ctx, half_window(x, "imag"), op)
+        return wrap(ctx, b.map(op, (node, b.const(node.dtype.type(0))), np.bool_))
+    answer = b.const(np.bool_(op == "eq"))
+    if x.ndim == 0:
+        if op == "ne":
+            raise ctx.refuse("iscomplex", "of a 0-d array")
+        return answer
+    return ctx.new(b.emit("full", (answer,), None, contiguous(np.dtype(np.bool_), x.shape)))
+
+
+@composed("isreal", "numpy:isreal")
+def isreal(ctx: Context, x: Operand) -> Operand:
+    """Whether the imaginary part is 0."""
+    return _imaginary_is(ctx, x, "eq")
+
+
+@composed("iscomplex", "numpy:iscomplex")
+def iscomplex(ctx: Context, x: Operand) -> Operand:
+    """Whether the imaginary part is not 0."""
+    return _imaginary_is(ctx, x, "ne")

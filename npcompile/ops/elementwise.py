@@ -1,0 +1,380 @@
+"""The kinds ELEMENTWISE (NumPy's ufuncs) and COMPOSED (functions made of other operators).
+
+A ufunc call is the same for all of them: find the loop as NumPy does (``resolve_dtypes``, with
+Python numbers weak), cast the operands to it, emit one node named after the record, then write
+``out=`` or wrap the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from npcompile.core.errors import Refused
+from npcompile.graph.expression import Expr, cast
+from npcompile.graph.ir import Const, Node, Window
+from npcompile.graph.layout import broadcast_shapes
+from npcompile.graph.types import PY_FLOAT, PYTHON, SUPPORTED, Array, Scalar
+from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.ops.record import Kind, Op, define
+
+HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
+WHOLE = Window(0, (), ())
+INTS, FLOATS, COMPLEX = "bBhHiIlLqQ", "efd", "FD"
+NUMBERS = INTS + FLOATS + COMPLEX
+
+Program = Callable[..., Any]
+Dtypes = tuple[np.dtype, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ufunc:
+    """What the kind needs beyond the record.
+
+    ``parts`` names one record per output, where there are several.  ``prepare`` sees the operands
+    of the loop before the node is made, to put checks on them or to refuse.
+    """
+
+    parts: tuple[str, ...] = ()
+    compares: bool = False
+    prepare: Callable[[Context, tuple[Node, ...]], None] | None = None
+
+
+# ------------------------------------------------------------------ records
+
+
+def loops(pattern: str, chars: str) -> str:
+    """``loops("xx->?", "fd")`` is ``"ff->? dd->?"``."""
+    return " ".join(pattern.replace("x", char) for char in chars)
+
+
+def halves(program: Program) -> Program:
+    """The program with float16 operands computed in float32 and rounded once, as NumPy does."""
+
+    def run(*args: Expr) -> Any:
+        half = any(a.dtype == HALF for a in args)
+        wide = [cast(a, SINGLE) if a.dtype == HALF else a for a in args]
+        result = program(*wide)
+        if half and result.dtype == SINGLE:
+            result = cast(result, HALF)
+        same = any(result.node is a.node for a in args)
+        if same and isinstance(result.node.type, Array):
+            result = result.scope.emit("copy", (result.node,), result.dtype)
+        return result
+
+    return run
+
+
+def ufunc(name: str, signatures: str, program: Program | None, *, aliases: tuple[str, ...] = (),
+          data: Ufunc | None = None, **fields: Any) -> Op:
+    """Defines the record of NumPy's ufunc of this name."""
+    return define(
+        name, ELEMENTWISE, signatures, aliases=(f"numpy:{name}", *aliases),
+        reference=fields.pop("reference", f"numpy:{name}"),
+        lower=halves(program) if program else None, data=data or Ufunc(), **fields,
+    )
+
+
+def part(name: str, signatures: str, reference: str, program: Program, **fields: Any) -> Op:
+    """Defines a record that no function of NumPy's stands for: only other operators use it."""
+    return define(name, ELEMENTWISE, signatures, reference=reference, lower=halves(program),
+                  data=Ufunc(), **fields)
+
+
+@lru_cache(maxsize=None)
+def _signatures(text: str) -> frozenset[tuple[str, ...]]:
+    """Loops as tuples of dtype strings (``l`` and ``q`` are the same there)."""
+    return frozenset(
+        tuple(np.dtype(char).str for char in loop.replace("->", "")) for loop in text.split()
+    )
+
+
+# ------------------------------------------------------------------ operands
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An operand: ``like`` is what ``resolve_dtypes`` is told (a dtype, or int, float or complex
+    for a Python number); ``value`` its node or, if static and weak, the number."""
+
+    like: np.dtype | type
+    value: Any
+
+    @property
+    def weak(self) -> bool:
+        return isinstance(self.like, type)
+
+
+def lift(ctx: Context, x: Operand, what: str) -> Input:
+    """An operand as an input of an elementwise operator."""
+    if isinstance(x, ArrayRef):
+        _supported(ctx, x.dtype, what)
+        return Input(x.dtype, contents(ctx, x))
+    if isinstance(x, Node) and isinstance(x.type, Scalar):
+        if x.type.origin == "py" and x.dtype.kind != "b":
+            return Input(x.type.python_type, x)
+        return Input(x.dtype, x)
+    if isinstance(x, np.ndarray) and x.ndim == 0:
+        x = x[()]
+    if isinstance(x, (bool, np.generic)):
+        number = np.bool_(x) if isinstance(x, bool) else x
+        _supported(ctx, number.dtype, what)
+        return Input(number.dtype, ctx.builder.const(number))
+    if type(x) in (int, float, complex):
+        return Input(type(x), x)
+    raise ctx.refuse(what, f"an operand of type {type(x).__name__} is left to Python")
+
+
+def _supported(ctx: Context, dtype: np.dtype, what: str) -> None:
+    if dtype.char not in SUPPORTED or not dtype.isnative:
+        raise ctx.refuse(what, f"dtype {dtype} is left to Python")
+
+
+def contents(ctx: Context, ref: ArrayRef) -> Node:
+    """The contents of an array now; of a 0-d one as a NumPy scalar."""
+    version = ctx.read(ref)
+    return version if ref.ndim else ctx.builder.element(version, WHOLE)
+
+
+def scalar_array(ctx: Context, node: Node) -> Node:
+    """A scalar as a 0-d array."""
+    return node if isinstance(node.type, Array) else ctx.builder.full((), node)
+
+
+def as_node(ctx: Context, x: Operand, what: str) -> Node:
+    """An operand as a node; Python numbers keep being Python's."""
+    found = lift(ctx, x, what).value
+    return found if isinstance(found, Node) else ctx.builder.const(found)
+
+
+def to_loop(ctx: Context, x: Input, dtype: np.dtype, what: str) -> Node:
+    """An input cast to the dtype of its loop.
+
+    A Python int must fit an integer loop; to floats it goes through float64, as NumPy takes it.
+    """
+    b = ctx.builder
+    if not x.weak:
+        node: Node = x.value
+        return node if node.dtype == dtype else b.cast(node, dtype)
+    if isinstance(x.value, Node):
+        return _traced_weak(ctx, x.value, dtype, what)
+    value = x.value
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        if not info.min <= value <= info.max:
+            raise ctx.refuse(what, f"{value} is out of bounds for {dtype}: Python raises")
+        return b.const(dtype.type(value))
+    try:
+        wide = np.complex128(value) if dtype.kind == "c" else np.float64(value)
+    except OverflowError:
+        raise ctx.refuse(what, "an int is too large for a float: Python raises") from None
+    with np.errstate(all="ignore"):
+        return b.const(wide.astype(dtype))
+
+
+def _traced_weak(ctx: Context, node: Node, dtype: np.dtype, what: str) -> Node:
+    b = ctx.builder
+    if node.dtype == dtype:
+        return node
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        bounds = [("le", info.min, node), ("le", node, info.max)]
+        for op, low, high in bounds:
+            ends = [e if isinstance(e, Node) else b.const(int(e)) for e in (low, high)
+                    if isinstance(e, Node) or -(2**63) <= e < 2**63]
+            if len(ends) == 2:
+                b.check(b.map(op, ends, np.bool_), f"{what}: a Python int out of bounds")
+    elif node.dtype.kind == "i" and dtype.kind in "fc":
+        node = b.cast(node, np.float64)
+    return b.cast(node, dtype)
+
+
+# ------------------------------------------------------------------ calls
+
+
+@lru_cache(maxsize=4096)
+def _resolve(function: np.ufunc, likes: tuple[Any, ...], signature: tuple[Any, ...] | None,
+             casting: str) -> Dtypes | None:
+    """The loop that NumPy takes, or None where it raises."""
+    try:
+        found = function.resolve_dtypes(likes, signature=signature, casting=casting)
+    except TypeError:
+        return None
+    return tuple(found)
+
+
+def find_loop(ctx: Context, op: Op, inputs: Sequence[Input], outs: Sequence[ArrayRef | None],
+              dtype: Any = None, casting: str = "same_kind") -> Dtypes:
+    """The dtypes of the loop for these operands; refuses what is not compiled."""
+    function = op.oracle()
+    likes: list[Any] = [x.like for x in inputs]
+    if all(x.weak for x in inputs) or (op.data.compares and _mixed_ints(inputs)):
+        likes = [PYTHON[x].dtype if isinstance(x, type) else x for x in likes]
+    likes += [ref.dtype if ref is not None else None for ref in outs]
+    signature = None
+    if dtype is not None:
+        signature = (None,) * function.nin + (np.dtype(dtype),) * function.nout
+    found = _resolve(function, tuple(likes), signature, casting)
+    if found is None:
+        raise ctx.refuse(op.name, f"NumPy has no loop for {_show(likes)}: Python raises")
+    if tuple(d.str for d in found) not in _signatures(op.signatures):
+        raise ctx.refuse(op.name, f"not compiled for {_show(likes)}")
+    return found
+
+
+def _mixed_ints(inputs: Sequence[Input]) -> bool:
+    """Whether an integer is compared with a Python int that may be out of its range: NumPy gives
+    the mathematically right answer, which a comparison in int64 gives too."""
+    for x, y in (inputs, inputs[::-1]):
+        if x.like is int and isinstance(y.like, np.dtype) and y.like.kind in "iu":
+            info = np.iinfo(y.like)
+            return isinstance(x.value, Node) or not info.min <= x.value <= info.max
+    return False
+
+
+def _show(likes: Sequence[Any]) -> str:
+    return ", ".join(getattr(x, "name", None) or x.__name__ for x in likes if x is not None)
+
+
+def call_ufunc(op: Op, ctx: Context, args: tuple[Operand, ...],
+               kwargs: dict[str, Operand]) -> Operand:
+    """One call of a ufunc: what NumPy would return."""
+    if op.reference.startswith("npcompile") or not isinstance(op.oracle(), np.ufunc):
+        return apply_record(op, ctx, args)
+    function: np.ufunc = op.oracle()
+    options = dict(kwargs)
+    outs = _outs(ctx, op, function, args[function.nin :], options.pop("out", None))
+    mask = options.pop("where", True)
+    dtype, casting = options.pop("dtype", None), options.pop("casting", "same_kind")
+    if options.pop("order", "K") != "K" or options.pop("subok", True) is not True or options:
+        raise ctx.refuse(op.name, "its order=, subok= and signature= are left to Python")
+    if len(args) < function.nin:
+        raise ctx.refuse(op.name, "too few arguments: Python raises")
+    inputs = [lift(ctx, x, op.name) for x in args[: function.nin]]
+    found = find_loop(ctx, op, inputs, outs, dtype, casting)
+    nodes = tuple(
+        to_loop(ctx, x, d, op.name) for x, d in zip(inputs, found[: function.nin])
+    )
+    results = emit(op, ctx, nodes, found[function.nin :])
+    return _deliver(ctx, op, results, outs, mask)
+
+
+def apply_record(op: Op, ctx: Context, args: tuple[Operand, ...]) -> Operand:
+    """A record that is no ufunc of NumPy's: its operands have a loop's dtypes already."""
+    nodes = tuple(as_node(ctx, x, op.name) for x in args)
+    chars = tuple(n.dtype.str for n in nodes)
+    for loop in sorted(_signatures(op.signatures)):
+        if loop[: len(chars)] == chars:
+            return wrap(ctx, emit(op, ctx, nodes, tuple(map(np.dtype, loop[len(chars) :])))[0])
+    raise ctx.refuse(op.name, f"not compiled for {', '.join(n.dtype.name for n in nodes)}")
+
+
+def emit(op: Op, ctx: Context, nodes: tuple[Node, ...], dtypes: Dtypes) -> list[Node]:
+    """The nodes of an operator's outputs."""
+    if op.data.prepare is not None:
+        op.data.prepare(ctx, nodes)
+    names = op.data.parts or (op.name,)
+    return [ctx.builder.map(name, nodes, d) for name, d in zip(names, dtypes, strict=True)]
+
+
+def wrap(ctx: Context, node: Node) -> Operand:
+    """A result as NumPy returns it: an array object, or a scalar."""
+    return ctx.new(node) if isinstance(node.type, Array) else node
+
+
+def _outs(ctx: Context, op: Op, function: np.ufunc, positional: tuple[Operand, ...],
+          keyword: Operand) -> list[ArrayRef | None]:
+    given = list(keyword) if isinstance(keyword, tuple) else [keyword] if keyword is not None else []
+    given = list(positional) or given
+    outs: list[ArrayRef | None] = []
+    for out in given + [None] * (function.nout - len(given)):
+        if out is not None and not (isinstance(out, ArrayRef) and out.writeable):
+            raise ctx.refuse(op.name, "out= is no writeable array: Python raises")
+        outs.append(out)
+    if len(outs) > function.nout:
+        raise ctx.refuse(op.name, "too many outputs: Python raises")
+    return outs
+
+
+def _deliver(ctx: Context, op: Op, results: list[Node], outs: Sequence[ArrayRef | None],
+             mask: Operand) -> Operand:
+    """Writes what has an ``out``, wraps the rest."""
+    delivered: list[Operand] = []
+    for node, out in zip(results, outs, strict=True):
+        if out is None:
+            if mask is not True:
+                raise ctx.refuse(op.name, "where= without out= leaves undefined values")
+            delivered.append(wrap(ctx, node))
+        else:
+            store(ctx, op.name, out, node, mask)
+            delivered.append(out)
+    return delivered[0] if len(delivered) == 1 else tuple(delivered)
+
+
+def store(ctx: Context, what: str, out: ArrayRef, node: Node, mask: Operand = True) -> None:
+    """``out[...] = node`` where ``mask`` holds; refuses shapes that NumPy refuses."""
+    where: Node | None = None
+    shapes = [out.shape, node.shape]
+    if mask is not True:
+        where = as_node(ctx, mask, what)
+        if where.dtype != np.bool_:
+            raise ctx.refuse(what, "where= is no array of bool: Python raises")
+        shapes.append(where.shape)
+    try:
+        fits = broadcast_shapes(ctx.facts, *shapes)
+        fits_out = len(fits) == out.ndim and all(map(ctx.facts.equal, fits, out.shape))
+    except Refused:
+        fits_out = False
+    if not fits_out:
+        raise ctx.refuse(what, f"out= has not the shape of the result: Python raises")
+    ctx.write(out, ctx.builder.cast(node, out.dtype), where)
+
+
+ELEMENTWISE = Kind("elementwise", call_ufunc)
+
+
+# ------------------------------------------------------------------ functions of other operators
+
+
+def _call_composed(op: Op, ctx: Context, args: tuple[Operand, ...],
+                   kwargs: dict[str, Operand]) -> Operand:
+    try:
+        return op.data(ctx, *args, **kwargs)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            raise ctx.refuse(op.name, f"{error}: Python raises") from None
+        raise
+
+
+COMPOSED = Kind("composed", _call_composed)
+
+
+def composed(name: str, *aliases: str, **fields: Any) -> Callable[[Program], Program]:
+    """Defines the record of a function that is made of other operators, with its signature."""
+
+    def decorate(program: Program) -> Program:
+        doc = (program.__doc__ or "").strip().partition("\n")[0]
+        define(name, COMPOSED, aliases=aliases, reference=fields.pop("reference", aliases[0]),
+               data=program, doc=doc, **fields)
+        return program
+
+    return decorate
+
+
+def py_float(ctx: Context, node: Node) -> Node:
+    """A scalar as a Python float."""
+    return py_scalar(ctx, node, PY_FLOAT)
+
+
+def py_scalar(ctx: Context, node: Node, type_: Scalar) -> Node:
+    """A scalar with the dtype and origin of ``type_``."""
+    if node.type == type_:
+        return node
+    if node.op == "const" and isinstance(node.attrs, Const):
+        value = np.asarray(node.attrs.value).astype(type_.dtype)[()]
+        return ctx.builder.const(value.item() if type_.origin == "py" else value, type_)
+    return ctx.builder.emit("cast", (node,), None, type_)
