@@ -121,6 +121,22 @@ class Builder:
             return
         self.emit("check", (holds,), Check(reason, self.resume()), Nothing())
 
+    # -------------------------------------------------------------- trying
+
+    def mark(self) -> tuple[int, int]:
+        """A point to roll back to, while the same region is being built."""
+        return len(self.region.nodes), len(self._interned)
+
+    def rollback(self, mark: tuple[int, int]) -> None:
+        """Takes back every node emitted since ``mark``."""
+        nodes, interned = mark
+        dropped = set(self.region.nodes[nodes:])
+        del self.region.nodes[nodes:]
+        while len(self._interned) > interned:
+            self._interned.popitem()
+        for name in [s for s, node in self.bound.items() if node in dropped]:
+            del self.bound[name]
+
     # -------------------------------------------------------------- typed forms
 
     def map(self, op: str, args: Sequence[Node], dtype: np.dtype | type | str,
