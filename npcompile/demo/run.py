@@ -1,0 +1,178 @@
+"""Runs the demo: a table in the terminal and a page of pictures."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from npcompile import jit
+from npcompile.demo import functions
+from npcompile.demo.data import Data, load
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function, its arguments, and the tolerance that its mathematics allows (0: bit for bit)."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    ulp: float = 0.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured: seconds, and how far the results are apart."""
+
+    name: str
+    numpy: float
+    compiled: float
+    first_call: float
+    error: float
+    whole: bool
+    result: Any
+
+    @property
+    def speedup(self) -> float:
+        return self.numpy / self.compiled
+
+
+def cases(data: Data) -> list[Case]:
+    """The demo's calls."""
+    pixels = data.photo.reshape(-1, 3)
+    centres = pixels[:: len(pixels) // 6][:6].copy()
+    sigma = functions.volatility(data.prices)[-1]
+    spot = np.repeat(data.prices[-1], 20000)
+    scores = data.prices[:, None, :] * np.linspace(0.01, 0.1, 500)[:, None]
+    peak = np.unravel_index(data.height.argmax(), data.height.shape)
+    place = float(data.latitude[peak]), float(data.longitude[peak])
+    return [
+        Case(functions.hillshade, (data.height, 90.0, 5.5, 0.8)),
+        Case(functions.unsharp, (data.photo, 1.5)),
+        Case(functions.nearest_colour, (pixels, centres)),
+        Case(functions.black_scholes, (spot, 100.0, 1.5, 0.03, np.repeat(sigma, 20000)), 64),
+        Case(functions.softmax, (scores,), 8),
+        Case(functions.logsumexp, (scores,), 8),
+        Case(functions.haversine, (data.latitude, data.longitude, *place), 16),
+        Case(functions.contrast, (data.scan, 100.0, 700.0, 0.6), 4),
+        Case(functions.volatility, (np.tile(data.prices, (1, 200)),), 64),
+    ]
+
+
+def main(folder: str = "demo_output") -> int:
+    """Runs everything; returns 1 if a result differs by more than it may."""
+    print("loading the sample data of matplotlib's wheel ...")
+    data = load()
+    rows = []
+    todo = cases(data)
+    for k, case in enumerate(todo):
+        _progress(k, len(todo), case.function.__name__)
+        rows.append(measure(case))
+    _progress(len(todo), len(todo), "done")
+    print("\n" + table(rows))
+    path = page(data, rows, Path(folder))
+    print(f"pictures and a chart: {path}")
+    wrong = [r.name for r, case in zip(rows, todo) if r.error > case.ulp]
+    if wrong:
+        print("WRONG: " + ", ".join(wrong))
+    return int(bool(wrong))
+
+
+def measure(case: Case) -> Row:
+    """Times a function before and after, interleaved, and compares the results."""
+    compiled = jit(case.function)
+    started = time.perf_counter()
+    got = compiled(*case.args)
+    first = time.perf_counter() - started
+    want = case.function(*case.args)
+    times: dict[Any, list[float]] = {case.function: [], compiled: []}
+    for _ in range(7):
+        for function, spent in times.items():
+            started = time.perf_counter()
+            function(*case.args)
+            spent.append(time.perf_counter() - started)
+    return Row(
+        case.function.__name__,
+        sorted(times[case.function])[3],
+        sorted(times[compiled])[3],
+        first,
+        distance(got, want),
+        compiled.explain(*case.args).captured,
+        got[0] if isinstance(got, tuple) else got,
+    )
+
+
+def distance(got: Any, want: Any) -> float:
+    """The largest difference in units of the last place of the larger operand involved."""
+    if isinstance(want, tuple):
+        return max(map(distance, got, want))
+    if want.dtype.kind != "f":
+        return 0.0 if np.array_equal(got, want) else np.inf
+    scale = np.spacing(np.maximum(np.abs(want), np.finfo(want.dtype).tiny))
+    floor = np.spacing(np.abs(want).max()) / 64
+    return float((np.abs(got - want) / np.maximum(scale, floor)).max())
+
+
+def _progress(done: int, total: int, label: str) -> None:
+    width = 30
+    filled = width * done // total
+    bar = "#" * filled + "-" * (width - filled)
+    end = "\n" if done == total else ""
+    print(f"\r[{bar}] {done}/{total} {label:<20}", end=end, file=sys.stderr, flush=True)
+
+
+def table(rows: list[Row]) -> str:
+    """The measurements as text."""
+    lines = [
+        f"{'function':<16}{'NumPy ms':>10}{'npcompile ms':>14}{'speed-up':>10}"
+        f"{'first call ms':>15}{'equal':>14}"
+    ]
+    for row in rows:
+        equal = "bit for bit" if row.error == 0 else f"{row.error:.1f} ulp"
+        where = "" if row.whole else "  (in Python)"
+        lines.append(
+            f"{row.name:<16}{1e3 * row.numpy:>10.2f}{1e3 * row.compiled:>14.3f}"
+            f"{row.speedup:>9.1f}x{1e3 * row.first_call:>15.1f}{equal:>14}{where}"
+        )
+    mean = float(np.exp(np.mean([np.log(r.speedup) for r in rows])))
+    lines.append(f"geometric mean of the speed-ups: {mean:.2f}")
+    return "\n".join(lines)
+
+
+def page(data: Data, rows: list[Row], folder: Path) -> Path:
+    """Writes the pictures and the bar chart."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    results = {row.name: row.result for row in rows}
+    figure, axes = pyplot.subplots(2, 4, figsize=(18, 9), layout="constrained")
+    colours = data.photo.reshape(-1, 3)[:: data.photo.size // 18][:6]
+    pictures = [
+        ("hillshade", results["hillshade"], "gray"),
+        ("unsharp", results["unsharp"], None),
+        ("nearest_colour", colours[results["nearest_colour"]].reshape(data.photo.shape), None),
+        ("haversine (km)", results["haversine"], "viridis"),
+        ("contrast", results["contrast"], "bone"),
+    ]
+    for axis, (title, image, colourmap) in zip(axes.flat, pictures):
+        axis.imshow(image, cmap=colourmap)
+        axis.set(title=title, xticks=[], yticks=[])
+    axes[1, 1].plot(functions.volatility(data.prices))
+    axes[1, 1].set(title="volatility of the shares", xlabel="month")
+    axes[1, 2].plot(results["softmax"][-1])
+    axes[1, 2].set(title="softmax", xlabel="temperature step")
+    chart = axes[1, 3]
+    chart.barh([r.name for r in rows][::-1], [r.speedup for r in rows][::-1], color="#3a7ca5")
+    chart.axvline(1, color="black", linewidth=0.8)
+    chart.set(title="speed-up over NumPy")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "demo.png"
+    figure.savefig(path, dpi=80)
+    return path
