@@ -26,7 +26,9 @@ from npcompile.graph.ir import Attrs, Node, Table
 from npcompile.graph.types import BOOL, Array, Scalar, Type
 
 _INTS: dict[int, np.dtype] = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
-_FLOATS: dict[int, np.dtype] = {2: np.dtype(np.float16), 4: np.dtype(np.float32), 8: np.dtype(np.float64)}
+_FLOATS: dict[int, np.dtype] = {
+    2: np.dtype(np.float16), 4: np.dtype(np.float32), 8: np.dtype(np.float64)
+}
 _COMPLEX: dict[int, np.dtype] = {4: np.dtype(np.complex64), 8: np.dtype(np.complex128)}
 #: one type object per dtype, so that types can be compared by identity
 _SCALARS = {np.dtype(char): Scalar(np.dtype(char), "np") for char in "?bBhHiIlLqQefdFD"}

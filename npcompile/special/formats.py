@@ -1,0 +1,66 @@
+"""The two binary formats that programs are written for (IEEE 754-2019, section 3.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from npcompile.graph.expression import Expr, from_bits, to_bits
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """``magic`` is 1.5 * 2**mantissa: adding it rounds to an integer, which then stands in the
+    low bits of the sum (Muller, Handbook of Floating-Point Arithmetic, section 11.5.1)."""
+
+    char: str
+    mantissa: int
+    exponent: int
+    integer: np.dtype
+
+    @property
+    def bias(self) -> int:
+        return (1 << (self.exponent - 1)) - 1
+
+    @property
+    def magic(self) -> float:
+        return 1.5 * 2.0**self.mantissa
+
+    @property
+    def magic_bits(self) -> int:
+        return (self.bias + self.mantissa << self.mantissa) | 1 << (self.mantissa - 1)
+
+    @property
+    def sign_shift(self) -> int:
+        return self.mantissa + self.exponent
+
+    @property
+    def smallest_normal(self) -> float:
+        return 2.0 ** (1 - self.bias)
+
+
+FORMATS = {
+    "d": Format("d", 52, 11, np.dtype(np.int64)),
+    "f": Format("f", 23, 8, np.dtype(np.int32)),
+}
+
+
+def format_of(x: Expr) -> Format:
+    """The format of a float expression."""
+    return FORMATS[x.dtype.char]
+
+
+def power_of_two(k: Expr, f: Format) -> Expr:
+    """``2.0**k`` for integers in the normal range."""
+    return from_bits((k + f.bias) << f.mantissa)
+
+
+def scale(x: Expr, k: Expr, f: Format) -> Expr:
+    """``x * 2.0**k`` where both are normal numbers; exact, by adding to the exponent."""
+    return from_bits(to_bits(x) + (k << f.mantissa))
+
+
+def small_float(k: Expr, f: Format) -> Expr:
+    """An integer below 2**(mantissa - 1) in magnitude as a float."""
+    return from_bits(k + f.magic_bits) - f.magic

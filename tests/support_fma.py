@@ -1,0 +1,121 @@
+"""Runs programs over primitives on arrays by NumPy, with a fast fused multiply-add.
+
+The primitives' own ``fma`` is exact Python integers: right, and slow.  This one is the machine's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from npcompile.core.sizes import symbol
+from npcompile.graph.builder import Builder
+from npcompile.graph.expression import apply
+from npcompile.graph.ir import Const, Node, Param, Table
+from npcompile.graph.primitives import PRIMITIVES
+from npcompile.graph.types import contiguous
+
+_TEXT = """
+declare {t} @llvm.fma.{m}({t}, {t}, {t})
+define void @run(ptr %a, ptr %b, ptr %c, ptr %o, i64 %n) {{
+start:
+  br label %loop
+loop:
+  %i = phi i64 [0, %start], [%next, %loop]
+  %pa = getelementptr {t}, ptr %a, i64 %i
+  %pb = getelementptr {t}, ptr %b, i64 %i
+  %pc = getelementptr {t}, ptr %c, i64 %i
+  %po = getelementptr {t}, ptr %o, i64 %i
+  %x = load {t}, ptr %pa
+  %y = load {t}, ptr %pb
+  %z = load {t}, ptr %pc
+  %r = call {t} @llvm.fma.{m}({t} %x, {t} %y, {t} %z)
+  store {t} %r, ptr %po
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}
+"""
+
+
+@functools.cache
+def _kernel(char: str) -> tuple[Any, Callable[..., None]]:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    kind, suffix = {"d": ("double", "f64"), "f": ("float", "f32")}[char]
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten())
+    module = llvm.parse_assembly(_TEXT.format(t=kind, m=suffix))
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    pointers = [ctypes.c_void_p] * 4
+    call = ctypes.CFUNCTYPE(None, *pointers, ctypes.c_long)(engine.get_function_address("run"))
+    return engine, call
+
+
+def fma(a: Any, b: Any, c: Any) -> Any:
+    """``a * b + c``, rounded once, on arrays of one dtype."""
+    dtype = np.result_type(a, b, c)
+    a, b, c = (np.ascontiguousarray(v, dtype) for v in np.broadcast_arrays(a, b, c))
+    out = np.empty(a.shape, dtype)
+    if out.size:
+        _kernel(dtype.char)[1](a.ctypes.data, b.ctypes.data, c.ctypes.data, out.ctypes.data,
+                               out.size)
+    return out[()]
+
+
+@functools.cache
+def nodes_of(program: Callable[..., Any], chars: str) -> tuple[list[Node], Any]:
+    """The nodes of a program on one-dimensional operands of these dtypes, and its result."""
+    builder = Builder()
+    length = symbol("n", 1000, 0)
+    params = [
+        builder.emit("param", (), Param(k, f"x{k}"), contiguous(np.dtype(char), (length,)))
+        for k, char in enumerate(chars)
+    ]
+    result = apply(program, builder, params)
+    return builder.region.nodes, result
+
+
+def run(program: Callable[..., Any], *operands: np.ndarray) -> Any:
+    """A program's values, node by node, by the primitives' NumPy meanings.  Floating-point flags
+    are NumPy's (``np.errstate`` applies), but for those of ``fma``."""
+    nodes, result = nodes_of(program, "".join(np.asarray(x).dtype.char for x in operands))
+    values: dict[int, Any] = {}
+    for node in nodes:
+        args = [values[id(a)] for a in node.args]
+        values[id(node)] = _value(node, args, operands)
+    if isinstance(result, tuple):
+        return tuple(values[id(node)] for node in result)
+    return values[id(result)]
+
+
+def _value(node: Node, args: list[Any], operands: tuple[np.ndarray, ...]) -> Any:
+    if isinstance(node.attrs, Param):
+        return operands[node.attrs.index]
+    if isinstance(node.attrs, Const):
+        return node.dtype.type(node.attrs.value)
+    if node.op == "cast":
+        return np.asarray(args[0]).astype(node.dtype)
+    if node.op == "fma":
+        return fma(*args)
+    if isinstance(node.attrs, Table):
+        table = np.array(node.attrs.values, node.dtype)
+        return PRIMITIVES["lookup"].meaning(args[0], table=table)
+    with np.errstate(under="ignore"):
+        found = PRIMITIVES[node.op].meaning(*args)
+    assert np.asarray(found).dtype == node.dtype, (node, np.asarray(found).dtype)
+    return found
+
+
+def operations(program: Callable[..., Any], chars: str) -> int:
+    """How many primitives a program takes."""
+    return sum(node.op not in ("param", "const") for node in nodes_of(program, chars)[0])

@@ -1,0 +1,190 @@
+"""Computes the constants of the elementary functions and writes their module.
+
+Run from the repository's root::
+
+    python tools/elementary_coefficients.py            # all tables, with their errors
+    python tools/elementary_coefficients.py EXP LOG    # some: the others are kept
+
+Each polynomial's error bound is printed and written beside it: the largest weighted error of the
+polynomial with its machine coefficients, where the weight makes it relative to the function.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import mpmath as mp
+from minimax import Fit, log2_of, minimax, rounded, split
+
+TARGET = Path(__file__).parent.parent / "npcompile" / "special" / "coefficients.py"
+BITS = {"d": 53, "f": 24}
+ONE = mp.mpf(1)
+HALF_LN2 = mp.log(2) / 2 * mp.mpf("1.0001")
+QUARTER_PI = mp.pi / 4 * mp.mpf("1.0001")
+Rows = dict[str, Any]
+TABLES: dict[str, Callable[[], Rows]] = {}
+
+
+def table(build: Callable[[], Rows]) -> Callable[[], Rows]:
+    """Registers a function that computes one table: values for "d" and for "f"."""
+    TABLES[build.__name__.upper()] = build
+    return build
+
+
+def by_format(fit: Callable[[str, int], Any]) -> Rows:
+    return {char: fit(char, bits) for char, bits in BITS.items()}
+
+
+@table
+def ln2() -> Rows:
+    """log(2) in two parts and its inverse; the first part times an exponent is exact by fma."""
+    return by_format(lambda c, b: (*split(mp.log(2), b), rounded(1 / mp.log(2), b)))
+
+
+@table
+def exp() -> Rows:
+    """(exp(r) - 1 - r) / r**2 on |r| <= log(2)/2, error relative to exp."""
+    count = {"d": 11, "f": 6}
+    return by_format(lambda c, b: minimax(
+        lambda r: (mp.exp(r) - 1 - r) / r**2, range(count[c]), -HALF_LN2, HALF_LN2, b,
+        lambda r: r**2 / mp.exp(r)))
+
+
+@table
+def expm1_tail() -> Rows:
+    """(exp(r) - 1 - r - r**2/2) / r**3 on |r| <= log(2)/2, error relative to r."""
+    count = {"d": 10, "f": 5}
+    return by_format(lambda c, b: minimax(
+        lambda r: (mp.expm1(r) - r - r**2 / 2) / r**3, range(count[c]), -HALF_LN2, HALF_LN2, b,
+        lambda r: r**2))
+
+
+# ---------------------------------------------------------------- logarithms
+
+LOG_STEPS = 16
+
+
+def log_intervals(bits: int) -> Iterator[tuple[Any, Any]]:
+    """A binade's sixteen intervals, equal in bits, from 0.703125 on: the tenth holds 1."""
+    start = mp.mpf("0.703125")
+    for i in range(LOG_STEPS):
+        ends = []
+        for k in (i, i + 1):
+            below = mp.mpf(k) / 32 + start
+            ends.append(below if below <= 1 else 1 + (below - 1) * 2)
+        yield ends[0], ends[1]
+
+
+def log_inverse(low: Any, high: Any) -> float:
+    """A short 1/c for an interval: r = m/c - 1 is then exact by one fma."""
+    if low < 1 < high:
+        return 1.0
+    return float(mp.nint(2 / (low + high) * 64) / 64)
+
+
+@table
+def log_range() -> Rows:
+    """Bits of the first interval's start."""
+    return {"d": 0x3FE6800000000000, "f": 0x3F340000}
+
+
+@table
+def log_tables() -> Rows:
+    """1/c, and log(c) in two parts: the first so short that k*log(2) + log(c) is exact."""
+
+    def rows(char: str, bits: int) -> tuple[tuple[float, ...], ...]:
+        inverses = [log_inverse(*ends) for ends in log_intervals(bits)]
+        grid = {"d": 2**42, "f": 2**15}[char]
+        high = [float(mp.nint(-mp.log(v) * grid) / grid) for v in inverses]
+        low = [rounded(-mp.log(mp.mpf(v)) - mp.mpf(h), bits) for v, h in zip(inverses, high)]
+        return tuple(inverses), tuple(high), tuple(low)
+
+    return by_format(rows)
+
+
+@table
+def log_ln2() -> Rows:
+    """log(2): a short first part, whose multiples by an exponent are exact, and the rest."""
+    return by_format(lambda c, b: split(mp.log(2), b, first={"d": 42, "f": 15}[c]))
+
+
+def log_reach() -> tuple[Any, Any]:
+    """The range of r over all intervals."""
+    ends = [(mp.mpf(log_inverse(a, b)) * a - 1, mp.mpf(log_inverse(a, b)) * b - 1)
+            for a, b in log_intervals(53)]
+    return min(e[0] for e in ends), max(e[1] for e in ends)
+
+
+@table
+def log() -> Rows:
+    """(log1p(r) - r + r**2/2) / r**3 over the intervals, error relative to r."""
+    low, high = log_reach()
+    count = {"d": 8, "f": 3}
+    return by_format(lambda c, b: minimax(
+        lambda r: (mp.log1p(r) - r + r**2 / 2) / r**3, range(count[c]), low, high, b,
+        lambda r: r**2))
+
+
+# ---------------------------------------------------------------- writing the module
+
+
+def _number(value: float) -> str:
+    if isinstance(value, int):
+        return hex(value)
+    return f'_("{value.hex()}")'
+
+
+def _text(value: Any, indent: int) -> str:
+    """A value as Python source."""
+    pad = " " * indent
+    if isinstance(value, (tuple, list)):
+        inner = "".join(f"{pad}    {_text(v, indent + 4)},\n" for v in value)
+        return f"(\n{inner}{pad})"
+    return _number(value)
+
+
+def section(name: str, build: Callable[[], Rows]) -> str:
+    """One table of the module, errors in comments."""
+    print(name)
+    lines = [f"# {' '.join((build.__doc__ or '').split())}", f"{name} = {{"]
+    for char, value in build().items():
+        if isinstance(value, Fit):
+            print(f"  {char}: {len(value.coefficients)} coefficients, {log2_of(value.error)}")
+            lines.append(f"    # largest error {log2_of(value.error)}")
+            value = value.coefficients
+        lines.append(f'    "{char}": {_text(value, 4)},')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+HEADER = '''"""Constants of the elementary functions.  Made by tools/elementary_coefficients.py: don't edit.
+
+Keys are dtype characters.  Each polynomial is given with the largest error of its machine
+coefficients, relative to the function.
+"""
+
+# fmt: off
+_ = float.fromhex
+
+'''
+
+
+def main(names: list[str]) -> None:
+    """Computes the named tables (all by default) and writes the module."""
+    old = {}
+    if names and TARGET.exists():
+        for part in TARGET.read_text().split("# fmt: off")[1].split("\n\n")[1:]:
+            words = [line.split(" = {")[0] for line in part.splitlines() if line.endswith("= {")]
+            if words:
+                old[words[0]] = part.strip("\n") + "\n"
+    parts = [
+        old[name] if names and name not in names and name in old else section(name, build)
+        for name, build in TABLES.items()
+    ]
+    TARGET.write_text(HEADER + "\n".join(parts))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
