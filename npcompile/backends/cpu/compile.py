@@ -1,0 +1,155 @@
+"""LLVM text to machine code, and machine code into this process.
+
+Every use of llvmlite is behind one lock: it has one of its own, and the option set here is global.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from npcompile.backends.cpu import symbols
+from npcompile.core.config import capability
+
+_lock = threading.RLock()
+_AVX2 = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt,+f16c"
+_AVX512 = ("avx512f", "avx512dq", "avx512bw", "avx512vl")
+_MAGIC = b"npc1"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What to generate code for: ``width`` is a vector register's, in bytes."""
+
+    cpu: str
+    features: str
+    width: int
+    avx512: bool
+
+
+@cache
+def _binding() -> Any:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+@cache
+def host_target(wish: str) -> Target:
+    """The target for a capability: ``default`` (the best of this machine), ``avx2``, ``avx512``."""
+    with _lock:
+        llvm = _binding()
+        have = llvm.get_host_cpu_features()
+        cpu, features = llvm.get_host_cpu_name(), have.flatten()
+    wide = all(have.get(name) for name in _AVX512)
+    if wide and wish != "avx2":
+        return Target(cpu, features, 64, True)
+    if have.get("avx2"):
+        return Target("haswell", _AVX2, 32, False)
+    return Target(cpu, features, 16, False)
+
+
+def target(wish: str | None = None) -> Target:
+    """The target to use now: as asked for, or as ``NPCOMPILE_CPU_CAPABILITY`` says."""
+    return host_target(wish if wish is not None else capability())
+
+
+@cache
+def _machine(of: Target) -> Any:
+    llvm = _binding()
+    triple = llvm.Target.from_triple(llvm.get_process_triple())
+    return triple.create_target_machine(
+        cpu=of.cpu, features=of.features, opt=1, reloc="pic", codemodel="small"
+    )
+
+
+def _optimise(machine: Any, function: Any) -> None:
+    """A short pipeline for functions with scalar loops; array kernels need none."""
+    llvm = _binding()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getFunctionPassManager().run(function, builder)
+
+
+@contextmanager
+def _parsed(text: str, of: Target, optimise: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
+    """A target machine and a module, ready to be written by it."""
+    with _lock:
+        llvm = _binding()
+        machine = _machine(of)
+        module = llvm.parse_assembly(text)
+        module.verify()
+        for name in optimise:
+            _optimise(machine, module.get_function(name))
+        # loop strength reduction costs half of code generation and gains array kernels nothing
+        llvm.set_option("npcompile", "-disable-lsr")
+        try:
+            yield machine, module
+        finally:
+            llvm.set_option("npcompile", "-disable-lsr=false")
+
+
+def assembly(text: str, of: Target | None = None, optimise: tuple[str, ...] = ()) -> str:
+    """The machine code of a module as assembler text."""
+    with _parsed(text, of if of is not None else target(), optimise) as (machine, module):
+        return str(machine.emit_assembly(module))
+
+
+def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ()) -> bytes:
+    """An object file with the names that it gives and needs; ``optimise`` names functions."""
+    with _parsed(text, of if of is not None else target(), optimise) as (machine, module):
+        code = bytes(machine.emit_object(module))
+        values = [*module.functions, *module.global_variables]
+        gives = [v.name for v in values if not v.is_declaration and v.linkage.name == "external"]
+        needs = [v.name for v in values if v.is_declaration and not v.name.startswith("llvm.")]
+    head = json.dumps([gives, needs]).encode()
+    return _MAGIC + len(head).to_bytes(4, "little") + head + code
+
+
+class Loaded:
+    """Machine code in this process, as long as this object lives; ``loaded[name]`` is an address.
+    """
+
+    def __init__(self, tracker: Any, names: list[str]) -> None:
+        self._tracker = tracker
+        self.addresses: dict[str, int] = {name: tracker[name] for name in names}
+
+    def __getitem__(self, name: str) -> int:
+        return self.addresses[name]
+
+
+@cache
+def _jit() -> Any:
+    return _binding().create_lljit_compiler()
+
+
+_loaded_count = 0
+
+
+def load(code: bytes, imports: dict[str, int] | None = None) -> Loaded:
+    """Links what :func:`compile` made; ``imports`` gives addresses that no table knows."""
+    global _loaded_count
+    if code[:4] != _MAGIC:
+        raise ValueError("not an object of npcompile")
+    end = 8 + int.from_bytes(code[4:8], "little")
+    gives, needs = json.loads(code[8:end])
+    known = imports or {}
+    with _lock:
+        builder = _binding().JITLibraryBuilder()
+        builder.add_object_img(code[end:]).add_current_process()
+        for name in needs:
+            address = known[name] if name in known else symbols.resolve(name)
+            builder.import_symbol(name, address)
+        for name in gives:
+            builder.export_symbol(name)
+        _loaded_count += 1
+        return Loaded(builder.link(_jit(), f"npcompile.{_loaded_count}"), gives)

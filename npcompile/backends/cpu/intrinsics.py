@@ -1,0 +1,79 @@
+"""Instructions that LLVM has no neutral name for, or none that does exactly this."""
+
+from __future__ import annotations
+
+from npcompile.backends.cpu.text import (
+    Function,
+    Literal,
+    Value,
+    literal,
+    poison,
+    vector_literal,
+)
+
+_BITS = {"double": 64, "float": 32}
+_NEAREST = "i32 4"  # rounding argument: as the control register says
+
+
+def fits(a: Value) -> bool:
+    """Whether a float vector is one register of an AVX-512 machine."""
+    return a.lanes * _BITS.get(a.elem, 0) in (128, 256, 512)
+
+
+def _masked(f: Function, name: str, a: Value, b: Value, *immediate: str) -> Value:
+    """A masked AVX-512 instruction of two operands, all lanes on."""
+    bits = a.lanes * _BITS[a.elem]
+    kind = "pd" if a.elem == "double" else "ps"
+    mask = literal(f"i{max(8, a.lanes)}", -1)
+    extra = (_NEAREST,) if bits == 512 else ()
+    return f.call(f"llvm.x86.avx512.mask.{name}.{kind}.{bits}", (a.elem, a.lanes),
+                  a, b, *immediate, poison(a.elem, a.lanes), mask, *extra)
+
+
+def scalef(f: Function, a: Value, n: Value) -> Value:
+    """``a * 2**n`` for whole ``n``, rounded once."""
+    return _masked(f, "scalef", a, n)
+
+
+def extreme(f: Function, smallest: bool, a: Value, b: Value) -> Value:
+    """Minimum or maximum with -0 < +0; the number where one operand is NaN; no flag for quiet
+    NaNs."""
+    return _masked(f, "range", a, b, f"i32 {4 if smallest else 5}")
+
+
+def permutes(elem: str, lanes: int, count: int) -> bool:
+    """Whether a table can be held in one or two registers and permuted by index."""
+    full = {"double": 8, "float": 16}.get(elem, 0)
+    return lanes == full and count in (full, 2 * full)
+
+
+def permute(f: Function, elem: str, numbers: tuple[Literal, ...], index: Value) -> Value:
+    """``numbers[index]``; bits of the index above the table's are ignored."""
+    lanes = index.lanes
+    kind, wide = ("pd", "i64") if elem == "double" else ("ps", "i32")
+    if index.elem != wide:
+        narrow = int(index.elem[1:]) > int(wide[1:])
+        index = f.convert("trunc" if narrow else "zext", index, wide)
+    halves = [vector_literal(elem, (numbers * 2)[at : at + lanes]) for at in (0, lanes)]
+    return f.call(f"llvm.x86.avx512.vpermi2var.{kind}.512", (elem, lanes),
+                  halves[0], index, halves[1])
+
+
+_RAISING = {  # an operation on (1 or x, 1 or y) that raises just this flag (and inexact)
+    "divide": ("fdiv", 1.0, 0.0),
+    "overflow": ("fmul", 1e308, 1e308),
+}
+
+
+def raise_where(f: Function, mask: Value, flag: str) -> None:
+    """Raises a floating-point flag if any lane of the mask is set."""
+    if mask.text in ("false", "splat (i1 false)"):
+        return
+    op, a, b = _RAISING[flag]
+    any_lane = mask
+    if mask.lanes > 1:
+        any_lane = f.call(f"llvm.vector.reduce.or.{mask.suffix}", ("i1", 1), mask)
+    with f.when(any_lane):
+        name = f"llvm.experimental.constrained.{op}.f64"
+        f.call(name, ("double", 1), literal("double", a), literal("double", b),
+               'metadata !"round.tonearest"', 'metadata !"fpexcept.strict"')

@@ -1,0 +1,418 @@
+"""Primitives as LLVM IR, for any number of lanes.
+
+A value is a tuple of parts: one, or the real and the imaginary.  In registers a bool is an i1 and
+a float16 its 16 bits; in memory a bool is a byte.  LLVM has undefined behaviour where NumPy has
+values (conversions out of range, shifts by the width, division by zero): every rule here is total.
+Comparisons raise no flag for quiet NaNs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from npcompile.backends.cpu import casts, intrinsics
+from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.text import FLOATS, Function, Value, literal, poison
+from npcompile.graph.ir import Number, Table
+
+Parts = tuple[Value, ...]
+
+_FLOAT = {2: "i16", 4: "float", 8: "double"}
+
+
+def component(dtype: np.dtype) -> np.dtype:
+    """The dtype of one part."""
+    return dtype if dtype.kind != "c" else np.dtype(f"f{dtype.itemsize // 2}")
+
+
+def register(dtype: np.dtype) -> str:
+    """The element type of a part in registers."""
+    part = component(dtype)
+    if part.kind == "b":
+        return "i1"
+    return _FLOAT[part.itemsize] if part.kind == "f" else f"i{8 * part.itemsize}"
+
+
+def memory(dtype: np.dtype) -> str:
+    """The element type of a part in memory."""
+    return "i8" if dtype.kind == "b" else register(dtype)
+
+
+def constant(number: Number, dtype: np.dtype, lanes: int = 1) -> Parts:
+    """A number as parts."""
+    elem = register(dtype)
+    value = dtype.type(number)
+    if dtype.kind == "c":
+        return literal(elem, float(value.real), lanes), literal(elem, float(value.imag), lanes)
+    if elem == "i16" and dtype.kind == "f":
+        return (literal(elem, int(value.view(np.int16)), lanes),)
+    return (literal(elem, float(value) if dtype.kind == "f" else int(value), lanes),)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a rule may look at: where it writes, for which machine, and the operands' dtype."""
+
+    f: Function
+    target: Target
+    dtype: np.dtype  # of the operands (the last one's)
+    result: np.dtype
+    table: Table | None = None
+
+    @property
+    def floating(self) -> bool:
+        return self.dtype.kind == "f"
+
+    @property
+    def signed(self) -> bool:
+        return self.dtype.kind == "i"
+
+
+Rule = Callable[..., Value]
+
+
+def apply(f: Function, target: Target, op: str, dtypes: list[np.dtype], args: list[Parts],
+          result: np.dtype, table: Table | None = None) -> Parts:
+    """One primitive, or ``cast``, of operands of the same number of lanes."""
+    if op == "cast":
+        return casts.cast(f, target, args[0], dtypes[0], result)
+    site = Site(f, target, dtypes[-1], result, table)
+    if op in _PARTWISE:
+        return _PARTWISE[op](site, *args)
+    return (RULES[op](site, *(part for (part,) in args)),)
+
+
+# ------------------------------------------------------------------ arithmetic
+
+
+def _arithmetic(on_floats: str, on_ints: str, on_bools: str) -> Rule:
+    def rule(site: Site, a: Value, b: Value) -> Value:
+        op = on_floats if site.floating else on_bools if site.dtype.kind == "b" else on_ints
+        return site.f.binary(op, a, b)
+
+    return rule
+
+
+def _neg(site: Site, a: Value) -> Value:
+    if site.floating:
+        return site.f.op(f"fneg {a.typed}", a.elem, a.lanes)
+    return site.f.binary("sub", literal(a.elem, 0, a.lanes), a)
+
+
+def _abs(site: Site, a: Value) -> Value:
+    if site.floating:
+        return site.f.intrinsic("fabs", a)
+    return site.f.select(_negative(site.f, a), _neg(site, a), a) if site.signed else a
+
+
+def _negative(f: Function, a: Value) -> Value:
+    return f.icmp("slt", a, literal(a.elem, 0, a.lanes))
+
+
+def _unary(name: str) -> Rule:
+    return lambda site, a: site.f.intrinsic(name, a)
+
+
+def _fma(site: Site, a: Value, b: Value, c: Value) -> Value:
+    return site.f.intrinsic("fma", a, b, c)
+
+
+def _copysign(site: Site, a: Value, b: Value) -> Value:
+    return site.f.intrinsic("copysign", a, b)
+
+
+def _fmod(site: Site, a: Value, b: Value) -> Value:
+    """libm's, lane by lane: exact."""
+    name = "fmod" if a.elem == "double" else "fmodf"
+    return _each_lane(site.f, lambda x, y: site.f.call(name, (a.elem, 1), x, y), a.elem, a, b)
+
+
+def _each_lane(f: Function, one: Callable[..., Value], elem: str, *args: Value) -> Value:
+    lanes = args[0].lanes
+    if lanes == 1:
+        return one(*args)
+    whole = poison(elem, lanes)
+    for lane in range(lanes):
+        value = one(*(f.extract(a, lane) for a in args))
+        whole = f.op(f"insertelement {whole.typed}, {value.typed}, i64 {lane}", elem, lanes)
+    return whole
+
+
+def _ldexp(site: Site, a: Value, n: Value) -> Value:
+    """``a * 2**n`` rounded once.
+
+    Without the machine's own instruction: powers of two in three steps.  The first two leave a
+    last step that either is exact or rounds everything away, so no subnormal is rounded twice.
+    """
+    f = site.f
+    wide, bits, least, most, digits = (
+        ("i64", 64, -1022, 1023, 53) if a.elem == "double" else ("i32", 32, -126, 127, 24))
+    limit = 3 * most
+
+    def number(value: int, elem: str = wide) -> Value:
+        return literal(elem, value, a.lanes)
+
+    n = _clamp(site, n, limit)
+    have = int(n.elem[1:])
+    if have != bits:
+        n = f.convert("trunc" if have > bits else "sext", n, wide)
+    if site.target.avx512 and intrinsics.fits(a):
+        return intrinsics.scalef(f, a, f.convert("sitofp", n, a.elem))
+    for _ in range(2):
+        low, high = f.icmp("slt", n, number(least)), f.icmp("sgt", n, number(most))
+        step = f.select(low, number(least + digits), f.select(high, number(most), number(0)))
+        a = f.binary("fmul", a, _power_of_two(f, step, a.elem, most, digits))
+        n = f.binary("sub", n, step)
+    n = f.intrinsic("smin", f.intrinsic("smax", n, number(least)), number(most))
+    return f.binary("fmul", a, _power_of_two(f, n, a.elem, most, digits))
+
+
+def _clamp(site: Site, n: Value, limit: int) -> Value:
+    f, bits = site.f, int(n.elem[1:])
+    if site.dtype.kind == "u":
+        top = literal(n.elem, min(limit, (1 << bits) - 1), n.lanes)
+        n = f.intrinsic("umin", n, top)
+        return f.convert("zext", n, f"i{2 * bits}") if bits < 32 else n
+    if limit < 1 << (bits - 1):
+        n = f.intrinsic("smin", n, literal(n.elem, limit, n.lanes))
+        n = f.intrinsic("smax", n, literal(n.elem, -limit, n.lanes))
+    return n
+
+
+def _power_of_two(f: Function, n: Value, elem: str, bias: int, digits: int) -> Value:
+    biased = f.binary("add", n, literal(n.elem, bias, n.lanes))
+    return f.bitcast(f.binary("shl", biased, literal(n.elem, digits - 1, n.lanes)), elem)
+
+
+# ------------------------------------------------------------------ integers
+
+
+def _divide(site: Site, a: Value, b: Value) -> tuple[Value, Value, Value, Value]:
+    """(quotient rounded down, remainder, divisor is 0, quotient overflows) where LLVM's division
+    is defined; any of both where it is not."""
+    f = site.f
+    zero, one = literal(a.elem, 0, a.lanes), literal(a.elem, 1, a.lanes)
+    by_zero = f.icmp("eq", b, zero)
+    bits = int(a.elem[1:])
+    least = literal(a.elem, -(1 << (bits - 1)), a.lanes)
+    over = f.binary("and", f.icmp("eq", a, least), f.icmp("eq", b, literal(a.elem, -1, a.lanes)))
+    never = literal("i1", False, a.lanes)
+    over = over if site.signed else never
+    safe = f.select(f.binary("or", by_zero, over), one, b)
+    intrinsics.raise_where(f, by_zero, "divide")
+    if not site.signed:
+        quotient = f.binary("udiv", a, safe)
+        return quotient, f.binary("sub", a, f.binary("mul", quotient, safe)), by_zero, never
+    quotient = f.binary("sdiv", a, safe)
+    rest = f.binary("sub", a, f.binary("mul", quotient, safe))
+    # rounding down: one less where there is a rest of the other sign
+    unlike = _negative(f, f.binary("xor", rest, safe))
+    fix = f.binary("and", unlike, f.icmp("ne", rest, zero))
+    quotient = f.binary("add", quotient, f.convert("sext", fix, a.elem))
+    rest = f.select(fix, f.binary("add", rest, safe), rest)
+    return quotient, rest, by_zero, over
+
+
+def _int_div(site: Site, a: Value, b: Value) -> Value:
+    f = site.f
+    quotient, _, by_zero, over = _divide(site, a, b)
+    if site.signed:
+        intrinsics.raise_where(f, over, "overflow")
+    # where it overflows, the divisor was replaced by 1: the quotient is MIN, as NumPy has it
+    return f.select(by_zero, literal(a.elem, 0, a.lanes), quotient)
+
+
+def _int_mod(site: Site, a: Value, b: Value) -> Value:
+    _, rest, by_zero, _ = _divide(site, a, b)
+    return site.f.select(by_zero, literal(a.elem, 0, a.lanes), rest)
+
+
+def _bits(name: str) -> Rule:
+    return lambda site, a, b: site.f.binary(name, a, b)
+
+
+def _bit_not(site: Site, a: Value) -> Value:
+    return site.f.binary("xor", a, literal(a.elem, -1, a.lanes))
+
+
+def _shl(site: Site, a: Value, n: Value) -> Value:
+    f, bits = site.f, int(a.elem[1:])
+    inside = f.icmp("ult", n, literal(n.elem, bits, n.lanes))
+    zero = literal(a.elem, 0, a.lanes)
+    return f.select(inside, f.binary("shl", a, f.select(inside, n, zero)), zero)
+
+
+def _shr(site: Site, a: Value, n: Value) -> Value:
+    f, bits = site.f, int(a.elem[1:])
+    most = literal(n.elem, bits - 1, n.lanes)
+    if site.signed:  # shifting by the width less one fills with the sign
+        return f.binary("ashr", a, f.intrinsic("umin", n, most))
+    inside = f.icmp("ule", n, most)
+    zero = literal(a.elem, 0, a.lanes)
+    return f.select(inside, f.binary("lshr", a, f.select(inside, n, zero)), zero)
+
+
+def _popcount(site: Site, a: Value) -> Value:
+    count = site.f.intrinsic("ctpop", _abs(site, a))
+    return casts.resize(site.f, count, f"i{8 * site.result.itemsize}", signed=False)
+
+
+def _overflows(name: str) -> Rule:
+    def rule(site: Site, a: Value, b: Value) -> Value:
+        f, pair = site.f, f"{{ {a.type}, {Value('', 'i1', a.lanes).type} }}"
+        intrinsic = f"llvm.{name}.with.overflow.{a.suffix}"
+        f.module.declare(intrinsic, pair, [a.type, a.type])
+        both = f.op(f"call {pair} @{intrinsic}({a.typed}, {b.typed})", a.elem, a.lanes)
+        return f.op(f"extractvalue {pair} {both.text}, 1", "i1", a.lanes)
+
+    return rule
+
+
+# ------------------------------------------------------------------ comparisons and choice
+
+
+def compare(f: Function, how: str, a: Value, b: Value) -> Value:
+    """A floating-point comparison that is quiet for quiet NaNs (LLVM's plain one is not)."""
+    if how in ("oeq", "une", "uno", "ord"):
+        return f.op(f"fcmp {how} {a.type} {a.text}, {b.text}", "i1", a.lanes)
+    name = f"llvm.experimental.constrained.fcmp.{a.suffix}"
+    return f.call(name, ("i1", a.lanes), a, b, f'metadata !"{how}"',
+                  'metadata !"fpexcept.ignore"')
+
+
+def _ordering(on_floats: str, on_ints: str) -> Rule:
+    def rule(site: Site, a: Value, b: Value) -> Value:
+        if site.floating:
+            return compare(site.f, on_floats, a, b)
+        return site.f.icmp(("s" if site.signed else "u") + on_ints, a, b)
+
+    return rule
+
+
+def _equality(on_floats: str, on_ints: str, join: str) -> Callable[..., Parts]:
+    def rule(site: Site, a: Parts, b: Parts) -> Parts:
+        f, found = site.f, []
+        for x, y in zip(a, b, strict=True):
+            if site.dtype.kind == "f" and x.elem == "i16":
+                x, y = casts.half_to_float(f, x), casts.half_to_float(f, y)
+            floating = x.elem in FLOATS
+            found.append(compare(f, on_floats, x, y) if floating else f.icmp(on_ints, x, y))
+        return (found[0] if len(found) == 1 else f.binary(join, *found),)
+
+    return rule
+
+
+def _where(site: Site, mask: Parts, a: Parts, b: Parts) -> Parts:
+    return tuple(site.f.select(mask[0], x, y) for x, y in zip(a, b, strict=True))
+
+
+def _extreme(smallest: bool) -> Rule:
+    def rule(site: Site, a: Value, b: Value) -> Value:
+        f = site.f
+        if not site.floating:
+            if site.dtype.kind == "b":
+                return f.binary("and" if smallest else "or", a, b)
+            return f.intrinsic(("s" if site.signed else "u") + ("min" if smallest else "max"), a, b)
+        unordered = compare(f, "uno", a, b)
+        nan = literal(a.elem, float("nan"), a.lanes)
+        if site.target.avx512 and intrinsics.fits(a):
+            return f.select(unordered, nan, intrinsics.extreme(f, smallest, a, b))
+        # equal operands differ in the sign of zero at most: "or" of the bits keeps a minus
+        how, keep = ("olt", "or") if smallest else ("ogt", "and")
+        whole = f"i{64 if a.elem == 'double' else 32}"
+        same = f.bitcast(f.binary(keep, f.bitcast(a, whole), f.bitcast(b, whole)), a.elem)
+        other = f.select(compare(f, how, b, a), b, f.select(unordered, nan, same))
+        return f.select(compare(f, how, a, b), a, other)
+
+    return rule
+
+
+# ------------------------------------------------------------------ representation
+
+
+def _to_bits(site: Site, a: Value) -> Value:
+    return a if a.elem == "i16" else site.f.bitcast(a, f"i{8 * site.dtype.itemsize}")
+
+
+def _from_bits(site: Site, a: Value) -> Value:
+    return a if a.elem == "i16" else site.f.bitcast(a, register(site.result))
+
+
+def _lookup(site: Site, index: Value) -> Value:
+    assert site.table is not None
+    f, numbers = site.f, site.table.values
+    elem = register(site.result)
+    index = f.binary("and", index, literal(index.elem, len(numbers) - 1, index.lanes))
+    if site.target.avx512 and intrinsics.permutes(elem, index.lanes, len(numbers)):
+        return intrinsics.permute(f, elem, numbers, index)
+    where = f.offset(f.module.table(elem, numbers), elem, casts.resize(f, index, "i64", False))
+    return gather(f, where, elem)
+
+
+def gather(f: Function, pointers: Value, elem: str) -> Value:
+    """Loads one element per lane; every pointer must be valid."""
+    lanes = pointers.lanes
+    if lanes == 1:
+        return f.load(pointers, elem)
+    suffix = f"{Value('', elem, lanes).suffix}.{pointers.suffix}"
+    size = 8 if elem == "double" else 4 if elem == "float" else int(elem[1:]) // 8
+    typed = f"{pointers.type} align {size} {pointers.text}"
+    result, mask = Value("", elem, lanes).type, literal("i1", True, lanes)
+    name = f"llvm.masked.gather.{suffix}"
+    f.module.declare(name, result, [pointers.type, mask.type, result])
+    return f.op(f"call {result} @{name}({typed}, {mask.typed}, {result} poison)", elem, lanes)
+
+
+def _complex(site: Site, re: Parts, im: Parts) -> Parts:
+    return (*re, *im)
+
+
+_PARTWISE: dict[str, Callable[..., Parts]] = {
+    "eq": _equality("oeq", "eq", "and"),
+    "ne": _equality("une", "ne", "or"),
+    "where": _where,
+    "rare": _where,
+    "complex": _complex,
+    "real": lambda site, a: (a[0],),
+    "imag": lambda site, a: (a[1],),
+}
+
+RULES: dict[str, Rule] = {
+    "add": _arithmetic("fadd", "add", "or"),
+    "sub": _arithmetic("fsub", "sub", "xor"),
+    "mul": _arithmetic("fmul", "mul", "and"),
+    "div": _arithmetic("fdiv", "udiv", "and"),
+    "neg": _neg,
+    "abs": _abs,
+    "sqrt": _unary("sqrt"),
+    "fma": _fma,
+    "floor": _unary("floor"),
+    "ceil": _unary("ceil"),
+    "trunc": _unary("trunc"),
+    "rint": _unary("rint"),
+    "copysign": _copysign,
+    "ldexp": _ldexp,
+    "fmod": _fmod,
+    "minimum": _extreme(True),
+    "maximum": _extreme(False),
+    "int_div": _int_div,
+    "int_mod": _int_mod,
+    "bit_and": _bits("and"),
+    "bit_or": _bits("or"),
+    "bit_xor": _bits("xor"),
+    "bit_not": _bit_not,
+    "shl": _shl,
+    "shr": _shr,
+    "lt": _ordering("olt", "lt"),
+    "le": _ordering("ole", "le"),
+    "popcount": _popcount,
+    "to_bits": _to_bits,
+    "from_bits": _from_bits,
+    "lookup": _lookup,
+    "add_overflows": _overflows("sadd"),
+    "sub_overflows": _overflows("ssub"),
+    "mul_overflows": _overflows("smul"),
+}

@@ -1,0 +1,107 @@
+"""Frame slots and sizes as LLVM values."""
+
+from __future__ import annotations
+
+from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.scalar import Parts, component, memory
+from npcompile.backends.cpu.text import Function, Value, i64, literal
+from npcompile.core.sizes import Atom, Size, Symbol
+from npcompile.program.ir import Buffer
+
+
+class Slots:
+    """Reads and writes the frame from one function; ``pointer`` is its frame argument."""
+
+    def __init__(self, f: Function, frame: Frame, pointer: Value) -> None:
+        self.f, self.frame, self.pointer = f, frame, pointer
+
+    def address(self, slot: int) -> Value:
+        return self.f.offset(self.pointer, "i64", i64(slot)) if slot else self.pointer
+
+    def data(self, buffer: Buffer) -> Value:
+        """Address of an array's element (0, ..., 0), or of a scalar buffer's bits."""
+        if buffer.kind == "scalar":
+            return self.address(self.frame.number(buffer))
+        return self.f.load(self.address(self.frame.data(buffer)), "ptr")
+
+    def set_data(self, buffer: Buffer, pointer: Value) -> None:
+        self.f.store(pointer, self.address(self.frame.data(buffer)))
+
+    def object(self, buffer: Buffer) -> Value:
+        return self.f.load(self.address(self.frame.object(buffer)), "ptr")
+
+    def set_object(self, buffer: Buffer, pointer: Value) -> None:
+        self.f.store(pointer, self.address(self.frame.object(buffer)))
+
+    def number(self, buffer: Buffer) -> Parts:
+        """The value of a scalar buffer."""
+        elem, place = memory(buffer.dtype), self.data(buffer)
+        parts = [self.f.load(place, elem)]
+        if buffer.dtype.kind == "c":
+            parts.append(self.f.load(self.f.offset(place, elem, i64(1)), elem))
+        if component(buffer.dtype).kind == "b":
+            return (self.f.icmp("ne", parts[0], literal("i8", 0)),)
+        return tuple(parts)
+
+    def symbol(self, name: Symbol) -> Value:
+        return self.f.load(self.address(self.frame.symbol(name)), "i64")
+
+    def set_symbol(self, name: Symbol, value: Value) -> None:
+        self.f.store(value, self.address(self.frame.symbol(name)))
+
+
+class Sizes:
+    """Emits sizes; each only once as long as it is alive (where symbols don't change)."""
+
+    def __init__(self, slots: Slots) -> None:
+        self.f, self.slots = slots.f, slots
+        self._made: dict[Size | Atom, Value] = {}
+
+    def __call__(self, size: Size) -> Value:
+        if isinstance(size, int):
+            return i64(size)
+        if size not in self._made:
+            total: Value | None = None
+            for atoms, coefficient in size.terms:
+                term = self._term(atoms, coefficient)
+                total = term if total is None else self.f.binary("add", total, term)
+            self._made[size] = total if total is not None else i64(0)
+        return self._made[size]
+
+    def _term(self, atoms: tuple[Atom, ...], coefficient: int) -> Value:
+        if not atoms:
+            return i64(coefficient)
+        product = self._atom(atoms[0])
+        for atom in atoms[1:]:
+            product = self.f.binary("mul", product, self._atom(atom))
+        return product if coefficient == 1 else self.f.binary("mul", product, i64(coefficient))
+
+    def _atom(self, atom: Atom) -> Value:
+        if atom not in self._made:
+            if isinstance(atom, Symbol):
+                self._made[atom] = self.slots.symbol(atom)
+            else:
+                left, right = self(atom.left), self(atom.right)
+                self._made[atom] = _CALLS[atom.name](self.f, left, right)
+        return self._made[atom]
+
+
+def floordiv(f: Function, a: Value, b: Value) -> Value:
+    """Python's ``//`` of i64 values; the divisor is not 0."""
+    quotient = f.binary("sdiv", a, b)
+    rest = f.binary("sub", a, f.binary("mul", quotient, b))
+    unlike = f.icmp("slt", f.binary("xor", rest, b), i64(0))
+    fix = f.binary("and", unlike, f.icmp("ne", rest, i64(0)))
+    return f.binary("add", quotient, f.convert("sext", fix, "i64"))
+
+
+def _mod(f: Function, a: Value, b: Value) -> Value:
+    return f.binary("sub", a, f.binary("mul", floordiv(f, a, b), b))
+
+
+_CALLS = {
+    "floordiv": floordiv,
+    "mod": _mod,
+    "min": lambda f, a, b: f.intrinsic("smin", a, b),
+    "max": lambda f, a, b: f.intrinsic("smax", a, b),
+}

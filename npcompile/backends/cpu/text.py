@@ -1,0 +1,297 @@
+"""Writes LLVM IR as text: values with types, literals, blocks, loops, declarations.
+
+A :class:`Value` is an SSA name or a literal of ``lanes`` elements; one lane is a plain scalar.
+Nothing here knows of kernels.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+Literal = bool | int | float
+
+_SUFFIX = {"double": "f64", "float": "f32", "half": "f16", "ptr": "p0"}
+FLOATS = frozenset({"double", "float", "half"})
+
+
+def type_text(elem: str, lanes: int = 1) -> str:
+    """``double`` or ``<8 x double>``."""
+    return elem if lanes == 1 else f"<{lanes} x {elem}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """``text`` names it in the code."""
+
+    text: str
+    elem: str
+    lanes: int = 1
+
+    @property
+    def type(self) -> str:
+        return type_text(self.elem, self.lanes)
+
+    @property
+    def typed(self) -> str:
+        """As an operand: ``double %x``."""
+        return f"{self.type} {self.text}"
+
+    @property
+    def suffix(self) -> str:
+        """As intrinsics are named: ``v8f64``."""
+        short = _SUFFIX.get(self.elem, self.elem)
+        return short if self.lanes == 1 else f"v{self.lanes}{short}"
+
+
+def number_text(elem: str, number: Literal) -> str:
+    """A scalar literal, floats by their bits."""
+    if elem == "double":
+        return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+    if elem == "float":  # written as the double of the same value
+        bits = struct.pack("<d", struct.unpack("<f", struct.pack("<f", number))[0])
+        return f"0x{struct.unpack('<Q', bits)[0]:016X}"
+    if elem == "half":
+        return f"0xH{struct.unpack('<H', struct.pack('<e', number))[0]:04X}"
+    if elem == "i1":
+        return "true" if number else "false"
+    width = int(elem[1:])
+    wrapped = int(number) & ((1 << width) - 1)
+    return str(wrapped - (1 << width) if wrapped >> (width - 1) else wrapped)
+
+
+def literal(elem: str, number: Literal, lanes: int = 1) -> Value:
+    """A constant, the same in every lane."""
+    text = number_text(elem, number)
+    return Value(text if lanes == 1 else f"splat ({elem} {text})", elem, lanes)
+
+
+def vector_literal(elem: str, numbers: Sequence[Literal]) -> Value:
+    """A constant with a number per lane."""
+    items = ", ".join(f"{elem} {number_text(elem, n)}" for n in numbers)
+    return Value(f"<{items}>", elem, len(numbers))
+
+
+def poison(elem: str, lanes: int = 1) -> Value:
+    return Value("poison", elem, lanes)
+
+
+def i64(number: int) -> Value:
+    return literal("i64", number)
+
+
+class Module:
+    """Functions and what they refer to."""
+
+    def __init__(self) -> None:
+        self.functions: list[Function] = []
+        self.declarations: dict[str, str] = {}
+        self._tables: dict[tuple[str, tuple[Literal, ...]], str] = {}
+
+    def declare(self, name: str, result: str, params: Sequence[str]) -> None:
+        self.declarations.setdefault(name, f"declare {result} @{name}({', '.join(params)})")
+
+    def extern(self, name: str) -> Value:
+        """The address of something outside, known by name."""
+        self.declarations.setdefault(name, f"@{name} = external global i8")
+        return Value(f"@{name}", "ptr")
+
+    def table(self, elem: str, numbers: tuple[Literal, ...]) -> Value:
+        """The address of a constant table."""
+        name = self._tables.setdefault((elem, numbers), f"table.{len(self._tables)}")
+        return Value(f"@{name}", "ptr")
+
+    def text(self) -> str:
+        tables = [
+            f"@{name} = private constant [{len(numbers)} x {elem}] "
+            f"[{', '.join(f'{elem} {number_text(elem, n)}' for n in numbers)}], align 64"
+            for (elem, numbers), name in self._tables.items()
+        ]
+        bodies = [function.text() for function in self.functions]
+        return "\n".join([*self.declarations.values(), *tables, *bodies, "!0 = !{i32 1}", ""])
+
+
+class Loop:
+    """A running loop: ``index``, the ``carried`` values of this turn, and ``next`` to be set."""
+
+    def __init__(self, index: Value, carried: list[Value]) -> None:
+        self.index = index
+        self.carried = carried
+        self.next = list(carried)
+        self.results: list[Value] = []  # after the loop: the last turn's
+
+
+class Function:
+    """One function, written from top to bottom."""
+
+    def __init__(self, module: Module, name: str, result: str, params: Sequence[tuple[str, str]],
+                 internal: bool = True) -> None:
+        self.module = module
+        self.name = name
+        self.params = [Value(f"%{param}", elem) for elem, param in params]
+        signature = ", ".join(value.typed for value in self.params)
+        linkage = "internal " if internal else ""
+        self._head = f"define {linkage}{result} @{name}({signature}) nounwind {{"
+        self._allocas: list[str] = []
+        self._lines: list[str] = []
+        self._count = 0
+        self.block = "entry"
+        module.functions.append(self)
+
+    def text(self) -> str:
+        return "\n".join([self._head, "entry:", *self._allocas, *self._lines, "}"])
+
+    # ------------------------------------------------------------ instructions
+
+    def name_for(self, stem: str = "v") -> str:
+        self._count += 1
+        return f"{stem}{self._count}"
+
+    def do(self, text: str) -> None:
+        """An instruction without a result."""
+        self._lines.append("  " + text)
+
+    def op(self, text: str, elem: str, lanes: int = 1) -> Value:
+        """An instruction with a result."""
+        name = "%" + self.name_for()
+        self._lines.append(f"  {name} = {text}")
+        return Value(name, elem, lanes)
+
+    def binary(self, op: str, a: Value, b: Value) -> Value:
+        return self.op(f"{op} {a.type} {a.text}, {b.text}", a.elem, a.lanes)
+
+    def convert(self, op: str, a: Value, elem: str) -> Value:
+        """``zext``, ``trunc``, ``sitofp``, ... to another element type."""
+        return self.op(f"{op} {a.typed} to {type_text(elem, a.lanes)}", elem, a.lanes)
+
+    def icmp(self, how: str, a: Value, b: Value) -> Value:
+        return self.op(f"icmp {how} {a.type} {a.text}, {b.text}", "i1", a.lanes)
+
+    def select(self, mask: Value, a: Value, b: Value) -> Value:
+        return self.op(f"select {mask.typed}, {a.typed}, {b.typed}", a.elem, a.lanes)
+
+    def call(self, name: str, result: tuple[str, int], *args: Value | str) -> Value:
+        """Calls and declares; a string argument is metadata or an immediate, written as it is."""
+        typed = [a if isinstance(a, str) else a.typed for a in args]
+        params = [a.partition(" ")[0] if isinstance(a, str) else a.type for a in args]
+        self.module.declare(name, type_text(*result), params)
+        return self.op(f"call {type_text(*result)} @{name}({', '.join(typed)})", *result)
+
+    def run(self, name: str, *args: Value) -> None:
+        """Calls a function without a result."""
+        self.module.declare(name, "void", [a.type for a in args])
+        self.do(f"call void @{name}({', '.join(a.typed for a in args)})")
+
+    def intrinsic(self, name: str, *args: Value) -> Value:
+        """``llvm.<name>`` of the type of its operands."""
+        a = args[0]
+        return self.call(f"llvm.{name}.{a.suffix}", (a.elem, a.lanes), *args)
+
+    def splat(self, value: Value, lanes: int) -> Value:
+        """One number in every lane."""
+        if lanes == 1 or value.lanes == lanes:
+            return value
+        if not value.text.startswith("%"):
+            return Value(f"splat ({value.typed})", value.elem, lanes)
+        kind = type_text(value.elem, lanes)
+        one = self.op(f"insertelement {kind} poison, {value.typed}, i64 0", value.elem, lanes)
+        zeros = f"<{lanes} x i32> zeroinitializer"
+        return self.op(f"shufflevector {kind} {one.text}, {kind} poison, {zeros}",
+                       value.elem, lanes)
+
+    def shuffle(self, a: Value, b: Value, lanes: Sequence[int]) -> Value:
+        """Lanes picked from ``a`` and then ``b``; the result of one lane is a scalar."""
+        if len(lanes) == 1:
+            source, lane = (a, lanes[0]) if lanes[0] < a.lanes else (b, lanes[0] - a.lanes)
+            return self.extract(source, lane)
+        picks = ", ".join(f"i32 {lane}" for lane in lanes)
+        return self.op(f"shufflevector {a.typed}, {b.typed}, <{len(lanes)} x i32> <{picks}>",
+                       a.elem, len(lanes))
+
+    def extract(self, a: Value, lane: int) -> Value:
+        if a.lanes == 1:
+            return a
+        return self.op(f"extractelement {a.typed}, i64 {lane}", a.elem)
+
+    def bitcast(self, a: Value, elem: str) -> Value:
+        return self.convert("bitcast", a, elem)
+
+    # ------------------------------------------------------------ memory
+
+    def offset(self, pointer: Value, elem: str, index: Value) -> Value:
+        """``pointer + index`` elements; a vector of indices gives a vector of pointers."""
+        text = f"getelementptr {elem}, ptr {pointer.text}, {index.typed}"
+        return self.op(text, "ptr", index.lanes)
+
+    def load(self, pointer: Value, elem: str, lanes: int = 1, align: int | None = None) -> Value:
+        where = f", align {align}" if align else ""
+        return self.op(f"load {type_text(elem, lanes)}, ptr {pointer.text}{where}", elem, lanes)
+
+    def store(self, value: Value, pointer: Value, align: int | None = None,
+              streaming: bool = False) -> None:
+        where = f", align {align}" if align else ""
+        hint = ", !nontemporal !0" if streaming else ""
+        self.do(f"store {value.typed}, ptr {pointer.text}{where}{hint}")
+
+    def alloca(self, elem: str, count: int = 1) -> Value:
+        """Room on the stack, made once at entry."""
+        name = "%" + self.name_for("room")
+        self._allocas.append(f"  {name} = alloca [{count} x {elem}], align 64")
+        return Value(name, "ptr")
+
+    # ------------------------------------------------------------ blocks
+
+    def label(self, name: str) -> None:
+        self._lines.append(f"{name}:")
+        self.block = name
+
+    def jump(self, name: str) -> None:
+        self.do(f"br label %{name}")
+
+    def branch(self, condition: Value, yes: str, no: str) -> None:
+        self.do(f"br {condition.typed}, label %{yes}, label %{no}")
+
+    def phi(self, elem: str, lanes: int, *sources: tuple[Value, str]) -> Value:
+        arms = ", ".join(f"[{value.text}, %{block}]" for value, block in sources)
+        return self.op(f"phi {type_text(elem, lanes)} {arms}", elem, lanes)
+
+    @contextmanager
+    def when(self, condition: Value) -> Iterator[None]:
+        """What is written inside runs only if the condition holds."""
+        yes, after = self.name_for("then"), self.name_for("after")
+        self.branch(condition, yes, after)
+        self.label(yes)
+        yield
+        self.jump(after)
+        self.label(after)
+
+    @contextmanager
+    def loop(self, start: Value, stop: Value, step: Value | int = 1,
+             carried: Sequence[Value] = ()) -> Iterator[Loop]:
+        """``for index in range(start, stop, step)``, ``step`` positive, with carried values."""
+        body, after, before = self.name_for("loop"), self.name_for("after"), self.block
+        self.branch(self.icmp("slt", start, stop), body, after)
+        self.label(body)
+        place = len(self._lines)
+        running = Loop(
+            Value("%" + self.name_for("i"), "i64"),
+            [Value("%" + self.name_for("c"), v.elem, v.lanes) for v in carried],
+        )
+        yield running
+        width = i64(step) if isinstance(step, int) else step
+        following = self.binary("add", running.index, width)
+        again, latch = self.icmp("slt", following, stop), self.block
+        self.branch(again, body, after)
+        rows = [(running.index, start, following),
+                *zip(running.carried, carried, running.next, strict=True)]
+        self._lines[place:place] = [
+            f"  {name.text} = phi {name.type} [{first.text}, %{before}], [{then.text}, %{latch}]"
+            for name, first, then in rows
+        ]
+        self.label(after)
+        running.results = [
+            self.phi(v.elem, v.lanes, (v, before), (then, latch))
+            for v, then in zip(carried, running.next, strict=True)
+        ]
