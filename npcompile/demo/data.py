@@ -37,7 +37,7 @@ def load() -> Data:
         latitude = np.radians(np.linspace(dem["ymax"], dem["ymin"], rows))[:, None]
         longitude = np.radians(np.linspace(dem["xmin"], dem["xmax"], columns))[None, :]
     with gzip.open(folder / "s1045.ima.gz") as file:
-        scan = np.frombuffer(file.read(), np.uint16).astype(np.float64).reshape(256, 256)
+        scan = np.frombuffer(file.read(), ">u2").astype(np.float64).reshape(256, 256)
     return Data(
         np.ascontiguousarray(photo),
         height,

@@ -59,7 +59,7 @@ def cases(data: Data) -> list[Case]:
         Case(functions.softmax, (scores,), 8),
         Case(functions.logsumexp, (scores,), 8),
         Case(functions.haversine, (data.latitude, data.longitude, *place), 16),
-        Case(functions.contrast, (data.scan, 100.0, 700.0, 0.6), 4),
+        Case(functions.contrast, (data.scan, 5.0, 180.0, 0.6), 4),
         Case(functions.volatility, (np.tile(data.prices, (1, 200)),), 64),
     ]
 

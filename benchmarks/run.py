@@ -1,0 +1,180 @@
+"""``python -m benchmarks.run [throughput] [calls] [start] [--quick]``: tables, and a plot.
+
+Times are medians of interleaved runs; every figure is a ratio to NumPy in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import npcompile
+from benchmarks.cases import CASES, arguments
+from benchmarks.peers import installed, make, threads
+
+
+def median_times(
+    functions: dict[str, Callable[..., Any]], args: list[Any], budget: float
+) -> dict[str, float]:
+    """Interleaved medians in seconds; each run keeps its result until the next, as programs do."""
+    first = {}
+    for name, function in functions.items():
+        function(*args)
+        started = time.perf_counter()
+        function(*args)
+        first[name] = time.perf_counter() - started
+    rounds = int(min(31, max(5, budget / max(sum(first.values()), 1e-6))))
+    inner = {name: max(1, int(20e-6 / max(t, 1e-7))) for name, t in first.items()}
+    spent: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(rounds):
+        for name, function in functions.items():
+            count = inner[name]
+            started = time.perf_counter()
+            for _ in range(count):
+                function(*args)
+            spent[name].append((time.perf_counter() - started) / count)
+    return {name: float(np.median(t)) for name, t in spent.items()}
+
+
+def throughput(quick: bool) -> list[str]:
+    """Elementwise work and reductions over sizes, float32 and float64, on all threads."""
+    sizes = [10, 1000, 10**5, 10**6] if quick else [10, 100, 1000, 10**4, 10**5, 10**6, 10**7]
+    names = installed()
+    lines = [
+        "Speed-up over NumPy (in brackets: NumPy's ns per element); * : best of all.",
+        "",
+        "| function | dtype | N | NumPy | " + " | ".join(names) + " |",
+        "|---" * (4 + len(names)) + "|",
+    ]
+    with threads(npcompile.get_num_threads()):
+        for case in CASES:
+            for dtype in ("float64", "float32"):
+                made = {n: make(n, case, arguments(case, 1000, dtype)) for n in names}
+                for n in sizes:
+                    lines.append(_row(case, dtype, n, made))
+                    print(lines[-1], flush=True)
+    return lines
+
+
+def _row(case: Any, dtype: str, n: int, made: dict[str, Any]) -> str:
+    args = arguments(case, n, dtype)
+    able = {name: f for name, f in made.items() if callable(f)}
+    times = median_times({"numpy": case.function, **able}, args, 0.5)
+    base = times.pop("numpy")
+    best = min(times, key=times.__getitem__)
+    cells = []
+    for name, function in made.items():
+        if callable(function):
+            cells.append(f"{base / times[name]:.2f}" + "*" * (name == best))
+        else:
+            cells.append("-")
+    ns = 1e9 * base / n
+    return f"| {case.function.__name__} | {dtype} | {n} | {ns:.2f} ns | " + " | ".join(cells) + " |"
+
+
+def line(x: Any) -> Any:
+    return x * 2 + 1
+
+
+def five(a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:
+    return a * b + c * d - e
+
+
+def calls(quick: bool) -> list[str]:
+    """The cost of a call on ten elements."""
+    x = np.arange(10.0)
+    functions: dict[str, Any] = {"NumPy": line, "npcompile": npcompile.jit(line)}
+    if "numba" in installed():
+        import numba
+
+        functions["numba"] = numba.njit(line)
+    one = median_times(functions, [x], 0.2)
+    many = median_times({"NumPy": five, "npcompile": npcompile.jit(five)}, [x] * 5, 0.2)
+    lines = ["| call | " + " | ".join(one) + " |", "|---" * (1 + len(one)) + "|"]
+    lines.append("| x*2+1, ns | " + " | ".join(f"{1e9 * t:.0f}" for t in one.values()) + " |")
+    lines.append("| five arrays, ns | " + " | ".join(f"{1e9 * t:.0f}" for t in many.values()) + " |")
+    return lines
+
+
+START = """
+import time, numpy as np
+t0 = time.perf_counter()
+import npcompile
+t1 = time.perf_counter()
+from benchmarks.start import ten
+x = np.arange(1000.0)
+f = npcompile.jit(ten)
+t2 = time.perf_counter()
+f(x, x, x)
+t3 = time.perf_counter()
+g = npcompile.jit(lambda a, b, c: ten(a, b, c) * 0.5)
+t4 = time.perf_counter()
+g(x, x, x)
+t5 = time.perf_counter()
+print(1e3 * (t1 - t0), 1e3 * (t3 - t2), 1e3 * (t5 - t4))
+"""
+
+
+def start(quick: bool) -> list[str]:
+    """Import, first call in a new process (cold and with a warm disk cache), second function."""
+    import os
+    import tempfile
+
+    lines = ["| | import ms | first call ms | another function's first call ms |", "|---|---|---|---|"]
+    with tempfile.TemporaryDirectory() as folder:
+        for label in ("empty disk cache", "warm disk cache", "warm disk cache"):
+            env = {**os.environ, "NPCOMPILE_CACHE_DIR": folder}
+            done = subprocess.run(
+                [sys.executable, "-c", START], env=env, capture_output=True, text=True, check=True
+            )
+            cells = " | ".join(f"{float(v):.1f}" for v in done.stdout.split())
+            lines.append(f"| {label} | {cells} |")
+    return lines
+
+
+SECTIONS = {"throughput": throughput, "calls": calls, "start": start}
+
+
+def versions() -> list[str]:
+    """The machine and the versions that figures belong to."""
+    import importlib.metadata as metadata
+
+    packages = ["numpy", "llvmlite", *installed()]
+    found = ", ".join(f"{p} {metadata.version(p)}" for p in dict.fromkeys(packages))
+    cpu = next(
+        (t.split(":")[1].strip() for t in open("/proc/cpuinfo") if t.startswith("model name")), "?"
+    )
+    return [
+        f"{time.strftime('%Y-%m-%d')}, {cpu}, {npcompile.get_num_threads()} threads,"
+        f" Python {platform.python_version()}, {found}"
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], default=list(SECTIONS))
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--output", default="")
+    options = parser.parse_args()
+    report = versions()
+    for name in options.sections or SECTIONS:
+        section = SECTIONS[name]
+        print(f"\n## {name}")
+        lines = section(options.quick)
+        if name != "throughput":
+            print("\n".join(lines))
+        report += ["", f"## {name}: {section.__doc__}", "", *lines]
+    if options.output:
+        Path(options.output).write_text("\n".join(report) + "\n")
+
+
+if __name__ == "__main__":
+    main()
