@@ -100,7 +100,8 @@ def calls(quick: bool) -> list[str]:
     many = median_times({"NumPy": five, "npcompile": npcompile.jit(five)}, [x] * 5, 0.2)
     lines = ["| call | " + " | ".join(one) + " |", "|---" * (1 + len(one)) + "|"]
     lines.append("| x*2+1, ns | " + " | ".join(f"{1e9 * t:.0f}" for t in one.values()) + " |")
-    lines.append("| five arrays, ns | " + " | ".join(f"{1e9 * t:.0f}" for t in many.values()) + " |")
+    cells = " | ".join(f"{1e9 * t:.0f}" for t in many.values())
+    lines.append(f"| five arrays, ns | {cells} |")
     return lines
 
 
@@ -128,7 +129,7 @@ def start(quick: bool) -> list[str]:
     import os
     import tempfile
 
-    lines = ["| | import ms | first call ms | another function's first call ms |", "|---|---|---|---|"]
+    lines = ["| | import ms | first call ms | another's first call ms |", "|---|---|---|---|"]
     with tempfile.TemporaryDirectory() as folder:
         for label in ("empty disk cache", "warm disk cache", "warm disk cache"):
             env = {**os.environ, "NPCOMPILE_CACHE_DIR": folder}
@@ -149,9 +150,9 @@ def versions() -> list[str]:
 
     packages = ["numpy", "llvmlite", *installed()]
     found = ", ".join(f"{p} {metadata.version(p)}" for p in dict.fromkeys(packages))
-    cpu = next(
-        (t.split(":")[1].strip() for t in open("/proc/cpuinfo") if t.startswith("model name")), "?"
-    )
+    info = Path("/proc/cpuinfo")
+    models = [t for t in info.read_text().splitlines() if t.startswith("model name")]
+    cpu = models[0].split(":")[1].strip() if models else platform.processor()
     return [
         f"{time.strftime('%Y-%m-%d')}, {cpu}, {npcompile.get_num_threads()} threads,"
         f" Python {platform.python_version()}, {found}"
