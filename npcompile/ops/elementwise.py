@@ -19,8 +19,9 @@ from npcompile.graph.expression import Expr, cast
 from npcompile.graph.ir import Const, Node, Window
 from npcompile.graph.layout import broadcast_shapes
 from npcompile.graph.types import PY_FLOAT, PYTHON, SUPPORTED, Array, Scalar
+from npcompile.ops.arguments import as_array, program_kind
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import Kind, Op, define
+from npcompile.ops.record import OPERATORS, Kind, Op, define
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 WHOLE = Window(0, (), ())
@@ -111,12 +112,15 @@ class Input:
 
 def lift(ctx: Context, x: Operand, what: str) -> Input:
     """An operand as an input of an elementwise operator."""
+    if isinstance(x, (list, tuple)):
+        x = as_array(ctx, x)
     if isinstance(x, ArrayRef):
         _supported(ctx, x.dtype, what)
         return Input(x.dtype, contents(ctx, x))
     if isinstance(x, Node) and isinstance(x.type, Scalar):
         if x.type.origin == "py" and x.dtype.kind != "b":
-            return Input(x.type.python_type, x)
+            value = x.attrs.value if isinstance(x.attrs, Const) else x
+            return Input(x.type.python_type, value)
         return Input(x.dtype, x)
     if isinstance(x, np.ndarray) and x.ndim == 0:
         x = x[()]
@@ -340,17 +344,7 @@ ELEMENTWISE = Kind("elementwise", call_ufunc)
 # ------------------------------------------------------------------ functions of other operators
 
 
-def _call_composed(op: Op, ctx: Context, args: tuple[Operand, ...],
-                   kwargs: dict[str, Operand]) -> Operand:
-    try:
-        return op.data(ctx, *args, **kwargs)
-    except TypeError as error:
-        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
-            raise ctx.refuse(op.name, f"{error}: Python raises") from None
-        raise
-
-
-COMPOSED = Kind("composed", _call_composed)
+COMPOSED = program_kind("composed")
 
 
 def composed(name: str, *aliases: str, **fields: Any) -> Callable[[Program], Program]:
@@ -359,10 +353,16 @@ def composed(name: str, *aliases: str, **fields: Any) -> Callable[[Program], Pro
     def decorate(program: Program) -> Program:
         doc = (program.__doc__ or "").strip().partition("\n")[0]
         define(name, COMPOSED, aliases=aliases, reference=fields.pop("reference", aliases[0]),
-               data=program, doc=doc, **fields)
+               lower=program, doc=doc, **fields)
         return program
 
     return decorate
+
+
+def run(ctx: Context, name: str, *args: Operand, **kwargs: Operand) -> Operand:
+    """Calls an operator by its record's name."""
+    op = OPERATORS[name]
+    return op.kind.call(op, ctx, args, kwargs)
 
 
 def py_float(ctx: Context, node: Node) -> Node:

@@ -1,0 +1,247 @@
+"""Comparisons, logic, extrema and conditional functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npcompile.graph.expression import Expr, cast, maximum, minimum, where
+from npcompile.graph.ir import Node
+from npcompile.graph.types import Array
+from npcompile.ops import complexes as cx
+from npcompile.ops.arithmetic import by_kind
+from npcompile.ops.complexes import is_complex
+from npcompile.ops.elementwise import (
+    COMPLEX,
+    FLOATS,
+    INTS,
+    NUMBERS,
+    Input,
+    Program,
+    Ufunc,
+    as_node,
+    composed,
+    lift,
+    loops,
+    run,
+    scalar_array,
+    store,
+    to_loop,
+    ufunc,
+    wrap,
+)
+from npcompile.ops.operands import ArrayRef, Context, Operand
+
+# ------------------------------------------------------------------ comparisons
+
+
+def _mixed(same: Program, signed_first: Program, unsigned_first: Program) -> Program:
+    """int64 against uint64 has loops of its own, which compare the true values."""
+
+    def run(x: Expr, y: Expr) -> Expr:
+        if x.dtype == y.dtype:
+            found: Expr = same(x, y)
+        elif x.dtype.kind == "i":
+            found = signed_first(x < 0, cast(x, np.uint64), y)
+        else:
+            found = unsigned_first(y < 0, x, cast(y, np.uint64))
+        return found
+
+    return run
+
+
+_LESS = by_kind(b=lambda x, y: ~x & y, iuf=lambda x, y: x < y, c=cx.cless)
+_LESS_EQUAL = by_kind(b=lambda x, y: ~x | y, iuf=lambda x, y: x <= y, c=cx.cless_equal)
+_EQUAL = by_kind(biuf=lambda x, y: x == y, c=cx.cequal)
+_UNEQUAL = by_kind(biuf=lambda x, y: x != y, c=lambda x, y: ~cx.cequal(x, y))
+
+_COMPARISONS: list[tuple[str, Program, Program, Program]] = [
+    # name, one dtype; with n: the signed operand is negative, and both as uint64
+    ("less", _LESS, lambda n, x, y: n | (x < y), lambda n, x, y: ~n & (x < y)),
+    ("less_equal", _LESS_EQUAL, lambda n, x, y: n | (x <= y), lambda n, x, y: ~n & (x <= y)),
+    ("greater", lambda x, y: _LESS(y, x), lambda n, x, y: ~n & (x > y),
+     lambda n, x, y: n | (x > y)),
+    ("greater_equal", lambda x, y: _LESS_EQUAL(y, x), lambda n, x, y: ~n & (x >= y),
+     lambda n, x, y: n | (x >= y)),
+    ("equal", _EQUAL, lambda n, x, y: ~n & (x == y), lambda n, x, y: ~n & (x == y)),
+    ("not_equal", _UNEQUAL, lambda n, x, y: n | (x != y), lambda n, x, y: n | (x != y)),
+]
+for _name, _same, _signed, _unsigned in _COMPARISONS:
+    ufunc(_name, loops("xx->?", "?" + NUMBERS) + " qQ->? Qq->?",
+          _mixed(_same, _signed, _unsigned), data=Ufunc(compares=True),
+          doc=f"x1 {_name.replace('_', ' or ')} x2, elementwise.")
+
+# ------------------------------------------------------------------ logic
+
+
+def nonzero(x: Expr) -> Expr:
+    """The truth of a number."""
+    if x.dtype.kind == "b":
+        return x
+    return cx.cnonzero(x) if is_complex(x) else x != 0
+
+
+_PAIRS = loops("xx->?", "?" + NUMBERS)
+_TESTS = loops("x->?", "?" + NUMBERS)
+ufunc("logical_and", _PAIRS, lambda x, y: nonzero(x) & nonzero(y), doc="Both are true.")
+ufunc("logical_or", _PAIRS, lambda x, y: nonzero(x) | nonzero(y), doc="One is true.")
+ufunc("logical_xor", _PAIRS, lambda x, y: nonzero(x) ^ nonzero(y), doc="Exactly one is true.")
+ufunc("logical_not", _TESTS, lambda x: ~nonzero(x), doc="Is false.")
+
+
+def _each_part(test: Program, joint: Program) -> Program:
+    return lambda x: joint(*map(test, cx.parts(x))) if is_complex(x) else test(x)
+
+
+_INF = float("inf")
+ufunc("isnan", _TESTS, _each_part(lambda x: x != x, lambda a, b: a | b), doc="Is NaN.")
+ufunc("isinf", _TESTS,
+      by_kind(biu=lambda x: x != x, f=lambda x: abs(x) == _INF,
+              c=_each_part(lambda x: abs(x) == _INF, lambda a, b: a | b)), doc="Is infinite.")
+ufunc("isfinite", _TESTS,
+      by_kind(biu=lambda x: x == x, f=lambda x: abs(x) < _INF,
+              c=_each_part(lambda x: abs(x) < _INF, lambda a, b: a & b)),
+      doc="Is neither infinite nor NaN.")
+
+# ------------------------------------------------------------------ extrema
+
+_EXTREMA = loops("xx->x", "?" + NUMBERS)
+ufunc("maximum", _EXTREMA,
+      by_kind(b=lambda x, y: x | y, iuf=maximum,
+              c=lambda x, y: where(cx.cnan(x) | cx.cless_equal(y, x), x, y)),
+      doc="The larger; NaN wins.")
+ufunc("minimum", _EXTREMA,
+      by_kind(b=lambda x, y: x & y, iuf=minimum,
+              c=lambda x, y: where(cx.cnan(x) | cx.cless_equal(x, y), x, y)),
+      doc="The smaller; NaN wins.")
+ufunc("fmax", _EXTREMA,
+      by_kind(b=lambda x, y: x | y, iu=maximum,
+              f=lambda x, y: where(x != x, y, where(y != y, x, maximum(x, y))),
+              c=lambda x, y: where(cx.cnan(y) | cx.cless_equal(y, x), x, y)),
+      doc="The larger; numbers win over NaN.")
+ufunc("fmin", _EXTREMA,
+      by_kind(b=lambda x, y: x & y, iu=minimum,
+              f=lambda x, y: where(x != x, y, where(y != y, x, minimum(x, y))),
+              c=lambda x, y: where(cx.cnan(y) | cx.cless_equal(x, y), x, y)),
+      doc="The smaller; numbers win over NaN.")
+ufunc("clip.loop", loops("xxx->x", INTS + FLOATS),
+      lambda x, low, high: minimum(maximum(x, low), high),
+      reference="numpy._core.umath:clip", doc="min(max(x, low), high)")
+
+
+_UNSET: Any = object()
+
+
+@composed("clip", "numpy:clip", "numpy:ndarray.clip")
+def clip(ctx: Context, a: Operand, a_min: Operand = None, a_max: Operand = None,
+         out: Operand = None, *, min: Operand = _UNSET, max: Operand = _UNSET,
+         **kwargs: Operand) -> Operand:
+    """Numbers cut to a range."""
+    low = _bound(ctx, a, a_min if min is _UNSET else min, "min")
+    high = _bound(ctx, a, a_max if max is _UNSET else max, "max")
+    if low is None and high is None:
+        return run(ctx, "positive", a, out=out, **kwargs)
+    if low is None:
+        return run(ctx, "minimum", a, high, out=out, **kwargs)
+    if high is None:
+        return run(ctx, "maximum", a, low, out=out, **kwargs)
+    return run(ctx, "clip.loop", a, low, high, out=out, **kwargs)
+
+
+def _bound(ctx: Context, a: Operand, bound: Operand, which: str) -> Operand:
+    """A bound; None for a Python int that is no bound for an integer dtype."""
+    like = lift(ctx, a, "clip").like
+    if type(bound) is not int or like is float or like is complex:
+        return bound
+    dtype = np.dtype(np.int64 if like is int else like)
+    if dtype.kind not in "iu":
+        return bound
+    info = np.iinfo(dtype)
+    idle = bound <= info.min if which == "min" else bound >= info.max
+    return None if idle else bound
+
+
+# ------------------------------------------------------------------ where, nan_to_num
+
+
+def _truth_of(ctx: Context, x: Operand) -> Node:
+    node = as_node(ctx, x, "where")
+    b = ctx.builder
+    if node.dtype.kind == "b":
+        return node
+    if node.dtype.kind == "c":
+        raise ctx.refuse("where", "a complex condition")
+    return b.map("ne", (node, b.const(node.dtype.type(0))), np.bool_)
+
+
+def _common(ctx: Context, x: Input, y: Input) -> np.dtype:
+    """The dtype of two values, as ``np.result_type`` finds it."""
+    if x.weak and y.weak:
+        numbers = [0 if i.like is int else 0.0 if i.like is float else 0j for i in (x, y)]
+        return np.result_type(*map(np.asarray, numbers))
+    stand_in = {int: 0, float: 0.0, complex: 0j}
+    return np.result_type(*(stand_in[i.like] if i.weak else i.like  # type: ignore[index]
+                            for i in (x, y)))
+
+
+@composed("where.choose", "numpy:where", reference="numpy:where")
+def where_(ctx: Context, condition: Operand, x: Operand = None, y: Operand = None) -> Operand:
+    """Elements of x where the condition holds, of y elsewhere."""
+    if x is None or y is None:
+        raise ctx.refuse("where", "of one argument gives arrays of unknown size")
+    left, right = lift(ctx, x, "where"), lift(ctx, y, "where")
+    dtype = _common(ctx, left, right)
+    nodes = (_truth_of(ctx, condition), to_loop(ctx, left, dtype, "where"),
+             to_loop(ctx, right, dtype, "where"))
+    return ctx.new(scalar_array(ctx, ctx.builder.map("where", nodes, dtype)))
+
+
+@composed("nan_to_num", "numpy:nan_to_num")
+def nan_to_num(ctx: Context, x: Operand, copy: Operand = True, nan: Operand = 0.0,
+               posinf: Operand = None, neginf: Operand = None) -> Operand:
+    """NaN and infinities replaced by numbers."""
+    source = lift(ctx, x, "nan_to_num")
+    if source.weak:
+        source = Input(np.dtype(np.asarray(source.like(0)).dtype), as_node(ctx, x, "nan_to_num"))
+    if not isinstance(copy, bool):
+        raise ctx.refuse("nan_to_num", "copy= must be known while tracing")
+    dtype = np.dtype(source.like)
+    node = to_loop(ctx, source, dtype, "nan_to_num")
+    made = _numbers_only(ctx, node, nan, posinf, neginf) if dtype.kind in "fc" else node
+    if not copy and isinstance(x, ArrayRef):
+        if not x.ndim or not x.writeable:
+            raise ctx.refuse("nan_to_num", "copy=False of a 0-d or read-only array")
+        if made is not node:
+            store(ctx, "nan_to_num", x, made)
+        return x
+    return wrap(ctx, _fresh(ctx, made) if made is node else made)
+
+
+def _fresh(ctx: Context, node: Node) -> Node:
+    """A K-order copy."""
+    if not isinstance(node.type, Array):
+        return node
+    b = ctx.builder
+    return b.emit("copy", (node,), None, b.map_type((node,), node.dtype))
+
+
+def _numbers_only(ctx: Context, node: Node, nan: Operand, posinf: Operand,
+                  neginf: Operand) -> Node:
+    b = ctx.builder
+    if node.dtype.kind == "c":
+        kind = np.dtype(node.dtype.char.lower())
+        parts = [b.map(p, (node,), kind) for p in ("real", "imag")]
+        fixed = [_numbers_only(ctx, p, nan, posinf, neginf) for p in parts]
+        return b.map("complex", fixed, node.dtype)
+    info = np.finfo(node.dtype)  # type: ignore[arg-type]
+    values = [nan, info.max if posinf is None else posinf, info.min if neginf is None else neginf]
+    if any(isinstance(v, ArrayRef) or np.iscomplexobj(v) for v in values):
+        raise ctx.refuse("nan_to_num", "replacements that are no real numbers")
+    chosen = [to_loop(ctx, lift(ctx, v, "nan_to_num"), node.dtype, "nan_to_num") for v in values]
+    inf = [b.const(node.dtype.type(v)) for v in (np.inf, -np.inf)]
+    tests = [b.map("isnan", (node,), np.bool_), b.map("eq", (node, inf[0]), np.bool_),
+             b.map("eq", (node, inf[1]), np.bool_)]
+    for test, value in zip(tests, chosen, strict=True):
+        node = b.map("where", (test, value, node), node.dtype)
+    return node

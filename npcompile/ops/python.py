@@ -1,0 +1,554 @@
+"""What Python's operators mean for traced operands.
+
+Python's own numbers follow Python (64-bit ints with checks, division by zero leaves); NumPy's
+scalars and arrays follow NumPy.  Where both operands are sizes the result is a size, so that
+shapes stay symbolic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from npcompile.core.sizes import Poly, Size, Unhinted, floordiv, hint, lower_bound, mod, product
+from npcompile.graph.ir import Const, Node, SizeOf
+from npcompile.graph.types import BOOL, PY_BOOL, PY_COMPLEX, PY_FLOAT, PY_INT, Scalar
+from npcompile.ops.elementwise import as_node, lift, py_scalar, run
+from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.ops.record import OPERATORS
+
+UFUNCS = {
+    "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "//": "floor_divide",
+    "%": "remainder", "**": "power", "@": "matmul", "&": "bitwise_and", "|": "bitwise_or",
+    "^": "bitwise_xor", "<<": "left_shift", ">>": "right_shift",
+    "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal",
+    "==": "equal", "!=": "not_equal",
+}
+UNARY = {"-": "negative", "+": "positive", "~": "invert"}
+EXACT = 2**53  # integers up to here are floats
+MIN, MAX = -(2**63), 2**63 - 1
+
+
+def is_python(x: Operand) -> bool:
+    """Whether an operand is a number of Python's own."""
+    if isinstance(x, Node):
+        return isinstance(x.type, Scalar) and x.type.origin == "py"
+    return type(x) in (bool, int, float, complex)
+
+
+def _known(x: Operand) -> Any:
+    """The value of a static Python number, else None."""
+    if isinstance(x, Node):
+        return x.attrs.value if isinstance(x.attrs, Const) else None
+    return x
+
+
+def _kind(x: Operand) -> str:
+    """``b i f c`` of a Python number."""
+    return x.dtype.kind if isinstance(x, Node) else np.asarray(x).dtype.kind if type(
+        x) is not int else "i"
+
+
+# ------------------------------------------------------------------ entry points
+
+
+def binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
+    """``a symbol b`` where at least one operand is traced.
+
+    Parameters
+    ----------
+    symbol
+        One of ``+ - * / // % ** @ & | ^ << >>``.
+    """
+    if is_python(a) and is_python(b):
+        return _python_binary(ctx, symbol, a, b)
+    for x in (a, b):
+        if isinstance(x, (str, bytes, dict, set)) or x is None:
+            raise ctx.refuse(symbol, f"an operand of type {type(x).__name__} is left to Python")
+    if symbol not in UFUNCS or UFUNCS[symbol] not in OPERATORS:
+        raise ctx.refuse(symbol, "the operator is left to Python")
+    if not _has_array(a, b):
+        found = _scalar_binary(ctx, symbol, a, b)
+        if found is not None:
+            return found
+    return run(ctx, UFUNCS[symbol], a, b)
+
+
+def inplace(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
+    """``a symbol= b``: arrays are written in place, numbers are bound anew."""
+    if not isinstance(a, ArrayRef):
+        return binary(ctx, symbol, a, b)
+    if symbol == "@":
+        raise ctx.refuse("@=", "left to Python")
+    if not a.writeable:
+        raise ctx.refuse(f"{symbol}=", "the array is read-only: Python raises")
+    return run(ctx, UFUNCS[symbol], a, b, out=a)
+
+
+def unary(ctx: Context, symbol: str, a: Operand) -> Operand:
+    """``-a``, ``+a``, ``~a`` or ``not a``."""
+    if symbol == "not":
+        found = truth(ctx, a)
+        if isinstance(found, bool):
+            return not found
+        return ctx.builder.map("bit_not", (found,), BOOL, origin="py")
+    if is_python(a):
+        return _python_unary(ctx, symbol, a)
+    return run(ctx, UNARY[symbol], a)
+
+
+def compare(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
+    """``a symbol b``, one of ``< <= > >= == !=``."""
+    if is_python(a) and is_python(b):
+        return _python_compare(ctx, symbol, a, b)
+    return run(ctx, UFUNCS[symbol], a, b)
+
+
+def truth(ctx: Context, a: Operand) -> bool | Node:
+    """``bool(a)``: known, or a traced Python bool."""
+    if isinstance(a, ArrayRef):
+        if not ctx.facts.equal(product(a.shape), 1):
+            raise ctx.refuse("truth", "of an array whose size is not 1: Python raises")
+        node = ctx.builder.element(ctx.read(a), _first(a))
+    elif isinstance(a, Node) and isinstance(a.type, Scalar):
+        node = a
+    else:
+        return bool(a)
+    known = _known(node)
+    if known is not None:
+        return bool(known)
+    size = _size(node)
+    if size is not None:
+        try:
+            return ctx.facts.ask("!=", size, 0)
+        except Unhinted:
+            pass
+    if node.dtype.kind == "b":
+        return py_scalar(ctx, node, PY_BOOL)
+    zero = ctx.builder.const(node.dtype.type(0))
+    name = "not_equal" if node.dtype.kind == "c" else "ne"
+    return ctx.builder.map(name, (node, zero), BOOL, origin="py")
+
+
+def _first(a: ArrayRef) -> Any:
+    from npcompile.graph.ir import Window
+
+    return Window(0, (), ())
+
+
+def _has_array(*operands: Operand) -> bool:
+    return any(isinstance(x, (ArrayRef, np.ndarray, list, tuple)) for x in operands)
+
+
+# ------------------------------------------------------------------ NumPy's scalars
+
+
+def _scalar_binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand | None:
+    """Where the operators of NumPy's scalars differ from its ufuncs; None where they don't."""
+    left, right = lift(ctx, a, symbol), lift(ctx, b, symbol)
+    dtype = np.result_type(*(
+        x.like(0) if x.weak else x.like for x in (left, right)))  # type: ignore[operator]
+    if dtype.kind == "c" and symbol in ("*", "**"):
+        if symbol == "**":
+            raise ctx.refuse("**", "of complex scalars")
+        nodes = [n if isinstance(n, Node) else ctx.builder.const(n)
+                 for n in (left.value, right.value)]
+        return run(ctx, "scalar_multiply", *(_as(ctx, n, dtype) for n in nodes))
+    exponent = _known(b)
+    if symbol == "**" and dtype.kind == "f" and exponent is not None and exponent == 0.5:
+        base = _as(ctx, as_node(ctx, a, symbol), dtype)
+        return _root(ctx, base)
+    return None
+
+
+def _as(ctx: Context, node: Node, dtype: np.dtype) -> Node:
+    return node if node.type == Scalar(dtype, "np") else ctx.builder.cast(node, dtype)
+
+
+def _root(ctx: Context, base: Node) -> Node:
+    """``pow(base, 0.5)``: as ``sqrt``, but +0.0 of -0.0 and inf of -inf."""
+    b, dtype = ctx.builder, base.dtype
+    origin = base.type.origin if isinstance(base.type, Scalar) else "np"
+    zero, inf = b.const(dtype.type(0)), b.const(dtype.type(np.inf))
+    root = b.map("add", (b.map("sqrt", (base,), dtype), zero), dtype)
+    endless = b.map("eq", (b.map("abs", (base,), dtype), inf), BOOL)
+    return b.map("where", (endless, inf, root), dtype, origin=origin)
+
+
+# ------------------------------------------------------------------ Python's numbers
+
+
+def _python_binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
+    kinds = {_kind(a), _kind(b)}
+    if symbol in ("&", "|", "^") and kinds == {"b"}:
+        return _emit(ctx, _BITS[symbol], PY_BOOL, a, b)
+    if "c" in kinds:
+        table, type_ = _COMPLEX, PY_COMPLEX
+    elif "f" in kinds:
+        table, type_ = _FLOAT, PY_FLOAT
+    else:
+        table, type_ = _INT, PY_INT
+    rule = table.get(symbol)
+    if rule is None:
+        raise ctx.refuse(symbol, "of these Python numbers is left to Python")
+    if type_ is PY_INT:
+        folded = _fold_sizes(ctx, symbol, a, b)
+        if folded is not None:
+            return folded
+    return rule(ctx, _convert(ctx, a, type_), _convert(ctx, b, type_))
+
+
+def _convert(ctx: Context, x: Operand, type_: Scalar) -> Node:
+    """A Python number as one of a wider type; the conversions round as Python's do."""
+    if not isinstance(x, Node):
+        try:
+            return ctx.builder.const(type_.python_type(x), type_)
+        except OverflowError:
+            raise ctx.refuse("int", "too large for a float: Python raises") from None
+    return py_scalar(ctx, x, type_)
+
+
+def _emit(ctx: Context, op: str, type_: Scalar, *args: Operand) -> Node:
+    nodes = [x if isinstance(x, Node) else ctx.builder.const(x) for x in args]
+    return ctx.builder.map(op, nodes, type_.dtype, origin=type_.origin)
+
+
+def _check(ctx: Context, op: str, x: Node, y: Node, reason: str) -> None:
+    """Goes on in Python unless ``x op y``; decided now where both are constants."""
+    left, right = _known(x), _known(y)
+    if left is not None and right is not None:
+        holds = {"eq": left == right, "ne": left != right, "lt": left < right,
+                 "le": left <= right}[op]
+        if holds:
+            return
+        raise ctx.refuse(reason, "always: Python raises or needs longer ints")
+    ctx.builder.check(ctx.builder.map(op, (x, y), BOOL), reason)
+
+
+def _not_zero(ctx: Context, y: Node) -> None:
+    zero = ctx.builder.const(y.dtype.type(0).item())
+    name = "not_equal" if y.dtype.kind == "c" else "ne"
+    if _known(y) is not None or name == "ne":
+        _check(ctx, "ne", y, zero, "division by zero")
+    else:
+        ctx.builder.check(ctx.builder.map(name, (y, zero), BOOL), "division by zero")
+
+
+# ---- ints
+
+
+def _checked(op: str, overflows: str) -> Callable[[Context, Node, Node], Node]:
+    def rule(ctx: Context, x: Node, y: Node) -> Node:
+        b = ctx.builder
+        wraps = b.map(overflows, (x, y), BOOL)
+        b.check(b.map("bit_not", (wraps,), BOOL), "a Python int wider than 64 bits")
+        return _emit(ctx, op, PY_INT, x, y)
+
+    return rule
+
+
+def _int_floor(ctx: Context, x: Node, y: Node) -> Node:
+    _not_zero(ctx, y)
+    b = ctx.builder
+    divisor = _known(y)
+    if divisor is None or divisor == -1:
+        wraps = b.map("bit_and", (b.map("eq", (x, b.const(MIN)), BOOL),
+                                  b.map("eq", (y, b.const(-1)), BOOL)), BOOL)
+        b.check(b.map("bit_not", (wraps,), BOOL), "a Python int wider than 64 bits")
+    return _emit(ctx, "int_div", PY_INT, x, y)
+
+
+def _int_mod(ctx: Context, x: Node, y: Node) -> Node:
+    _not_zero(ctx, y)
+    return _emit(ctx, "int_mod", PY_INT, x, y)
+
+
+def _exact_float(ctx: Context, x: Node) -> Node:
+    """An int as a float, where that is exact."""
+    b = ctx.builder
+    value = _known(x)
+    if value is None:
+        low, high = b.const(-EXACT), b.const(EXACT)
+        _check(ctx, "le", low, x, "an int beyond 2**53 as a float")
+        _check(ctx, "le", x, high, "an int beyond 2**53 as a float")
+    elif int(float(value)) != value:
+        raise ctx.refuse("int", f"{value} is no float")
+    return py_scalar(ctx, x, PY_FLOAT)
+
+
+def _int_divide(ctx: Context, x: Node, y: Node) -> Node:
+    _not_zero(ctx, y)
+    return _emit(ctx, "div", PY_FLOAT, _exact_float(ctx, x), _exact_float(ctx, y))
+
+
+def _int_power(ctx: Context, x: Node, y: Node) -> Node:
+    exponent = _known(y)
+    if exponent is None or not -1 <= exponent <= 64:
+        raise ctx.refuse("**", "of ints by an exponent that is not known or large")
+    if exponent == -1:
+        return _int_divide(ctx, ctx.builder.const(1), x)
+    result, multiply = None, _checked("mul", "mul_overflows")
+    for bit in reversed(range(exponent.bit_length())):
+        if result is not None:
+            result = multiply(ctx, result, result)
+        if exponent >> bit & 1:
+            result = x if result is None else multiply(ctx, result, x)
+    return ctx.builder.const(1) if result is None else result
+
+
+def _shift_left(ctx: Context, x: Node, n: Node) -> Node:
+    b = ctx.builder
+    _check(ctx, "le", b.const(0), n, "a negative shift count")
+    _check(ctx, "lt", n, b.const(63), "a Python int wider than 64 bits")
+    shifted = _emit(ctx, "shl", PY_INT, x, n)
+    back = _emit(ctx, "shr", PY_INT, shifted, n)
+    b.check(b.map("eq", (back, x), BOOL), "a Python int wider than 64 bits")
+    return shifted
+
+
+def _shift_right(ctx: Context, x: Node, n: Node) -> Node:
+    _check(ctx, "le", ctx.builder.const(0), n, "a negative shift count")
+    return _emit(ctx, "shr", PY_INT, x, n)
+
+
+def _plain(op: str, type_: Scalar) -> Callable[[Context, Node, Node], Node]:
+    return lambda ctx, x, y: _emit(ctx, op, type_, x, y)
+
+
+_BITS = {"&": "bit_and", "|": "bit_or", "^": "bit_xor"}
+Rule = Callable[[Context, Node, Node], Node]
+_INT: dict[str, Rule] = {
+    "+": _checked("add", "add_overflows"),
+    "-": _checked("sub", "sub_overflows"),
+    "*": _checked("mul", "mul_overflows"),
+    "/": _int_divide,
+    "//": _int_floor,
+    "%": _int_mod,
+    "**": _int_power,
+    "<<": _shift_left,
+    ">>": _shift_right,
+    **{symbol: _plain(op, PY_INT) for symbol, op in _BITS.items()},
+}
+
+# ---- floats and complex
+
+
+def _dividing(op: str, type_: Scalar) -> Rule:
+    def rule(ctx: Context, x: Node, y: Node) -> Node:
+        _not_zero(ctx, y)
+        return _emit(ctx, op, type_, x, y)
+
+    return rule
+
+
+def _float_power(ctx: Context, x: Node, y: Node) -> Node:
+    """Exact exponents; ``pow`` for the others.  What raises or is complex leaves."""
+    b = ctx.builder
+    exponent = _known(y)
+    if exponent == 0:
+        return b.const(1.0)
+    if exponent == 1:
+        return x
+    if exponent == -1:
+        _not_zero(ctx, x)
+        made = _emit(ctx, "div", PY_FLOAT, b.const(1.0), x)
+    elif exponent == 2:
+        made = _emit(ctx, "mul", PY_FLOAT, x, x)
+    elif exponent == 0.5:
+        ordinary = b.map("bit_not", (b.map("lt", (x, b.const(0.0)), BOOL),), BOOL)
+        b.check(ordinary, "a negative number to the power 0.5 is complex")
+        return _root(ctx, x)
+    else:
+        return _general_power(ctx, x, y)
+    _check_finite(ctx, made, x)
+    return made
+
+
+def _general_power(ctx: Context, x: Node, y: Node) -> Node:
+    """Positive bases, so that nothing is complex and no zero is divided by."""
+    b = ctx.builder
+    if "pow" not in OPERATORS:
+        raise ctx.refuse("**", "of floats needs pow")
+    exponent = _known(y)
+    if exponent is None or not float(exponent).is_integer():
+        b.check(b.map("le", (b.const(0.0), x), BOOL), "a negative number to a fractional power")
+    if exponent is None or exponent < 0:
+        zero = b.map("eq", (x, b.const(0.0)), BOOL)
+        falling = b.map("lt", (y, b.const(0.0)), BOOL)
+        raises = b.map("bit_and", (zero, falling), BOOL)
+        b.check(b.map("bit_not", (raises,), BOOL), "0.0 to a negative power")
+    made = _emit(ctx, "power", PY_FLOAT, x, y)
+    _check_finite(ctx, made, x, y)
+    return made
+
+
+def _check_finite(ctx: Context, made: Node, *operands: Node) -> None:
+    """An infinite result of finite operands is an OverflowError in Python."""
+    b = ctx.builder
+    fine = b.map("lt", (_magnitude(ctx, made), b.const(math.inf)), BOOL)
+    for x in operands:
+        if _known(x) is None:
+            wild = b.map("lt", (_magnitude(ctx, x), b.const(math.inf)), BOOL)
+            fine = b.map("bit_or", (fine, b.map("bit_not", (wild,), BOOL)), BOOL)
+    nan = b.map("ne", (made, made), BOOL)
+    b.check(b.map("bit_or", (fine, nan), BOOL), "a float power that overflows")
+
+
+def _magnitude(ctx: Context, x: Node) -> Node:
+    return ctx.builder.map("abs", (x,), x.dtype)
+
+
+def _complex_operation(name: str) -> Rule:
+    return lambda ctx, x, y: _emit(ctx, name, PY_COMPLEX, x, y)
+
+
+_FLOAT: dict[str, Rule] = {
+    "+": _plain("add", PY_FLOAT),
+    "-": _plain("sub", PY_FLOAT),
+    "*": _plain("mul", PY_FLOAT),
+    "/": _dividing("div", PY_FLOAT),
+    "//": _dividing("floor_divide", PY_FLOAT),
+    "%": _dividing("remainder", PY_FLOAT),
+    "**": _float_power,
+}
+_COMPLEX: dict[str, Rule] = {
+    "+": _complex_operation("add"),
+    "-": _complex_operation("subtract"),
+    "*": _complex_operation("scalar_multiply"),
+    "/": _dividing("python_divide", PY_COMPLEX),
+}
+
+
+def _python_unary(ctx: Context, symbol: str, a: Operand) -> Operand:
+    b = ctx.builder
+    node = _convert(ctx, a, PY_INT) if _kind(a) == "b" else as_node(ctx, a, symbol)
+    if symbol == "+":
+        return node
+    kind = node.dtype.kind
+    if symbol == "~":
+        if kind != "i":
+            raise ctx.refuse("~", "of a float: Python raises")
+        return _emit(ctx, "bit_not", PY_INT, node)
+    if kind == "i":
+        size = _size(node)
+        if size is not None:
+            return b.size(-size)
+        b.check(b.map("ne", (node, b.const(MIN)), BOOL), "a Python int wider than 64 bits")
+    op = "negative" if kind == "c" else "neg"
+    return _emit(ctx, op, {"i": PY_INT, "f": PY_FLOAT, "c": PY_COMPLEX}[kind], node)
+
+
+_ORDERED = {"<": ("lt", False), "<=": ("le", False), ">": ("lt", True), ">=": ("le", True),
+            "==": ("eq", False), "!=": ("ne", False)}
+
+
+def _python_compare(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
+    op, swap = _ORDERED[symbol]
+    kinds = {_kind(a), _kind(b)}
+    if swap:
+        a, b = b, a
+    if "c" in kinds:
+        if symbol not in ("==", "!="):
+            raise ctx.refuse(symbol, "of complex numbers: Python raises")
+        name = {"==": "equal", "!=": "not_equal"}[symbol]
+        return _emit(ctx, name, PY_BOOL, *(_convert(ctx, _exact(ctx, x), PY_COMPLEX)
+                                          for x in (a, b)))
+    if "f" in kinds:
+        return _emit(ctx, op, PY_BOOL, *(_convert(ctx, _exact(ctx, x), PY_FLOAT)
+                                        for x in (a, b)))
+    sizes = _both_sizes(a, b)
+    if sizes is not None:
+        try:
+            return ctx.facts.ask({"lt": "<", "le": "<=", "eq": "==", "ne": "!="}[op], *sizes)
+        except Unhinted:
+            pass
+    wide = [x for x in (a, b) if not isinstance(x, Node) and not MIN <= x <= MAX]
+    if wide:
+        return _beyond(op, a, b)
+    return _emit(ctx, op, PY_BOOL, _convert(ctx, a, PY_INT), _convert(ctx, b, PY_INT))
+
+
+def _beyond(op: str, a: Operand, b: Operand) -> bool:
+    """A comparison with a constant that is wider than any traced int."""
+    if op in ("eq", "ne"):
+        return op == "ne"
+    return bool(a < 0) if not isinstance(a, Node) else bool(b > 0)
+
+
+def _exact(ctx: Context, x: Operand) -> Operand:
+    """Python compares ints and floats exactly; so do floats, where the int is one."""
+    if _kind(x) != "i":
+        return x
+    if not isinstance(x, Node):
+        try:
+            if int(float(x)) == x:
+                return float(x)
+        except OverflowError:
+            pass
+        raise ctx.refuse("comparison", f"the int {x} is no float")
+    return _exact_float(ctx, x)
+
+
+# ------------------------------------------------------------------ sizes
+
+
+def _size(x: Operand) -> Size | None:
+    """The size that an operand stands for, if it is one."""
+    if isinstance(x, Node) and isinstance(x.attrs, SizeOf):
+        return x.attrs.size
+    return None
+
+
+def _both_sizes(a: Operand, b: Operand) -> tuple[Size, Size] | None:
+    """Two sizes, one of which may be a number."""
+    found: list[Size] = []
+    for x in (a, b):
+        size = _size(x)
+        if size is None:
+            value = _known(x)
+            if type(value) is not int:
+                return None
+            size = value
+        found.append(size)
+    return (found[0], found[1]) if any(isinstance(s, Poly) for s in found) else None
+
+
+def _degree(size: Size) -> int:
+    return max((len(atoms) for atoms, _ in size.terms), default=0) if isinstance(
+        size, Poly) else 0
+
+
+def _small(size: Size) -> bool:
+    """Sizes stay far below 64 bits only if they are no long products."""
+    return _degree(size) <= 2 and (isinstance(size, int) or all(
+        abs(c) < 2**31 for _, c in size.terms))
+
+
+def _fold_sizes(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand | None:
+    sizes = _both_sizes(a, b)
+    if sizes is None or symbol not in ("+", "-", "*", "//", "%"):
+        return None
+    x, y = map(ctx.facts.norm, sizes)
+    if symbol in ("//", "%"):
+        if not _positive(ctx, y):
+            return None
+        made = (floordiv if symbol == "//" else mod)(x, y)
+    else:
+        made = x + y if symbol == "+" else x - y if symbol == "-" else x * y
+    return ctx.builder.size(made) if _small(made) else None
+
+
+def _positive(ctx: Context, size: Size) -> bool:
+    if isinstance(size, int):
+        return size > 0
+    low = lower_bound(size)
+    if low is not None and low > 0:
+        return True
+    try:
+        hint(size)
+    except Unhinted:
+        return False
+    return ctx.facts.less(0, size)

@@ -1,0 +1,107 @@
+"""Rounding to integers and to decimals."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npcompile.graph import expression as ex
+from npcompile.graph.ir import Node
+from npcompile.graph.types import Array, c_strides
+from npcompile.ops import complexes as cx
+from npcompile.ops.arithmetic import by_kind
+from npcompile.ops.elementwise import (
+    COMPLEX,
+    FLOATS,
+    INTS,
+    Program,
+    composed,
+    lift,
+    loops,
+    run,
+    store,
+    to_loop,
+    ufunc,
+    wrap,
+)
+from npcompile.ops.operands import ArrayRef, Context, Operand
+
+
+def _or_itself(program: Program) -> Program:
+    """Integers are whole already."""
+    return by_kind(biu=lambda x: x, f=program)
+
+
+_WHOLE = loops("x->x", "?" + INTS + FLOATS)
+ufunc("floor", _WHOLE, _or_itself(ex.floor), doc="The largest integer not above.")
+ufunc("ceil", _WHOLE, _or_itself(ex.ceil), doc="The smallest integer not below.")
+ufunc("trunc", _WHOLE, _or_itself(ex.trunc), doc="The integer part.")
+ufunc("rint", loops("x->x", FLOATS + COMPLEX), by_kind(f=ex.rint, c=cx.crint),
+      doc="The nearest integer, ties to even.")
+
+
+@composed("round", "numpy:round", "numpy:around", "numpy:ndarray.round")
+def round_(ctx: Context, a: Operand, decimals: Operand = 0, out: Operand = None) -> Operand:
+    """Rounded to decimals as NumPy does: scaled by a power of ten, rounded, scaled back."""
+    if type(decimals) is not int or abs(decimals) > 300:
+        raise ctx.refuse("round", "decimals= must be a small int known while tracing")
+    source = lift(ctx, a, "round")
+    dtype = np.dtype(np.asarray(source.like(0)).dtype if source.weak else source.like)
+    if dtype.kind == "b":
+        raise ctx.refuse("round", "of bool is left to Python")
+    if dtype.kind in "fc" and decimals == 0 and dtype.kind == "f":
+        return run(ctx, "rint", a, out=out)
+    node = to_loop(ctx, source, dtype, "round")
+    made = _whole_decimals(ctx, node, decimals)
+    if out is None:
+        return wrap(ctx, made)
+    if not isinstance(out, ArrayRef) or dtype.kind == "c" or out.dtype != dtype:
+        raise ctx.refuse("round", "out= of another dtype")
+    store(ctx, "round", out, made)
+    return out
+
+
+def _whole_decimals(ctx: Context, node: Node, decimals: int) -> Node:
+    b = ctx.builder
+    if node.dtype.kind in "iu" and decimals >= 0:
+        if not isinstance(node.type, Array):
+            return node
+        return b.emit("copy", (node,), None, b.map_type((node,), node.dtype))
+    if node.dtype.kind == "c":
+        kind = np.dtype(node.dtype.char.lower())
+        parts = [b.map(p, (node,), kind) for p in ("real", "imag")]
+        fixed = [_scaled(ctx, p, decimals) if decimals else b.map("rint", (p,), kind)
+                 for p in parts]
+        return b.map("complex", fixed, node.dtype)
+    if node.dtype.kind == "f":
+        return _scaled(ctx, node, decimals)
+    wide = b.cast(node, np.float64)
+    return b.cast(_scaled(ctx, wide, decimals), node.dtype)
+
+
+def _scaled(ctx: Context, node: Node, decimals: int) -> Node:
+    """In C order, as PyArray_Round makes its result; Fortran order if the operand has it."""
+    b = ctx.builder
+    ten = b.const(np.float64(10.0 ** abs(decimals)).astype(node.dtype))
+    there, back = ("multiply", "divide") if decimals >= 0 else ("divide", "multiply")
+    for name, args in ((there, (ten,)), ("rint", ()), (back, (ten,))):
+        node = b.map(name, (node, *args), node.dtype)
+    type_ = node.type
+    if isinstance(type_, Array) and type_.ndim > 1 and not _is_fortran(ctx, type_):
+        plain = Array(type_.dtype, type_.shape, c_strides(type_.shape))
+        if plain != type_:
+            node = b.emit("copy", (node,), None, plain)
+    return node
+
+
+def _is_fortran(ctx: Context, type_: Array) -> bool:
+    """Fortran contiguous and not C contiguous."""
+    facts = ctx.facts
+    fortran = tuple(reversed(c_strides(tuple(reversed(type_.shape)))))
+    same_f = all(map(facts.equal, type_.strides, fortran))
+    return same_f and not all(map(facts.equal, type_.strides, c_strides(type_.shape)))
+
+
+@composed("fix", "numpy:fix")
+def fix(ctx: Context, x: Operand, out: Operand = None) -> Operand:
+    """Rounded towards 0."""
+    return run(ctx, "trunc", x, out=out)
