@@ -78,3 +78,7 @@ class Frame:
 
     def symbol(self, name: Symbol) -> int:
         return self._slots["symbol", name]
+
+    def __contains__(self, name: Symbol) -> bool:
+        """Whether a symbol has a slot."""
+        return ("symbol", name) in self._slots

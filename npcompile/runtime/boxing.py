@@ -1,0 +1,243 @@
+"""Machine code that turns what is in the frame into the Python objects of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.symbols import descr
+from npcompile.core.sizes import Symbol
+from npcompile.program.ir import (
+    Buffer,
+    BufferResult,
+    ItemsResult,
+    ParamResult,
+    Program,
+    Result,
+    ScalarResult,
+    StaticResult,
+    ViewResult,
+)
+from npcompile.runtime.guards import WRITEABLE, Sizes
+from npcompile.runtime.layout import Layout
+from npcompile.runtime.state import BUILD, Signature
+from npcompile.runtime.writer import Writer
+
+
+def leaves(result: Result) -> Iterator[Result]:
+    """The leaves of a result, left to right."""
+    if isinstance(result, ItemsResult):
+        for item in result.items:
+            yield from leaves(item)
+    else:
+        yield result
+
+
+def constants(result: Result) -> tuple[Any, ...]:
+    """The constant objects in a result, in order."""
+    return tuple(leaf.value for leaf in leaves(result) if isinstance(leaf, StaticResult))
+
+
+def native(result: Result) -> bool:
+    """Whether a result is a leaf or made of plain tuples, none of them shared."""
+    if not isinstance(result, ItemsResult):
+        return True
+    return result.kind is tuple and not result.ident and all(map(native, result.items))
+
+
+def builder(result: Result) -> Callable[[tuple[Any, ...]], Any] | None:
+    """What makes a result of its leaves where machine code does not; None: not needed."""
+    if native(result):
+        return None
+
+    def make(node: Result, flat: Iterator[Any], made: dict[int, Any]) -> Any:
+        if not isinstance(node, ItemsResult):
+            return next(flat)
+        items = [make(item, flat, made) for item in node.items]
+        if node.ident and node.ident in made:
+            return made[node.ident]
+        if node.kind in (dict, slice):
+            thing: Any = dict(zip(node.keys, items)) if node.kind is dict else slice(*items)
+        elif node.kind in (tuple, list):
+            thing = node.kind(items)
+        else:  # a named tuple class
+            thing = node.kind._make(items)  # type: ignore[attr-defined]
+        if node.ident:
+            made[node.ident] = thing
+        return thing
+
+    return lambda flat: make(result, iter(flat), {})
+
+
+class Boxing:
+    """Writes the code that boxes one result.
+
+    Every reference made is at once owned by something that the failure path releases: a result
+    buffer's object slot of the frame, or the outermost tuple.
+    """
+
+    def __init__(
+        self, writer: Writer, layout: Layout, signature: Signature, program: Program, frame: Frame
+    ) -> None:
+        self.writer = writer
+        self.layout = layout
+        self.signature = signature
+        self.program = program
+        self.frame = frame
+        self.fail = "failed"
+        self._sizes = Sizes(writer, self._symbol)
+        self._constants = 0
+        self.room: list[str] = []
+        self._moved: set[Buffer] = set()
+        self._views: dict[int, str] = {}
+        self._results = list(leaves(program.result))
+
+    def emit(self) -> str:
+        """Writes everything; the value of the result, a new reference."""
+        ranks = [len(leaf.window.shape) for leaf in self._results if isinstance(leaf, ViewResult)]
+        for name in ("%dims", "%strides") if ranks else ():
+            self.room.append(f"{name} = alloca [{max(*ranks, 1)} x i64]")
+        for slot in ("%root", "%pending"):
+            self.writer.store("ptr", "null", slot)
+        result = self.program.result
+        if not isinstance(result, ItemsResult):
+            return self._leaf(result)
+        if native(result):
+            return self._tuple(result.items)
+        w = self.writer
+        flat = self._tuple(tuple(self._results))
+        build = w.load("ptr", w.data("npc.state"), 8 * BUILD)
+        args = (("ptr", "%root"), ("i64", 1), ("ptr", "null"))
+        made = self._checked(w.call("ptr", "PyObject_Vectorcall", ("ptr", build), *args))
+        w.call("void", "Py_DecRef", ("ptr", flat))
+        return made
+
+    @property
+    def left_over(self) -> list[Buffer]:
+        """Result buffers whose objects are still the frame's."""
+        return [b for b in self.program.buffers if b.kind == "result" and b not in self._moved]
+
+    def _symbol(self, name: Symbol) -> str:
+        return self.writer.load("i64", "%frame", 8 * self.frame.symbol(name))
+
+    def _checked(self, value: str) -> str:
+        """``value`` where it is no NULL."""
+        self.writer.require(self.writer.add("icmp ne", "ptr", value, "null"), self.fail)
+        return value
+
+    def _new_reference(self, value: str) -> str:
+        self.writer.call("void", "Py_IncRef", ("ptr", value))
+        return value
+
+    def _leaf(self, result: Result) -> str:
+        """A new reference to one leaf."""
+        match result:
+            case ParamResult(index):
+                buffer = self.program.params[index]
+                return self._new_reference(self._object(buffer))
+            case BufferResult(buffer):
+                return self._buffer(buffer)
+            case ScalarResult():
+                return self._scalar(result)
+            case StaticResult():
+                slot = self.signature.constant(self._constants)
+                self._constants += 1
+                w = self.writer
+                return self._new_reference(w.load("ptr", w.data("npc.state"), 8 * slot))
+            case ViewResult():
+                return self._view(result)
+            case ItemsResult():
+                raise AssertionError("a container is no leaf")
+
+    def _tuple(self, items: tuple[Result, ...], parent: str = "", at: int = 0) -> str:
+        """A tuple, owned at once by its parent; the outermost is what failure releases."""
+        w = self.writer
+        made = self._checked(w.call("ptr", "PyTuple_New", ("i64", len(items))))
+        if parent:
+            w.store("ptr", made, parent, at)
+        else:
+            w.store("ptr", made, "%root")
+        for k, item in enumerate(items):
+            place = self.layout.tuple_items + 8 * k
+            if isinstance(item, ItemsResult):
+                self._tuple(item.items, made, place)
+            else:
+                w.store("ptr", self._leaf(item), made, place)
+        return made
+
+    def _object(self, buffer: Buffer) -> str:
+        return self.writer.load("ptr", "%frame", 8 * self.frame.object(buffer))
+
+    def _buffer(self, buffer: Buffer) -> str:
+        thing = self._object(buffer)
+        if self._keeps(buffer):
+            return self._new_reference(thing)
+        self._moved.add(buffer)
+        self.writer.store("ptr", "null", "%frame", 8 * self.frame.object(buffer))
+        return thing
+
+    def _keeps(self, buffer: Buffer) -> bool:
+        """Whether the frame must keep its reference: the buffer is needed more than once."""
+        uses = sum(
+            leaf == BufferResult(buffer)
+            or (isinstance(leaf, ViewResult) and leaf.base == BufferResult(buffer))
+            for leaf in self._results
+        )
+        return uses > 1
+
+    def _scalar(self, result: ScalarResult) -> str:
+        w, buffer = self.writer, result.buffer
+        at = w.at("%frame", 8 * self.frame.number(buffer))
+        if result.origin == "np":
+            dtype = w.data(descr(buffer.dtype))
+            return self._checked(
+                w.call("ptr", "PyArray_Scalar", ("ptr", at), ("ptr", dtype), ("ptr", "null"))
+            )
+        match buffer.dtype.kind:
+            case "b":
+                true = w.add("icmp ne", "i8", w.load("i8", at), 0)
+                yes, no = w.data("_Py_TrueStruct"), w.data("_Py_FalseStruct")
+                return self._new_reference(w.let(f"select i1 {true}, ptr {yes}, ptr {no}"))
+            case "i":
+                made = w.call("ptr", "PyLong_FromLongLong", ("i64", w.load("i64", at)))
+            case "f":
+                made = w.call("ptr", "PyFloat_FromDouble", ("double", w.load("double", at)))
+            case _:
+                parts = [("double", w.load("double", at, k)) for k in (0, 8)]
+                made = w.call("ptr", "PyComplex_FromDoubles", *parts)
+        return self._checked(made)
+
+    def _view(self, view: ViewResult) -> str:
+        if view.ident in self._views:
+            return self._new_reference(self._views[view.ident])
+        w, base = self.writer, view.base
+        buffer = self.program.params[base.index] if isinstance(base, ParamResult) else base.buffer
+        unit = buffer.dtype.itemsize
+        window = view.window
+        for k, size in enumerate(window.shape):
+            w.store("i64", self._sizes.emit(size), "%dims", 8 * k)
+        for k, size in enumerate(window.strides):
+            w.store("i64", self._sizes.emit(size * unit), "%strides", 8 * k)
+        half = unit // 2 if window.part == "imag" else 0
+        offset = self._sizes.emit(window.offset * unit + half)
+        start = w.load("ptr", "%frame", 8 * self.frame.data(buffer))
+        data = w.let(f"getelementptr i8, ptr {start}, i64 {offset}")
+        owner = self._object(buffer)
+        flags = w.add("and", "i32", w.load("i32", owner, self.layout.flags), WRITEABLE)
+        dtype = self._new_reference(w.data(descr(view.dtype)))
+        made = self._checked(
+            w.call(
+                "ptr", "PyArray_NewFromDescr",
+                ("ptr", w.data("PyArray_Type")), ("ptr", dtype), ("i32", len(window.shape)),
+                ("ptr", "%dims"), ("ptr", "%strides"), ("ptr", data), ("i32", flags),
+                ("ptr", "null"),
+            )
+        )
+        w.store("ptr", made, "%pending")
+        self._new_reference(owner)  # for the view to own
+        status = w.call("i32", "PyArray_SetBaseObject", ("ptr", made), ("ptr", owner))
+        w.require(w.add("icmp eq", "i32", status, 0), self.fail)
+        w.store("ptr", "null", "%pending")
+        self._views[view.ident] = made
+        return made

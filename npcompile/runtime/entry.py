@@ -1,0 +1,263 @@
+"""The entry: the machine code that a call of a compiled function runs first.
+
+``define ptr @entry(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)`` has CPython's vectorcall
+signature (PEP 590).  In order:
+
+1. guards: the number of arguments, types, dtypes, layouts, sizes, predicates.  Where one fails the
+   *next* entry is tried, after the last one Python (``state.python``) takes the call;
+2. written arrays overlap no other array, and the watched words are what they were; where not,
+   Python decides: exit code :data:`OVERLAP` or :data:`STALE`;
+3. floating-point flags are cleared, ``@body(frame)`` runs, flags are read;
+4. results are boxed and returned.  A failed check leaves with its number as exit code; flags that
+   ``np.errstate`` does not ignore leave with :data:`FLAGS` and the finished result.
+
+Leaving calls ``exit(function, code, flags, what, *args, **kwargs)``, whose result or exception is
+the call's: ``what`` is the address of the frame for a failed check (alive during the call, results
+are released after it), the result for :data:`FLAGS`, else None.  ``flags`` are the bits below.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from npcompile.backends.cpu.frame import DONE, RAISED, Frame
+from npcompile.core.sizes import Poly, Symbol
+from npcompile.graph.types import Scalar
+from npcompile.program.ir import Buffer, Program
+from npcompile.runtime import helpers
+from npcompile.runtime.boxing import Boxing
+from npcompile.runtime.guards import ArrayValue, Guards
+from npcompile.runtime.helpers import ALL_FLAGS
+from npcompile.runtime.layout import Layout, layout
+from npcompile.runtime.state import NEXT, PYTHON, Signature
+from npcompile.runtime.writer import METADATA, Writer
+
+FLAGS = -3  #: done, but with floating-point flags that somebody wants to know of
+OVERLAP = -4  #: a written array shares memory with another one
+STALE = -5  #: a watched word has changed
+
+_ROOM = (  # the frame is zeroed where that matters, the rest is written before it is read
+    "%mxcsr = alloca i32",
+    "%overflow = alloca i32",
+    "%root = alloca ptr",  # the outermost tuple of a result under construction
+    "%pending = alloca ptr",  # an object that nothing else owns yet
+)
+
+
+def emit_entry(signature: Signature, program: Program, frame: Frame) -> str:
+    """The text of ``@entry``, to be combined with that of ``@body``.
+
+    It refers to ``@npc.state``, the address of a :class:`~npcompile.runtime.state.State`.
+    """
+    where = layout()
+    if where is None:
+        raise RuntimeError("this Python's objects have an unknown layout")
+    return _Entry(signature, program, frame, where).text()
+
+
+class _Entry:
+    """Writes one entry."""
+
+    def __init__(
+        self, signature: Signature, program: Program, frame: Frame, where: Layout
+    ) -> None:
+        self.writer = Writer()
+        self.signature = signature
+        self.program = program
+        self.frame = frame
+        self.layout = where
+        self.guards = Guards(self.writer, where, "miss")
+        self.boxing = Boxing(self.writer, where, signature, program, frame)
+        self.arrays: dict[int, ArrayValue] = {}
+        self.borrowed: list[str] = []  # arrays that no caller keeps alive
+        self.status = self.raised = ""  # what the body returned, and the flags it left
+
+    def text(self) -> str:
+        self._call_shape()
+        for index in range(len(self.signature.leaves)):
+            self._leaf(index)
+        self.guards.sizes(self.program.guards)
+        self._overlaps()
+        self._words()
+        self._run()
+        self._finish()
+        self._ways_out()
+        w = self.writer
+        w.outside |= helpers.OUTSIDE
+        parts = [helpers.forward(self.layout), helpers.LEAVE, helpers.errors(w), METADATA]
+        room = [f"  %frame = alloca [{max(self.frame.size, 1)} x i64], align 16"]
+        room += [f"  {line}" for line in (*_ROOM, *self.boxing.room)]
+        head = ["define ptr @entry(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames) {", "start:"]
+        return "\n".join([*w.outside.values(), *head, *room, *w.lines, "}", *parts])
+
+    def _state(self, slot: int, type_: str = "ptr") -> str:
+        return self.writer.load(type_, self.writer.data("npc.state"), 8 * slot)
+
+    # ---------------------------------------------------------- guards
+
+    def _call_shape(self) -> None:
+        """The number of arguments, the keywords, and the arguments that must be given objects."""
+        w, s, at = self.writer, self.signature, self.layout
+        count = w.add("and", "i64", "%nargsf", 2**63 - 1)
+        w.require(w.add("icmp eq", "i64", count, s.count), "miss")
+        if not s.keywords:
+            w.require(w.add("icmp eq", "ptr", "%kwnames", "null"), "miss")
+        else:
+            w.require(w.add("icmp ne", "ptr", "%kwnames", "null"), "miss")
+            size = w.load("i64", "%kwnames", at.tuple_size)
+            w.require(w.add("icmp eq", "i64", size, len(s.keywords)), "miss")
+        for k in range(len(s.keywords)):  # names are interned
+            name = w.load("ptr", "%kwnames", at.tuple_items + 8 * k)
+            expected = self._state(s.object(len(s.same) + k))
+            w.require(w.add("icmp eq", "ptr", name, expected), "miss")
+        for k, position in enumerate(s.same):
+            thing = w.load("ptr", "%args", 8 * position)
+            w.require(w.add("icmp eq", "ptr", thing, self._state(s.object(k))), "miss")
+
+    def _leaf(self, index: int) -> None:
+        """Tests one leaf and stores what it is into the frame."""
+        w, leaf = self.writer, self.signature.leaves[index]
+        buffer, place = self.program.params[index], self.signature.places[index]
+        if place.kind == "argument":
+            thing = w.load("ptr", "%args", 8 * place.index)
+        else:
+            thing = w.load("ptr", self._state(self.signature.variable(place.index)))
+            w.require(w.add("icmp ne", "ptr", thing, "null"), "miss")
+        if isinstance(leaf.type, Scalar):
+            bits = self.guards.number(thing, leaf.type)
+            for k, word in enumerate(bits):
+                w.store("i64", word, "%frame", 8 * (self.frame.number(buffer) + k))
+            if index in self.program.int_symbols:
+                self.guards.measure(_size(self.program.int_symbols[index]), bits[0])
+            return
+        written = index in self.program.written
+        array = self.guards.array(thing, leaf.type, leaf.contiguous, written)
+        self.arrays[index] = array
+        w.store("ptr", array.data, "%frame", 8 * self.frame.data(buffer))
+        w.store("ptr", thing, "%frame", 8 * self.frame.object(buffer))
+        if place.kind != "argument":
+            self.borrowed.append(thing)
+
+    def _overlaps(self) -> None:
+        """Written arrays have memory of their own."""
+        written = [k for k in self.arrays if k in self.program.written]
+        if not written or len(self.arrays) < 2:
+            return
+        extents = {k: self.guards.extent(array) for k, array in self.arrays.items()}
+        for one, other in combinations(extents, 2):
+            if one in written or other in written:
+                self.guards.apart(extents[one], extents[other], "overlap")
+
+    def _words(self) -> None:
+        w = self.writer
+        for k in range(self.signature.words):
+            slot = self.signature.word(k)
+            found = w.load("i64", self._state(slot))
+            w.require(w.add("icmp eq", "i64", found, self._state(slot + 1, "i64")), "stale")
+
+    # ---------------------------------------------------------- the run
+
+    def _run(self) -> None:
+        w = self.writer
+        for name, value in self.guards.symbols.items():
+            if name in self.frame:
+                w.store("i64", value, "%frame", 8 * self.frame.symbol(name))
+        for buffer in self.program.buffers:
+            if buffer.kind != "scalar":
+                w.store("ptr", "null", "%frame", 8 * self.frame.data(buffer))
+                w.store("ptr", "null", "%frame", 8 * self.frame.object(buffer))
+        for thing in self.borrowed:
+            w.call("void", "Py_IncRef", ("ptr", thing))
+        with w.unlikely(w.add("icmp ne", "i32", self._raised(), 0)):
+            self._clear()
+        self.status = w.let("call i64 @body(ptr %frame) noinline")
+        self.raised = self._raised()
+        w.require(w.add("icmp eq", "i64", self.status, DONE), "left")
+
+    def _raised(self) -> str:
+        """The floating-point flags that count; NumPy clears them before each loop, too."""
+        w = self.writer
+        w.call("void", "llvm.x86.sse.stmxcsr", ("ptr", "%mxcsr"))
+        return w.add("and", "i32", w.load("i32", "%mxcsr"), ALL_FLAGS)
+
+    def _clear(self) -> None:
+        w = self.writer
+        w.store("i32", w.add("and", "i32", w.load("i32", "%mxcsr"), ~ALL_FLAGS), "%mxcsr")
+        w.call("void", "llvm.x86.sse.ldmxcsr", ("ptr", "%mxcsr"))
+
+    def _finish(self) -> None:
+        """Boxes the result."""
+        w = self.writer
+        calm, told, box = w.name("L"), w.name("L"), w.name("L")
+        w.branch(w.add("icmp eq", "i32", self.raised, 0), calm, told)
+        w.label(told)
+        self._clear()
+        heard = w.let(f"call i32 @npc.errors(i32 {self.raised})")
+        w.goto(box)
+        w.label(calm)
+        w.goto(box)
+        w.label(box)
+        flags = w.let(f"phi i32 [{heard}, %{told}], [0, %{calm}]")
+        result = self.boxing.emit()
+        self._release(self.boxing.left_over)
+        w.require(w.add("icmp eq", "i32", flags, 0), "flagged")
+        w.do(f"ret ptr {result}")
+        w.label("flagged")
+        w.do(f"ret ptr {self._exit(FLAGS, flags, result)}")
+
+    def _release(self, results: list[Buffer]) -> None:
+        w = self.writer
+        for buffer in results:
+            thing = w.load("ptr", "%frame", 8 * self.frame.object(buffer))
+            w.call("void", "Py_DecRef", ("ptr", thing))
+        for thing in self.borrowed:
+            w.call("void", "Py_DecRef", ("ptr", thing))
+
+    # ---------------------------------------------------------- ways out
+
+    def _exit(self, code: int | str, flags: int | str, what: str) -> str:
+        return self.writer.let(
+            f"call ptr @npc.leave(ptr %callable, i64 {code}, i32 {flags}, ptr {what}, "
+            "ptr %args, i64 %nargsf, ptr %kwnames)"
+        )
+
+    def _ways_out(self) -> None:
+        w = self.writer
+        everything = [b for b in self.program.buffers if b.kind == "result"]
+        for label, code in (("overlap", OVERLAP), ("stale", STALE)):
+            w.label(label)
+            none = w.data("_Py_NoneStruct")
+            w.call("void", "Py_IncRef", ("ptr", none))
+            w.do(f"ret ptr {self._exit(code, 0, none)}")
+        w.label("left")
+        w.require(w.add("icmp ne", "i64", self.status, RAISED), "raised")
+        address = w.let("ptrtoint ptr %frame to i64")
+        what = w.call("ptr", "PyLong_FromLongLong", ("i64", address))
+        left = self._exit(self.status, self.raised, what)
+        self._release(everything)
+        w.do(f"ret ptr {left}")
+        w.label("failed")  # while boxing
+        for slot in ("%root", "%pending"):
+            w.call("void", "Py_DecRef", ("ptr", w.load("ptr", slot)))
+        w.goto("raised")
+        w.label("raised")
+        self._release(everything)
+        w.do("ret ptr null")
+        self._miss()
+
+    def _miss(self) -> None:
+        w = self.writer
+        w.label("miss")
+        call = "(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)"
+        following = self._state(NEXT)
+        w.require(w.add("icmp ne", "ptr", following, "null"), "python")
+        w.do(f"ret ptr {w.let(f'tail call ptr {following}{call}')}")
+        w.label("python")
+        w.store("ptr", "%callable", "%root")
+        target = self._state(PYTHON)
+        prefix = f"ptr {target}, ptr %root, i64 1, ptr %args, i64 %nargsf, ptr %kwnames"
+        w.do(f"ret ptr {w.let(f'call ptr @npc.forward({prefix})')}")
+
+
+def _size(name: Symbol) -> Poly:
+    return Poly((((name,), 1),))

@@ -1,0 +1,267 @@
+"""Machine code that tests what a compiled function relies on and reads its arguments.
+
+A guard either goes on or leaves for a label where the next entry is tried; nothing is changed
+until all of them have held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from npcompile.backends.cpu.symbols import descr
+from npcompile.core.sizes import Call, Poly, Predicate, Size, Symbol
+from npcompile.graph.types import Array, Scalar
+from npcompile.runtime.layout import Layout
+from npcompile.runtime.writer import Writer
+
+C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # NumPy's NPY_ARRAY_ flags
+
+
+class Sizes:
+    """Sizes as 64-bit values.
+
+    A size that does not fit 64 bits, or a division by zero, goes to the label ``otherwise``;
+    without one, the caller knows that neither can be.
+    """
+
+    def __init__(
+        self, writer: Writer, value: Callable[[Symbol], str | int], otherwise: str = ""
+    ) -> None:
+        self.writer = writer
+        self.value = value
+        self.otherwise = otherwise
+
+    def emit(self, size: Size) -> str | int:
+        if isinstance(size, int):
+            return size
+        total: str | int = 0
+        for atoms, coefficient in size.terms:
+            term: str | int = coefficient
+            for atom in atoms:
+                factor = self.value(atom) if isinstance(atom, Symbol) else self._call(atom)
+                term = self._checked("smul", term, factor)
+            total = self._checked("sadd", total, term)
+        return total
+
+    def _checked(self, op: str, left: str | int, right: str | int) -> str | int:
+        neutral = 1 if op == "smul" else 0
+        if left == neutral:
+            return right
+        if right == neutral:
+            return left
+        w = self.writer
+        if not self.otherwise:
+            return w.add(op[1:], "i64", left, right)
+        pair = w.call(
+            "{i64, i1}", f"llvm.{op}.with.overflow.i64", ("i64", left), ("i64", right)
+        )
+        lost = w.let(f"extractvalue {{i64, i1}} {pair}, 1")
+        fits = w.add("xor", "i1", lost, "true")
+        w.require(fits, self.otherwise)
+        return w.let(f"extractvalue {{i64, i1}} {pair}, 0")
+
+    def _call(self, call: Call) -> str | int:
+        left, right = self.emit(call.left), self.emit(call.right)
+        if call.name in ("min", "max"):
+            return self.writer.call(
+                "i64", f"llvm.s{call.name}.i64", ("i64", left), ("i64", right)
+            )
+        return self._divide(call.name, left, right)
+
+    def _divide(self, name: str, left: str | int, right: str | int) -> str:
+        """Python's // or %: the quotient rounds down."""
+        w = self.writer
+        if self.otherwise and not (isinstance(right, int) and right > 0):
+            w.require(w.add("icmp ne", "i64", right, 0), self.otherwise)
+            # the least integer divided by -1 traps
+            lowest = w.add("icmp ne", "i64", left, -(2**63))
+            other = w.add("icmp ne", "i64", right, -1)
+            w.require(w.add("or", "i1", lowest, other), self.otherwise)
+        quotient = w.add("sdiv", "i64", left, right)
+        rest = w.add("srem", "i64", left, right)
+        inexact = w.add("icmp ne", "i64", rest, 0)
+        apart = w.add("icmp slt", "i64", w.add("xor", "i64", rest, right), 0)
+        down = w.add("and", "i1", inexact, apart)
+        if name == "floordiv":
+            return w.add("add", "i64", quotient, w.let(f"sext i1 {down} to i64"))
+        back = w.let(f"select i1 {down}, i64 {right}, i64 0")
+        return w.add("add", "i64", rest, back)
+
+    def require(self, predicate: Predicate) -> None:
+        """Goes on where the predicate holds."""
+        left, right = self.emit(predicate.left), self.emit(predicate.right)
+        compare = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle"}[predicate.op]
+        w = self.writer
+        w.require(w.add(f"icmp {compare}", "i64", left, right), self.otherwise)
+
+
+def lone_symbol(size: Size) -> Symbol | None:
+    """The symbol of a size that is nothing else."""
+    if isinstance(size, Poly) and len(size.terms) == 1:
+        atoms, coefficient = size.terms[0]
+        if coefficient == 1 and len(atoms) == 1 and isinstance(atoms[0], Symbol):
+            return atoms[0]
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayValue:
+    """What was read of an array; ``strides`` count elements, None: C-contiguous."""
+
+    data: str
+    dims: tuple[str, ...]
+    strides: tuple[str, ...] | None
+    itemsize: int
+
+
+class Guards:
+    """Tests the leaves of one call; collects the values of symbols as it reads them."""
+
+    def __init__(self, writer: Writer, layout: Layout, miss: str) -> None:
+        self.writer = writer
+        self.layout = layout
+        self.miss = miss
+        self.symbols: dict[Symbol, str | int] = {}
+        self._pairs: list[tuple[Size, str]] = []
+
+    def is_instance(self, thing: str, type_name: str) -> None:
+        w = self.writer
+        cls = w.load("ptr", thing, self.layout.type)
+        w.require(w.add("icmp eq", "ptr", cls, w.data(type_name)), self.miss)
+
+    def array(self, thing: str, type_: Array, contiguous: bool, written: bool) -> ArrayValue:
+        """Tests an array and reads it."""
+        w, at = self.writer, self.layout
+        self.is_instance(thing, "PyArray_Type")
+        self._dtype(w.load("ptr", thing, at.descr), type_.dtype)
+        ndim = w.load("i32", thing, at.ndim)
+        w.require(w.add("icmp eq", "i32", ndim, type_.ndim), self.miss)
+        needed = ALIGNED | (WRITEABLE if written else 0) | (C_CONTIGUOUS if contiguous else 0)
+        held = w.add("and", "i32", w.load("i32", thing, at.flags), needed)
+        w.require(w.add("icmp eq", "i32", held, needed), self.miss)
+        dims, strides = (), None
+        if type_.ndim:
+            block = w.load("ptr", thing, at.dims)
+            dims = tuple(w.load("i64", block, 8 * axis) for axis in range(type_.ndim))
+            if not contiguous:
+                strides = self._strides(w.load("ptr", thing, at.strides), type_)
+        for size, value in (*zip(type_.shape, dims), *zip(type_.strides, strides or ())):
+            self.measure(size, value)
+        return ArrayValue(w.load("ptr", thing, at.data), dims, strides, type_.dtype.itemsize)
+
+    def _dtype(self, found: str, dtype: np.dtype) -> None:
+        """By address; unpickled arrays have a dtype object of their own."""
+        w, at = self.writer, self.layout
+        other = w.add("icmp ne", "ptr", found, w.data(descr(dtype)))
+        with w.unlikely(other):
+            number = w.load("i32", found, at.type_number)
+            w.require(w.add("icmp eq", "i32", number, dtype.num), self.miss)
+            order = w.load("i8", found, at.byte_order)
+            w.require(w.add("icmp ne", "i8", order, ord(">")), self.miss)
+            noted = w.load("ptr", found, at.metadata)
+            w.require(w.add("icmp eq", "ptr", noted, "null"), self.miss)
+
+    def _strides(self, block: str, type_: Array) -> tuple[str, ...]:
+        w, unit = self.writer, type_.dtype.itemsize
+        strides = [w.load("i64", block, 8 * axis) for axis in range(type_.ndim)]
+        if unit == 1:
+            return tuple(strides)
+        for stride in strides:  # item sizes are powers of two
+            rest = w.add("and", "i64", stride, unit - 1)
+            w.require(w.add("icmp eq", "i64", rest, 0), self.miss)
+        return tuple(w.add("ashr exact", "i64", s, unit.bit_length() - 1) for s in strides)
+
+    def measure(self, size: Size, value: str) -> None:
+        """A size must be this value; a symbol that is new is defined by it."""
+        name = lone_symbol(size)
+        if name is not None and name not in self.symbols:
+            self.symbols[name] = value
+        else:
+            self._pairs.append((size, value))
+
+    def sizes(self, predicates: list[Predicate]) -> None:
+        """Tests all measured sizes and the predicates on them, when every leaf has been read."""
+        w = self.writer
+        sizes = Sizes(w, self.symbols.__getitem__, self.miss)
+        for size, value in self._pairs:
+            w.require(w.add("icmp eq", "i64", value, sizes.emit(size)), self.miss)
+        for predicate in predicates:
+            sizes.require(predicate)
+
+    def extent(self, array: ArrayValue) -> tuple[str, str]:
+        """The first address of an array's memory and the one after its last; equal if empty."""
+        w = self.writer
+        low = high = w.let(f"ptrtoint ptr {array.data} to i64")
+        if array.strides is None:
+            count: str | int = array.itemsize
+            for n in array.dims:
+                count = w.add("mul", "i64", n, count)
+            return low, w.add("add", "i64", low, count)
+        last = w.add("add", "i64", high, array.itemsize)
+        empty = "false"
+        for n, stride in zip(array.dims, array.strides):
+            steps = w.add("sub", "i64", n, 1)
+            step = w.add("mul", "i64", stride, array.itemsize)
+            span = w.add("mul", "i64", steps, step)
+            for op in ("smax", "smin"):
+                reach = w.call("i64", f"llvm.{op}.i64", ("i64", span), ("i64", 0))
+                if op == "smax":
+                    last = w.add("add", "i64", last, reach)
+                else:
+                    low = w.add("add", "i64", low, reach)
+            empty = w.add("or", "i1", empty, w.add("icmp eq", "i64", n, 0))
+        return low, w.let(f"select i1 {empty}, i64 {low}, i64 {last}")
+
+    def apart(self, one: tuple[str, str], other: tuple[str, str], otherwise: str) -> None:
+        """Goes on where two extents have nothing in common."""
+        w = self.writer
+        before = w.add("icmp ule", "i64", one[1], other[0])
+        after = w.add("icmp ule", "i64", other[1], one[0])
+        w.require(w.add("or", "i1", before, after), otherwise)
+
+    # ---------------------------------------------------------- numbers
+
+    def number(self, thing: str, type_: Scalar) -> list[str]:
+        """Tests a number; its bits as 64-bit words, low-order first."""
+        if type_.origin == "np":
+            return self._numpy_number(thing, type_.dtype)
+        return {bool: self._bool, int: self._int, float: self._float, complex: self._complex}[
+            type_.python_type
+        ](thing)
+
+    def _numpy_number(self, thing: str, dtype: np.dtype) -> list[str]:
+        w, at = self.writer, self.layout.scalar_value
+        self.is_instance(thing, "type." + descr(dtype).removeprefix("descr."))
+        if dtype.itemsize < 8:
+            narrow = w.load(f"i{8 * dtype.itemsize}", thing, at)
+            return [w.let(f"zext i{8 * dtype.itemsize} {narrow} to i64")]
+        return [w.load("i64", thing, at + k) for k in range(0, dtype.itemsize, 8)]
+
+    def _bool(self, thing: str) -> list[str]:
+        w = self.writer
+        true = w.add("icmp eq", "ptr", thing, w.data("_Py_TrueStruct"))
+        false = w.add("icmp eq", "ptr", thing, w.data("_Py_FalseStruct"))
+        w.require(w.add("or", "i1", true, false), self.miss)
+        return [w.let(f"zext i1 {true} to i64")]
+
+    def _int(self, thing: str) -> list[str]:
+        w = self.writer
+        self.is_instance(thing, "PyLong_Type")
+        value = w.call(
+            "i64", "PyLong_AsLongLongAndOverflow", ("ptr", thing), ("ptr", "%overflow")
+        )
+        overflow = w.load("i32", "%overflow")
+        w.require(w.add("icmp eq", "i32", overflow, 0), self.miss)
+        return [value]
+
+    def _float(self, thing: str) -> list[str]:
+        self.is_instance(thing, "PyFloat_Type")
+        return [self.writer.load("i64", thing, self.layout.float_value)]
+
+    def _complex(self, thing: str) -> list[str]:
+        self.is_instance(thing, "PyComplex_Type")
+        at = self.layout.complex_value
+        return [self.writer.load("i64", thing, at + k) for k in (0, 8)]

@@ -1,0 +1,221 @@
+"""Where CPython and NumPy keep the fields that machine code reads.
+
+Nothing here is taken on trust: each offset is *found*, by searching objects whose contents are
+known.  Where the search does not end in exactly one place (another CPython, a free-threaded
+build), :func:`layout` is None and calls stay in Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from types import CellType
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Offsets in bytes from the start of an object."""
+
+    type: int  #: of every object: its class
+    data: int  #: ndarray: address of the first element
+    ndim: int  #: ndarray: int32
+    dims: int  #: ndarray: pointer to the lengths; that to the strides comes ``strides``
+    strides: int
+    descr: int
+    flags: int  #: ndarray: int32
+    type_number: int  #: dtype: int32
+    byte_order: int  #: dtype: one character
+    metadata: int  #: dtype: pointer, usually NULL
+    float_value: int
+    complex_value: int
+    scalar_value: int  #: NumPy scalars of every numeric dtype
+    tuple_items: int
+    tuple_size: int
+    cell_contents: int
+    func_code: int
+    func_defaults: int
+    func_kwdefaults: int
+    dict_version: int | None  #: a word that changes whenever the dict does
+    type_flags: int  #: of a class
+
+
+class Unknown(Exception):
+    """A field is nowhere, or in more than one place."""
+
+
+@cache
+def layout() -> Layout | None:
+    """The layout of this interpreter's objects, or None if it is not understood."""
+    if sys.implementation.name != "cpython" or sys.byteorder != "little":
+        return None
+    if hasattr(sys, "_is_gil_enabled") and "free-threading" in sys.version:
+        return None
+    try:
+        return _probe()
+    except Unknown:
+        return None
+
+
+def _bytes(thing: object) -> bytes:
+    return ctypes.string_at(id(thing), type(thing).__basicsize__)
+
+
+def _find(samples: Iterable[tuple[object, bytes]], step: int = 8) -> int:
+    """The only offset at which every sample object holds its expected bytes."""
+    common: set[int] | None = None
+    for thing, expected in samples:
+        memory, width = _bytes(thing), len(expected)
+        here = {
+            offset
+            for offset in range(0, len(memory) - width + 1, step)
+            if memory[offset : offset + width] == expected
+        }
+        common = here if common is None else common & here
+    if common is None or len(common) != 1:
+        raise Unknown(f"{len(common or ())} places")
+    return common.pop()
+
+
+def _word(value: int) -> bytes:
+    return value.to_bytes(8, "little")
+
+
+def _half(value: int) -> bytes:
+    return value.to_bytes(4, "little", signed=True)
+
+
+def _pointer(thing: object) -> bytes:
+    return _word(id(thing))
+
+
+def _probe() -> Layout:
+    dims, strides = _dims()
+    return Layout(
+        type=_find((thing, _pointer(type(thing))) for thing in (1.5, np.zeros(2), object())),
+        dims=dims,
+        strides=strides,
+        tuple_items=_tuple_items(),
+        tuple_size=_find((thing, _word(len(thing))) for thing in ((1,) * 7, (1,) * 29)),
+        dict_version=_dict_version(),
+        type_flags=_find((cls, _word(cls.__flags__)) for cls in (int, list, np.ndarray, _Sample)),
+        **_array_fields(),
+        **_dtype_fields(),
+        **_number_fields(),
+        **_function_fields(),
+    )
+
+
+def _array_fields() -> dict[str, int]:
+    arrays = [np.zeros((2, 3, 4, 5, 6), "i2"), np.zeros((), "f4"), np.zeros((3, 5), order="F")]
+    arrays.append(np.zeros((7, 9, 4))[:, ::2, 1])
+    return {
+        "data": _find((a, _word(a.__array_interface__["data"][0])) for a in arrays),
+        "ndim": _find(((a, _half(a.ndim)) for a in arrays), 4),
+        "descr": _find((a, _pointer(a.dtype)) for a in arrays),
+        "flags": _find(((a, _half(a.flags.num)) for a in arrays), 4),
+    }
+
+
+def _dims() -> tuple[int, int]:
+    """Lengths and strides are one block of memory, so their addresses differ by 8 * ndim."""
+    a = np.zeros((2, 3, 5))[:, :, ::2]
+    words = memoryview(_bytes(a)).cast("Q")
+    found = [
+        k for k in range(len(words) - 1) if words[k] and words[k + 1] == words[k] + 8 * a.ndim
+    ]
+    if len(found) != 1:
+        raise Unknown("dimensions")
+    numbers = (ctypes.c_int64 * (2 * a.ndim)).from_address(words[found[0]])
+    if tuple(numbers) != a.shape + a.strides:
+        raise Unknown("dimensions")
+    return 8 * found[0], 8 * found[0] + 8
+
+
+def _dtype_fields() -> dict[str, int]:
+    swapped, plain = np.dtype(">f8"), [np.dtype(c) for c in "?bHilfdFD"]
+    about = {"unit": "metre"}
+    noted = np.dtype("f8", metadata=about)
+    (held,) = gc.get_referents(noted.metadata)
+    orders = [(swapped, b">"), (np.dtype("f8"), b"="), (np.dtype("i1"), b"|")]
+    metadata = _find([(noted, _pointer(held))])
+    if any(_bytes(d)[metadata : metadata + 8] != _word(0) for d in (*plain, swapped)):
+        raise Unknown("metadata")
+    return {
+        "type_number": _find(((d, _half(d.num)) for d in plain), 4),
+        "byte_order": _find(orders, 1),
+        "metadata": metadata,
+    }
+
+
+def _number_fields() -> dict[str, int]:
+    scalars = [np.dtype(c).type(77) for c in "bBhHiIlLqQefdFD"] + [np.True_]
+    return {
+        "float_value": _find((x, np.float64(x).tobytes()) for x in (1.25, -7e300)),
+        "complex_value": _find((x, np.complex128(x).tobytes()) for x in (1.25 + 3j, -7e300j)),
+        "scalar_value": _find((x, x.tobytes()) for x in scalars),
+    }
+
+
+def _tuple_items() -> int:
+    items = tuple(object() for _ in range(3))
+    size = sys.getsizeof(()) + 24  # the garbage collector's header is counted but comes before
+    memory = ctypes.string_at(id(items), size - (sys.getsizeof(()) - tuple.__basicsize__))
+    offset = memory.find(b"".join(map(_pointer, items)))
+    if offset < 0 or offset % 8:
+        raise Unknown("tuple")
+    return offset
+
+
+class _Sample:
+    pass
+
+
+def _functions() -> list[Any]:
+    def one(a: int = 1, *, b: int = 2) -> None: ...
+
+    def two(a: str = "x", *, b: str = "y", c: int = 3) -> None: ...
+
+    return [one, two]
+
+
+def _function_fields() -> dict[str, int]:
+    functions = _functions()
+    cells = [CellType(object()), CellType("contents")]
+    return {
+        "func_code": _find((f, _pointer(f.__code__)) for f in functions),
+        "func_defaults": _find((f, _pointer(f.__defaults__)) for f in functions),
+        "func_kwdefaults": _find((f, _pointer(f.__kwdefaults__)) for f in functions),
+        "cell_contents": _find((c, _pointer(c.cell_contents)) for c in cells),
+    }
+
+
+def _dict_version() -> int | None:
+    """The one word that every change of a dict changes (PEP 509), up to CPython 3.13."""
+    table: dict[str, object] = {"a": 1, "b": 2}
+    changes: list[Callable[[], object]] = [
+        lambda: table.__setitem__("a", 3),
+        lambda: table.update(b=4),
+        lambda: table.__setitem__("a", 1),
+    ]
+    common = set(range(0, dict.__basicsize__, 8))
+    seen: dict[int, set[bytes]] = {offset: set() for offset in common}
+    for change in changes:
+        before = _bytes(table)
+        if before != _bytes(table):
+            return None
+        change()
+        after = _bytes(table)
+        common = {k for k in common if before[k : k + 8] != after[k : k + 8]}
+        for offset in common:
+            seen[offset].add(after[offset : offset + 8])
+    if len(common) != 1:
+        return None
+    (offset,) = common
+    return offset if len(seen[offset]) == len(changes) else None

@@ -1,0 +1,131 @@
+"""The words that one compiled function shares with Python: all that changes after it is loaded.
+
+::
+
+    slot      holds
+    next      the next entry to try (0: none, Python takes the call)
+    python    called as python(function, *args, **kwargs) where no entry takes the call
+    exit      called as exit(function, code, flags, what, *args, **kwargs), see runtime.entry
+    build     makes containers of a flat tuple of results
+    words     pairs (address, expected): the word at the address must be the expected one
+    variables addresses of PyObject* variables that are read as arguments (cells, held objects)
+    held      PyObject* variables of our own
+    objects   arguments that must be these, keyword names, constant results
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+from npcompile.tracing.sources import Leaf
+
+NEXT, PYTHON, EXIT, BUILD, WORDS = range(5)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a leaf is found: an argument (keywords count on), or a variable of the state."""
+
+    kind: str  # "argument" or "variable"
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a call must look like for an entry to take it.
+
+    ``leaves[i]``, the program's parameter i, is found at ``places[i]``.  A call has ``count``
+    positional arguments and then ``keywords`` in this order; arguments at the positions ``same``
+    must be given objects; ``words`` is the number of words to compare.
+    """
+
+    leaves: tuple[Leaf, ...]
+    places: tuple[Place, ...]
+    count: int
+    keywords: tuple[str, ...] = ()
+    same: tuple[int, ...] = ()
+    words: int = 0
+
+    @staticmethod
+    def positional(leaves: tuple[Leaf, ...], words: int = 0) -> Signature:
+        """The arguments are the leaves."""
+        places = tuple(Place("argument", k) for k in range(len(leaves)))
+        return Signature(leaves, places, len(leaves), words=words)
+
+    @property
+    def variables(self) -> int:
+        return 1 + max((p.index for p in self.places if p.kind == "variable"), default=-1)
+
+    def word(self, k: int) -> int:
+        """The slot of the address of word k; its expected value comes after it."""
+        return WORDS + 2 * k
+
+    def variable(self, k: int) -> int:
+        return self.word(self.words) + k
+
+    def held(self, k: int) -> int:
+        return self.variable(self.variables) + k
+
+    def object(self, k: int) -> int:
+        """The slot of object k: first those of ``same``, then keyword names, then constants."""
+        return self.held(self.variables) + k
+
+    def constant(self, k: int) -> int:
+        return self.object(len(self.same) + len(self.keywords) + k)
+
+
+class State:
+    """Memory for an entry's words.  It must outlive the code; it keeps alive what it points to."""
+
+    def __init__(
+        self,
+        signature: Signature,
+        python: Any,
+        exit: Any,
+        same: tuple[Any, ...] = (),
+        constants: tuple[Any, ...] = (),
+        build: Any = None,
+    ) -> None:
+        self.signature = signature
+        objects = (*same, *signature.keywords, *constants)
+        self._slots = (ctypes.c_uint64 * (signature.object(0) + len(objects)))()
+        self._kept: dict[int, Any] = {}
+        for slot, thing in ((PYTHON, python), (EXIT, exit), (BUILD, build)):
+            self._keep(slot, thing)
+        for k, thing in enumerate(objects):
+            self._keep(signature.object(k), thing)
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self._slots)
+
+    def _keep(self, slot: int, thing: Any) -> None:
+        old = self._kept.get(slot)
+        self._kept[slot] = thing
+        self._slots[slot] = id(thing)
+        del old  # not before nobody can find it
+
+    @property
+    def next(self) -> int:
+        return int(self._slots[NEXT])
+
+    @next.setter
+    def next(self, address: int) -> None:
+        self._slots[NEXT] = address
+
+    def watch(self, k: int, address: int, expected: int) -> None:
+        """Word k must be ``expected`` from now on."""
+        slot = self.signature.word(k)
+        self._slots[slot], self._slots[slot + 1] = address, expected
+
+    def hold(self, k: int, thing: Any) -> None:
+        """Variable k is this object."""
+        slot = self.signature.held(k)
+        self._keep(slot, thing)
+        self.refer(k, self.address + 8 * slot)
+
+    def refer(self, k: int, address: int) -> None:
+        """Variable k is whatever the PyObject* at an address is at each call."""
+        self._slots[self.signature.variable(k)] = address
