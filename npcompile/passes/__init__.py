@@ -1,0 +1,63 @@
+"""Graph to graph: each pass is a function, their order is data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from npcompile.core.config import Config
+from npcompile.graph.ir import Graph
+from npcompile.passes.complexes import expand_complex
+from npcompile.passes.dead import drop_dead
+from npcompile.passes.decompose import decompose
+from npcompile.passes.halves import widen_halves
+from npcompile.passes.normalise import normalise
+from npcompile.passes.simplify import simplify
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """``after`` names the passes that must have run before, ``reason`` says why."""
+
+    name: str
+    run: Callable[[Graph], Graph]
+    after: tuple[str, ...] = ()
+    reason: str = ""
+
+
+PASSES = (
+    Pass("normalise", normalise, (), "equal sizes get one name, so that equal nodes are one"),
+    Pass("decompose", decompose, ("normalise",), "programs compare shapes"),
+    Pass("halves", widen_halves, ("decompose",), "works on primitives"),
+    Pass("complexes", expand_complex, ("decompose",), "works on primitives"),
+    Pass("simplify", simplify, ("halves", "complexes"), "they leave casts and parts behind"),
+    Pass("dead", drop_dead, ("simplify",), "rewriting orphans nodes"),
+)
+
+
+def check_order(passes: tuple[Pass, ...]) -> None:
+    """Raises if a pass stands before one that it must come after."""
+    seen: set[str] = set()
+    for step in passes:
+        missing = set(step.after) - seen
+        if missing:
+            raise ValueError(f"pass {step.name} must come after {missing}: {step.reason}")
+        seen.add(step.name)
+
+
+check_order(PASSES)
+
+
+def run(graph: Graph, config: Config | None = None) -> Graph:
+    """The graph in primitives, simplified, without dead code.
+
+    Parameters
+    ----------
+    graph
+        What the tracer recorded.
+    config
+        The options of the compiled function; no pass depends on them so far.
+    """
+    for step in PASSES:
+        graph = step.run(graph)
+    return graph

@@ -1,0 +1,95 @@
+"""Rebuilds a graph node by node; passes only say what becomes of one node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from npcompile.graph.builder import Builder
+from npcompile.graph.ir import (
+    Check,
+    Frame,
+    Graph,
+    Items,
+    NewArray,
+    Node,
+    NumberOf,
+    Region,
+    Resume,
+    Tree,
+    ViewOf,
+)
+
+#: gets the builder, the old node and its new arguments; None: the node stays as it is
+Rule = Callable[[Builder, Node, tuple[Node, ...]], "Node | None"]
+
+
+def rewrite(graph: Graph, rule: Rule) -> Graph:
+    """The graph with every node replaced as the rule says; equal pure nodes become one."""
+    return _Rewriter(graph, rule).run()
+
+
+class _Rewriter:
+    def __init__(self, graph: Graph, rule: Rule) -> None:
+        self.graph, self.rule = graph, rule
+        self.new: dict[Node, Node] = {}
+
+    def run(self) -> Graph:
+        graph = self.graph
+        region = self.region(graph.region)
+        return Graph(
+            graph.name,
+            region,
+            self.tree(graph.result),
+            graph.facts,
+            {index: self.new[node] for index, node in graph.finals.items()},
+            {name: self.new[node] for name, node in graph.bound.items()},
+        )
+
+    def region(self, old: Region) -> Region:
+        builder = Builder(self.graph.facts)
+        self.new.update((param, param) for param in old.params)
+        builder.region.params = list(old.params)
+        for node in old.nodes:
+            self.new[node] = self.node(builder, node)
+        builder.region.results = [self.new[node] for node in old.results]
+        return builder.region
+
+    def node(self, builder: Builder, node: Node) -> Node:
+        if node.op == "param":
+            builder.region.nodes.append(node)
+            return node
+        builder.line = node.line
+        args = tuple([self.new[a] for a in node.args])
+        if node.regions:
+            regions = tuple(map(self.region, node.regions))
+            made = replace(node, args=args, regions=regions)
+            builder.region.nodes.append(made)
+            return made
+        if isinstance(node.attrs, Check):
+            resume = self.resume(node.attrs.resume)
+            return builder.emit("check", args, Check(node.attrs.reason, resume), node.type)
+        found = self.rule(builder, node, args)
+        return builder.emit(node.op, args, node.attrs, node.type) if found is None else found
+
+    # ------------------------------------------------------------------ trees of results
+
+    def resume(self, resume: Resume) -> Resume:
+        return Resume(tuple(map(self.frame, resume.frames))) if resume.frames else resume
+
+    def frame(self, frame: Frame) -> Frame:
+        local = tuple((name, self.tree(tree)) for name, tree in frame.local)
+        return replace(frame, local=local, stack=tuple(map(self.tree, frame.stack)))
+
+    def tree(self, tree: Tree) -> Tree:
+        match tree:
+            case NewArray(cell, node):
+                return NewArray(cell, self.new[node])
+            case NumberOf(node):
+                return NumberOf(self.new[node])
+            case ViewOf(ident, NewArray() as base, window, dtype):
+                return ViewOf(ident, NewArray(base.cell, self.new[base.node]), window, dtype)
+            case Items():
+                return replace(tree, items=tuple(map(self.tree, tree.items)))
+            case _:
+                return tree

@@ -1,0 +1,96 @@
+"""Exact simplifications: the same bits and the same floating-point flags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from npcompile.graph.builder import Builder
+from npcompile.graph.ir import Const, Graph, Node
+from npcompile.passes.rewrite import rewrite
+
+Rule = Callable[[Builder, Node, tuple[Node, ...]], "Node | None"]
+
+
+def simplify(graph: Graph) -> Graph:
+    """One sweep in traced order, so that operands are simple before their users."""
+    return rewrite(graph, _rule)
+
+
+def _rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+    rule = _RULES.get(node.op)
+    return None if rule is None else rule(builder, node, args)
+
+
+def _cast(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+    """A cast to the type that is there already, and a widening that is undone."""
+    (arg,) = args
+    if arg.type == node.type:
+        return arg
+    if arg.op == "cast" and arg.args[0].type == node.type and _holds(arg, arg.args[0]):
+        return arg.args[0]
+    return None
+
+
+def _holds(wide: Node, narrow: Node) -> bool:
+    """Whether every value of one dtype survives in another (a signalling NaN aside)."""
+    order = "efd" if wide.dtype.kind == "f" else "bhil" if wide.dtype.kind == "i" else ""
+    a, b = order.find(narrow.dtype.char), order.find(wide.dtype.char)
+    return 0 <= a <= b
+
+
+def _part(position: int) -> Rule:
+    def rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+        (arg,) = args
+        if arg.op != "complex" or arg.args[position].type != node.type:
+            return None
+        return arg.args[position]
+
+    return rule
+
+
+def _where(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+    condition, yes, no = args
+    if yes is no and yes.type == node.type:
+        return yes
+    if condition.op == "const" and isinstance(condition.attrs, Const):
+        chosen = yes if condition.attrs.value else no
+        return chosen if chosen.type == node.type else None
+    return None
+
+
+def _unit(position: int, unit: float) -> Rule:
+    """``x * 1``, ``x / 1`` and ``x - 0`` are exact; ``x + 0`` is not (-0.0 + 0 is 0.0)."""
+
+    def rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+        constant, other = args[position], args[1 - position]
+        if constant.op != "const" or other.type != node.type:
+            return None
+        assert isinstance(constant.attrs, Const)
+        value = constant.attrs.value
+        if value != unit or (unit == 0 and str(value).startswith("-")):
+            return None
+        return other
+
+    return rule
+
+
+def _first(*rules: Rule) -> Rule:
+    def rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+        for candidate in rules:
+            found = candidate(builder, node, args)
+            if found is not None:
+                return found
+        return None
+
+    return rule
+
+
+_RULES: dict[str, Rule] = {
+    "cast": _cast,
+    "real": _part(0),
+    "imag": _part(1),
+    "where": _where,
+    "mul": _first(_unit(0, 1), _unit(1, 1)),
+    "div": _unit(1, 1),
+    "sub": _unit(1, 0),
+}

@@ -1,0 +1,65 @@
+"""What is needed when: positions, last uses and what a value costs to compute again."""
+
+from __future__ import annotations
+
+from npcompile.graph.ir import Check, Graph, Node, NumberOf, Tree, leaves, result_nodes
+from npcompile.graph.types import Scalar
+
+END = 1 << 60
+#: costs of primitives in additions; what moves or converts bits is free
+COSTS = {
+    "div": 8, "sqrt": 8, "int_div": 20, "int_mod": 20, "fmod": 20, "lookup": 4, "ldexp": 3,
+    "const": 0, "size": 0, "iota": 0, "full": 0, "read": 0, "copy": 0, "cast": 1, "real": 0,
+    "imag": 0, "complex": 0, "empty": 0, "write": 0,
+}
+#: a value that costs more than this is stored rather than computed twice
+HEAVY = 4
+LIMIT = 1000
+
+#: nodes that happen at their own place in the program
+ORDERED = frozenset({"write", "host_call", "check", "reduce", "if_", "for_", "while_"})
+
+
+class Demand:
+    """Static facts about the uses of a graph's nodes."""
+
+    def __init__(self, graph: Graph) -> None:
+        nodes = graph.region.nodes
+        self.position = {node: k for k, node in enumerate(nodes)}
+        for param in graph.params:
+            self.position.setdefault(param, -1)
+        self.consumers: dict[Node, list[Node]] = {node: [] for node in self.position}
+        self.last_use: dict[Node, int] = {}  # of the node itself
+        self.last_need: dict[Node, int] = {}  # of it or of what is computed from it
+        for node in (*result_nodes(graph.result), *graph.finals.values()):
+            self.last_use[node] = self.last_need[node] = END
+        for node in reversed(nodes):
+            self._uses(node)
+
+    def _uses(self, node: Node) -> None:
+        here = self.position[node]
+        need = here if node.op in ORDERED else max(here, self.last_need.get(node, here))
+        for arg in (*node.args, *resumed(node)):
+            self.consumers[arg].append(node)
+            self.last_use[arg] = max(self.last_use.get(arg, -1), here)
+            self.last_need[arg] = max(self.last_need.get(arg, -1), need)
+
+
+def resumed(node: Node) -> list[Node]:
+    """What a failed check hands to Python."""
+    if not isinstance(node.attrs, Check):
+        return []
+    trees: list[Tree] = []
+    for frame in node.attrs.resume.frames:
+        trees += [tree for _, tree in frame.local]
+        trees += frame.stack
+    return [node for tree in trees for node in result_nodes(tree)]
+
+
+def is_number(node: Node) -> bool:
+    return isinstance(node.type, Scalar)
+
+
+def number_leaves(tree: Tree) -> list[Node]:
+    """The scalar nodes of a result."""
+    return [leaf.node for leaf in leaves(tree) if isinstance(leaf, NumberOf)]

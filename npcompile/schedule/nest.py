@@ -1,0 +1,231 @@
+"""A loop nest in the making: values and stores over one space of indices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Union
+
+import numpy as np
+
+from npcompile.core.sizes import Facts, Size
+from npcompile.graph.ir import Node, Number
+from npcompile.program.ir import (
+    Apply,
+    Axis,
+    AxisIndex,
+    Const,
+    Index,
+    Kernel,
+    Load,
+    Reduce,
+    SizeValue,
+    Store,
+    Value,
+)
+from npcompile.schedule.memory import Access, Memory, Place, conflict, weight
+
+#: for each axis of a value, the axis of the nest that it runs along; None: its only element
+AxisMap = tuple["int | None", ...]
+NAMES = "ijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A load whose memory is not yet a buffer."""
+
+    access: Access
+    dtype: np.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    access: Access
+    value: int
+    mask: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A reduction in the making."""
+
+    kind: str
+    access: Access
+    value: int
+    dtype: np.dtype
+    initial: Number | None
+    chunk: Size
+
+
+Draft = Union[Fetch, Const, AxisIndex, SizeValue, Apply]
+
+
+@dataclass(eq=False, slots=True)
+class Nest:
+    """``order`` (slowest first) and ``groups`` of axes that become one are given for reductions;
+    other nests are free to choose."""
+
+    extents: tuple[Size, ...]
+    reduced: tuple[int, ...] = ()
+    order: tuple[int, ...] | None = None
+    groups: tuple[tuple[int, ...], ...] = ()
+    values: list[Draft] = field(default_factory=list)
+    puts: list[Put] = field(default_factory=list)
+    folds: list[Fold] = field(default_factory=list)
+    known: dict[tuple[Node, AxisMap], int] = field(default_factory=dict)
+    lines: set[int] = field(default_factory=set)
+    _interned: dict[object, int] = field(default_factory=dict)
+
+    # ------------------------------------------------------------------ building
+
+    def value(self, draft: Draft) -> int:
+        """The number of a value; equal ones are one."""
+        key: object = draft
+        if isinstance(draft, Const):
+            key = (draft.value.__class__, repr(draft.value), draft.dtype)
+        found = self._interned.get(key)
+        if found is None:
+            found = self._interned[key] = len(self.values)
+            self.values.append(draft)
+        return found
+
+    def access(self, place: Place, axes: AxisMap) -> Access:
+        """The elements of a place that the nest's indices meet."""
+        steps: list[Size] = [0] * len(self.extents)
+        for axis, stride in zip(axes, place.strides, strict=True):
+            if axis is not None:
+                steps[axis] = steps[axis] + stride
+        return Access(place.memory, place.offset, tuple(steps), place.part)
+
+    def load(self, access: Access, dtype: np.dtype) -> int:
+        """A load, or the value that this very nest has just stored there."""
+        for put in reversed(self.puts):
+            if put.access == access and put.mask is None:
+                return put.value
+        return self.value(Fetch(access, dtype))
+
+    # ------------------------------------------------------------------ questions
+
+    def stores_to(self, memory: Memory) -> bool:
+        return any(put.access.memory is memory for put in self.puts) or any(
+            fold.access.memory is memory for fold in self.folds
+        )
+
+    def accepts(self, facts: Facts, loads: list[Access], stores: list[Access]) -> bool:
+        """Whether statements with these accesses may run inside, after what is there."""
+        mine = [value.access for value in self.values if isinstance(value, Fetch)]
+        folded = {fold.access.memory for fold in self.folds}
+        for load in loads:
+            if load.memory in folded:
+                return False
+            for put in self.puts:
+                stale = put.access == load and put.mask is not None
+                if stale or conflict(facts, self.extents, load, put.access):
+                    return False
+        return not any(
+            conflict(facts, self.extents, store, other)
+            for store in stores
+            for other in (*mine, *loads, *(put.access for put in self.puts))
+        )
+
+    # ------------------------------------------------------------------ finishing
+
+    def prune(self, wanted: set[Memory]) -> None:
+        """Drops stores into temporaries that nobody reads, and values that nobody uses."""
+        self.puts = [
+            put for put in self.puts
+            if put.access.memory.kind in ("param", "result") or put.access.memory in wanted
+        ]
+        used = {put.value for put in self.puts} | {fold.value for fold in self.folds}
+        used |= {put.mask for put in self.puts if put.mask is not None}
+        for position in range(len(self.values) - 1, -1, -1):
+            value = self.values[position]
+            if position in used and isinstance(value, Apply):
+                used.update(value.args)
+        new = {old: k for k, old in enumerate(sorted(used))}
+        self.values = [
+            Apply(v.op, tuple([new[a] for a in v.args]), v.dtype, v.table)
+            if isinstance(v, Apply) else v
+            for v in (self.values[old] for old in new)
+        ]
+        self.puts = [
+            Put(p.access, new[p.value], None if p.mask is None else new[p.mask])
+            for p in self.puts
+        ]
+        self.folds = [
+            Fold(f.kind, f.access, new[f.value], f.dtype, f.initial, f.chunk) for f in self.folds
+        ]
+
+    def memories(self) -> set[Memory]:
+        """All memories that it touches."""
+        loads = {v.access.memory for v in self.values if isinstance(v, Fetch)}
+        stores = {put.access.memory for put in self.puts}
+        return loads | stores | {fold.access.memory for fold in self.folds}
+
+    def kernel(self, name: str) -> Kernel:
+        """The finished kernel, its axes in memory order, runs of memory as single axes."""
+        order = self.order if self.order is not None else self._memory_order()
+        loops = self._loops(order)
+        values = tuple([self._value(v, loops) for v in self.values])
+        stores = tuple([
+            Store(p.access.memory.final(), _index(p.access, loops), p.value, p.mask)
+            for p in self.puts
+        ])
+        reduced = tuple(k for k, loop in enumerate(loops) if loop[-1] in self.reduced)
+        folds = tuple([
+            Reduce(f.kind, reduced, f.value, f.access.memory.final(), _index(f.access, loops),
+                   f.dtype, f.initial, f.chunk)
+            for f in self.folds
+        ])
+        axes = tuple([Axis(NAMES[k], self._extent(loop)) for k, loop in enumerate(loops)])
+        return Kernel(name, axes, values, stores, folds, tuple(sorted(self.lines - {0})))
+
+    def _extent(self, loop: tuple[int, ...]) -> Size:
+        total: Size = 1
+        for axis in loop:
+            total = total * self.extents[axis]
+        return total
+
+    def _accesses(self) -> list[Access]:
+        loads = [v.access for v in self.values if isinstance(v, Fetch)]
+        return loads + [put.access for put in self.puts] + [fold.access for fold in self.folds]
+
+    def _memory_order(self) -> tuple[int, ...]:
+        if not self.puts or len(self.extents) < 2:
+            return tuple(range(len(self.extents)))
+        steps = self.puts[-1].access.steps
+        return tuple(sorted(range(len(steps)), key=lambda k: weight(steps[k]), reverse=True))
+
+    def _loops(self, order: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Groups of axes, slowest first, each of which is one loop."""
+        counted = {v.axis for v in self.values if isinstance(v, AxisIndex)}
+        given = {axis: group for group in self.groups for axis in group}
+        loops: list[tuple[int, ...]] = []
+        for axis in order:
+            if isinstance(self.extents[axis], int) and self.extents[axis] == 1 and (
+                axis not in given and axis not in counted and axis not in self.reduced
+            ):
+                continue
+            if loops and axis not in counted and not counted & set(loops[-1]):
+                previous = loops[-1]
+                if previous[-1] in given.get(axis, ()) or self._joins(previous[-1], axis):
+                    loops[-1] = (*previous, axis)
+                    continue
+            loops.append((axis,))
+        return loops
+
+    def _joins(self, outer: int, inner: int) -> bool:
+        if outer in self.reduced or inner in self.reduced:
+            return False
+        extent = self.extents[inner]
+        return all(a.steps[outer] == a.steps[inner] * extent for a in self._accesses())
+
+    def _value(self, draft: Draft, loops: list[tuple[int, ...]]) -> Value:
+        if isinstance(draft, Fetch):
+            return Load(draft.access.memory.final(), _index(draft.access, loops), draft.dtype)
+        if isinstance(draft, AxisIndex):
+            return AxisIndex(loops.index((draft.axis,)))
+        return draft
+
+
+def _index(access: Access, loops: list[tuple[int, ...]]) -> Index:
+    return Index(access.offset, tuple([access.steps[loop[-1]] for loop in loops]), access.part)
