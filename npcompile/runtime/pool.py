@@ -1,0 +1,546 @@
+"""The thread pool: machine code that splits a range over threads.
+
+::
+
+    void npc_pool_run(void (*fn)(frame, begin, end), frame, n, grain)
+
+splits ``[0, n)`` into one part a thread, all but the last multiples of ``grain`` (0: of 64).  The
+caller does the first part.  A worker that still sleeps when the caller is done loses its part to
+it, so that a taken core costs no waiting.  Where another Python thread is in the pool, or a part
+calls it again, the caller runs the whole range.  Which thread runs what never shows in results:
+parts run under the caller's floating-point control bits, and the exception flags they raise are
+joined into the caller's.
+
+Workers start at the first parallel run.  They spin for some 2 us after a job, then sleep on a
+futex; they block all signals and end before a fork and at interpreter exit.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import platform
+import sys
+import threading
+from functools import cache
+from pathlib import Path
+
+MAX_THREADS = 256
+_SPIN, _YIELD = 5_000, 25_000  # cycles of the time stamp counter: some 2 and 10 us
+
+# A worker's line: `ticket` counts its parts given out, `taken` those that somebody began.
+# The caller may write @job only while it holds @busy and every part given out is done.
+_NATIVE = f"""
+%line = type {{ i32, i32, i32, [52 x i8] }}          ; ticket, taken, asleep
+%job = type {{ ptr, ptr, i64, i64, i32 }}            ; fn, frame, n, part length, control bits
+@lines = internal global [{MAX_THREADS} x %line] zeroinitializer, align 64
+@handles = internal global [{MAX_THREADS} x i64] zeroinitializer, align 64
+@job = internal global %job zeroinitializer, align 64
+@busy = internal global i32 0, align 64
+@remaining = internal global i32 0, align 64
+@flags = internal global i32 0, align 64
+@stopping = internal global i32 0, align 64
+@running = internal global i64 1, align 8          ; threads there are, with the caller
+@npc_pool_limit = global i64 1, align 8            ; threads to use
+
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_join(i64, ptr)
+declare i32 @pthread_sigmask(i32, ptr, ptr)
+declare i32 @sched_yield()
+declare i64 @syscall(i64, ...)
+declare i64 @llvm.readcyclecounter()
+declare i64 @llvm.smin.i64(i64, i64)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare void @llvm.x86.sse2.pause()
+declare void @llvm.x86.sse.stmxcsr(ptr)
+declare void @llvm.x86.sse.ldmxcsr(ptr)
+
+define internal i32 @mxcsr() {{
+  %p = alloca i32
+  call void @llvm.x86.sse.stmxcsr(ptr %p)
+  %bits = load i32, ptr %p
+  ret i32 %bits
+}}
+
+define internal void @set_mxcsr(i32 %bits) {{
+  %p = alloca i32
+  store i32 %bits, ptr %p
+  call void @llvm.x86.sse.ldmxcsr(ptr %p)
+  ret void
+}}
+
+define internal void @run_part(i64 %t) {{
+  %fn = load ptr, ptr @job
+  %frame = load ptr, ptr getelementptr (%job, ptr @job, i64 0, i32 1)
+  %n = load i64, ptr getelementptr (%job, ptr @job, i64 0, i32 2)
+  %length = load i64, ptr getelementptr (%job, ptr @job, i64 0, i32 3)
+  %begin = mul i64 %t, %length
+  %left = sub i64 %n, %begin
+  %mine = call i64 @llvm.smin.i64(i64 %left, i64 %length)
+  %end = add i64 %begin, %mine
+  call void %fn(ptr %frame, i64 %begin, i64 %end)
+  ret void
+}}
+
+; Begins part %ticket of a line, unless somebody else has.
+define internal i1 @take(ptr %line, i32 %ticket) {{
+  %taken = getelementptr %line, ptr %line, i64 0, i32 1
+  %before = sub i32 %ticket, 1
+  %pair = cmpxchg ptr %taken, i32 %before, i32 %ticket acq_rel acquire
+  %mine = extractvalue {{ i32, i1 }} %pair, 1
+  ret i1 %mine
+}}
+
+; The line's next ticket after %last: spins, then sleeps.
+define internal i32 @next_ticket(ptr %line, i32 %last) {{
+entry:
+  %start = call i64 @llvm.readcyclecounter()
+  br label %look
+look:
+  %seen = load atomic i32, ptr %line acquire, align 64
+  %fresh = icmp ne i32 %seen, %last
+  br i1 %fresh, label %found, label %spin
+spin:
+  call void @llvm.x86.sse2.pause()
+  %now = call i64 @llvm.readcyclecounter()
+  %spent = sub i64 %now, %start
+  %tired = icmp ugt i64 %spent, {_SPIN}
+  br i1 %tired, label %doze, label %look
+doze:
+  %asleep = getelementptr %line, ptr %line, i64 0, i32 2
+  store atomic i32 1, ptr %asleep seq_cst, align 4
+  br label %sleep
+sleep:
+  ; futex(line, FUTEX_WAIT_PRIVATE, last): returns at once if the ticket has changed
+  call i64 (i64, ...) @syscall(i64 202, ptr %line, i32 128, i32 %last, ptr null)
+  %woken = load atomic i32, ptr %line acquire, align 64
+  %up = icmp ne i32 %woken, %last
+  br i1 %up, label %wake, label %sleep
+wake:
+  store atomic i32 0, ptr %asleep seq_cst, align 4
+  ret i32 %woken
+found:
+  ret i32 %seen
+}}
+
+define internal ptr @worker(ptr %argument) {{
+entry:
+  %t = ptrtoint ptr %argument to i64
+  %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
+  br label %wait
+wait:
+  %last = phi i32 [ 0, %entry ], [ %ticket, %got ], [ %ticket, %work ]
+  %ticket = call i32 @next_ticket(ptr %line, i32 %last)
+  %stop = load atomic i32, ptr @stopping acquire, align 4
+  %over = icmp ne i32 %stop, 0
+  br i1 %over, label %leave, label %got
+got:
+  %mine = call i1 @take(ptr %line, i32 %ticket)
+  br i1 %mine, label %work, label %wait
+work:
+  %control = load i32, ptr getelementptr (%job, ptr @job, i64 0, i32 4)
+  call void @set_mxcsr(i32 %control)
+  call void @run_part(i64 %t)
+  %after = call i32 @mxcsr()
+  %raised = and i32 %after, 63
+  atomicrmw or ptr @flags, i32 %raised monotonic
+  atomicrmw sub ptr @remaining, i32 1 release
+  br label %wait
+leave:
+  ret ptr null
+}}
+
+; Starts workers until %wanted threads run; false if the system gives no more.
+define internal i1 @start(i64 %wanted) {{
+entry:
+  %all = alloca [128 x i8]
+  %old = alloca [128 x i8]
+  call void @llvm.memset.p0.i64(ptr %all, i8 -1, i64 128, i1 false)
+  call i32 @pthread_sigmask(i32 0, ptr %all, ptr %old)
+  br label %more
+more:
+  %t = load i64, ptr @running
+  %missing = icmp slt i64 %t, %wanted
+  br i1 %missing, label %create, label %done
+create:
+  %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
+  call void @llvm.memset.p0.i64(ptr %line, i8 0, i64 64, i1 false)
+  %handle = getelementptr i64, ptr @handles, i64 %t
+  %argument = inttoptr i64 %t to ptr
+  %failed = call i32 @pthread_create(ptr %handle, ptr null, ptr @worker, ptr %argument)
+  %ok = icmp eq i32 %failed, 0
+  br i1 %ok, label %count, label %done
+count:
+  %next = add i64 %t, 1
+  store i64 %next, ptr @running
+  br label %more
+done:
+  call i32 @pthread_sigmask(i32 2, ptr %old, ptr null)
+  %have = load i64, ptr @running
+  %enough = icmp sge i64 %have, %wanted
+  ret i1 %enough
+}}
+
+; Gives one ticket to each of the workers 1 .. %parts - 1, then wakes those that sleep.
+define internal void @give_tickets(i64 %parts) {{
+entry:
+  br label %give
+give:
+  %t = phi i64 [ 1, %entry ], [ %next, %give ]
+  %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
+  atomicrmw add ptr %line, i32 1 seq_cst
+  %next = add i64 %t, 1
+  %more = icmp slt i64 %next, %parts
+  br i1 %more, label %give, label %rouse
+rouse:
+  %s = phi i64 [ 1, %give ], [ %then, %following ]
+  %bed = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %s
+  %asleep = getelementptr %line, ptr %bed, i64 0, i32 2
+  %sleeps = load atomic i32, ptr %asleep seq_cst, align 4
+  %is = icmp ne i32 %sleeps, 0
+  br i1 %is, label %wake, label %following
+wake:
+  call i64 (i64, ...) @syscall(i64 202, ptr %bed, i32 129, i32 1)
+  br label %following
+following:
+  %then = add i64 %s, 1
+  %again = icmp slt i64 %then, %parts
+  br i1 %again, label %rouse, label %done
+done:
+  ret void
+}}
+
+; Runs the parts that no worker has begun.
+define internal void @run_untaken(i64 %parts) {{
+entry:
+  br label %look
+look:
+  %t = phi i64 [ 1, %entry ], [ %next, %following ]
+  %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
+  %ticket = load atomic i32, ptr %line monotonic, align 64
+  %mine = call i1 @take(ptr %line, i32 %ticket)
+  br i1 %mine, label %work, label %following
+work:
+  call void @run_part(i64 %t)
+  atomicrmw sub ptr @remaining, i32 1 release
+  br label %following
+following:
+  %next = add i64 %t, 1
+  %more = icmp slt i64 %next, %parts
+  br i1 %more, label %look, label %done
+done:
+  ret void
+}}
+
+; Waits until every part is done: spins, then yields so that a worker can have this core.
+define internal void @wait() {{
+entry:
+  %start = call i64 @llvm.readcyclecounter()
+  br label %look
+look:
+  %left = load atomic i32, ptr @remaining acquire, align 64
+  %over = icmp eq i32 %left, 0
+  br i1 %over, label %done, label %spin
+spin:
+  call void @llvm.x86.sse2.pause()
+  %now = call i64 @llvm.readcyclecounter()
+  %spent = sub i64 %now, %start
+  %tired = icmp ugt i64 %spent, {_YIELD}
+  br i1 %tired, label %yield, label %look
+yield:
+  call i32 @sched_yield()
+  br label %look
+done:
+  ret void
+}}
+
+define internal i1 @lock() {{
+  %pair = cmpxchg ptr @busy, i32 0, i32 1 acquire monotonic
+  %mine = extractvalue {{ i32, i1 }} %pair, 1
+  ret i1 %mine
+}}
+
+define internal void @run_parallel(ptr %fn, ptr %frame, i64 %n, i64 %length, i64 %parts) {{
+entry:
+  store ptr %fn, ptr @job
+  store ptr %frame, ptr getelementptr (%job, ptr @job, i64 0, i32 1)
+  store i64 %n, ptr getelementptr (%job, ptr @job, i64 0, i32 2)
+  store i64 %length, ptr getelementptr (%job, ptr @job, i64 0, i32 3)
+  %bits = call i32 @mxcsr()
+  %control = and i32 %bits, -64
+  store i32 %control, ptr getelementptr (%job, ptr @job, i64 0, i32 4)
+  store i32 0, ptr @flags
+  %all = trunc i64 %parts to i32
+  %others = sub i32 %all, 1
+  store atomic i32 %others, ptr @remaining release, align 64
+  call void @give_tickets(i64 %parts)
+  call void @run_part(i64 0)
+  call void @run_untaken(i64 %parts)
+  call void @wait()
+  %raised = load i32, ptr @flags
+  %some = icmp ne i32 %raised, 0
+  br i1 %some, label %join, label %done
+join:
+  %own = call i32 @mxcsr()
+  %joined = or i32 %own, %raised
+  call void @set_mxcsr(i32 %joined)
+  br label %done
+done:
+  ret void
+}}
+
+define void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 %grain) {{
+entry:
+  %something = icmp sgt i64 %n, 0
+  br i1 %something, label %split, label %done
+split:
+  %given = icmp sgt i64 %grain, 0
+  %unit = select i1 %given, i64 %grain, i64 64
+  %limit = load i64, ptr @npc_pool_limit
+  %up = add i64 %limit, -1
+  %n.up = add i64 %n, %up
+  %even = sdiv i64 %n.up, %limit
+  %units.up = add i64 %unit, -1
+  %even.up = add i64 %even, %units.up
+  %units = sdiv i64 %even.up, %unit
+  %length = mul i64 %units, %unit
+  %less = add i64 %length, -1
+  %n.less = add i64 %n, %less
+  %parts = sdiv i64 %n.less, %length
+  %several = icmp sgt i64 %parts, 1
+  br i1 %several, label %try, label %serial
+try:
+  %free = call i1 @lock()
+  br i1 %free, label %enough, label %serial
+enough:
+  %have = load i64, ptr @running
+  %lacking = icmp slt i64 %have, %parts
+  br i1 %lacking, label %start, label %parallel
+start:
+  %started = call i1 @start(i64 %parts)
+  br i1 %started, label %parallel, label %unlock
+parallel:
+  call void @run_parallel(ptr %fn, ptr %frame, i64 %n, i64 %length, i64 %parts)
+  store atomic i32 0, ptr @busy release, align 64
+  br label %done
+unlock:
+  store atomic i32 0, ptr @busy release, align 64
+  br label %serial
+serial:
+  call void %fn(ptr %frame, i64 0, i64 %n)
+  br label %done
+done:
+  ret void
+}}
+
+; In the child of a fork: there are no workers, and nobody holds the pool.
+define void @npc_pool_forget() {{
+  store i64 1, ptr @running
+  store i32 0, ptr @stopping
+  store atomic i32 0, ptr @busy release, align 64
+  ret void
+}}
+
+; Ends the workers; 0 if the pool is in use.  Later runs start new ones.
+define i32 @npc_pool_stop() {{
+entry:
+  %free = call i1 @lock()
+  br i1 %free, label %stop, label %inuse
+inuse:
+  ret i32 0
+stop:
+  %count = load i64, ptr @running
+  %some = icmp sgt i64 %count, 1
+  br i1 %some, label %tell, label %done
+tell:
+  store atomic i32 1, ptr @stopping seq_cst, align 4
+  call void @give_tickets(i64 %count)
+  br label %join
+join:
+  %t = phi i64 [ 1, %tell ], [ %next, %join ]
+  %place = getelementptr i64, ptr @handles, i64 %t
+  %handle = load i64, ptr %place
+  call i32 @pthread_join(i64 %handle, ptr null)
+  %next = add i64 %t, 1
+  %more = icmp slt i64 %next, %count
+  br i1 %more, label %join, label %done
+done:
+  call void @npc_pool_forget()
+  ret i32 1
+}}
+
+define i64 @npc_pool_threads() {{
+  %count = load i64, ptr @running
+  ret i64 %count
+}}
+"""
+
+# Where there is no futex, or no MXCSR: everything runs in the caller.
+_SERIAL = """
+@npc_pool_limit = global i64 1, align 8
+define void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 %grain) {
+entry:
+  %something = icmp sgt i64 %n, 0
+  br i1 %something, label %run, label %done
+run:
+  call void %fn(ptr %frame, i64 0, i64 %n)
+  br label %done
+done:
+  ret void
+}
+define void @npc_pool_forget() {
+  ret void
+}
+define i32 @npc_pool_stop() {
+  ret i32 1
+}
+define i64 @npc_pool_threads() {
+  ret i64 1
+}
+"""
+
+_lock = threading.Lock()
+_limit: int | None = None
+
+
+def supported() -> bool:
+    """Whether this platform has worker threads."""
+    return sys.platform == "linux" and platform.machine() in ("x86_64", "AMD64")
+
+
+class _Pool:
+    """The loaded code; one in a process."""
+
+    def __init__(self) -> None:
+        from npcompile.backends.cpu.compile import compile, load
+        from npcompile.backends.cpu.symbols import register
+
+        text = _NATIVE if supported() else _SERIAL
+        self._code = load(compile(text))
+        self.address = self._code["npc_pool_run"]
+        self.limit = ctypes.c_int64.from_address(self._code["npc_pool_limit"])
+        self.forget = ctypes.PYFUNCTYPE(None)(self._code["npc_pool_forget"])
+        self.stop = ctypes.PYFUNCTYPE(ctypes.c_int)(self._code["npc_pool_stop"])
+        self.threads = ctypes.PYFUNCTYPE(ctypes.c_int64)(self._code["npc_pool_threads"])
+        # without workers a fork is safe in every way; if they are at work the child forgets them
+        os.register_at_fork(before=self.stop, after_in_child=self._forked)
+        atexit.register(self.stop)
+        register("npc_pool_run", self.address)
+
+    def _forked(self) -> None:
+        global _lock
+        _lock = threading.Lock()  # another thread may have held it
+        self.forget()
+
+
+@cache
+def _pool() -> _Pool:
+    return _Pool()
+
+
+def ensure() -> int:
+    """The address of ``npc_pool_run``, known to the CPU backend's symbols from then on."""
+    with _lock:
+        pool = _pool()
+        pool.limit.value = _wanted()
+        return pool.address
+
+
+def get_num_threads() -> int:
+    """How many threads a compiled function may use.
+
+    As set by :func:`set_num_threads`, else by ``NPCOMPILE_NUM_THREADS``, else the processors that
+    this process may run on and that its control group grants.
+    """
+    with _lock:
+        return _wanted()
+
+
+def set_num_threads(count: int) -> None:
+    """Use at most ``count`` threads from now on; results don't depend on it."""
+    global _limit
+    if not 1 <= count <= MAX_THREADS:
+        raise ValueError(f"the number of threads is 1 to {MAX_THREADS}, not {count!r}")
+    with _lock:
+        _limit = count
+        if _pool.cache_info().currsize:  # loaded already
+            _pool().limit.value = count
+
+
+def running_threads() -> int:
+    """The threads that have been started, this one included."""
+    with _lock:
+        return int(_pool().threads())
+
+
+def stop() -> bool:
+    """End the workers, unless they are at work; the next parallel run starts new ones."""
+    with _lock:
+        return bool(_pool().stop())
+
+
+def _wanted() -> int:
+    global _limit
+    if _limit is None:
+        text = os.environ.get("NPCOMPILE_NUM_THREADS", "")
+        if text and not (text.isdigit() and int(text) > 0):
+            raise ValueError(f"NPCOMPILE_NUM_THREADS is a positive number, not {text!r}")
+        _limit = min(int(text) if text else granted_processors(), MAX_THREADS)
+    return _limit
+
+
+# ------------------------------------------------------------------ how many processors
+
+
+def granted_processors() -> int:
+    """Processors this process may run on, and no more than its control group's quota."""
+    if hasattr(os, "sched_getaffinity"):
+        count = len(os.sched_getaffinity(0))
+    else:
+        count = os.cpu_count() or 1
+    try:
+        groups = Path("/proc/self/cgroup").read_text()
+    except OSError:
+        return count
+    return max(1, min(count, *_quotas(groups, Path("/sys/fs/cgroup")), count))
+
+
+def _quotas(groups: str, root: Path) -> list[int]:
+    """The quotas of a control group and those above it, rounded up to whole processors."""
+    found = []
+    for entry in groups.splitlines():
+        _, controllers, path = entry.split(":", 2)
+        if controllers == "":
+            tops, read = [root], _quota_v2
+        elif "cpu" in controllers.split(","):
+            tops, read = [root / "cpu", root / controllers], _quota_v1
+        else:
+            continue
+        for top in tops:
+            at = top / path.lstrip("/")
+            found += [q for q in map(read, (at, *at.parents)) if q]
+    return found
+
+
+def _quota_v2(folder: Path) -> int | None:
+    words = _words(folder / "cpu.max")
+    return _processors(*words) if len(words) == 2 else None
+
+
+def _quota_v1(folder: Path) -> int | None:
+    words = _words(folder / "cpu.cfs_quota_us") + _words(folder / "cpu.cfs_period_us")
+    return _processors(*words) if len(words) == 2 else None
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text().split()
+    except OSError:  # no such control group here, or no such limit
+        return []
+
+
+def _processors(quota: str, period: str) -> int | None:
+    if not (quota.isdigit() and period.isdigit() and int(period)):
+        return None  # "max" or -1: no limit
+    return -(-int(quota) // int(period))

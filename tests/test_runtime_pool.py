@@ -1,0 +1,270 @@
+"""The thread pool: every index once, by whoever; floating-point state; fork; exit."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npcompile.backends.cpu.compile import Loaded, compile, load
+from npcompile.backends.cpu.symbols import resolve
+from npcompile.runtime import pool
+
+PARTS = """
+declare void @npc_pool_run(ptr, ptr, i64, i64)
+declare void @llvm.x86.sse.stmxcsr(ptr)
+
+; frame: array of counters
+define void @mark(ptr %frame, i64 %begin, i64 %end) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ %begin, %entry ], [ %next, %loop ]
+  %p = getelementptr i64, ptr %frame, i64 %i
+  atomicrmw add ptr %p, i64 1 monotonic
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %end
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+; the same, each part split again
+define void @nested(ptr %frame, i64 %begin, i64 %end) {
+  %p = getelementptr i64, ptr %frame, i64 %begin
+  %n = sub i64 %end, %begin
+  call void @npc_pool_run(ptr @mark, ptr %p, i64 %n, i64 1)
+  ret void
+}
+
+; frame: doubles a[n], b[n], and the control bits of each index at b + n
+define void @divide(ptr %frame, i64 %begin, i64 %end) {
+entry:
+  %bits = alloca i32
+  br label %loop
+loop:
+  %i = phi i64 [ %begin, %entry ], [ %next, %loop ]
+  %p = getelementptr [3 x double], ptr %frame, i64 %i
+  %q = getelementptr double, ptr %p, i64 1
+  %r = getelementptr double, ptr %p, i64 2
+  %a = load volatile double, ptr %p
+  %b = load volatile double, ptr %q
+  %c = fdiv double %a, %b
+  store volatile double %c, ptr %p
+  call void @llvm.x86.sse.stmxcsr(ptr %bits)
+  %now = load i32, ptr %bits
+  %wide = zext i32 %now to i64
+  store i64 %wide, ptr %r
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %end
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+define i32 @run_with(i32 %control, ptr %fn, ptr %frame, i64 %n) {
+  %p = alloca i32
+  %old = alloca i32
+  call void @llvm.x86.sse.stmxcsr(ptr %old)
+  store i32 %control, ptr %p
+  call void @llvm.x86.sse.ldmxcsr(ptr %p)
+  call void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 1)
+  call void @llvm.x86.sse.stmxcsr(ptr %p)
+  %after = load i32, ptr %p
+  call void @llvm.x86.sse.ldmxcsr(ptr %old)
+  ret i32 %after
+}
+declare void @llvm.x86.sse.ldmxcsr(ptr)
+"""
+
+pytestmark = pytest.mark.skipif(not pool.supported(), reason="no worker threads here")
+
+
+@pytest.fixture(scope="module")
+def parts() -> Loaded:
+    pool.ensure()
+    return load(compile(PARTS))
+
+
+@pytest.fixture(autouse=True)
+def four_threads() -> Iterator[None]:
+    before = pool.get_num_threads()
+    pool.ensure()
+    pool.set_num_threads(4)
+    yield
+    pool.set_num_threads(before)
+
+
+def run(function: int, frame: np.ndarray, n: int, grain: int) -> None:
+    prototype = ctypes.CFUNCTYPE(
+        None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
+    )
+    prototype(resolve("npc_pool_run"))(function, frame.ctypes.data, n, grain)
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(-1, 3000), grain=st.integers(0, 4000), threads=st.integers(1, 5))
+def test_every_index_once(parts: Loaded, n: int, grain: int, threads: int) -> None:
+    pool.set_num_threads(threads)
+    for name in ("mark", "nested"):
+        counts = np.zeros(3000, np.int64)
+        run(parts[name], counts, n, grain)
+        assert (counts == (np.arange(3000) < n)).all()
+
+
+def test_parts_are_multiples_of_the_grain(parts: Loaded) -> None:
+    begins: list[tuple[int, int]] = []
+    prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+    note = prototype(lambda frame, begin, end: begins.append((begin, end)))
+    address = ctypes.cast(note, ctypes.c_void_p).value
+    assert address is not None
+    cases = {(1000, 0): 256, (1000, 7): 252, (10, 1): 3, (5, 1): 2, (100, 60): 60}
+    for (n, grain), part in cases.items():
+        begins.clear()
+        run(address, np.zeros(1), n, grain)
+        assert sorted(begins) == [(b, min(b + part, n)) for b in range(0, n, part)]
+
+
+def test_many_jobs_in_a_row_and_after_pauses(parts: Loaded) -> None:
+    counts = np.zeros(500, np.int64)
+    for i in range(2000):
+        run(parts["mark"], counts, 500, 1)
+        if i % 100 == 0:
+            time.sleep(0.0005)
+    assert (counts == 2000).all()
+
+
+def test_other_python_threads_run_serially_or_in_turn(parts: Loaded) -> None:
+    counts = np.zeros((4, 4000), np.int64)
+
+    def work(row: np.ndarray) -> None:
+        for _ in range(300):
+            run(parts["mark"], row, row.size, 1)
+
+    threads = [threading.Thread(target=work, args=(row,)) for row in counts]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert (counts == 300).all()
+
+
+@pytest.mark.parametrize("rounding", range(4))
+def test_floating_point_state_travels(parts: Loaded, rounding: int) -> None:
+    call = ctypes.CFUNCTYPE(
+        ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64
+    )(parts["run_with"])
+    control = 0x1F80 | rounding << 13
+    rows = np.ones((400, 3))
+    for _ in range(20):
+        rows[:, :2] = 2.0, 1.0
+        assert call(control, parts["divide"], rows.ctypes.data, 400) == control
+        rows[:, :2] = 1.0, 2.0
+        rows[390, 1] = 0.0  # in the last part
+        assert call(control, parts["divide"], rows.ctypes.data, 400) == control | 4
+        rows[:, :2] = 1.0, 3.0
+        assert call(control, parts["divide"], rows.ctypes.data, 400) == control | 32
+        seen = rows[:, 2].view(np.int64) & ~63
+        assert (seen == control).all() and (rows[:, 0] == rows[0, 0]).all()
+
+
+def test_fork_starts_afresh(parts: Loaded) -> None:
+    counts = np.zeros(1000, np.int64)
+    run(parts["mark"], counts, 1000, 1)
+    assert pool.running_threads() >= 4
+    child = os.fork()
+    if child == 0:
+        before = pool.running_threads()
+        run(parts["mark"], counts, 1000, 1)
+        fine = before == 1 and pool.running_threads() >= 2 and (counts == 2).all()
+        os._exit(0 if fine else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    run(parts["mark"], counts, 1000, 1)
+    assert (counts == 2).all() and pool.running_threads() >= 4
+
+
+@pytest.mark.filterwarnings("ignore:This process")
+def test_fork_while_the_pool_is_in_use(parts: Loaded) -> None:
+    counts = np.zeros((2, 100_000), np.int64)
+    over = threading.Event()
+
+    def work() -> None:
+        while not over.is_set():
+            run(parts["mark"], counts[0], 100_000, 1)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(10):
+            child = os.fork()
+            if child == 0:
+                run(parts["mark"], counts[1], 1000, 1)
+                os._exit(0 if counts[1].sum() == 1000 else 1)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_stop_and_start(parts: Loaded) -> None:
+    counts = np.zeros(1000, np.int64)
+    for i in range(5):
+        run(parts["mark"], counts, 1000, 1)
+        assert pool.running_threads() >= 4
+        assert pool.stop() and pool.running_threads() == 1
+        assert (counts == i + 1).all()
+
+
+EXIT = """
+import ctypes, threading, numpy as np
+from npcompile.runtime import pool
+from tests.test_runtime_pool import PARTS, compile, load, run
+pool.ensure()
+parts = load(compile(PARTS))
+counts = np.zeros(100000, np.int64)
+run(parts["mark"], counts, 1000, 1)
+assert pool.running_threads() == 3, pool.running_threads()
+def forever():
+    while True:
+        run(parts["mark"], counts, 100000, 1)
+threading.Thread(target=forever, daemon=True).start()
+"""
+
+
+def test_exit_is_clean_and_the_environment_counts() -> None:
+    environment = {**os.environ, "NPCOMPILE_NUM_THREADS": "3"}
+    done = subprocess.run([sys.executable, "-c", EXIT], env=environment, timeout=60)
+    assert done.returncode == 0
+
+
+def test_bad_counts_are_refused() -> None:
+    for count in (0, -1, pool.MAX_THREADS + 1):
+        with pytest.raises(ValueError, match="number of threads"):
+            pool.set_num_threads(count)
+
+
+def test_control_group_quotas(tmp_path: Path) -> None:
+    v2 = tmp_path / "two"
+    (v2 / "a/b").mkdir(parents=True)
+    (v2 / "a/cpu.max").write_text("150000 100000\n")
+    (v2 / "a/b/cpu.max").write_text("max 100000\n")
+    assert pool._quotas("0::/a/b\n", v2) == [2]
+    v1 = tmp_path / "one"
+    (v1 / "cpu,cpuacct/box").mkdir(parents=True)
+    (v1 / "cpu,cpuacct/box/cpu.cfs_quota_us").write_text("300000\n")
+    (v1 / "cpu,cpuacct/box/cpu.cfs_period_us").write_text("100000\n")
+    (v1 / "cpu,cpuacct/cpu.cfs_quota_us").write_text("-1\n")
+    (v1 / "cpu,cpuacct/cpu.cfs_period_us").write_text("100000\n")
+    assert pool._quotas("4:memory:/box\n3:cpu,cpuacct:/box\n", v1) == [3]
+    assert pool._quotas("0::/\n", tmp_path / "none") == []
+    assert 1 <= pool.granted_processors() <= (os.cpu_count() or 1)
