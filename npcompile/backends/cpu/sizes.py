@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.scalar import Parts, component, memory
 from npcompile.backends.cpu.text import Function, Value, i64, literal
@@ -87,7 +89,8 @@ class Sizes:
 
 
 def floordiv(f: Function, a: Value, b: Value) -> Value:
-    """Python's ``//`` of i64 values; the divisor is not 0."""
+    """Python's ``//`` of i64 values; by 0: any number, but no trap."""
+    b = f.select(f.icmp("eq", b, i64(0)), i64(1), b)
     quotient = f.binary("sdiv", a, b)
     rest = f.binary("sub", a, f.binary("mul", quotient, b))
     unlike = f.icmp("slt", f.binary("xor", rest, b), i64(0))
@@ -99,7 +102,7 @@ def _mod(f: Function, a: Value, b: Value) -> Value:
     return f.binary("sub", a, f.binary("mul", floordiv(f, a, b), b))
 
 
-_CALLS = {
+_CALLS: dict[str, Callable[[Function, Value, Value], Value]] = {
     "floordiv": floordiv,
     "mod": _mod,
     "min": lambda f, a, b: f.intrinsic("smin", a, b),

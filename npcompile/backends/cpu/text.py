@@ -184,6 +184,10 @@ class Function:
         self.module.declare(name, "void", [a.type for a in args])
         self.do(f"call void @{name}({', '.join(a.typed for a in args)})")
 
+    def run_here(self, name: str, *args: Value) -> None:
+        """Calls a function of this module without a result."""
+        self.do(f"call void @{name}({', '.join(a.typed for a in args)})")
+
     def intrinsic(self, name: str, *args: Value) -> Value:
         """``llvm.<name>`` of the type of its operands."""
         a = args[0]

@@ -1,0 +1,202 @@
+"""Loads and stores of whole vectors: contiguous, reversed, strided, complex, masked.
+
+The lanes of a masked access beyond its end repeat the first lane, so that whatever is computed
+from them raises no flag and traps nowhere that the first lane would not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from npcompile.backends.cpu.scalar import Parts, component, gather, memory
+from npcompile.backends.cpu.text import Function, Value, i64, literal, poison, vector_literal
+from npcompile.core.sizes import Poly, Size
+from npcompile.program.ir import Buffer, Index
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What two accesses share: all of an index but its constant."""
+
+    buffer: Buffer
+    offset: Size
+    coefficients: tuple[Size, ...]
+
+
+def split(buffer: Buffer, at: Index) -> tuple[Address, int]:
+    """The shared part of an index and its constant."""
+    constant = 0
+    if isinstance(at.offset, int):
+        constant = at.offset
+    elif isinstance(at.offset, Poly):
+        constant = sum(c for atoms, c in at.offset.terms if not atoms)
+    return Address(buffer, at.offset - constant, at.coefficients), constant
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """How many, and where masked, how many of them count."""
+
+    count: int
+    mask: Value | None = None
+
+
+ALL = Lanes(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The memory of one element per lane: the first lane's address and the step between lanes."""
+
+    pointer: Value  # of the element, whole even if only one part is meant
+    dtype: np.dtype  # of the buffer
+    part: str
+    step: Value  # i64, in elements
+
+    @property
+    def elem(self) -> str:
+        return memory(component(self.dtype)) if self.dtype.kind == "c" else memory(self.dtype)
+
+    @property
+    def size(self) -> int:
+        return component(self.dtype).itemsize
+
+    @property
+    def per_element(self) -> int:
+        return 2 if self.dtype.kind == "c" else 1
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Which components are meant."""
+        if self.dtype.kind != "c":
+            return (0,)
+        return {"": (0, 1), "real": (0,), "imag": (1,)}[self.part]
+
+
+def element_type(dtype: np.dtype) -> str:
+    """What addresses are counted in."""
+    return f"[2 x {memory(component(dtype))}]" if dtype.kind == "c" else memory(dtype)
+
+
+def _component(f: Function, place: Place, part: int) -> Value:
+    return f.offset(place.pointer, place.elem, i64(part)) if part else place.pointer
+
+
+def _from_memory(f: Function, place: Place, value: Value) -> Value:
+    """A bool is true where its byte is not 0."""
+    if place.dtype.kind != "b":
+        return value
+    return f.icmp("ne", value, literal("i8", 0, value.lanes))
+
+
+def _to_memory(f: Function, value: Value) -> Value:
+    return f.convert("zext", value, "i8") if value.elem == "i1" else value
+
+
+def load(f: Function, place: Place, lanes: Lanes) -> Parts:
+    """One element per lane."""
+    if lanes.count == 1:
+        found: Sequence[Value] = [
+            f.load(_component(f, place, part), place.elem) for part in place.parts
+        ]
+    elif place.step.text == "1":
+        found = _load_run(f, place, lanes)
+    elif place.step.text == "-1" and lanes.mask is None and place.per_element == 1:
+        found = [_load_reversed(f, place, lanes.count)]
+    else:
+        found = [gather(f, pointers, place.elem) for pointers in _pointers(f, place, lanes)]
+    return tuple(_from_memory(f, place, value) for value in found)
+
+
+def _load_run(f: Function, place: Place, lanes: Lanes) -> Sequence[Value]:
+    count = lanes.count
+    if place.per_element == 1:
+        if lanes.mask is None:
+            return [f.load(place.pointer, place.elem, count, place.size)]
+        return [_load_masked(f, place, lanes)]
+    if lanes.mask is not None:
+        return [gather(f, pointers, place.elem) for pointers in _pointers(f, place, lanes)]
+    whole = f.load(place.pointer, place.elem, 2 * count, place.size)
+    unused = poison(place.elem, 2 * count)
+    return [f.shuffle(whole, unused, range(part, 2 * count, 2)) for part in place.parts]
+
+
+def _load_masked(f: Function, place: Place, lanes: Lanes) -> Value:
+    assert lanes.mask is not None
+    first = f.splat(f.load(place.pointer, place.elem), lanes.count)
+    name = f"llvm.masked.load.{first.suffix}.p0"
+    f.module.declare(name, first.type, ["ptr", lanes.mask.type, first.type])
+    return f.op(f"call {first.type} @{name}(ptr align {place.size} {place.pointer.text}, "
+                f"{lanes.mask.typed}, {first.typed})", place.elem, lanes.count)
+
+
+def _load_reversed(f: Function, place: Place, count: int) -> Value:
+    low = f.offset(place.pointer, place.elem, i64(1 - count))
+    return _reverse(f, f.load(low, place.elem, count, place.size))
+
+
+def _reverse(f: Function, value: Value) -> Value:
+    return f.shuffle(value, poison(value.elem, value.lanes), range(value.lanes - 1, -1, -1))
+
+
+def _pointers(f: Function, place: Place, lanes: Lanes) -> list[Value]:
+    """Per part, the address of each lane's; beyond the end the first lane's."""
+    numbers = vector_literal("i64", range(lanes.count))
+    offsets = f.binary("mul", f.splat(place.step, lanes.count), numbers)
+    if lanes.mask is not None:
+        offsets = f.select(lanes.mask, offsets, literal("i64", 0, lanes.count))
+    unit = element_type(place.dtype)
+    return [f.offset(_component(f, place, part), unit, offsets) for part in place.parts]
+
+
+def store(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: bool = False) -> None:
+    """One element per lane, in unmasked lanes only."""
+    values = tuple(_to_memory(f, value) for value in values)
+    if lanes.count == 1:
+        with_mask = f.when(lanes.mask) if lanes.mask is not None else None
+        if with_mask is None:
+            _store_one(f, place, values)
+        else:
+            with with_mask:
+                _store_one(f, place, values)
+    elif place.step.text == "1" and len(place.parts) == place.per_element:
+        _store_run(f, place, values, lanes, streaming)
+    elif place.step.text == "-1" and lanes.mask is None and place.per_element == 1:
+        low = f.offset(place.pointer, place.elem, i64(1 - lanes.count))
+        f.store(_reverse(f, values[0]), low, place.size)
+    else:
+        for pointers, value in zip(_pointers(f, place, Lanes(lanes.count)), values, strict=True):
+            _scatter(f, value, pointers, lanes, place.size)
+
+
+def _store_one(f: Function, place: Place, values: Parts) -> None:
+    for part, value in zip(place.parts, values, strict=True):
+        f.store(value, _component(f, place, part))
+
+
+def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: bool) -> None:
+    count, mask, whole = lanes.count, lanes.mask, values[0]
+    if place.per_element == 2:
+        twice = [lane + part * count for lane in range(count) for part in (0, 1)]
+        whole = f.shuffle(values[0], values[1], twice)
+        if mask is not None:
+            mask = f.shuffle(mask, poison("i1", count), [k // 2 for k in range(2 * count)])
+    if mask is None:
+        align = whole.lanes * place.size if streaming else place.size
+        f.store(whole, place.pointer, align, streaming)
+        return
+    name = f"llvm.masked.store.{whole.suffix}.p0"
+    f.module.declare(name, "void", [whole.type, "ptr", mask.type])
+    f.do(f"call void @{name}({whole.typed}, ptr align {place.size} {place.pointer.text}, "
+         f"{mask.typed})")
+
+
+def _scatter(f: Function, value: Value, pointers: Value, lanes: Lanes, size: int) -> None:
+    mask = lanes.mask if lanes.mask is not None else literal("i1", True, lanes.count)
+    name = f"llvm.masked.scatter.{value.suffix}.{pointers.suffix}"
+    f.module.declare(name, "void", [value.type, pointers.type, mask.type])
+    f.do(f"call void @{name}({value.typed}, {pointers.type} align {size} {pointers.text}, "
+         f"{mask.typed})")

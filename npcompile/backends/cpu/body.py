@@ -1,0 +1,238 @@
+"""A program as ``define i64 @body(ptr %frame)``: statements in order (see :mod:`.frame`).
+
+Temporaries are in the frame too; every way out frees those that are left.  Result arrays belong to
+whoever called, however the body ends: their object slots are 0 or hold a reference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from npcompile.backends.cpu import kernels
+from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.frame import DONE, RAISED, Frame
+from npcompile.backends.cpu.sizes import Sizes, Slots
+from npcompile.backends.cpu.symbols import descr
+from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
+from npcompile.core.sizes import Size, product
+from npcompile.graph.types import c_strides
+from npcompile.program.ir import (
+    Alloc,
+    Bind,
+    Buffer,
+    Check,
+    For,
+    Free,
+    If,
+    Kernel,
+    Program,
+    Statement,
+    While,
+)
+
+NULL = Value("null", "ptr")
+#: where an array object keeps the address of its first element, and its flags' default
+ARRAY_DATA = object.__basicsize__
+ALIGNMENT = 64
+WRITEABLE = 0x0400  # NPY_ARRAY_WRITEABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """LLVM text with ``@body``; ``objects[N]`` says what ``@obj.N`` must be when it is loaded;
+    ``optimise`` names the functions that LLVM passes help."""
+
+    text: str
+    objects: tuple[object, ...] = ()
+    optimise: tuple[str, ...] = ()
+
+
+def emit(program: Program, frame: Frame, target: Target, parallel: bool = False) -> Emitted:
+    """The text of a program; ``parallel`` kernels are run by ``@npc_pool_run``."""
+    return _Body(program, frame, target, parallel).emit()
+
+
+@dataclass
+class _Body:
+    program: Program
+    frame: Frame
+    target: Target
+    parallel: bool
+    objects: list[object] = field(default_factory=list)
+    depth: int = 0  # of loops around the statement
+
+    def __post_init__(self) -> None:
+        self.module = Module()
+        self.f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
+        self.slots = Slots(self.f, self.frame, self.f.params[0])
+        self.kernels = 0
+        self.status = self.f.alloca("i64")
+
+    def emit(self) -> Emitted:
+        f = self.f
+        temps = [b for b in self.program.buffers if b.kind == "temp"]
+        for buffer in temps:
+            self.slots.set_data(buffer, NULL)
+        self.block(self.program.body)
+        self.leave(i64(DONE))
+        f.label("leave")
+        for buffer in temps:
+            f.run("free", self.slots.data(buffer))
+        f.do(f"ret i64 {f.load(self.status, 'i64').text}")
+        scalar_loops = any(isinstance(s, (For, While)) for s in self.program.body)
+        return Emitted(self.module.text(), tuple(self.objects), ("body",) if scalar_loops else ())
+
+    def leave(self, status: Value) -> None:
+        """Frees what is left and returns."""
+        self.f.store(status, self.status)
+        self.f.jump("leave")
+
+    def leave_if(self, condition: Value, status: Value) -> None:
+        out, on = self.f.name_for("out"), self.f.name_for("on")
+        self.f.branch(condition, out, on)
+        self.f.label(out)
+        self.leave(status)
+        self.f.label(on)
+
+    def size(self, size: Size) -> Value:
+        return Sizes(self.slots)(size)
+
+    # ------------------------------------------------------------------ statements
+
+    def block(self, body: tuple[Statement, ...]) -> None:
+        for statement in body:
+            self.statement(statement)
+
+    def statement(self, statement: Statement) -> None:
+        match statement:
+            case Kernel():
+                self.kernel(statement)
+            case Alloc(buffer):
+                self.alloc(buffer)
+            case Free(buffer):
+                self.f.run("free", self.slots.data(buffer))
+                self.slots.set_data(buffer, NULL)
+            case Bind():
+                (value,) = self.slots.number(statement.buffer)
+                dtype = statement.buffer.dtype
+                signed = "sext" if dtype.kind == "i" else "zext"
+                wide = value if dtype.itemsize == 8 else self.f.convert(signed, value, "i64")
+                self.slots.set_symbol(statement.symbol, wide)
+            case Check():
+                (holds,) = self.slots.number(statement.buffer)
+                fails = self.f.binary("xor", holds, literal("i1", True))
+                self.leave_if(fails, i64(statement.number))
+            case For():
+                self.loop(statement)
+            case While():
+                self.repeat(statement)
+            case If():
+                self.choose(statement)
+            case _:
+                raise NotImplementedError(type(statement).__name__)
+
+    def loop(self, loop: For) -> None:
+        """The step may be of either sign: trips are counted."""
+        f = self.f
+        start, stop, step = (self.size(s) for s in (loop.start, loop.stop, loop.step))
+        distance = f.binary("sub", stop, start)
+        up = f.icmp("slt", i64(0), step)
+        # trips = ceil(distance / step), at least 0
+        last = f.binary("sub", f.binary("add", distance, step),
+                        f.select(up, i64(1), i64(-1)))
+        nonzero = f.select(f.icmp("eq", step, i64(0)), i64(1), step)
+        trips = f.binary("sdiv", last, nonzero)
+        self.depth += 1
+        with f.loop(i64(0), trips) as running:
+            value = f.binary("add", start, f.binary("mul", running.index, step))
+            self.slots.set_symbol(loop.symbol, value)
+            self.block(loop.body)
+        self.depth -= 1
+
+    def repeat(self, loop: While) -> None:
+        f = self.f
+        body, after = f.name_for("while"), f.name_for("after")
+        f.jump(body)
+        f.label(body)
+        self.depth += 1
+        self.block(loop.body)
+        self.depth -= 1
+        (again,) = self.slots.number(loop.again)
+        f.branch(again, body, after)
+        f.label(after)
+
+    def choose(self, choice: If) -> None:
+        f = self.f
+        (condition,) = self.slots.number(choice.condition)
+        yes, no, after = (f.name_for(stem) for stem in ("then", "else", "after"))
+        f.branch(condition, yes, no)
+        for label, arm in ((yes, choice.then), (no, choice.orelse)):
+            f.label(label)
+            self.block(arm)
+            f.jump(after)
+        f.label(after)
+
+    # ------------------------------------------------------------------ memory
+
+    def alloc(self, buffer: Buffer) -> None:
+        if buffer.kind == "temp":
+            self.alloc_temp(buffer)
+        else:
+            self.alloc_result(buffer)
+
+    def alloc_temp(self, buffer: Buffer) -> None:
+        f = self.f
+        count = self.size(product(buffer.shape))
+        bytes_ = f.binary("mul", count, i64(buffer.dtype.itemsize))
+        # whole cache lines, at least one: aligned_alloc wants a multiple
+        padded = f.binary("and", f.binary("add", bytes_, i64(2 * ALIGNMENT - 1)), i64(-ALIGNMENT))
+        room = f.call("aligned_alloc", ("ptr", 1), i64(ALIGNMENT), padded)
+        with f.when(f.icmp("eq", room, NULL)):
+            f.call("PyErr_NoMemory", ("ptr", 1))
+        self.leave_if(f.icmp("eq", room, NULL), i64(RAISED))
+        self.slots.set_data(buffer, room)
+
+    def alloc_result(self, buffer: Buffer) -> None:
+        f = self.f
+        strides = NULL
+        if buffer.strides != c_strides(buffer.shape):
+            in_bytes = tuple(s * buffer.dtype.itemsize for s in buffer.strides)
+            strides = self.numbers(in_bytes)
+        made = self.new_array(buffer.dtype, self.numbers(buffer.shape), strides,
+                              len(buffer.shape), NULL)
+        self.leave_if(f.icmp("eq", made, NULL), i64(RAISED))
+        if self.depth:  # made anew in every turn
+            f.run("Py_DecRef", self.slots.object(buffer))
+        self.slots.set_object(buffer, made)
+        place = f.offset(made, "i8", i64(ARRAY_DATA))
+        self.slots.set_data(buffer, f.load(place, "ptr"))
+
+    def new_array(self, dtype: np.dtype, shape: Value, strides: Value, rank: int,
+                  data: Value) -> Value:
+        """A new array object, of fresh memory if ``data`` is null."""
+        f = self.f
+        kind = self.module.extern(descr(dtype))
+        f.run("Py_IncRef", kind)  # NewFromDescr takes it over
+        writeable = 0 if data is NULL else WRITEABLE
+        return f.call("PyArray_NewFromDescr", ("ptr", 1), self.module.extern("PyArray_Type"), kind,
+                      literal("i32", rank), shape, strides, data, literal("i32", writeable), NULL)
+
+    def numbers(self, sizes: tuple[Size, ...]) -> Value:
+        """Sizes in an array on the stack."""
+        room = self.f.alloca("i64", max(1, len(sizes)))
+        for position, size in enumerate(sizes):
+            self.f.store(self.size(size), self.f.offset(room, "i64", i64(position)))
+        return room
+
+    # ------------------------------------------------------------------ kernels
+
+    def kernel(self, kernel: Kernel) -> None:
+        if not kernel.axes:
+            kernels.inline(self.f, self.slots, kernel, self.target)
+            return
+        name = f"k{self.kernels}"
+        self.kernels += 1
+        made = kernels.emit(self.module, self.frame, kernel, name, self.target)
+        self.f.run_here(made.name, self.slots.pointer, i64(0), self.size(made.extent))

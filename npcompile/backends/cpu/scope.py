@@ -1,0 +1,241 @@
+"""Where each value of a kernel is computed: at the innermost loop that it depends on.
+
+A :class:`Plan` gives the order of the loops and the axis that vector lanes run along.  A
+:class:`Scope` is the inside of some of the loops: it holds what was computed so far, and entering
+the next loop gives a new scope with all that depends on its index.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from npcompile.backends.cpu import access, scalar
+from npcompile.backends.cpu.access import Address, Lanes, Place
+from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.scalar import Parts, component
+from npcompile.backends.cpu.sizes import Sizes, Slots
+from npcompile.backends.cpu.text import Function, Value, literal, vector_literal
+from npcompile.core.sizes import Size
+from npcompile.program.ir import (
+    Apply,
+    AxisIndex,
+    Buffer,
+    Const,
+    Index,
+    Kernel,
+    Load,
+    SizeValue,
+    Store,
+)
+
+
+class Plan:
+    """Loop order, lanes, and the depth of each value (how many loops it is inside of)."""
+
+    def __init__(self, kernel: Kernel, target: Target, order: tuple[int, ...],
+                 lane_axis: int = -1, lanes: int = 1) -> None:
+        self.kernel, self.target = kernel, target
+        self.order, self.lane_axis, self.lanes = order, lane_axis, lanes
+        self.axes_of: list[frozenset[int]] = []
+        for value in kernel.values:
+            self.axes_of.append(self._axes(value))
+        position = {axis: depth for depth, axis in enumerate(order, 1)}
+        self.depth = [max((position[a] for a in axes), default=0) for axes in self.axes_of]
+        self.widened = self._widened()
+        places = [(v.buffer, v.at) for v in kernel.values if isinstance(v, Load)]
+        places += [(s.buffer, s.at) for s in kernel.stores]
+        places += [(r.buffer, r.at) for r in kernel.reductions]
+        self.accesses = {access.split(buffer, at)[0] for buffer, at in places}
+
+    def _axes(self, value: object) -> frozenset[int]:
+        match value:
+            case Load(_, at, _):
+                return frozenset(a for a, c in enumerate(at.coefficients) if c != 0)
+            case AxisIndex(axis):
+                return frozenset((axis,))
+            case Apply(_, args):
+                return frozenset().union(*(self.axes_of[a] for a in args))
+        return frozenset()
+
+    def vector(self, value: int) -> bool:
+        """Whether a value differs between lanes."""
+        return self.lane_axis in self.axes_of[value]
+
+    def _widened(self) -> frozenset[int]:
+        """Values that are the same in all lanes and meet one that is not."""
+        found: set[int] = set()
+        for position, value in enumerate(self.kernel.values):
+            if isinstance(value, Apply) and self.vector(position):
+                found.update(a for a in value.args if not self.vector(a))
+        for store in self.kernel.stores:
+            found.update(v for v in (store.value, store.mask) if v is not None)
+        found.update(reduce.value for reduce in self.kernel.reductions)
+        return frozenset(v for v in found if not self.vector(v))
+
+    def sizes(self) -> list[Size]:
+        """All sizes that loops and addresses need."""
+        found: list[Size] = [axis.extent for axis in self.kernel.axes]
+        for address in self.accesses:
+            found += [address.offset, *address.coefficients]
+        found += [reduce.chunk for reduce in self.kernel.reductions]
+        return found
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The inside of the first ``depth`` loops of a plan."""
+
+    plan: Plan
+    f: Function
+    sizes: Sizes
+    depth: int = 0
+    lanes: Lanes = access.ALL
+    index: dict[int, Value] = field(default_factory=dict)
+    pointers: dict[Address, Value] = field(default_factory=dict)
+    values: dict[int, Parts] = field(default_factory=dict)
+    wide: dict[int, Parts] = field(default_factory=dict)
+
+    @staticmethod
+    def outermost(plan: Plan, f: Function, slots: Slots) -> Scope:
+        """Outside of all loops: reads sizes, base addresses and numbers from the frame."""
+        sizes = Sizes(slots)
+        for size in plan.sizes():
+            sizes(size)
+        bases: dict[Buffer, Value] = {}
+        pointers = {}
+        for address in sorted(plan.accesses, key=lambda a: (a.buffer.name, repr(a))):
+            if address.buffer not in bases:
+                bases[address.buffer] = slots.data(address.buffer)
+            pointers[address] = bases[address.buffer]
+            if address.offset != 0:
+                unit = access.element_type(address.buffer.dtype)
+                pointers[address] = f.offset(pointers[address], unit, sizes(address.offset))
+        scope = Scope(plan, f, sizes, pointers=pointers)
+        scope._evaluate()
+        return scope
+
+    def extent(self, axis: int) -> Value:
+        return self.sizes(self.plan.kernel.axes[axis].extent)
+
+    def enter(self, index: Value, lanes: int = 1, valid: Value | None = None) -> Scope:
+        """The next loop at an index; along the lane axis ``index`` is the first lane's, and only
+        the first ``valid`` lanes count if given."""
+        axis = self.plan.order[self.depth]
+        inside = self.lanes
+        if axis == self.plan.lane_axis:
+            inside = Lanes(lanes, None if valid is None else self._first_lanes(lanes, valid))
+        pointers = dict(self.pointers)
+        for address, pointer in self.pointers.items():
+            step = address.coefficients[axis]
+            if step != 0:
+                unit = access.element_type(address.buffer.dtype)
+                distance = index if step == 1 else self.f.binary("mul", index, self.sizes(step))
+                pointers[address] = self.f.offset(pointer, unit, distance)
+        scope = replace(self, depth=self.depth + 1, lanes=inside, pointers=pointers,
+                        index={**self.index, axis: index}, values=dict(self.values),
+                        wide=dict(self.wide))
+        scope._evaluate()
+        return scope
+
+    def _first_lanes(self, lanes: int, valid: Value) -> Value:
+        numbers = vector_literal("i64", range(lanes))
+        return self.f.icmp("slt", numbers, self.f.splat(valid, lanes))
+
+    # ------------------------------------------------------------------ values
+
+    def _evaluate(self) -> None:
+        """Computes the values of this depth."""
+        for position, value in enumerate(self.plan.kernel.values):
+            if self.plan.depth[position] == self.depth:
+                parts = self._value(position, value)
+                self.values[position] = parts
+                if position in self.plan.widened:
+                    self.wide[position] = tuple(
+                        self.f.splat(part, self.plan.lanes) for part in parts)
+
+    def _value(self, position: int, value: object) -> Parts:
+        count = self.lanes.count if self.plan.vector(position) else 1
+        match value:
+            case Load(buffer, at, _):
+                lanes = self.lanes if self.plan.vector(position) else access.ALL
+                return access.load(self.f, self.place(buffer, at), lanes)
+            case scalar_const if isinstance(scalar_const, Const):
+                return scalar.constant(scalar_const.value, scalar_const.dtype)
+            case AxisIndex(axis):
+                return (self._axis_index(axis, count),)
+            case SizeValue(size):
+                return (self.sizes(size),)
+            case Apply(op, args, dtype, table):
+                operands = [self.operand(a, count) for a in args]
+                dtypes = [self.plan.kernel.values[a].dtype for a in args]
+                return scalar.apply(self.f, self.plan.target, op, dtypes, operands, dtype, table)
+        raise AssertionError(value)
+
+    def operand(self, position: int, count: int) -> Parts:
+        """A value with this many lanes."""
+        parts = self.values[position]
+        if parts[0].lanes == count:
+            return parts
+        if count == self.plan.lanes and position in self.wide:
+            return self.wide[position]
+        return tuple(self.f.splat(part, count) for part in parts)
+
+    def _axis_index(self, axis: int, count: int) -> Value:
+        index = self.index[axis]
+        if count == 1:
+            return index
+        first = self.f.splat(index, count)
+        each = self.f.binary("add", first, vector_literal("i64", range(count)))
+        return each if self.lanes.mask is None else self.f.select(self.lanes.mask, each, first)
+
+    # ------------------------------------------------------------------ memory
+
+    def place(self, buffer: Buffer, at: Index) -> Place:
+        address, constant = access.split(buffer, at)
+        pointer = self.pointers[address]
+        if constant:
+            unit = access.element_type(buffer.dtype)
+            pointer = self.f.offset(pointer, unit, literal("i64", constant))
+        axis = self.plan.lane_axis
+        step: Size = at.coefficients[axis] if axis >= 0 else 0
+        return Place(pointer, buffer.dtype, at.part, self.sizes(step))
+
+    def store(self, store: Store, streaming: bool = False) -> None:
+        place = self.place(store.buffer, store.at)
+        axis = self.plan.lane_axis
+        moves = axis >= 0 and store.at.coefficients[axis] != 0
+        lanes = self.lanes if moves else access.ALL
+        values = self.operand(store.value, self.lanes.count)
+        if not moves:
+            values = tuple(self.f.extract(part, 0) for part in values)
+        if store.mask is not None:
+            (chosen,) = self.operand(store.mask, self.lanes.count)
+            chosen = chosen if moves else self.f.extract(chosen, 0)
+            if lanes.mask is not None:
+                chosen = self.f.binary("and", chosen, lanes.mask)
+            lanes = Lanes(lanes.count, chosen)
+        access.store(self.f, place, values, lanes, streaming)
+
+    def stores(self, streaming: bool = False) -> None:
+        for store in self.plan.kernel.stores:
+            self.store(store, streaming)
+
+
+def widest(kernel: Kernel) -> int:
+    """Bytes of the widest part in registers that differs between lanes, float16 being computed
+    with as float32."""
+    sizes = [1]
+    for value in kernel.values:
+        part = component(value.dtype)
+        if not isinstance(value, (Const, SizeValue)) and part.kind != "b":
+            sizes.append(max(part.itemsize, 4) if part.kind == "f" else part.itemsize)
+    return max(sizes)
+
+
+def narrow_memory(kernel: Kernel) -> bool:
+    """Whether elements of one or two bytes are loaded or stored."""
+    dtypes: list[np.dtype] = [v.dtype for v in kernel.values if isinstance(v, Load)]
+    dtypes += [s.buffer.dtype for s in kernel.stores]
+    return any(component(dtype).itemsize < 4 for dtype in dtypes)
