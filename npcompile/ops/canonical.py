@@ -39,7 +39,7 @@ import numpy as np
 
 from npcompile.core.sizes import Facts, Size, floordiv, hint, product
 from npcompile.graph import layout
-from npcompile.graph.ir import Number
+from npcompile.graph.ir import Number, Reduction
 from npcompile.graph.primitives import REDUCTIONS
 
 BUFFER = 8192  # elements that NumPy's iterator buffers; np.setbufsize is not followed
@@ -272,3 +272,8 @@ def _pairwise(run: Array, lanes: int, leaf: int) -> Array:
     for k in range(whole, n):
         total = total + run[..., k]
     return np.asarray(total)
+
+
+def meaning(array: Array, attrs: Reduction, initial: Number | None = None) -> Array:
+    """What a ``reduce`` node stands for: the interpreters' meaning of it."""
+    return reduce(array, attrs.kind, attrs.axes, attrs.keepdims, attrs.loop, initial)

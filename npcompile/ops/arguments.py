@@ -1,0 +1,317 @@
+"""What arguments of operators mean: operands as nodes, arrays, sizes, axes, shapes, dtypes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+
+from npcompile.core.sizes import Size, product, symbols
+from npcompile.graph.ir import Const, Node, SizeOf, Window
+from npcompile.graph.types import BOOL, FLOAT, SUPPORTED, Scalar, contiguous
+from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.ops.record import Kind, Op, define
+
+LARGEST_LIST = 1024  # items of a list that becomes an array, written one by one
+NUMBERS = (bool, int, float, complex, np.number, np.bool_)
+
+
+@cache
+def signature(function: Callable[..., Any]) -> inspect.Signature:
+    """A function's parameters."""
+    return inspect.signature(function)
+
+
+def call_program(
+    op: Op, ctx: Context, args: tuple[Operand, ...], kwargs: dict[str, Operand]
+) -> Operand:
+    """Calls ``op.lower``, whose parameters are NumPy's; arguments that don't fit are Python's."""
+    assert callable(op.lower)
+    given = {k: v for k, v in kwargs.items() if v is not np._NoValue}
+    try:
+        bound = signature(op.lower).bind(ctx, *args, **given)
+    except TypeError as error:
+        raise ctx.refuse(op.name, str(error)) from None
+    return op.lower(*bound.args, **bound.kwargs)
+
+
+def program_kind(name: str) -> Kind:
+    """A kind whose records carry their own program."""
+    return Kind(name, call_program)
+
+
+Program = TypeVar("Program", bound=Callable[..., Any])
+
+
+def program(kind: Kind, *aliases: str, **fields: Any) -> Callable[[Program], Program]:
+    """Adds the decorated function as the record of NumPy's functions of these names; an alias
+    with a colon is a full path."""
+
+    def add(function: Program) -> Program:
+        paths = tuple(a if ":" in a else f"numpy:{a}" for a in aliases)
+        text = (function.__doc__ or "").strip().splitlines()[0]
+        name = paths[0].removeprefix("numpy:")
+        define(name, kind, aliases=paths, reference=paths[0], lower=function, doc=text, **fields)
+        return function
+
+    return add
+
+
+# ------------------------------------------------------------------ numbers and arrays
+
+
+def static(operand: Operand) -> Any:
+    """A constant node's value; any other operand as it is."""
+    if isinstance(operand, Node) and isinstance(operand.attrs, Const):
+        return operand.attrs.value
+    if isinstance(operand, Node) and isinstance(operand.attrs, SizeOf):
+        size = operand.attrs.size
+        return size if isinstance(size, int) else operand
+    return operand
+
+
+def is_number(operand: Operand) -> bool:
+    return isinstance(operand, NUMBERS) or (
+        isinstance(operand, Node) and isinstance(operand.type, Scalar)
+    )
+
+
+def number(ctx: Context, operand: Operand) -> Node:
+    """A scalar operand as a node."""
+    if isinstance(operand, Node):
+        return operand
+    if not isinstance(operand, NUMBERS):
+        raise ctx.refuse("argument", f"{type(operand).__name__} is no number")
+    if np.asarray(operand).dtype.char not in SUPPORTED:
+        raise ctx.refuse("number", f"{operand!r} is wider than 64 bits")
+    return ctx.builder.const(operand)
+
+
+def contents(ctx: Context, operand: Operand) -> Node:
+    """A number's node, or what an array (or a list of operands) holds now."""
+    if isinstance(operand, ArrayRef):
+        return ctx.read(operand)
+    if isinstance(operand, (list, tuple)):
+        return ctx.read(as_array(ctx, operand))
+    return number(ctx, operand)
+
+
+def window(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> Window:
+    """A window at the first element."""
+    return Window(0, shape, strides)
+
+
+def whole(ref: ArrayRef) -> ArrayRef:
+    """All the memory that an array is a window on."""
+    kind = ref.cell.type
+    return ArrayRef(ref.cell, Window(0, kind.shape, kind.strides), kind.dtype)
+
+
+def element(ctx: Context, ref: ArrayRef) -> Node:
+    """The only element of an array of shape (), as a NumPy scalar."""
+    return ctx.builder.element(ctx.read(whole(ref)), ref.window)
+
+
+def view(
+    ref: ArrayRef, shape: Sequence[Size], strides: Sequence[Size], offset: Size = 0
+) -> ArrayRef:
+    """Another window on the same memory; ``offset`` counts from the array's first element."""
+    window = Window(ref.window.offset + offset, tuple(shape), tuple(strides), ref.window.part)
+    return ArrayRef(ref.cell, window, ref.dtype, ref.writeable)
+
+
+def operand_dtype(operand: Operand) -> np.dtype[Any]:
+    """The dtype that ``np.asarray`` gives to an array or a number."""
+    if isinstance(operand, (ArrayRef, Node)):
+        return operand.dtype
+    return np.asarray(operand).dtype
+
+
+def as_array(ctx: Context, operand: Operand, dtype: np.dtype[Any] | None = None) -> ArrayRef:
+    """``np.asarray``: an array as it is; numbers and nested lists of operands as fresh arrays."""
+    if isinstance(operand, ArrayRef):
+        if dtype in (None, operand.dtype):
+            return operand
+        return ctx.new(converted(ctx, operand, dtype or operand.dtype))
+    shape, leaves = _nest(ctx, operand)
+    if dtype is None:
+        dtype = np.result_type(*map(operand_dtype, leaves)) if leaves else FLOAT
+    if not shape:
+        return ctx.new(ctx.builder.full((), scalar_to(ctx, leaves[0], dtype)))
+    if len(leaves) > LARGEST_LIST:
+        raise ctx.refuse("list", f"an array of a list of more than {LARGEST_LIST} items")
+    out = ctx.new(ctx.builder.emit("empty", (), None, contiguous(dtype, shape)))
+    rank = leaves[0].ndim if leaves and isinstance(leaves[0], ArrayRef) else 0
+    size = product(out.shape[len(shape) - rank :])
+    for position, leaf in enumerate(leaves):
+        target = view(out, shape[len(shape) - rank :], out.strides[len(shape) - rank :],
+                      size * position)
+        if isinstance(leaf, ArrayRef):
+            ctx.write(target, converted(ctx, leaf, dtype))
+        else:
+            ctx.write(target, scalar_to(ctx, leaf, dtype))
+    return out
+
+
+def _nest(ctx: Context, operand: Operand) -> tuple[tuple[Size, ...], list[Operand]]:
+    """The shape of nested sequences, and the numbers or arrays that they end in."""
+    if isinstance(operand, ArrayRef):
+        return operand.shape, [operand]
+    if not isinstance(operand, (list, tuple)):
+        number(ctx, operand)
+        return (), [operand]
+    if not operand:
+        return (0,), []
+    nested = [_nest(ctx, item) for item in operand]
+    first = nested[0][0]
+    for shape, leaves in nested:
+        same = len(shape) == len(first) and all(map(ctx.facts.equal, shape, first))
+        if not same or len(leaves) != len(nested[0][1]):
+            raise ctx.refuse("list", "items of unlike shapes: Python raises")
+    if any(isinstance(leaf, ArrayRef) for _, leaves in nested for leaf in leaves):
+        ranks = {getattr(leaf, "ndim", 0) for _, leaves in nested for leaf in leaves}
+        if len(ranks) > 1:
+            raise ctx.refuse("list", "arrays and numbers side by side")
+    return (len(operand), *first), [leaf for _, leaves in nested for leaf in leaves]
+
+
+# ------------------------------------------------------------------ assignment
+
+
+def converted(ctx: Context, ref: ArrayRef, dtype: np.dtype[Any]) -> Node:
+    """An array's contents, cast as an assignment casts them."""
+    if ref.dtype.kind == "c" and dtype.kind not in "cb":
+        raise ctx.refuse("assignment", "complex to real warns")
+    return ctx.builder.cast(ctx.read(ref), dtype)
+
+
+def scalar_to(ctx: Context, operand: Operand, dtype: np.dtype[Any]) -> Node:
+    """A number as an element of an array, as ``array[i] = number`` converts it.
+
+    NumPy goes through Python's ``int()`` and ``float()`` here: a number that does not fit an
+    integer type raises, and integers become float32 by way of float64.
+    """
+    node = number(ctx, operand)
+    source = node.dtype
+    if source.kind == "c" and dtype.kind not in "cb":
+        raise ctx.refuse("assignment", "a complex number into an array that is not complex")
+    if dtype.kind in "iu" and source.kind in "fiu" and not np.can_cast(source, dtype):
+        _check_fits(ctx, node, dtype)
+    elif dtype.char in "efF" and source.kind in "iu":
+        node = ctx.builder.cast(node, FLOAT)
+    return ctx.builder.cast(node, dtype)
+
+
+def _check_fits(ctx: Context, node: Node, dtype: np.dtype[Any]) -> None:
+    """Leaves where ``int(number)`` is out of range, or the number is NaN or infinite."""
+    target, builder = np.iinfo(dtype), ctx.builder
+    limits: list[tuple[str, int | float, bool]] = [("le", target.min, True)]
+    if node.dtype.kind == "f":
+        node = builder.cast(node, FLOAT)
+        low: int | float = float(target.min - 1)  # above it, numbers truncate to the minimum
+        limits = [("le" if dtype.itemsize == 8 and target.min else "lt", low, True)]
+        limits.append(("lt", float(int(target.max) + 1), False))
+    else:
+        limits.append(("le", target.max, False))
+    for op, limit, is_low in limits:
+        if node.dtype.kind != "f":
+            source = np.iinfo(node.dtype)
+            if not source.min <= limit <= source.max:
+                continue
+        bound = builder.const(node.dtype.type(limit))
+        pair = (bound, node) if is_low else (node, bound)
+        builder.check(builder.map(op, pair, BOOL), f"the number does not fit {dtype}")
+
+
+# ------------------------------------------------------------------ sizes and axes
+
+
+def known(size: Size) -> bool:
+    """Whether the call being traced says what a size is."""
+    return isinstance(size, int) or all(s.hint is not None for s in symbols(size))
+
+
+def require(ctx: Context, op: str, left: Size, right: Size, reason: str) -> None:
+    """``left op right`` from here on: proved, guarded, or checked at run time."""
+    holds = ctx.facts.prove(op, left, right)
+    if holds is None and known(left - right):
+        holds = ctx.facts.ask(op, left, right)
+    if holds is False:
+        raise ctx.refuse("index", f"{reason}: Python raises")
+    if holds is None:
+        name = {"<=": "le", "<": "lt", "==": "eq", "!=": "ne"}[op]
+        pair = (ctx.builder.size(left), ctx.builder.size(right))
+        ctx.builder.check(ctx.builder.map(name, pair, BOOL), reason)
+
+
+def integer(ctx: Context, operand: Operand, what: str) -> Size:
+    """A Python or NumPy integer as a size."""
+    if isinstance(operand, ArrayRef) and operand.ndim == 0 and operand.dtype.kind in "iu":
+        operand = element(ctx, operand)
+    if isinstance(operand, Node) and operand.dtype.kind in "iu" and operand.dtype.char not in "QL":
+        found = static(operand)
+        return ctx.builder.size_of(operand) if isinstance(found, Node) else int(found)
+    if isinstance(operand, (int, np.integer)) and not isinstance(operand, bool):
+        return int(operand)
+    raise ctx.refuse(what, f"{type(operand).__name__} is no 64-bit integer")
+
+
+def length(ctx: Context, operand: Operand, what: str) -> Size:
+    """The length of a new axis, which must not be negative."""
+    size = integer(ctx, operand, what)
+    require(ctx, "<=", 0, size, f"{what}: a negative length")
+    return size
+
+
+def shape_of(ctx: Context, operand: Operand, what: str) -> tuple[Size, ...]:
+    """A shape argument: an integer or a sequence of them."""
+    if isinstance(operand, (list, tuple)):
+        return tuple(length(ctx, item, what) for item in operand)
+    return (length(ctx, operand, what),)
+
+
+def static_int(ctx: Context, operand: Operand, what: str) -> int:
+    """An integer that must be known while tracing."""
+    found = static(operand)
+    if isinstance(found, (int, np.integer)) and not isinstance(found, bool):
+        return int(found)
+    raise ctx.refuse(what, "an argument that must be a constant integer")
+
+
+def axis_in(ctx: Context, operand: Operand, ndim: int, what: str) -> int:
+    """One axis, counted from the front."""
+    axis = static_int(ctx, operand, what)
+    if not -ndim <= axis < ndim:
+        raise ctx.refuse(what, f"axis {axis} is out of bounds: Python raises")
+    return axis % ndim
+
+
+def axes_in(ctx: Context, operand: Operand, ndim: int, what: str) -> tuple[int, ...]:
+    """One axis or several, without repetition, in the order given."""
+    many = operand if isinstance(operand, (list, tuple)) else (operand,)
+    axes = tuple(axis_in(ctx, item, ndim, what) for item in many)
+    if len(set(axes)) < len(axes):
+        raise ctx.refuse(what, "an axis is repeated: Python raises")
+    return axes
+
+
+def dtype_of(ctx: Context, operand: Operand, what: str) -> np.dtype[Any]:
+    """A dtype argument."""
+    try:
+        dtype = np.dtype(operand)
+    except TypeError:
+        raise ctx.refuse(what, f"{operand!r} is no dtype") from None
+    if dtype.char not in SUPPORTED or not dtype.isnative or operand is None:
+        raise ctx.refuse(what, f"dtype {dtype} is left to Python")
+    return dtype
+
+
+def truth(ctx: Context, operand: Operand, what: str) -> bool:
+    """An option that must be known while tracing."""
+    found = static(operand)
+    if isinstance(found, (bool, np.bool_, int)):
+        return bool(found)
+    raise ctx.refuse(what, "an option that must be a constant")

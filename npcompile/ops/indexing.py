@@ -1,0 +1,272 @@
+"""Indexing: ``a[key]`` and ``a[key] = value`` for basic keys, and writes under a mask.
+
+::
+
+    key  ::= item | tuple of items
+    item ::= integer (known or traced) | start:stop:step (bounds known or traced, step known)
+           | None | ... | array of bool (alone, for writes)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from npcompile.core.sizes import Size, floordiv, hint, largest, smallest
+from npcompile.graph.ir import Node
+from npcompile.graph.layout import broadcast_shapes
+from npcompile.graph.types import BOOL
+from npcompile.ops import arguments
+from npcompile.ops.arguments import known, require
+from npcompile.ops.operands import ArrayRef, Context, Operand
+
+
+def getitem(ctx: Context, ref: ArrayRef, key: Operand) -> Operand:
+    """``ref[key]``: a view, or a NumPy scalar where every axis has an integer."""
+    if is_mask(key):
+        raise ctx.refuse("index", "reading by a mask: the length is known only at run time")
+    window = _view(ctx, ref, key)
+    items = key if isinstance(key, tuple) else (key,)
+    if window.ndim == 0 and not any(item is Ellipsis for item in items):
+        return arguments.element(ctx, window)
+    return window
+
+
+def setitem(ctx: Context, ref: ArrayRef, key: Operand, value: Operand) -> None:
+    """``ref[key] = value``."""
+    if not ref.writeable:
+        raise ctx.refuse("assignment", "the array is read-only: Python raises")
+    if is_mask(key):
+        _set_masked(ctx, ref, key[0] if isinstance(key, tuple) else key, value)
+        return
+    target = _view(ctx, ref, key)
+    ctx.write(target, assigned(ctx, target, value))
+
+
+def assigned(ctx: Context, target: ArrayRef, value: Operand) -> Node:
+    """A value as ``target[...] = value`` takes it: cast, and of a shape that broadcasts."""
+    if arguments.is_number(value):
+        return arguments.scalar_to(ctx, value, target.dtype)
+    if isinstance(value, (list, tuple)):
+        value = arguments.as_array(ctx, value, target.dtype)
+    if not isinstance(value, ArrayRef):
+        raise ctx.refuse("assignment", f"a value of type {type(value).__name__}")
+    return arguments.converted(ctx, fitted(ctx, value, target.shape), target.dtype)
+
+
+def fitted(ctx: Context, value: ArrayRef, shape: tuple[Size, ...]) -> ArrayRef:
+    """``value`` without leading axes of length 1 that ``shape`` lacks; refuses what does not
+    broadcast to ``shape``."""
+    extra = max(value.ndim - len(shape), 0)
+    if not all(ctx.facts.equal(n, 1) for n in value.shape[:extra]):
+        raise ctx.refuse("assignment", "the value has too many axes: Python raises")
+    if extra:
+        value = arguments.view(value, value.shape[extra:], value.strides[extra:])
+    wide = broadcast_shapes(ctx.facts, value.shape, shape)
+    if not all(map(ctx.facts.equal, wide, shape)):
+        raise ctx.refuse("assignment", "the value does not broadcast: Python raises")
+    return value
+
+
+# ------------------------------------------------------------------ masks
+
+
+def is_mask(key: Operand) -> bool:
+    if isinstance(key, tuple) and len(key) == 1:
+        key = key[0]
+    return isinstance(key, ArrayRef) and key.dtype == BOOL and key.ndim > 0
+
+
+def _set_masked(ctx: Context, ref: ArrayRef, mask: ArrayRef, value: Operand) -> None:
+    """``ref[mask] = value``; each element that is written takes the same value or the value of
+    its trailing axes, because how many there are is known only at run time."""
+    rest = ref.ndim - mask.ndim
+    if rest < 0 or not all(map(ctx.facts.equal, mask.shape, ref.shape)):
+        raise ctx.refuse("index", "the mask has another shape than the array: Python raises")
+    if isinstance(value, (list, tuple)):
+        value = arguments.as_array(ctx, value, ref.dtype)
+    if isinstance(value, ArrayRef):
+        if value.ndim > rest:
+            raise ctx.refuse("assignment", "as many values as the mask has True")
+        node = arguments.converted(ctx, fitted(ctx, value, ref.shape[mask.ndim :]), ref.dtype)
+    elif isinstance(value, Node) and value.type.origin == "np":  # type: ignore[union-attr]
+        node = ctx.builder.cast(value, ref.dtype)  # wraps, where a basic index would raise
+        if value.dtype.kind == "c" and ref.dtype.kind not in "cb":
+            raise ctx.refuse("assignment", "complex to real warns")
+    else:
+        node = arguments.scalar_to(ctx, value, ref.dtype)
+    wide = arguments.view(mask, (*mask.shape, *[1] * rest), (*mask.strides, *[0] * rest))
+    ctx.write(ref, node, ctx.read(wide))
+
+
+# ------------------------------------------------------------------ windows
+
+
+@dataclass(slots=True)
+class _Window:
+    """A window under construction, axis by axis."""
+
+    offset: Size = 0
+    shape: list[Size] = field(default_factory=list)
+    strides: list[Size] = field(default_factory=list)
+
+
+def _view(ctx: Context, ref: ArrayRef, key: Operand) -> ArrayRef:
+    """The view that a basic key selects."""
+    items = _expand(ctx, key, ref.ndim)
+    window = _Window()
+    axis = 0
+    for item in items:
+        if item is None:
+            window.shape.append(1)
+            window.strides.append(0)
+            continue
+        n, stride = ref.shape[axis], ref.strides[axis]
+        axis += 1
+        if isinstance(item, slice):
+            start, count, step = bounds(ctx, item, n)
+            window.shape.append(count)
+            window.strides.append(stride * step)
+            window.offset = window.offset + stride * start
+        else:
+            window.offset = window.offset + stride * position(ctx, item, n)
+    return arguments.view(ref, window.shape, window.strides, window.offset)
+
+
+def _expand(ctx: Context, key: Operand, ndim: int) -> list[Operand]:
+    """One item per axis, and None for new axes."""
+    items: Sequence[Any] = key if isinstance(key, tuple) else (key,)
+    used = sum(item is not None and item is not Ellipsis for item in items)
+    if used > ndim:
+        raise ctx.refuse("index", "too many indices: Python raises")
+    dots = [k for k, item in enumerate(items) if item is Ellipsis]
+    if len(dots) > 1:
+        raise ctx.refuse("index", "more than one Ellipsis: Python raises")
+    at = dots[0] if dots else len(items)
+    fill = [slice(None)] * (ndim - used)
+    return [*items[:at], *fill, *items[at + 1 :]]
+
+
+def position(ctx: Context, item: Operand, n: Size) -> Size:
+    """An index along an axis of length ``n``, counted from the front."""
+    if isinstance(item, (ArrayRef, list, tuple)):
+        raise ctx.refuse("index", "reading or writing by an array of indices")
+    i = arguments.integer(ctx, item, "index")
+    reason = "an index is out of range"
+    negative = _negative(ctx, i)
+    if negative is None:
+        return _wrapped(ctx, i, n, reason)
+    if negative:
+        i = i + n
+        require(ctx, "<=", 0, i, reason)
+    else:
+        require(ctx, "<", i, n, reason)
+    return i
+
+
+def _negative(ctx: Context, i: Size) -> bool | None:
+    """Whether an index is negative; None if only the run can tell."""
+    proved = ctx.facts.prove("<", i, 0)
+    if proved is None and known(i):
+        return ctx.facts.ask("<", i, 0)
+    return proved
+
+
+def _wrapped(ctx: Context, i: Size, n: Size, reason: str) -> Size:
+    """An index of unknown sign: ``i + n if i < 0 else i``, checked."""
+    b = ctx.builder
+    low, index, count = b.const(0), b.size(i), b.size(n)
+    wrapped = b.map("add", (index, count), index.dtype, origin="py")
+    is_negative = b.map("lt", (index, low), BOOL)
+    node = b.map("where", (is_negative, wrapped, index), index.dtype, origin="py")
+    b.check(b.map("le", (low, node), BOOL), reason)
+    b.check(b.map("lt", (node, count), BOOL), reason)
+    return b.size_of(node)
+
+
+def bounds(ctx: Context, item: slice, n: Size) -> tuple[Size, Size, int]:
+    """``slice.indices`` for an axis of length ``n``: first position, count, step."""
+    step = 1 if item.step is None else arguments.static_int(ctx, item.step, "slice")
+    if step == 0:
+        raise ctx.refuse("slice", "a step of 0: Python raises")
+    given = [None if end is None else arguments.integer(ctx, end, "slice")
+             for end in (item.start, item.stop)]
+    if step > 0:
+        start, stop = _forward(ctx, given[0], given[1], n)
+        gap = stop - start
+    else:
+        start, stop = _backward(ctx, given[0], given[1], n)
+        gap = start - stop
+    count = floordiv(gap + (abs(step) - 1), abs(step)) if abs(step) > 1 else gap
+    return start, count, step
+
+
+def _forward(ctx: Context, start: Size | None, stop: Size | None, n: Size) -> tuple[Size, Size]:
+    """Ends of a slice with a positive step, ``0 <= start <= stop <= n``."""
+    first = 0 if start is None else _from_front(ctx, start, n)
+    last = n if stop is None else _from_front(ctx, stop, n)
+    if not (known(first) and known(last) and known(n)):
+        return _checked(ctx, first, last, n)
+    if _at_most(ctx, first, last) and _at_most(ctx, 0, first) and _at_most(ctx, last, n):
+        return first, last
+    first, last = _clamp(ctx, first, 0, n), _clamp(ctx, last, 0, n)
+    return (first, last) if _at_most(ctx, first, last) else (first, first)
+
+
+def _backward(ctx: Context, start: Size | None, stop: Size | None, n: Size) -> tuple[Size, Size]:
+    """Ends of a slice with a negative step, ``n - 1 >= start >= stop >= -1``."""
+    first = n - 1 if start is None else _from_front(ctx, start, n)
+    last = -1 if stop is None else _from_front(ctx, stop, n)
+    if not (known(first) and known(last) and known(n)):
+        if start is None and stop is None:
+            return first, last
+        require(ctx, "<=", -1, last, "a slice is cut off at the array's end")
+        require(ctx, "<=", last, first, "a slice is empty the wrong way round")
+        require(ctx, "<", first, n, "a slice is cut off at the array's end")
+        return first, last
+    first, last = _clamp(ctx, first, -1, n - 1), _clamp(ctx, last, -1, n - 1)
+    return (first, last) if _at_most(ctx, last, first) else (first, first)
+
+
+def _checked(ctx: Context, first: Size, last: Size, n: Size) -> tuple[Size, Size]:
+    """Ends that only the run knows: a slice that NumPy would cut off or find empty the wrong way
+    round leaves, so that lengths stay simple; the end of a block is cut off."""
+    require(ctx, "<=", 0, first, "a slice starts before the array")
+    if isinstance(last - first, int) or ctx.facts.prove("<=", last, n):
+        require(ctx, "<=", last, n, "a slice ends behind the array")
+        if ctx.facts.prove("<=", first, last) is False:
+            return first, first
+    elif first == 0:
+        require(ctx, "<=", last, n, "a slice ends behind the array")
+    else:
+        last = smallest(last, n)
+    if isinstance(last - first, int):
+        return first, first + largest(last - first, 0)
+    require(ctx, "<=", first, last, "a slice starts behind its end")
+    return first, last
+
+
+def _from_front(ctx: Context, end: Size, n: Size) -> Size:
+    """A slice bound, counted from the front, not yet clamped."""
+    negative = _negative(ctx, end)
+    if negative is None:
+        high = ctx.facts.prove("<=", end, 0)  # such as -i for a loop index i
+        op = ("<", end, 0) if high else ("<=", 0, end)
+        require(ctx, op[0], op[1], op[2], "a slice bound changes its sign")
+        negative = bool(high)
+    return end + n if negative else end
+
+
+def _at_most(ctx: Context, a: Size, b: Size) -> bool:
+    return ctx.facts.at_most(a, b)
+
+
+def _clamp(ctx: Context, end: Size, low: Size, high: Size) -> Size:
+    if not _at_most(ctx, low, end):
+        return low
+    return end if _at_most(ctx, end, high) else high
+
+
+def is_empty(size: Size) -> bool:
+    return known(size) and hint(size) == 0

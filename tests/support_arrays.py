@@ -1,0 +1,165 @@
+"""Runs operator records on real arrays: traces them into a graph and interprets it.
+
+``run(program, *args)`` gives ``program`` a context and operands with symbolic sizes, as the tracer
+would, checks the graph and the guards, and returns what NumPy would return.
+"""
+
+import numpy as np
+
+from npcompile.core.errors import refuse
+from npcompile.core.sizes import evaluate, symbol
+from npcompile.graph.builder import Builder
+from npcompile.graph.interpret import interpret
+from npcompile.graph.ir import (
+    Graph,
+    Items,
+    NewArray,
+    Node,
+    NumberOf,
+    Param,
+    SameParam,
+    StaticObject,
+    ViewOf,
+    Window,
+)
+from npcompile.graph.types import PYTHON, Array, Scalar, c_strides
+from npcompile.graph.verify import verify
+from npcompile.ops import canonical
+from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.ops.record import OPERATORS, import_path, resolve
+
+
+class GraphContext:
+    def __init__(self):
+        self.builder = Builder()
+        self.versions = {}
+
+    @property
+    def facts(self):
+        return self.builder.facts
+
+    def version(self, cell):
+        return self.versions.get(cell, cell.first)
+
+    def read(self, ref):
+        return self.builder.read(self.version(ref.cell), ref.window)
+
+    def write(self, ref, value, mask=None):
+        assert value.dtype == ref.dtype, (value.dtype, ref.dtype)
+        node = self.builder.write(self.version(ref.cell), value, ref.window, mask)
+        self.versions[ref.cell] = node
+
+    def new(self, node):
+        kind = node.type
+        assert isinstance(kind, Array)
+        return ArrayRef(Cell(node), Window(0, kind.shape, kind.strides), kind.dtype)
+
+    def host_call(self, call, args, result):
+        nodes = [self.read(a) if isinstance(a, ArrayRef) else a for a in args]
+        return self.new(self.builder.emit("host_call", nodes, call, result))
+
+    def refuse(self, construct, reason, hint=""):
+        return refuse(construct, reason, 1, hint)
+
+    # ------------------------------------------------------------------ operands
+
+    def param(self, index, value):
+        name = f"a{index}"
+        if not isinstance(value, np.ndarray):
+            return self.number(index, name, value)
+        shape = tuple(symbol(f"{name}.{k}", n, 0) for k, n in enumerate(value.shape))
+        steps = [s // value.itemsize for s in value.strides]
+        strides = tuple(symbol(f"{name}.s{k}", s) for k, s in enumerate(steps))
+        if value.flags.c_contiguous:
+            strides = c_strides(shape)
+        kind = Array(value.dtype, shape, strides)
+        node = Node("param", (), Param(index, name), kind)
+        self.builder.region.params.append(node)
+        return ArrayRef(Cell(node, index), Window(0, shape, strides), value.dtype)
+
+    def number(self, index, name, value):
+        size = symbol(name, value) if type(value) is int else None
+        known = size.terms[0][0][0] if size is not None else None
+        type_ = PYTHON.get(type(value)) or Scalar(np.asarray(value).dtype, "np")
+        node = Node("param", (), Param(index, name, known), type_)
+        self.builder.region.params.append(node)
+        return node if size is None else self.builder.size(size)
+
+    def tree(self, value, idents):
+        if isinstance(value, Node):
+            return NumberOf(value)
+        if isinstance(value, ArrayRef):
+            cell = value.cell
+            first = cell.type
+            number = idents.setdefault(id(cell), len(idents) + 1)
+            base = SameParam(cell.param) if cell.param >= 0 else None
+            base = base or NewArray(number, self.version(cell))
+            if value.window == Window(0, first.shape, first.strides):
+                return base
+            return ViewOf(idents.setdefault(id(value), len(idents) + 1), base, value.window,
+                          value.dtype)
+        if isinstance(value, (tuple, list)):
+            return Items(type(value), tuple(self.tree(v, idents) for v in value))
+        return StaticObject(value)
+
+
+def meaning(name):
+    if name == "reduce":
+        return canonical.meaning
+    from npcompile.graph.primitives import PRIMITIVES
+
+    return PRIMITIVES[name].meaning if name in PRIMITIVES else import_path(
+        OPERATORS[name].reference)
+
+
+def run(program, *args):
+    """``program(ctx, *operands)`` for these arguments; arrays are changed as it says."""
+    ctx = GraphContext()
+    operands = [ctx.param(k, a) for k, a in enumerate(args)]
+    result = program(ctx, *operands)
+    tree = ctx.tree(result, {})
+    finals = {}
+    for ref in operands:
+        if isinstance(ref, ArrayRef) and ref.cell in ctx.versions:
+            finals[ref.cell.param] = ctx.versions[ref.cell]
+    graph = Graph("test", ctx.builder.region, tree, ctx.facts, finals)
+    if hasattr(graph, "bound"):
+        graph.bound.update(ctx.builder.bound)
+    verify(graph)
+    assert all(g.holds(lambda s: s.hint) for g in ctx.facts.guards)
+    return interpret(graph, args, meaning, ctx.builder.bound)
+
+
+def call(function, *args, **kwargs):
+    """Calls the record of a function (or of ``"name"``) inside a program."""
+    op = OPERATORS[function] if isinstance(function, str) else resolve(function)
+    assert op is not None, function
+    return lambda ctx, *operands: op.kind.call(op, ctx, (*operands, *args), kwargs)
+
+
+def same(got, want):
+    """Equal type, dtype, shape, strides (where an axis has more than one element) and bits."""
+    if isinstance(want, (tuple, list)):
+        assert type(got) is type(want) and len(got) == len(want), (got, want)
+        for g, w in zip(got, want):
+            same(g, w)
+        return
+    assert type(got) is type(want), (type(got), type(want), got, want)
+    if isinstance(want, np.ndarray):
+        assert got.dtype == want.dtype and got.shape == want.shape, (got, want)
+        if want.size:
+            for n, s, t in zip(want.shape, got.strides, want.strides):
+                assert n == 1 or s == t, (want.shape, got.strides, want.strides)
+        nan = np.isnan(want) if want.dtype.kind in "fc" else np.zeros(want.shape, bool)
+        if want.dtype.kind in "fc":
+            assert np.array_equal(np.isnan(got), nan)
+            got, want = np.where(nan, 0, got), np.where(nan, 0, want)
+        assert got.tobytes() == want.tobytes(), (got, want)
+    elif isinstance(want, np.generic):
+        same(np.asarray(got), np.asarray(want))
+    else:
+        assert got == want or (got != got and want != want), (got, want)
+
+
+def number(size, values):
+    return evaluate(size, lambda s: values[s.name])
