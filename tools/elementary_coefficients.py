@@ -21,9 +21,9 @@ from minimax import Fit, log2_of, minimax, rounded, split
 
 TARGET = Path(__file__).parent.parent / "npcompile" / "special" / "coefficients.py"
 BITS = {"d": 53, "f": 24}
-ONE = mp.mpf(1)
 HALF_LN2 = mp.log(2) / 2 * mp.mpf("1.0001")
-QUARTER_PI = mp.pi / 4 * mp.mpf("1.0001")
+QUARTER_PI = {"d": mp.pi / 4 * mp.mpf("1.0001"), "f": mp.pi / 4 * mp.mpf("1.005")}
+SMALL = mp.mpf(10) ** -20
 Rows = dict[str, Any]
 TABLES: dict[str, Callable[[], Rows]] = {}
 
@@ -47,7 +47,7 @@ def ln2() -> Rows:
 @table
 def exp() -> Rows:
     """(exp(r) - 1 - r) / r**2 on |r| <= log(2)/2, error relative to exp."""
-    count = {"d": 11, "f": 6}
+    count = {"d": 10, "f": 5}
     return by_format(lambda c, b: minimax(
         lambda r: (mp.exp(r) - 1 - r) / r**2, range(count[c]), -HALF_LN2, HALF_LN2, b,
         lambda r: r**2 / mp.exp(r)))
@@ -126,6 +126,47 @@ def log() -> Rows:
     return by_format(lambda c, b: minimax(
         lambda r: (mp.log1p(r) - r + r**2 / 2) / r**3, range(count[c]), low, high, b,
         lambda r: r**2))
+
+
+# ---------------------------------------------------------------- circular functions
+
+
+@table
+def half_pi() -> Rows:
+    """pi/2 in two parts, 2/pi, and below which part of x a remainder is too small to trust."""
+    trust = {"d": 2.0**-32, "f": 2.0**-16}
+    return by_format(
+        lambda c, b: (*split(mp.pi / 2, b), rounded(2 / mp.pi, b), trust[c]))
+
+
+@table
+def two_over_pi() -> Rows:
+    """2/pi * 2**(32*g - 52) modulo 4 in four parts, for the exponents 32*g ... 32*g + 31."""
+    with mp.workprec(1400):
+        rows = [split(mp.fmod(mp.ldexp(2 / mp.pi, 32 * g - 52), 4), 53, 4) for g in range(32)]
+    return {"d": tuple(zip(*rows))}
+
+
+@table
+def sin() -> Rows:
+    """(sin(r) - r) / r**3 in z = r**2 on |r| <= pi/4, error relative to r."""
+    count = {"d": 6, "f": 4}
+
+    def remainder(z: Any) -> Any:
+        r = mp.sqrt(z)
+        return (mp.sin(r) - r) / (r * z)
+
+    return by_format(lambda c, b: minimax(
+        remainder, range(count[c]), SMALL, QUARTER_PI[c]**2, b, abs))
+
+
+@table
+def cos() -> Rows:
+    """(cos(r) - 1 + r**2/2) / r**4 in z = r**2 on |r| <= pi/4, absolute error."""
+    count = {"d": 6, "f": 3}
+    return by_format(lambda c, b: minimax(
+        lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2, range(count[c]),
+        SMALL, QUARTER_PI[c]**2, b, lambda z: z**2))
 
 
 # ---------------------------------------------------------------- writing the module

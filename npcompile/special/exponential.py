@@ -12,8 +12,8 @@ from npcompile.graph.expression import Expr, const, fma, from_bits, poly, rare, 
 from npcompile.special.coefficients import EXP, LN2
 from npcompile.special.formats import Format, format_of, power_of_two, scale
 
-#: beyond these arguments exp is infinite or zero; between the inner two its result is normal
-RANGE = {"d": (-746.0, 710.0, 708.3), "f": (-104.0, 89.0, 87.3)}
+#: beyond these arguments exp is infinite or zero; up to the last in magnitude its result is normal
+RANGE = {"d": (-746.0, 710.0, 708.3964185322641), "f": (-104.0, 89.0, 87.33654)}
 
 
 def exp(x: Expr) -> Expr:
