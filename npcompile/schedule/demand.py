@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from npcompile.graph.ir import Check, Graph, Node, NumberOf, Tree, leaves, result_nodes
-from npcompile.graph.types import Scalar
+from npcompile.graph.ir import Check, Graph, Node, Tree, Window, result_nodes
+from npcompile.graph.types import Array, Scalar
 
 END = 1 << 60
 #: costs of primitives in additions; what moves or converts bits is free
@@ -28,6 +28,7 @@ class Demand:
         self.position = {node: k for k, node in enumerate(nodes)}
         for param in graph.params:
             self.position.setdefault(param, -1)
+        self.own_writes = _own_writes(graph)
         self.consumers: dict[Node, list[Node]] = {node: [] for node in self.position}
         self.last_use: dict[Node, int] = {}  # of the node itself
         self.last_need: dict[Node, int] = {}  # of it or of what is computed from it
@@ -38,11 +39,30 @@ class Demand:
 
     def _uses(self, node: Node) -> None:
         here = self.position[node]
-        need = here if node.op in ORDERED else max(here, self.last_need.get(node, here))
+        ordered = node.op in ORDERED and not self.replaces(node)
+        need = here if ordered else max(here, self.last_need.get(node, here))
         for arg in (*node.args, *resumed(node)):
             self.consumers[arg].append(node)
             self.last_use[arg] = max(self.last_use.get(arg, -1), here)
             self.last_need[arg] = max(self.last_need.get(arg, -1), need)
+
+    def replaces(self, node: Node) -> bool:
+        """Whether a write overwrites all of an array that is ours: then its value is the array."""
+        if node.op != "write" or node in self.own_writes or len(node.args) > 2:
+            return False
+        whole = node.type
+        assert isinstance(whole, Array)
+        return node.attrs == Window(0, whole.shape, whole.strides)
+
+
+def _own_writes(graph: Graph) -> set[Node]:
+    """The writes that make the versions of parameters themselves (not of copies)."""
+    found: set[Node] = set()
+    for node in graph.finals.values():
+        while node.op == "write":
+            found.add(node)
+            node = node.args[0]
+    return found
 
 
 def resumed(node: Node) -> list[Node]:
@@ -59,7 +79,3 @@ def resumed(node: Node) -> list[Node]:
 def is_number(node: Node) -> bool:
     return isinstance(node.type, Scalar)
 
-
-def number_leaves(tree: Tree) -> list[Node]:
-    """The scalar nodes of a result."""
-    return [leaf.node for leaf in leaves(tree) if isinstance(leaf, NumberOf)]

@@ -1,0 +1,161 @@
+"""Reductions: the canonical order, with what they reduce computed on the way if that keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from npcompile.core.errors import refuse
+from npcompile.core.sizes import Size
+from npcompile.graph.ir import Const, Node, Number, Reduction
+from npcompile.graph.primitives import REDUCTIONS
+from npcompile.graph.types import Array
+from npcompile.ops.canonical import plan
+from npcompile.program.ir import Apply
+from npcompile.schedule.memory import weight
+from npcompile.schedule.nest import Fold, Nest
+
+if TYPE_CHECKING:
+    from npcompile.schedule.scheduler import Scheduler, Work
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Axes to loop over, slowest first; groups that are one loop; pieces of a run."""
+
+    axes: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...] = ()
+    chunk: Size = 0
+    flat: int = 1
+
+
+def reduce(s: Scheduler, node: Node) -> None:
+    """Schedules one reduction."""
+    attrs = cast(Reduction, node.attrs)
+    operand = node.args[0]
+    initial = _initial(node, attrs)
+    order = _order(s, operand, attrs)
+    if order.flat > 1:
+        _flatten(s, operand, order)
+    work = _collect(s, node, operand, order)
+    extents = _shape(s, operand)
+    nest = _nest(s, extents, attrs, order, work)
+    s.fill(nest, work)
+    value = nest.known[operand, tuple(range(len(extents)))]
+    if not attrs.kind.startswith("arg") and operand.dtype != attrs.loop:
+        value = nest.value(Apply("cast", (value,), attrs.loop))
+    memory = s.fresh(node)
+    place = memory.whole(s.facts)
+    along = _along(len(extents), attrs)
+    access = nest.access(place, along)
+    nest.folds.append(Fold(attrs.kind, access, value, attrs.loop, initial, order.chunk))
+    nest.lines.add(node.line)
+    s.place[node] = place
+
+
+def _shape(s: Scheduler, operand: Node) -> tuple[Size, ...]:
+    return tuple(map(s.facts.norm, operand.shape))
+
+
+def _initial(node: Node, attrs: Reduction) -> Number | None:
+    """The accumulator's start, in the dtype of the loop."""
+    given: Number | None = REDUCTIONS[attrs.kind][1]
+    if len(node.args) > 1:
+        start = node.args[1]
+        if not isinstance(start.attrs, Const):
+            raise refuse(attrs.kind, "initial= is computed", node.line)
+        given = start.attrs.value
+    if given is None:
+        return None
+    return cast(np.generic, np.asarray(given).astype(attrs.loop)[()])
+
+
+def _order(s: Scheduler, operand: Node, attrs: Reduction) -> Order:
+    """The canonical order; where every order gives the same bits, that of memory."""
+    place = s.place.get(operand)
+    assert isinstance(operand.type, Array)
+    strides = operand.type.strides if place is None else place.strides
+    strides = tuple(map(s.facts.norm, strides))
+    shape = _shape(s, operand)
+    if attrs.kind in ("sum", "prod") and attrs.loop.kind in "fc":
+        return _canonical(s, shape, strides, attrs, operand.dtype != attrs.loop)
+    kept = [k for k in range(len(shape)) if k not in attrs.axes]
+    if attrs.kind.startswith("arg"):
+        return Order((*kept, *attrs.axes))
+    return Order(tuple(sorted(range(len(shape)), key=lambda k: weight(strides[k]), reverse=True)))
+
+
+def _canonical(
+    s: Scheduler, shape: tuple[Size, ...], strides: tuple[Size, ...], attrs: Reduction, casts: bool
+) -> Order:
+    found = plan(s.facts, shape, strides, attrs.axes, casts)
+    axes = tuple([axis for group in found.axes for axis in group.axes])
+    if not any(group.reduced for group in found.axes):  # all reduced axes have one element
+        axes = (*axes, attrs.axes[-1]) if attrs.axes else axes
+    groups = tuple([group.axes for group in found.axes if len(group.axes) > 1])
+    if attrs.kind == "prod":
+        return Order(axes, groups)
+    return Order(axes, groups, found.chunk, max(found.flat, 1))
+
+
+def _flatten(s: Scheduler, operand: Node, order: Order) -> None:
+    raise refuse("sum", "over several axes that are no single run of memory", operand.line)
+
+
+def _collect(s: Scheduler, node: Node, operand: Node, order: Order) -> Work:
+    """What the nest computes: the operand's elements, or only loads of it."""
+    extents = _shape(s, operand)
+    work = s.collect(extents, [operand])
+    if operand in s.place:
+        return work
+    if s.shared(extents, work):
+        s.note(node, "what it reduces is needed again and dear: it is stored first")
+    elif _fits(extents, work, order):
+        return work
+    else:
+        s.note(node, "the order of the sum needs what it reduces in memory")
+    s.materialise(operand)
+    return s.collect(extents, [operand])
+
+
+def _fits(extents: tuple[Size, ...], work: Work, order: Order) -> bool:
+    """Whether axes that the order joins are also single runs of everything that is loaded."""
+    joined = {axis for group in order.groups for axis in group}
+    if not joined:
+        return True
+    if any(node.op == "iota" and axes[0] in joined for node, axes in work.order):
+        return False
+    return all(
+        load.steps[outer] == load.steps[inner] * extents[inner]
+        for group in order.groups
+        for outer, inner in zip(group, group[1:])
+        for load in work.loads
+    )
+
+
+def _nest(
+    s: Scheduler, extents: tuple[Size, ...], attrs: Reduction, order: Order, work: Work
+) -> Nest:
+    """The last nest, if it is a reduction over the same space, or a new one."""
+    reduced = tuple(sorted(attrs.axes))
+    last = s.steps[-1] if s.steps else None
+    if (
+        isinstance(last, Nest) and last.folds and last.extents == extents
+        and last.reduced == reduced and last.order == order.axes and last.groups == order.groups
+        and last.accepts(s.facts, work.loads, [])
+    ):
+        return last
+    nest = Nest(extents, reduced, order.axes, order.groups)
+    s.steps.append(nest)
+    return nest
+
+
+def _along(ndim: int, attrs: Reduction) -> tuple[int | None, ...]:
+    """For each axis of the result the axis of the nest, None for a kept axis of one element."""
+    if attrs.keepdims:
+        return tuple([None if k in attrs.axes else k for k in range(ndim)])
+    return tuple([k for k in range(ndim) if k not in attrs.axes])
+
+

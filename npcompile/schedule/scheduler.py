@@ -1,0 +1,559 @@
+"""Walks a graph in traced order and writes loop nests.
+
+Elementwise values are *virtual*: they are computed inside the nests of whoever needs them.  A
+value gets memory of its own when a reduction, a host call, a window or a result needs it there,
+when memory that it reads is about to change, or when it would be expensive to compute twice.
+Writes happen at their own place, straight into the memory of the version before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Union, cast
+
+import numpy as np
+
+from npcompile.core.errors import refuse
+from npcompile.core.sizes import Facts, Size, Symbol
+from npcompile.graph import layout
+from npcompile.graph.ir import Check as CheckAttrs
+from npcompile.graph.ir import Const as ConstAttrs
+from npcompile.graph.ir import (
+    Get,
+    Graph,
+    HostCall,
+    Node,
+    Param,
+    Resume,
+    SizeOf,
+    Table,
+    Window,
+    result_nodes,
+)
+from npcompile.graph.primitives import PRIMITIVES
+from npcompile.graph.types import Array, Nothing, Scalar, Tuple
+from npcompile.program.ir import Apply, AxisIndex, Const, SizeValue
+from npcompile.schedule.demand import COSTS, END, HEAVY, LIMIT, Demand, is_number
+from npcompile.schedule.memory import Access, Memory, Place, overlap
+from npcompile.schedule.nest import AxisMap, Nest, Put
+
+Key = tuple[Node, AxisMap]
+Step = Union[Nest, "Leave", "Binding", "Host"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leave:
+    """A check in the making."""
+
+    memory: Memory
+    reason: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binding:
+    symbol: Symbol
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Host:
+    """A host call in the making."""
+
+    function: HostCall
+    inputs: tuple[tuple[Place, np.dtype], ...]
+    outputs: tuple[Memory, ...]
+    line: int
+
+
+class Scheduler:
+    """State of one walk.  ``place`` says where the elements of placed nodes are; all others are
+    virtual.  ``now`` is the position of the node at hand."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.facts: Facts = graph.facts
+        self.demand = Demand(graph)
+        self.place: dict[Node, Place] = {}
+        self.live: dict[Node, None] = {}  # nodes seen so far whose last use is to come
+        self.costs: dict[Node, int] = {}
+        self.axis_of: dict[Node, AxisMap] = {}  # virtual windows: base axis -> window axis
+        self.steps: list[Step] = []
+        self.memories: list[Memory] = []
+        self.params: list[Memory] = []
+        self.resumes: list[Resume] = []
+        self.notes: list[str] = []
+        self.names: set[str] = set()
+        self.now = -1
+        self.effects = False  # whether Python could see that something has happened
+        self.returned = {n for n in result_nodes(graph.result) if isinstance(n.type, Array)}
+        self.binds = {node: name for name, node in graph.bound.items()}
+        for node in graph.params:
+            self._param(node)
+
+    def run(self) -> None:
+        """Schedules every node; results are the caller's to ask for."""
+        for position, node in enumerate(self.graph.region.nodes):
+            self.now = position
+            _HANDLERS.get(node.op, Scheduler._virtual)(self, node)
+            if self.demand.last_use.get(node, -1) > position:
+                self.live[node] = None
+            if node in self.binds:
+                self.bind(node)
+        self.now = END
+
+    # ------------------------------------------------------------------ memories
+
+    def memory(
+        self,
+        stem: str,
+        kind: Literal["result", "temp", "scalar"],
+        dtype: np.dtype,
+        shape: tuple[Size, ...] = (),
+        strides: tuple[Size, ...] = (),
+    ) -> Memory:
+        made = Memory(self.name(f"{stem}{len(self.memories)}"), kind, dtype, shape, strides)
+        self.memories.append(made)
+        return made
+
+    def name(self, wish: str) -> str:
+        while wish in self.names:
+            wish += "_"
+        self.names.add(wish)
+        return wish
+
+    def fresh(self, node: Node, kind: Literal["result", "temp"] = "temp") -> Memory:
+        """Memory for all of a node's elements, laid out as NumPy lays out a fresh array."""
+        if is_number(node):
+            return self.memory("s", "scalar", node.dtype)
+        type_ = node.type
+        assert isinstance(type_, Array)
+        strides = type_.strides
+        if node.op in ("read", "param"):
+            strides = layout.k_strides(self.facts, type_.shape, [strides])
+        return self.memory("r" if kind == "result" else "t", kind, type_.dtype, type_.shape,
+                           strides)
+
+    def _param(self, node: Node) -> None:
+        attrs = cast(Param, node.attrs)
+        name = self.name(attrs.name if attrs.name.isidentifier() else f"p{attrs.index}")
+        if isinstance(node.type, Array):
+            made = Memory(name, "param", node.type.dtype, node.type.shape, node.type.strides,
+                          attrs.index)
+        else:
+            made = Memory(name, "scalar", node.dtype, index=attrs.index)
+        self.params.append(made)
+        self.place[node] = made.whole(self.facts)
+        if self.demand.last_use.get(node, -1) >= 0:
+            self.live[node] = None
+
+    # ------------------------------------------------------------------ nodes
+
+    def _virtual(self, node: Node) -> None:
+        if node.op not in PRIMITIVES and node.op not in _FREE:
+            raise refuse(node.op, "can't be scheduled yet", node.line)
+        if is_number(node) and node.dtype.kind not in "biufc":
+            raise refuse(node.op, f"a number of dtype {node.dtype}", node.line)
+        self._cost(node, node.args)
+
+    def _cost(self, node: Node, args: Sequence[Node]) -> None:
+        total = COSTS.get(node.op, 1)
+        for arg in args:
+            if arg not in self.place and not (is_number(arg) and node.shape):
+                total += self.costs.get(arg, 0)
+        self.costs[node] = min(total, LIMIT)
+
+    def _param_node(self, node: Node) -> None:
+        assert node in self.place
+
+    def _read(self, node: Node) -> None:
+        version = node.args[0]
+        window = cast(Window, node.attrs)
+        if version not in self.place:
+            axes = axis_window(version, window)
+            if axes is not None:
+                self.axis_of[node] = axes
+                self._cost(node, node.args)
+                return
+            self.note(node, "a window of a computed value: it is stored first")
+        self.place[node] = self.laid_out(version).window(window)
+
+    def laid_out(self, version: Node) -> Place:
+        """Where a version is, its strides being those of its type, so that windows fit."""
+        place = self.materialise(version)
+        assert isinstance(version.type, Array)
+        if place.strides != tuple(map(self.facts.norm, version.type.strides)):
+            raise refuse("view", "of an array whose copy is laid out in another way", version.line)
+        return place
+
+    def _get(self, node: Node) -> None:
+        assert isinstance(node.attrs, Get)
+        if node not in self.place:
+            raise refuse("get", "of a value that has no parts in memory", node.line)
+
+    def _check(self, node: Node) -> None:
+        attrs = cast(CheckAttrs, node.attrs)
+        if self.effects and attrs.resume.frames:
+            raise refuse("check", "leaving compiled code after something visible has happened",
+                         node.line)
+        memory = self.number(node.args[0])
+        self.resumes.append(attrs.resume)
+        self.steps.append(Leave(memory, attrs.reason, len(self.resumes) - 1))
+
+    def bind(self, node: Node) -> None:
+        """From here on a symbol stands for a computed number."""
+        self.steps.append(Binding(self.binds[node], self.number(node)))
+
+    def _host_call(self, node: Node) -> None:
+        function = cast(HostCall, node.attrs)
+        inputs = []
+        for arg in node.args:
+            place = self.materialise(arg)
+            inputs.append((place, arg.dtype))
+        types = node.type.items if isinstance(node.type, Tuple) else (node.type,)
+        outputs = []
+        for type_ in types:
+            if isinstance(type_, Nothing):
+                continue
+            if not isinstance(type_, (Array, Scalar)):
+                raise refuse(function.path, "returns something that is no array", node.line)
+            strides = type_.strides if isinstance(type_, Array) else ()
+            kind: Literal["temp", "scalar"] = "temp" if isinstance(type_, Array) else "scalar"
+            outputs.append(self.memory("h", kind, type_.dtype, type_.shape, strides))
+        if isinstance(node.type, Tuple):
+            for user in self.demand.consumers[node]:
+                assert isinstance(user.attrs, Get)
+                self.place[user] = outputs[user.attrs.index].whole(self.facts)
+        elif outputs:
+            self.place[node] = outputs[0].whole(self.facts)
+        self.steps.append(Host(function, tuple(inputs), tuple(outputs), node.line))
+        self.effects = True
+
+    def _region(self, node: Node) -> None:
+        raise refuse(node.op.rstrip("_"), "traced control flow can't be scheduled yet", node.line)
+
+    def _reduce(self, node: Node) -> None:
+        from npcompile.schedule.reductions import reduce
+
+        reduce(self, node)
+
+    def _write(self, node: Node) -> None:
+        from npcompile.schedule.writes import write
+
+        write(self, node)
+
+    def virtual_write(self, node: Node) -> None:
+        """All of an array of ours is overwritten: from now on it is its new value."""
+        self._cost(node, node.args[1:2])
+
+    # ------------------------------------------------------------------ making values
+
+    def materialise(self, node: Node) -> Place:
+        """Where a node's elements are; they are computed now if they are nowhere yet."""
+        found = self.place.get(node)
+        if found is not None:
+            return found
+        if node.op == "empty":
+            place = self.fresh(node).whole(self.facts)
+        else:
+            place = self.store(node, self.fresh(node))
+        self.place[node] = place
+        return place
+
+    def number(self, node: Node) -> Memory:
+        """The scalar memory that holds a number."""
+        place = self.place.get(node)
+        if place is None or place.memory.kind != "scalar":
+            place = self.place[node] = self.store(node, self.fresh(node))
+        return place.memory
+
+    def store(self, node: Node, memory: Memory) -> Place:
+        """Computes or copies all of a node's elements into a memory."""
+        place = memory.whole(self.facts)
+        self.put([node], place)
+        return place
+
+    def put(self, nodes: Sequence[Node], target: Place) -> None:
+        """Stores ``nodes[0]`` (where ``nodes[1]`` holds, if given) into a place, broadcast."""
+        work = self.collect(target.shape, nodes)
+        work.roots = frozenset(nodes[:1])
+        nest = self.open_nest(target.shape, work, target)
+        self.fill(nest, work)
+        positions = [nest.known[node, broadcast(node, target.shape)] for node in nodes]
+        access = nest.access(target, tuple(range(len(target.shape))))
+        nest.puts.append(Put(access, positions[0], positions[1] if positions[1:] else None))
+
+    def open_nest(self, extents: tuple[Size, ...], work: Work, target: Place) -> Nest:
+        """The last nest, if these statements may run inside it, or a new one."""
+        stores = [whole_access(target)]
+        last = self.steps[-1] if self.steps else None
+        position = len(self.steps)
+        if not extents and isinstance(last, Nest) and last.extents and self._may_precede(
+            last, work, target
+        ):
+            position -= 1
+            last = self.steps[position - 1] if position else None
+        if (
+            isinstance(last, Nest) and last.extents == extents and not last.folds
+            and last.order is None and last.accepts(self.facts, work.loads, stores)
+        ):
+            return last
+        nest = Nest(extents)
+        self.steps.insert(position, nest)
+        return nest
+
+    def _may_precede(self, nest: Nest, work: Work, target: Place) -> bool:
+        """Whether numbers may be computed before the last nest: they don't depend on it."""
+        touched = {load.memory for load in work.loads}
+        return target.memory.kind == "scalar" and not any(
+            nest.stores_to(memory) for memory in touched
+        ) and target.memory not in nest.memories()
+
+    # ------------------------------------------------------------------ what a nest computes
+
+    def collect(self, extents: tuple[Size, ...], roots: Sequence[Node]) -> Work:
+        """Everything that must be computed inside a nest over ``extents`` for some roots.
+
+        What is heavy and smaller than the nest, and numbers that an array nest needs, are stored
+        before it.
+        """
+        while True:
+            work, first = self._walk(extents, roots)
+            if not first:
+                return work
+            for node in first:
+                if is_number(node):
+                    self.number(node)
+                else:
+                    self.materialise(node)
+
+    def _walk(self, extents: tuple[Size, ...], roots: Sequence[Node]) -> tuple[Work, list[Node]]:
+        probe = Nest(extents)
+        keys: dict[Key, None] = {}
+        loads: list[Access] = []
+        first: dict[Node, None] = {}
+        stack = [(node, broadcast(node, extents)) for node in roots]
+        while stack:
+            key = stack.pop()
+            if key in keys:
+                continue
+            node, axes = key
+            keys[key] = None
+            place = self.place.get(node)
+            if extents and is_number(node) and node.op not in _CONSTANT and (
+                place is None or place.memory.kind != "scalar"
+            ):
+                first[node] = None
+            elif place is not None:
+                loads.append(probe.access(place, axes))
+            elif self._too_small(node, axes, extents):
+                first[node] = None
+            else:
+                stack += self._operands(node, axes)
+        order = sorted(keys, key=lambda key: self.demand.position[key[0]])
+        return Work(order, loads), list(first)
+
+    def _too_small(self, node: Node, axes: AxisMap, extents: tuple[Size, ...]) -> bool:
+        along = {axis for axis in axes if axis is not None}
+        repeated = len(along) < sum(not _is_one(extent) for extent in extents)
+        return bool(extents) and repeated and self.costs.get(node, 0) > HEAVY
+
+    def _operands(self, node: Node, axes: AxisMap) -> list[Key]:
+        """What a virtual node computes its elements from."""
+        if node.op == "read":
+            base = node.args[0]
+            picked = self.axis_of[node]
+            return [(base, tuple([None if k is None else axes[k] for k in picked]))]
+        if node.op == "write":
+            return [(node.args[1], _align(node.args[1], node, axes))]
+        return [(arg, _align(arg, node, axes)) for arg in node.args]
+
+    def fill(self, nest: Nest, work: Work) -> None:
+        """Computes the collected values inside a nest, and stores those that others will need."""
+        for key in work.order:
+            node, axes = key
+            if key in nest.known:
+                continue
+            place = self.place.get(node)
+            if place is not None:
+                nest.known[key] = nest.load(nest.access(place, axes), node.dtype)
+            else:
+                operands = [nest.known[k] for k in self._operands(node, axes)]
+                nest.known[key] = _compute(nest, node, axes, operands)
+            nest.lines.add(node.line)
+        self._share(nest, work)
+
+    def _share(self, nest: Nest, work: Work) -> None:
+        """Stores heavy values of this nest that something outside it needs too."""
+        for node in self.shared(nest.extents, work):
+            place = self.fresh(node).whole(self.facts)
+            axes = tuple(range(len(nest.extents)))
+            nest.puts.append(Put(nest.access(place, axes), nest.known[node, axes]))
+            self.place[node] = place
+
+    def shared(self, extents: tuple[Size, ...], work: Work) -> list[Node]:
+        """The heavy values of a nest, as large as the nest, that something outside it needs."""
+        if not extents:
+            return []
+        whole = tuple(range(len(extents)))
+        inside = {node for node, _ in work.order}
+        again: dict[Node, bool] = {}  # whether it would be computed again elsewhere
+        found = []
+        for node, axes in reversed(work.order):
+            if node in self.place or node in work.roots:
+                continue
+            again[node] = node in self.returned or any(
+                self._asks(user, inside, again) for user in self.demand.consumers[node]
+            )
+            dear = self.costs.get(node, 0) > HEAVY or node in self.returned
+            if again[node] and dear and axes == whole and node.shape == extents:
+                found.append(node)
+                again[node] = False
+        return found
+
+    def _asks(self, user: Node, inside: set[Node], again: dict[Node, bool]) -> bool:
+        """Whether a consumer will compute its operands later, outside the nest at hand."""
+        if self.demand.position[user] > self.now:
+            return True
+        if user in self.place:
+            return False
+        if user in inside:
+            return again.get(user, False)
+        return self.demand.last_need.get(user, -1) > self.now
+
+    # ------------------------------------------------------------------ memory that changes
+
+    def save(self, target: Place, but: Node | None) -> None:
+        """Before a place changes, stores every value that reads it and is needed later."""
+        known: dict[Node, bool] = {}
+        for node in list(self.live):
+            if self.demand.last_use[node] <= self.now:
+                del self.live[node]
+            elif node is not but and self._touches(node, target, known):
+                self.note(node, "stored before memory that it reads is changed")
+                self.place[node] = self.store(node, self.fresh(node))
+                known[node] = False
+
+    def _touches(self, root: Node, target: Place, known: dict[Node, bool]) -> bool:
+        seen = {root}
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            found = known.get(node)
+            place = self.place.get(node)
+            if found is None and place is not None:
+                found = known[node] = overlap(self.facts, place, target)
+            if found:
+                return True
+            if found is None:
+                operands = node.args[1:2] if node.op == "write" else node.args
+                stack += [arg for arg in operands if arg not in seen]
+                seen.update(operands)
+        return False
+
+    def note(self, node: Node, text: str) -> None:
+        where = f"line {node.line}: " if node.line else ""
+        self.notes.append(f"{where}{node.op}: {text}")
+
+
+@dataclass(slots=True)
+class Work:
+    """Values for one nest in traced order, and the memory that they load."""
+
+    order: list[Key]
+    loads: list[Access]
+    roots: frozenset[Node] = frozenset()
+
+
+# ------------------------------------------------------------------ index arithmetic
+
+
+def _is_one(size: Size) -> bool:
+    return isinstance(size, int) and size == 1
+
+
+def broadcast(node: Node, extents: tuple[Size, ...]) -> AxisMap:
+    """The nest's axes that a node's axes run along when it is broadcast to the nest."""
+    lead = len(extents) - len(node.shape)
+    return tuple([
+        None if _is_one(size) and not _is_one(extents[lead + k]) else lead + k
+        for k, size in enumerate(node.shape)
+    ])
+
+
+def _align(arg: Node, node: Node, axes: AxisMap) -> AxisMap:
+    """The same for an operand of an elementwise node."""
+    lead = len(node.shape) - len(arg.shape)
+    return tuple([
+        None if _is_one(size) and not _is_one(node.shape[lead + k]) else axes[lead + k]
+        for k, size in enumerate(arg.shape)
+    ])
+
+
+def axis_window(version: Node, window: Window) -> AxisMap | None:
+    """A window that only permutes, drops and repeats axes: for each axis of the version the one
+    of the window that runs along it."""
+    if window.part or window.offset != 0:
+        return None
+    whole = version.type
+    assert isinstance(whole, Array)
+    axes: list[int | None] = [None] * whole.ndim
+    for k, (size, stride) in enumerate(zip(window.shape, window.strides)):
+        if stride == 0 or _is_one(size):
+            continue
+        match = [
+            a for a in range(whole.ndim)
+            if axes[a] is None and whole.strides[a] == stride and whole.shape[a] == size
+        ]
+        if not match:
+            return None
+        axes[match[0]] = k
+    return tuple(axes)
+
+
+def whole_access(place: Place) -> Access:
+    """The access of a nest over exactly this place."""
+    return Access(place.memory, place.offset, place.strides, place.part)
+
+
+# ------------------------------------------------------------------ one value
+
+
+def _compute(nest: Nest, node: Node, axes: AxisMap, args: list[int]) -> int:
+    """The number of a virtual node's value inside a nest."""
+    match node.op:
+        case "const":
+            value = node.dtype.type(cast(ConstAttrs, node.attrs).value)
+            return nest.value(Const(value, node.dtype))
+        case "size":
+            return nest.value(SizeValue(cast(SizeOf, node.attrs).size))
+        case "iota":
+            if axes[0] is None:
+                return nest.value(Const(np.int64(0), node.dtype))
+            return nest.value(AxisIndex(axes[0]))
+        case "empty":
+            return nest.value(Const(node.dtype.type(0), node.dtype))
+        case "full" | "copy" | "read" | "write" | "cast":
+            if nest.values[args[0]].dtype == node.dtype:
+                return args[0]
+            return nest.value(Apply("cast", (args[0],), node.dtype))
+    table = node.attrs if isinstance(node.attrs, Table) else None
+    return nest.value(Apply(node.op, tuple(args), node.dtype, table))
+
+
+_FREE = frozenset({"cast", "copy", "full", "empty", "iota", "const", "size"})
+_CONSTANT = frozenset({"const", "size"})
+Handler = Callable[[Scheduler, Node], None]
+_HANDLERS: dict[str, Handler] = {
+    "param": Scheduler._param_node,
+    "read": Scheduler._read,
+    "write": Scheduler._write,
+    "reduce": Scheduler._reduce,
+    "get": Scheduler._get,
+    "check": Scheduler._check,
+    "host_call": Scheduler._host_call,
+    "if_": Scheduler._region,
+    "for_": Scheduler._region,
+    "while_": Scheduler._region,
+}

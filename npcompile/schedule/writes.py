@@ -1,0 +1,67 @@
+"""Writes: straight into the memory of the version before, in traced order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from npcompile.core.errors import refuse
+from npcompile.graph.ir import Node, Window
+from npcompile.graph.types import Array
+from npcompile.schedule.memory import Access, Place, conflict
+
+if TYPE_CHECKING:
+    from npcompile.schedule.scheduler import Scheduler
+
+
+def write(s: Scheduler, node: Node) -> None:
+    """Schedules one write."""
+    if s.demand.replaces(node) and node.args[0].dtype == node.args[1].dtype:
+        s.virtual_write(node)
+        return
+    version, value, *mask = node.args
+    whole = _own(s, node)
+    target = whole.window(cast(Window, node.attrs))
+    stays = _stays(s, value, target) and not mask
+    s.save(target, value if stays else None)
+    for operand in (value, *mask):
+        if _meets(s, operand, target):
+            s.note(node, "the value reads what is written, at other places: it is stored first")
+            s.materialise(operand)
+            if _meets(s, operand, target):
+                s.place[operand] = s.store(operand, s.fresh(operand))
+    s.put([value, *mask], target)
+    if stays:
+        s.place[value] = target
+    s.place[node] = whole
+    s.effects |= whole.memory.kind == "param"
+
+
+def _own(s: Scheduler, node: Node) -> Place:
+    """The memory to write into: the old version's own, or a copy if that is somebody else's."""
+    version = node.args[0]
+    place = s.laid_out(version)
+    mine = place.memory.kind != "param" or node in s.demand.own_writes
+    assert isinstance(version.type, Array)
+    if mine and place == place.memory.whole(s.facts):
+        return place
+    s.note(node, "another array has the same contents: they are copied first")
+    copy = s.store(version, s.fresh(version))
+    if copy.strides != place.strides:
+        raise refuse("write", "into a copy that is laid out in another way", node.line)
+    return copy
+
+
+def _stays(s: Scheduler, value: Node, target: Place) -> bool:
+    """Whether the value can be found in the target from now on."""
+    return (
+        value not in s.place and not target.part and value.dtype == target.dtype
+        and value.shape == target.shape and value.shape != ()
+        and s.demand.last_use[value] > s.now
+    )
+
+
+def _meets(s: Scheduler, operand: Node, target: Place) -> bool:
+    """Whether a value reads elements of the target other than the one it is stored to."""
+    work = s.collect(target.shape, [operand])
+    store = Access(target.memory, target.offset, target.strides, target.part)
+    return any(conflict(s.facts, target.shape, load, store) for load in work.loads)
