@@ -31,7 +31,7 @@ _FLOATS: dict[int, np.dtype] = {
 }
 _COMPLEX: dict[int, np.dtype] = {4: np.dtype(np.complex64), 8: np.dtype(np.complex128)}
 #: one type object per dtype, so that types can be compared by identity
-_SCALARS = {np.dtype(char): Scalar(np.dtype(char), "np") for char in "?bBhHiIlLqQefdFD"}
+_SCALARS = {np.dtype(char): Scalar(np.dtype(char), "np") for char in "?bBhHiIqQlLefdFD"}
 
 Value = Union["Expr", bool, int, float]
 

@@ -30,7 +30,8 @@ class Primitive:
 
 def _fma(a: Any, b: Any, c: Any) -> Any:
     """One rounding; by Python's integers, slowly: this defines the meaning, it is not for speed."""
-    return np.frompyfunc(_fma_one, 3, 1)(a, b, c).astype(np.result_type(a, b, c))[()]
+    exact = np.asarray(np.frompyfunc(_fma_one, 3, 1)(a, b, c))
+    return exact.astype(np.result_type(a, b, c))[()]
 
 
 def _fma_one(a: Any, b: Any, c: Any) -> Any:
