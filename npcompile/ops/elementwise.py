@@ -203,9 +203,14 @@ def _traced_weak(ctx: Context, node: Node, dtype: np.dtype, what: str) -> Node:
 @lru_cache(maxsize=4096)
 def _resolve(function: np.ufunc, likes: tuple[Any, ...], signature: tuple[Any, ...] | None,
              casting: str) -> Dtypes | None:
-    """The loop that NumPy takes, or None where it raises."""
+    """The loop that NumPy takes, or None where it raises.
+
+    Dtypes come as characters: ``l`` and ``q`` are equal dtypes with scalar types of their own.
+    """
+    options: dict[str, Any] = {} if signature is None else {"signature": signature}
     try:
-        found = function.resolve_dtypes(likes, signature=signature, casting=casting)
+        dtypes = tuple(np.dtype(x) if isinstance(x, str) else x for x in likes)
+        found = function.resolve_dtypes(dtypes, casting=casting, **options)
     except TypeError:
         return None
     return tuple(found)
@@ -222,7 +227,8 @@ def find_loop(ctx: Context, op: Op, inputs: Sequence[Input], outs: Sequence[Arra
     signature = None
     if dtype is not None:
         signature = (None,) * function.nin + (np.dtype(dtype),) * function.nout
-    found = _resolve(function, tuple(likes), signature, casting)
+    keys = tuple(x.char if isinstance(x, np.dtype) else x for x in likes)
+    found = _resolve(function, keys, signature, casting)
     if found is None:
         raise ctx.refuse(op.name, f"NumPy has no loop for {_show(likes)}: Python raises")
     if tuple(d.str for d in found) not in _signatures(op.signatures):
