@@ -30,11 +30,12 @@ class Primitive:
 
 def _fma(a: Any, b: Any, c: Any) -> Any:
     """One rounding; by Python's integers, slowly: this defines the meaning, it is not for speed."""
-    exact = np.asarray(np.frompyfunc(_fma_one, 3, 1)(a, b, c))
-    return exact.astype(np.result_type(a, b, c))[()]
+    dtype = np.result_type(a, b, c)
+    one = np.frompyfunc(lambda *operands: _fma_one(dtype.type, *operands), 3, 1)
+    return np.asarray(one(a, b, c)).astype(dtype)[()]
 
 
-def _fma_one(a: Any, b: Any, c: Any) -> Any:
+def _fma_one(kind: type, a: Any, b: Any, c: Any) -> Any:
     from fractions import Fraction
 
     if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
@@ -42,7 +43,7 @@ def _fma_one(a: Any, b: Any, c: Any) -> Any:
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
     if exact == 0:
         return a * b + c
-    return _round_fraction(exact, type(a))
+    return _round_fraction(exact, kind)
 
 
 def _round_fraction(exact: Any, kind: type) -> Any:
