@@ -38,8 +38,10 @@ def _fma(a: Any, b: Any, c: Any) -> Any:
 def _fma_one(kind: type, a: Any, b: Any, c: Any) -> Any:
     from fractions import Fraction
 
-    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
+    if not (np.isfinite(a) and np.isfinite(b)):
         return a * b + c
+    if not np.isfinite(c):
+        return c
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
     if exact == 0:
         return a * b + c

@@ -1,7 +1,10 @@
 """Conversions between dtypes, with NumPy's results where C leaves them open.
 
 Out of range and NaN, x86 gives the least integer of the instruction's width: int64 for int64 and
-uint64's lower half, int32 for all narrower types, which then keep the low bits.
+uint64's lower half, int32 for all narrower types, which then keep the low bits.  For uint32 NumPy
+has two ways: contiguous float32 and float64 go through int32 as uint64 does through int64;
+float16 and complex, and single elements of any type, keep the low bits of an int64.  Here a
+dtype has one way, whatever the layout.
 """
 
 from __future__ import annotations
@@ -29,7 +32,11 @@ def cast(f: Function, target: Target, parts: tuple[Value, ...], source: np.dtype
         if to.kind == "b":
             truth = [_real(f, part, inner, to) for part in parts]
             return (f.binary("or", *truth),)
+        if to == np.uint32:
+            return (_low_bits(f, parts[0], to),)
         return (_real(f, parts[0], inner, to),)
+    if source == np.float16 and to == np.uint32:
+        return (_low_bits(f, half_to_float(f, parts[0]), to),)
     return (_real(f, parts[0], source, to),)
 
 
@@ -97,6 +104,10 @@ def _to_half(f: Function, a: Value) -> Value:
         odd = f.binary("or", kept, literal("i64", 1 << 29, a.lanes))
         a = f.convert("fptrunc", f.bitcast(f.select(sticky, odd, kept), "double"), "float")
     return f.bitcast(f.convert("fptrunc", a, "half"), "i16")
+
+
+def _low_bits(f: Function, a: Value, to: np.dtype) -> Value:
+    return resize(f, f.convert("fptosi", a, "i64"), f"i{8 * to.itemsize}", signed=True)
 
 
 def _to_integer(f: Function, a: Value, to: np.dtype) -> Value:

@@ -102,3 +102,48 @@ def elementwise(op, dtypes, result, table=None, stride=1, out_stride=1):
 
 
 __all__ = ["TARGETS", "Alloc", "Const", "Runner", "elementwise", "program", "vector"]
+
+
+def pointwise(op, dtypes, result, table=None):
+    """The same of single elements: a kernel without axes."""
+    params = [Buffer(f"p{k}", "param", np.dtype(d), (), (), k) for k, d in enumerate(dtypes)]
+    out = Buffer("out", "param", np.dtype(result), (), (), len(params))
+    values = [Load(b, Index(0, ()), b.dtype) for b in params]
+    values.append(Apply(op, tuple(range(len(params))), np.dtype(result), table))
+    kernel = Kernel("k", (), tuple(values), (Store(out, Index(0, ()), len(params)),))
+    return program([*params, out], [], kernel, result=BufferResult(out))
+
+
+_libm = ctypes.CDLL("libm.so.6")
+FLAGS = {"invalid value": 1, "divide by zero": 4, "overflow": 8, "underflow": 16}
+
+
+def raised(run):
+    """The floating-point flags that a call raises in the machine."""
+    _libm.feclearexcept(63)
+    run()
+    return _libm.fetestexcept(sum(FLAGS.values()))
+
+
+def announced(run):
+    """The result of a NumPy expression and the flags that it reports."""
+    seen = set()
+    with np.errstate(all="call", call=lambda kind, _: seen.add(kind)):
+        result = run()
+    return result, sum(FLAGS[kind] for kind in seen)
+
+
+def same(a, b):
+    """Equal bits, any NaN being like any other."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.dtype.kind == "c":
+        return same(a.real, b.real) and same(a.imag, b.imag)
+    if a.dtype.kind != "f":
+        return np.array_equal(a, b)
+    nan = np.isnan(a)
+    bits = f"u{a.itemsize}"
+    return np.array_equal(nan, np.isnan(b)) and np.array_equal(
+        np.where(nan, 0, a.view(bits) if a.ndim else a[None].view(bits)[0]),
+        np.where(nan, 0, b.view(bits) if b.ndim else b[None].view(bits)[0]))
