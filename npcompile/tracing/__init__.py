@@ -1,0 +1,5 @@
+"""Bytecode to graph: :func:`trace` follows a Python function on symbolic values."""
+
+from npcompile.tracing.tracer import trace
+
+__all__ = ["trace"]

@@ -1,0 +1,196 @@
+"""Attributes: of arrays, numbers, modules, objects from outside, and objects the program made."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from npcompile.graph.ir import Node
+from npcompile.ops import views
+from npcompile.ops.operands import ArrayRef
+from npcompile.tracing.sources import Attribute, Source
+from npcompile.tracing.values import (
+    Box,
+    Dead,
+    Method,
+    Sequence,
+    Slice,
+    Static,
+    Value,
+    python_class,
+)
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+_LIBRARIES = frozenset(sys.stdlib_module_names) | {
+    "numpy", "scipy", "torch", "npcompile", "mpmath", "sympy", "llvmlite"
+}
+_MISSING = object()
+_C_METHODS = (MethodDescriptorType, WrapperDescriptorType)
+#: objects whose attributes never change
+_CONSTANT = (np.dtype, np.finfo, np.iinfo, type(Ellipsis), range, str, bytes, int, float, complex)
+
+
+def is_library(module: Any) -> bool:
+    """Whether a module belongs to a library whose names stay what they are."""
+    name: str = getattr(module, "__name__", "")
+    return name.partition(".")[0] in _LIBRARIES and name != "__main__"
+
+
+def method(t: Tracer, value: Value, name: str) -> Value | None:
+    """The plain function that ``value.name(...)`` calls with ``value`` first, if it is one."""
+    if isinstance(value, Static):
+        if isinstance(value.value, (type, ModuleType)):
+            return None
+        if value.source is not None:
+            return _method_outside(t, value.value, value.source, name)
+    kind = python_class(value)
+    found = inspect.getattr_static(kind, name, _MISSING)
+    if isinstance(found, _C_METHODS):
+        return Static(getattr(kind, name))
+    if isinstance(value, Box) and isinstance(found, FunctionType):
+        if name in t.cells[value]:
+            return None
+        return _class_function(t, value, name)
+    return None
+
+
+def _method_outside(t: Tracer, held: Any, source: Source, name: str) -> Value | None:
+    found = inspect.getattr_static(type(held), name, _MISSING)
+    if isinstance(found, _C_METHODS):
+        return Static(found)
+    if isinstance(found, FunctionType) and name not in getattr(held, "__dict__", {}):
+        place = Attribute(source, name)
+        t.inputs.guard(place, "code", found)
+        return Static(found, place)
+    return None
+
+
+def _class_function(t: Tracer, box: Box, name: str) -> Value:
+    """A function of the class of an instance that the program made."""
+    assert box.kind is not None
+    held = inspect.getattr_static(box.kind, name)
+    if box.source is None:
+        return Static(held)
+    return t.inputs.lift(held, Attribute(box.source, name))
+
+
+def load(t: Tracer, value: Value, name: str) -> Value:
+    """``value.name``."""
+    found = method(t, value, name)
+    if found is not None:
+        return Method(found, value)
+    match value:
+        case ArrayRef():
+            return t.operate(views.attribute, value, name)
+        case Node():
+            return _number(t, value, name)
+        case Sequence(items, kind) if name in getattr(kind, "_fields", ()):
+            return items[kind._fields.index(name)]  # type: ignore[attr-defined]
+        case Slice() if name in ("start", "stop", "step"):
+            part: Value = getattr(value, name)
+            return part
+        case Box() if value.kind not in (None, list, dict):
+            return _instance(t, value, name)
+        case Static(held, source):
+            return _static(t, held, source, name)
+    raise t.refuse(f".{name}", f"of a {type(value).__name__.lower()} is left to Python")
+
+
+def _number(t: Tracer, node: Node, name: str) -> Value:
+    """Attributes of numbers."""
+    numpy = python_class(node) is node.dtype.type
+    shared = {"dtype": node.dtype, "ndim": 0, "shape": (), "size": 1,
+              "itemsize": node.dtype.itemsize, "nbytes": node.dtype.itemsize}
+    if numpy and name in shared:
+        return t.value(shared[name])
+    if numpy and name == "T":
+        return node
+    return t.operate(views.attribute, node, name)
+
+
+def _instance(t: Tracer, box: Box, name: str) -> Value:
+    contents = t.cells[box]
+    if name in contents:
+        found: Value = contents[name]
+        return found
+    held = inspect.getattr_static(box.kind, name, _MISSING)
+    if held is _MISSING:
+        raise Dead
+    if isinstance(held, property):
+        return _property(t, held, box.source, name, box)
+    if isinstance(held, (staticmethod, classmethod)) or box.source is None:
+        raise t.refuse(f".{name}", "of this kind of object is left to Python")
+    return t.inputs.lift(held, Attribute(box.source, name))
+
+
+def _property(
+    t: Tracer, held: property, owner: Source | None, name: str, receiver: Value
+) -> Value:
+    from npcompile.tracing import calls
+
+    if owner is None or not isinstance(held.fget, FunctionType):
+        raise t.refuse(f".{name}", "is a property that Python computes")
+    getter = t.inputs.lift(held.fget, Attribute(Attribute(owner, name), "fget"))
+    return calls.call(t, getter, (receiver,), {})
+
+
+def _static(t: Tracer, held: Any, source: Source | None, name: str) -> Value:
+    if isinstance(held, ModuleType) and is_library(held):
+        if not hasattr(held, name):
+            raise Dead
+        return Static(getattr(held, name))
+    if isinstance(held, _CONSTANT) or (
+        isinstance(held, type) and is_library(sys.modules.get(held.__module__))
+    ):
+        if not hasattr(held, name):
+            raise Dead
+        return t.value(getattr(held, name))
+    if source is None:
+        raise t.refuse(f".{name}", f"of a {type(held).__name__} is left to Python")
+    return _outside(t, held, source, name)
+
+
+def _outside(t: Tracer, held: Any, source: Source, name: str) -> Value:
+    """An attribute of an object, class or module from outside."""
+    if isinstance(held, (ModuleType, type)):
+        if not hasattr(held, name):
+            raise Dead
+        return t.attribute_of(held, source, name)
+    found = inspect.getattr_static(held, name, _MISSING)
+    on_class = inspect.getattr_static(type(held), name, _MISSING)
+    if isinstance(on_class, property):
+        t.inputs.guard(source, "type", type(held))
+        return _property(t, on_class, Attribute(source, "__class__"), name, Static(held, source))
+    data = (GetSetDescriptorType, MemberDescriptorType)
+    if found is _MISSING or (
+        hasattr(type(on_class), "__set__") and not isinstance(on_class, data)
+    ):
+        raise t.refuse(f".{name}", f"of a {type(held).__name__} is computed by Python")
+    return t.attribute_of(held, source, name)
+
+
+def store(t: Tracer, target: Value, name: str, value: Value) -> None:
+    """``target.name = value``."""
+    if isinstance(target, Box) and target.kind not in (None, list, dict):
+        kind = target.kind
+        on_class = inspect.getattr_static(kind, name, _MISSING)
+        plain = inspect.getattr_static(kind, "__setattr__") is object.__setattr__
+        if plain and not hasattr(type(on_class), "__set__"):
+            t.cells[target] = {**t.cells[target], name: value}
+            return
+    if isinstance(target, ArrayRef):
+        raise t.refuse(f".{name} =", "changes an array's layout or is left to Python")
+    raise t.refuse(f".{name} =", "changes an object that comes from outside")

@@ -1,0 +1,339 @@
+"""Bytecode of CPython 3.11 to 3.13: instructions, blocks, dominators, loops, liveness.
+
+``co_code`` is walked by hand, which is an order of magnitude faster than ``dis``.  What is found
+about a code object is kept as long as the code object lives.
+"""
+
+from __future__ import annotations
+
+import opcode
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+from weakref import WeakKeyDictionary
+
+VERSION = sys.version_info[:2]
+RETURN = -1  #: the target of an exit that leaves the function
+
+_JUMPS = frozenset(opcode.hasjrel)
+_UNCONDITIONAL = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
+_ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
+_RAISES = frozenset({"RAISE_VARARGS", "RERAISE"})
+_SKIPPED = frozenset({"NOP", "RESUME", "PRECALL"})
+_CACHE, _EXTENDED = opcode.opmap["CACHE"], opcode.opmap["EXTENDED_ARG"]
+
+
+@dataclass(slots=True, eq=False)
+class Instruction:
+    """One instruction with its prefixes; ``after`` is the offset of the next one.
+
+    ``keywords`` is the index of the constant that names a call's last arguments (3.11, 3.12:
+    KW_NAMES is merged into the CALL, so that the pair can be executed again).
+    """
+
+    op: str
+    arg: int
+    offset: int
+    after: int
+    line: int
+    target: int = RETURN
+    jumps: bool = False
+    keywords: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """Code from ``start`` to ``end`` whose exceptions go to ``handler``."""
+
+    start: int
+    end: int
+    handler: int
+
+
+def _lines(code: CodeType) -> dict[int, int]:
+    """The line of each offset."""
+    lines, last = {}, code.co_firstlineno
+    for start, end, line in code.co_lines():
+        last = line if line is not None else last
+        for offset in range(start, end, 2):
+            lines[offset] = last
+    return lines
+
+
+def _decode(code: CodeType) -> list[Instruction]:
+    raw, lines, names = code.co_code, _lines(code), opcode.opname
+    found: list[Instruction] = []
+    start, extended, keywords = -1, 0, -1
+    for offset in range(0, len(raw), 2):
+        number, arg = raw[offset], raw[offset + 1] | extended
+        if number == _CACHE:
+            found[-1].after = offset + 2
+            continue
+        if start < 0:
+            start = offset
+        if number == _EXTENDED:
+            extended = arg << 8
+            continue
+        name, extended = names[number], 0
+        if name == "KW_NAMES":
+            keywords = arg
+            continue
+        if name == "PRECALL":
+            continue
+        instruction = Instruction(name, arg, start, offset + 2, lines.get(offset, 0))
+        instruction.jumps = number in _JUMPS
+        if name == "CALL":
+            instruction.keywords, keywords = keywords, -1
+        found.append(instruction)
+        start = -1
+    return found
+
+
+def _targets(order: list[Instruction]) -> None:
+    at = {i.offset: k for k, i in enumerate(order)}
+    for i in order:
+        if i.jumps:
+            i.target = i.after + (-2 if "BACKWARD" in i.op else 2) * i.arg
+    if VERSION >= (3, 12):
+        # an exhausted FOR_ITER: the iterator is popped here, its END_FOR (; POP_TOP) is skipped
+        for i in order:
+            if i.op == "FOR_ITER":
+                place = at[i.target] + (1 if VERSION < (3, 13) else 2)
+                i.target = order[place].offset
+
+
+def _varint(table: Iterator[int]) -> int:
+    byte = next(table)
+    value = byte & 63
+    while byte & 64:
+        byte = next(table)
+        value = value << 6 | byte & 63
+    return value
+
+
+def _exception_table(code: CodeType) -> list[Protected]:
+    table, found = iter(code.co_exceptiontable), []
+    while True:
+        try:
+            start = _varint(table) * 2
+        except StopIteration:
+            return found
+        length, handler, _ = _varint(table) * 2, _varint(table) * 2, _varint(table)
+        found.append(Protected(start, start + length, handler))
+
+
+_ONE_READ = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR", "LOAD_DEREF",
+                       "STORE_DEREF", "LOAD_CLOSURE", "MAKE_CELL"})
+_ONE_WRITE = frozenset({"STORE_FAST", "DELETE_FAST"})
+
+
+def accesses(i: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Indices of the locals that an instruction reads, then those that it writes."""
+    if i.op in _ONE_READ:
+        return (i.arg,), ((i.arg,) if i.op == "LOAD_FAST_AND_CLEAR" else ())
+    if i.op in _ONE_WRITE:
+        return (), (i.arg,)
+    high, low = i.arg >> 4, i.arg & 15
+    if i.op == "LOAD_FAST_LOAD_FAST":
+        return (high, low), ()
+    if i.op == "STORE_FAST_STORE_FAST":
+        return (), (high, low)
+    if i.op == "STORE_FAST_LOAD_FAST":
+        return ((low,) if low != high else ()), (high,)
+    return (), ()
+
+
+class Code:
+    """All that control flow needs to know of a code object.
+
+    ``blocks`` maps the offset of a block to its instructions, ``successors`` to the offsets that
+    it may go to; ``order`` numbers the blocks reached without exceptions in reverse post-order;
+    ``dominated`` maps a block to those it dominates; ``loops`` a header to its natural loop;
+    ``live`` a block to the locals that are read from there on; ``raises`` holds the blocks from
+    which every path raises.
+    """
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+        instructions = _decode(code)
+        _targets(instructions)
+        self.protected = _exception_table(code)
+        self.entry = instructions[0].offset
+        self.names = tuple(_local_names(code))
+        self._split(instructions)
+        self._order()
+        self._dominators()
+        self._natural_loops()
+        self._liveness()
+        self._raising()
+
+    # ------------------------------------------------------------------ blocks
+
+    def _split(self, order: list[Instruction]) -> None:
+        leaders = {self.entry, *(p.handler for p in self.protected)}
+        for i in order:
+            if i.jumps:
+                leaders.update((i.target, i.after))
+                if i.op == "FOR_ITER":
+                    leaders.add(i.offset)
+            elif i.op in _ENDS:
+                leaders.add(i.after)
+        self.blocks: dict[int, list[Instruction]] = {}
+        self.successors: dict[int, tuple[int, ...]] = {}
+        block: list[Instruction] = []
+        for i in order:
+            if i.offset in leaders:
+                block = self.blocks[i.offset] = []
+                start = i.offset
+            if i.op not in _SKIPPED:
+                block.append(i)
+            if i.op in _ENDS:
+                self.successors[start] = ()
+            elif i.jumps:
+                self.successors[start] = (
+                    (i.target,) if i.op in _UNCONDITIONAL else (i.after, i.target)
+                )
+            else:
+                self.successors[start] = (i.after,)
+
+    def _order(self) -> None:
+        post: list[int] = []
+        seen = {self.entry}
+        stack = [(self.entry, iter(self.successors[self.entry]))]
+        while stack:
+            block, pending = stack[-1]
+            step = next((t for t in pending if t not in seen), None)
+            if step is None:
+                post.append(block)
+                stack.pop()
+            else:
+                seen.add(step)
+                stack.append((step, iter(self.successors[step])))
+        self.order = {block: k for k, block in enumerate(reversed(post))}
+        self.predecessors: dict[int, list[int]] = {block: [] for block in self.order}
+        for block in self.order:
+            for target in self.successors[block]:
+                self.predecessors[target].append(block)
+
+    def _dominators(self) -> None:
+        # Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm (2001)
+        order, immediate = self.order, {self.entry: self.entry}
+
+        def common(a: int, b: int) -> int:
+            while a != b:
+                while order[a] > order[b]:
+                    a = immediate[a]
+                while order[b] > order[a]:
+                    b = immediate[b]
+            return a
+
+        changed = True
+        while changed:
+            changed = False
+            for block in list(order)[1:]:
+                new = -1
+                for p in self.predecessors[block]:
+                    if p in immediate:
+                        new = p if new < 0 else common(new, p)
+                if immediate.get(block) != new:
+                    immediate[block] = new
+                    changed = True
+        self.dominated: dict[int, set[int]] = {block: {block} for block in order}
+        for block in reversed(list(order)[1:]):
+            self.dominated[immediate[block]] |= self.dominated[block]
+
+    def _natural_loops(self) -> None:
+        self.loops: dict[int, set[int]] = {}
+        self.reducible = True
+        for block in self.order:
+            for header in self.successors[block]:
+                if self.order[header] > self.order[block]:
+                    continue
+                if block not in self.dominated[header]:
+                    self.reducible = False
+                    continue
+                body, work = self.loops.setdefault(header, {header}), [block]
+                while work:
+                    inside = work.pop()
+                    if inside not in body:
+                        body.add(inside)
+                        work += self.predecessors[inside]
+
+    # ------------------------------------------------------------------ what is needed, what raises
+
+    def handlers(self, start: int, end: int) -> list[int]:
+        """Handlers of exceptions raised between two offsets."""
+        return [p.handler for p in self.protected if p.start < end and start < p.end]
+
+    def _liveness(self) -> None:
+        edges = {
+            block: (*self.successors[block], *self._handlers_of(block)) for block in self.blocks
+        }
+        self.live: dict[int, set[int]] = {block: set() for block in self.blocks}
+        changed = True
+        while changed:
+            changed = False
+            for block in reversed(self.blocks):
+                live: set[int] = set()
+                for target in edges[block]:
+                    live |= self.live[target]
+                caught = [self.live[h] for h in self._handlers_of(block)]
+                live = self._before(self.blocks[block], live).union(*caught)
+                if live != self.live[block]:
+                    self.live[block] = live
+                    changed = True
+
+    def _handlers_of(self, block: int) -> list[int]:
+        body = self.blocks[block]
+        return self.handlers(body[0].offset, body[-1].after) if body else []
+
+    @staticmethod
+    def _before(instructions: list[Instruction], live: set[int]) -> set[int]:
+        live = set(live)
+        for i in reversed(instructions):
+            reads, writes = accesses(i)
+            live.difference_update(writes)
+            live.update(reads)
+        return live
+
+    def live_at(self, block: int, offset: int) -> set[int]:
+        """Locals that are read from the instruction at ``offset`` of ``block`` on."""
+        after: set[int] = set()
+        for target in (*self.successors[block], *self._handlers_of(block)):
+            after |= self.live[target]
+        rest = [i for i in self.blocks[block] if i.offset >= offset]
+        caught = [self.live[h] for h in self._handlers_of(block)]
+        return self._before(rest, after).union(*caught)
+
+    def _raising(self) -> None:
+        self.raises: set[int] = set()
+        changed = True
+        while changed:
+            changed = False
+            for block in reversed(self.order):
+                body, following = self.blocks[block], self.successors[block]
+                certain = bool(body) and body[-1].op in _RAISES
+                certain = certain or (bool(following) and all(t in self.raises for t in following))
+                if certain and block not in self.raises:
+                    self.raises.add(block)
+                    changed = True
+
+
+def _local_names(code: CodeType) -> Iterator[str]:
+    """Names of the fast locals by index: variables, then cells that are no arguments, then free
+    variables."""
+    yield from code.co_varnames
+    yield from (name for name in code.co_cellvars if name not in code.co_varnames)
+    yield from code.co_freevars
+
+
+_KNOWN: WeakKeyDictionary[CodeType, Code] = WeakKeyDictionary()
+
+
+def analyse(code: CodeType) -> Code:
+    """What is known about a code object; found once."""
+    found = _KNOWN.get(code)
+    if found is None:
+        found = _KNOWN[code] = Code(code)
+    return found

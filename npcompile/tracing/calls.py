@@ -1,0 +1,439 @@
+"""Operators of the language and calls: resolved by the identity of the function object."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from npcompile.graph.ir import Node
+from npcompile.ops import python
+from npcompile.ops.operands import ArrayRef
+from npcompile.ops.record import resolve
+from npcompile.tracing import attributes, containers, iteration
+from npcompile.tracing.bytecode import analyse
+from npcompile.tracing.sources import Attribute, Default, Source
+from npcompile.tracing.values import (
+    NULL,
+    UNBOUND,
+    Box,
+    Dead,
+    Frame,
+    Function,
+    Iterator,
+    Method,
+    Partial,
+    Sequence,
+    State,
+    Static,
+    Value,
+    boolean,
+    python_class,
+)
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "@": operator.matmul,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift,
+    ">>": operator.rshift, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}
+_UNARY: dict[str, Callable[[Any], Any]] = {
+    "-": operator.neg, "+": operator.pos, "~": operator.invert,
+}
+#: operands that are computed with while tracing: nothing of theirs warns or changes
+_PLAIN = (bool, int, float, complex, str, bytes, tuple, type, type(None), np.dtype, slice, range)
+
+
+def executed(t: Tracer, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
+    """Runs a pure function on known objects; what it raises, Python raises here."""
+    try:
+        with np.errstate(all="raise"):
+            return t.value(function(*args, **kwargs))
+    except FloatingPointError as error:
+        raise t.refuse(function.__name__, f"{error}: Python warns at each call") from None
+    except Exception:
+        raise Dead from None
+
+
+def _plain(t: Tracer, *values: Value) -> list[Any] | None:
+    """The objects that values are, if they may be computed with now."""
+    found = []
+    for value in values:
+        known, held = t.known(value) if not isinstance(value, Node) else (False, None)
+        if not known or type(held) not in _PLAIN:
+            return None
+        found.append(held)
+    return found
+
+
+# ---------------------------------------------------------------------- operators
+
+
+def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    """``left symbol right``; with ``=`` at the end of the symbol, in place."""
+    plain = symbol.rstrip("=")
+    held = _plain(t, left, right)
+    if held is not None:
+        return executed(t, _BINARY[plain], *held)
+    joined = _sequences(t, symbol, left, right)
+    if joined is not None:
+        return joined
+    if symbol != plain:
+        return t.operate(_inplace, plain, left, right) if not isinstance(
+            left, ArrayRef
+        ) else _keep(t, left, plain, right)
+    return t.operate(python.binary, symbol, left, right)
+
+
+def _inplace(t: Tracer, symbol: str, left: Any, right: Any) -> Any:
+    return python.inplace(t, symbol, left, right)
+
+
+def _keep(t: Tracer, left: ArrayRef, symbol: str, right: Value) -> Value:
+    """An array that is changed in place stays the same object."""
+    t.operate(_inplace, symbol, left, right)
+    return left
+
+
+def _sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Value | None:
+    """``+`` and ``*`` of tuples and lists."""
+    kinds = [python_class(v) for v in (left, right)]
+    plain = symbol.rstrip("=")
+    if plain == "+" and kinds[0] is kinds[1] and kinds[0] in (tuple, list):
+        joined = (*iteration.items(t, left), *iteration.items(t, right))
+    elif plain == "*" and kinds[0] in (tuple, list) and not isinstance(right, ArrayRef):
+        joined = iteration.items(t, left) * t.static(right, "a repetition")
+    elif plain == "*" and kinds[1] in (tuple, list) and not isinstance(left, ArrayRef):
+        joined = t.static(left, "a repetition") * iteration.items(t, right)
+    else:
+        return None
+    if len(joined) > 4096:
+        raise t.refuse("sequence", "is too long to follow item by item")
+    if symbol != plain and kinds[0] is list:
+        t.cells[containers.own(t, left)] = joined
+        return left
+    return Sequence(joined) if tuple in kinds else t.box(list, joined)
+
+
+def unary(t: Tracer, symbol: str, value: Value) -> Value:
+    held = _plain(t, value)
+    if held is not None:
+        return executed(t, _UNARY[symbol], *held)
+    return t.operate(python.unary, symbol, value)
+
+
+def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    held = _plain(t, left, right)
+    if held is not None:
+        return executed(t, _BINARY[symbol], *held)
+    for one in (left, right):
+        if isinstance(one, Static) and (one.value is None or isinstance(one.value, str)):
+            return _unlike(t, symbol, left, right)
+    kinds = [python_class(v) for v in (left, right)]
+    if kinds[0] is kinds[1] and kinds[0] in (tuple, list) and symbol in ("==", "!="):
+        return _compare_sequences(t, symbol, left, right)
+    if isinstance(left, Static) and isinstance(right, Static):
+        return _compare_objects(t, symbol, left.value, right.value)
+    return t.operate(python.compare, symbol, left, right)
+
+
+def _unlike(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    """A number compared with None or a string."""
+    if symbol in ("==", "!=") and not isinstance(left, ArrayRef) and not isinstance(
+        right, ArrayRef
+    ):
+        return boolean(symbol == "!=")
+    raise t.refuse(symbol, "between an array and something that is no number")
+
+
+def _compare_objects(t: Tracer, symbol: str, left: Any, right: Any) -> Value:
+    """Objects that compare by identity."""
+    plain = type(left).__eq__ is object.__eq__ and type(right).__eq__ is object.__eq__
+    if symbol not in ("==", "!=") or not plain:
+        raise t.refuse(symbol, f"of a {type(left).__name__} is left to Python")
+    return boolean((left is right) == (symbol == "=="))
+
+
+def _compare_sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    """Tuples or lists, item by item, where the items decide now."""
+    first, second = iteration.items(t, left), iteration.items(t, right)
+    equal = len(first) == len(second)
+    for a, b in zip(first, second):
+        if not equal:
+            break
+        verdict = truth(t, compare(t, "==", a, b))
+        equal = bool(t.static(verdict, "the equality of two sequences"))
+    return boolean(equal == (symbol == "=="))
+
+
+def truth(t: Tracer, value: Value) -> Value:
+    """``bool(value)``: TRUE, FALSE or a traced bool."""
+    match value:
+        case Static(held, source) if source is not None and type(held) in (list, dict):
+            t.inputs.guard(source, "length", len(held))
+            return boolean(bool(held))
+        case Static(held) if _computes_truth(type(held)):
+            raise t.refuse("truth", f"of a {type(held).__name__} is computed by Python")
+        case Static(held):
+            return boolean(bool(held))
+        case Sequence(items):
+            return boolean(bool(items))
+        case Box() if value.kind in (list, dict):
+            return boolean(bool(t.cells[value]))
+        case Function() | Method() | Partial() | Iterator():
+            return boolean(True)
+    found = t.operate(python.truth, value)
+    return boolean(bool(found.value)) if isinstance(found, Static) else found
+
+
+def _computes_truth(kind: type) -> bool:
+    """Whether a class has its own Python code for ``bool``."""
+    return any(
+        isinstance(getattr(kind, name, None), FunctionType) for name in ("__bool__", "__len__")
+    )
+
+
+def identical(t: Tracer, left: Value, right: Value) -> bool:
+    """``left is right``."""
+    if left is right and not isinstance(left, Node):
+        return True
+    if isinstance(left, Static) and isinstance(right, Static):
+        return left.value is right.value
+    if isinstance(left, ArrayRef) and isinstance(right, ArrayRef):
+        if left.cell.param >= 0 and right.cell.param >= 0:
+            raise t.refuse("is", "between two arrays from outside")
+        return False
+    if python_class(left) is not python_class(right):
+        return False
+    if isinstance(left, Box) and isinstance(right, Box):
+        return False
+    raise t.refuse("is", "between objects whose identity is not followed")
+
+
+# ---------------------------------------------------------------------- calls
+
+
+def call(
+    t: Tracer, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value],
+    plain: bool = False,
+) -> Value:
+    """``function(*args, **kwargs)``; ``plain``: the result goes on the stack, nothing else."""
+    match function:
+        case Function():
+            return _inline(t, function, args, kwargs, plain)
+        case Method(inner, receiver):
+            return call(t, inner, (receiver, *args), kwargs, plain)
+        case Partial(inner, first, keywords):
+            return call(t, inner, first + args, {**keywords, **kwargs}, plain)
+        case Static(held, source):
+            return _call_object(t, held, source, args, kwargs, plain)
+    raise t.refuse("call", f"of a {type(function).__name__.lower()}")
+
+
+def _call_object(
+    t: Tracer, held: Any, source: Source | None, args: tuple[Value, ...],
+    kwargs: dict[str, Value], plain: bool,
+) -> Value:
+    from npcompile.tracing.functions import FUNCTIONS, executable
+
+    special = FUNCTIONS.get(held) if hashable(held) else None
+    if special is not None:
+        found = special(t, args, kwargs)
+        if found is not NULL:
+            return found
+    if executable(t, held, args, kwargs):
+        known = [t.known(v)[1] for v in args]
+        return executed(t, held, *known, **{k: t.known(v)[1] for k, v in kwargs.items()})
+    op = resolve(_ufunc_of(held, args))
+    if op is not None:
+        return t.operate(_call_record, Static(op), args, kwargs)
+    if isinstance(held, FunctionType) and not _of_library(held):
+        if source is None:
+            raise t.refuse(held.__qualname__, "is a function whose place is not known")
+        return _inline(t, _from_outside(t, held, source), args, kwargs, plain)
+    if isinstance(held, type):
+        return _construct(t, held, source, args, kwargs)
+    if isinstance(held, (staticmethod, classmethod)):
+        raise t.refuse(type(held).__name__, "called directly")
+    wrapped = _compiled(held)
+    if wrapped is not None and source is not None:
+        return call(t, t.inputs.lift(wrapped, Attribute(source, "__wrapped__")), args, kwargs)
+    return _call_instance(t, held, source, args, kwargs)
+
+
+def hashable(held: Any) -> bool:
+    return type(held).__hash__ is not None
+
+
+def _ufunc_of(held: Any, args: tuple[Value, ...]) -> Any:
+    """Methods of NumPy's numbers are found as those of arrays."""
+    owner = getattr(held, "__objclass__", None)
+    if owner is not None and owner is not np.ndarray and issubclass(owner, np.generic):
+        return getattr(np.ndarray, held.__name__, held)
+    return held
+
+
+def _call_record(t: Tracer, op: Any, args: Any, kwargs: Any) -> Any:
+    return op.kind.call(op, t, args, kwargs)
+
+
+def _of_library(function: FunctionType) -> bool:
+    name = function.__globals__.get("__name__", "")
+    return attributes.is_library(sys.modules.get(name))
+
+
+def _compiled(held: Any) -> FunctionType | None:
+    """The Python function inside a compiled one of ours."""
+    if type(held).__module__.partition(".")[0] == "npcompile":
+        wrapped = getattr(held, "__wrapped__", None)
+        return wrapped if isinstance(wrapped, FunctionType) else None
+    return None
+
+
+def _call_instance(
+    t: Tracer, held: Any, source: Source | None, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value:
+    """An object with a ``__call__`` of its own, or something unknown."""
+    method = None
+    if source is not None and not isinstance(held, (BuiltinFunctionType, np.ufunc)):
+        method = attributes.method(t, Static(held, source), "__call__")
+    if isinstance(method, Static) and isinstance(method.value, FunctionType):
+        return call(t, method, (Static(held, source), *args), kwargs)
+    name = getattr(held, "__qualname__", None) or getattr(held, "__name__", None) or repr(held)
+    module = getattr(held, "__module__", None)
+    where = f"{module}." if module and module != "builtins" else ""
+    raise t.refuse(f"{where}{name}", "is a function that is not known here")
+
+
+def _from_outside(t: Tracer, function: FunctionType, source: Source) -> Function:
+    """A plain function; its guard covers code and defaults."""
+
+    def default(value: Any, name: str) -> Value:
+        if isinstance(value, (np.ndarray, list, dict)):
+            return t.inputs.lift(value, Default(name, source))
+        return t.value(value)
+
+    code = function.__code__
+    values = function.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
+    named = function.__kwdefaults__ or {}
+    return Function(
+        code,
+        function.__globals__,
+        source,
+        function.__qualname__,
+        tuple(map(default, values, names)),
+        {name: default(value, name) for name, value in named.items()},
+        t.free_variables(function, source),
+    )
+
+
+def _inline(
+    t: Tracer, f: Function, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool
+) -> Value:
+    variables = _bind(t, f, args, kwargs)
+    code = analyse(f.code)
+    variables += [UNBOUND] * (len(code.names) - len(variables))
+    state = State(variables, [], t.cells)
+    return t.enter(Frame(code, f.space, f.owner, f.closure, state, resumable=plain))
+
+
+def _bind(
+    t: Tracer, f: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> list[Value]:
+    """Arguments as local variables; what does not fit raises in Python."""
+    code = f.code
+    positional, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames[:total]
+    variables: list[Value] = [UNBOUND] * total
+    variables[: min(len(args), positional)] = args[:positional]
+    extra: dict[str, Value] = {}
+    for name, value in kwargs.items():
+        place = names.index(name, code.co_posonlyargcount) if (
+            name in names[code.co_posonlyargcount :]
+        ) else -1
+        if place < 0:
+            extra[name] = value
+        elif variables[place] is UNBOUND:
+            variables[place] = value
+        else:
+            raise Dead
+    first = positional - len(f.defaults)
+    for place in range(total):
+        if variables[place] is UNBOUND:
+            if place >= positional and names[place] in f.keyword_defaults:
+                variables[place] = f.keyword_defaults[names[place]]
+            elif first <= place < positional:
+                variables[place] = f.defaults[place - first]
+            else:
+                raise Dead
+    return variables + _rest(t, f, args[positional:], extra)
+
+
+def _rest(
+    t: Tracer, f: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> list[Value]:
+    """``*args`` and ``**kwargs``."""
+    rest: list[Value] = []
+    if f.code.co_flags & 0x04:
+        rest.append(Sequence(args))
+    elif args:
+        raise Dead
+    if f.code.co_flags & 0x08:
+        rest.append(t.box(dict, dict(kwargs)))
+    elif kwargs:
+        raise Dead
+    return rest
+
+
+# ---------------------------------------------------------------------- classes
+
+
+def _construct(
+    t: Tracer, kind: type, source: Source | None, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value:
+    """An instance of a plain class or a named tuple."""
+    fields = getattr(kind, "_fields", None)
+    if issubclass(kind, tuple) and fields is not None:
+        return _named_tuple(t, kind, fields, args, kwargs)
+    plain = type(kind) is type and kind.__new__ is object.__new__ and not _has_slots(kind)
+    if not plain or source is None or issubclass(kind, BaseException):
+        raise t.refuse(kind.__qualname__, "is a class whose instances only Python makes")
+    box = t.box(kind, {}, source)
+    held = kind.__init__  # type: ignore[misc]
+    if held is object.__init__:
+        if args or kwargs:
+            raise Dead
+        return box
+    init = t.inputs.lift(held, Attribute(source, "__init__"))
+    call(t, init, (box, *args), kwargs)
+    return box
+
+
+def _has_slots(kind: type) -> bool:
+    return any("__slots__" in c.__dict__ for c in kind.__mro__[:-1])
+
+
+def _named_tuple(
+    t: Tracer, kind: type, fields: tuple[str, ...], args: tuple[Value, ...],
+    kwargs: dict[str, Value],
+) -> Value:
+    defaults = getattr(kind, "_field_defaults", {})
+    found = dict(zip(fields, args))
+    if len(args) > len(fields) or any(k in found or k not in fields for k in kwargs):
+        raise Dead
+    found.update(kwargs)
+    for name in fields:
+        if name not in found:
+            if name not in defaults:
+                raise Dead
+            found[name] = t.value(defaults[name])
+    return Sequence(tuple(found[name] for name in fields), kind)

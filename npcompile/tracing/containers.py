@@ -1,0 +1,296 @@
+"""Subscripts and methods of lists, dictionaries, tuples and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from npcompile.graph.ir import Node
+from npcompile.ops import indexing
+from npcompile.ops.operands import ArrayRef
+from npcompile.tracing import iteration
+from npcompile.tracing.sources import Item
+from npcompile.tracing.values import (
+    NONE,
+    Box,
+    Dead,
+    Iterator,
+    Sequence,
+    Slice,
+    Static,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+
+def _at(t: Tracer, items: tuple[Value, ...], key: Value, kind: type) -> Value:
+    """An item, or a slice, of a tuple or list."""
+    index = t.static(key, "an index of a list or tuple")
+    if isinstance(index, slice):
+        found = items[index]
+        return t.box(list, found) if kind is list else Sequence(found)
+    try:
+        return items[index]
+    except (IndexError, TypeError):
+        raise Dead from None
+
+
+def getitem(t: Tracer, container: Value, key: Value) -> Value:
+    """``container[key]``."""
+    match container:
+        case ArrayRef():
+            return t.operate(indexing.getitem, container, key)
+        case Sequence(items):
+            return _at(t, items, key, tuple)
+        case Box() if container.kind is list:
+            return _at(t, t.cells[container], key, list)
+        case Box() if container.kind is dict:
+            name = t.static(key, "a dictionary's key")
+            if name not in t.cells[container]:
+                raise Dead
+            found: Value = t.cells[container][name]
+            return found
+        case Static(held, source) if source is not None and type(held) is list:
+            return _at(t, t.items_outside(held, source), key, list)
+        case Static(held, source) if source is not None and type(held) is dict:
+            name = t.static(key, "a dictionary's key")
+            if name not in held:
+                raise Dead
+            return t.inputs.lift(held[name], Item(source, name))
+        case Static(held) if isinstance(held, (str, bytes, tuple, range)):
+            try:
+                return t.value(held[t.static(key, "an index")])
+            except (IndexError, TypeError):
+                raise Dead from None
+    raise t.refuse("subscript", f"of a {type(container).__name__.lower()} is left to Python")
+
+
+def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bool:
+    """``a[k] = a[k]``: the end of every ``a[k] += b``."""
+    if not isinstance(value, ArrayRef) or value.cell is not container.cell:
+        return False
+    mark = t.builder.mark()
+    target = t.operate(indexing.getitem, container, key)
+    t.builder.rollback(mark)
+    return (
+        isinstance(target, ArrayRef)
+        and (target.cell, target.window) == (value.cell, value.window)
+    )
+
+
+def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
+    """``container[key] = value``."""
+    if isinstance(container, ArrayRef):
+        if not _onto_itself(t, container, key, value):
+            t.operate(indexing.setitem, container, key, value)
+        return
+    box = own(t, container)
+    if box.kind is dict:
+        name = t.static(key, "a dictionary's key")
+        t.cells[box] = {**t.cells[box], name: value}
+        return
+    index = t.static(key, "an index of a list")
+    items = list(t.cells[box])
+    try:
+        items[index] = iteration.items(t, value) if isinstance(index, slice) else value
+    except (IndexError, ValueError, TypeError):
+        raise Dead from None
+    t.cells[box] = tuple(items)
+
+
+def delitem(t: Tracer, container: Value, key: Value) -> None:
+    """``del container[key]``."""
+    box = own(t, container)
+    contents = dict(t.cells[box]) if box.kind is dict else list(t.cells[box])
+    try:
+        del contents[t.static(key, "a key")]
+    except (IndexError, KeyError, TypeError):
+        raise Dead from None
+    t.cells[box] = contents if box.kind is dict else tuple(contents)
+
+
+def own(t: Tracer, value: Value) -> Box:
+    """A list or dictionary that the program made and may change."""
+    if isinstance(value, Box) and value.kind in (list, dict):
+        return value
+    if isinstance(value, Static) and type(value.value) in (list, dict):
+        name = type(value.value).__name__
+        raise t.refuse(name, "comes from outside and would be changed")
+    raise t.refuse("change", f"of a {type(value).__name__.lower()} is left to Python")
+
+
+def mapping(t: Tracer, value: Value) -> dict[Any, Value]:
+    """The items of a dictionary."""
+    if isinstance(value, Box) and value.kind is dict:
+        contents: dict[Any, Value] = t.cells[value]
+        return contents
+    if isinstance(value, Static) and type(value.value) is dict:
+        if value.source is None:
+            return {k: t.value(v) for k, v in value.value.items()}
+        t.inputs.guard(value.source, "keys", tuple(value.value))
+        return {
+            k: t.inputs.lift(v, Item(value.source, k)) for k, v in value.value.items()
+        }
+    if isinstance(value, Sequence):  # keyword defaults of a function: names and values in turn
+        names = [t.static(name, "a name") for name in value.items[::2]]
+        return dict(zip(names, value.items[1::2]))
+    raise t.refuse("**", f"of a {type(value).__name__.lower()} is left to Python")
+
+
+def contains(t: Tracer, container: Value, item: Value) -> bool:
+    """``item in container``."""
+    if isinstance(container, Static) and type(container.value) is dict:
+        return t.static(item, "in") in mapping(t, container)
+    if isinstance(container, Box) and container.kind is dict:
+        return t.static(item, "in") in t.cells[container]
+    if isinstance(container, (ArrayRef, Node)):
+        raise t.refuse("in", "of an array is left to Python")
+    if isinstance(container, Static) and isinstance(container.value, (str, bytes, frozenset)):
+        return t.static(item, "in") in container.value
+    if isinstance(container, Iterator):
+        held = container.parts[0]
+        if container.kind == "static" and isinstance(held, Static):
+            return t.static(item, "in") in held.value
+        raise t.refuse("in", "of an iterator is left to Python")
+    return t.static(item, "in") in [
+        t.static(x, "in") for x in iteration.items(t, container)
+    ]
+
+
+def count(t: Tracer, value: Value) -> Value | None:
+    """``len(value)`` of anything but an array; None if it is none of ours."""
+    match value:
+        case Sequence(items):
+            return Static(len(items))
+        case Box() if value.kind in (list, dict):
+            return Static(len(t.cells[value]))
+        case Static(held, source) if source is not None and type(held) in (list, dict):
+            t.inputs.guard(source, "length", len(held))
+            return Static(len(held))
+        case Static(held) if hasattr(held, "__len__"):
+            return Static(len(held))
+        case ArrayRef() if value.ndim:
+            return t.builder.size(value.shape[0])
+    return None
+
+
+# ---------------------------------------------------------------------- methods
+
+ListMethod = Callable[..., Value]
+
+
+def _append(t: Tracer, box: Value, value: Value) -> Value:
+    target = own(t, box)
+    t.cells[target] = (*t.cells[target], value)
+    return NONE
+
+
+def _extend(t: Tracer, box: Value, more: Value) -> Value:
+    target = own(t, box)
+    t.cells[target] = (*t.cells[target], *iteration.items(t, more))
+    return NONE
+
+
+def _insert(t: Tracer, box: Value, index: Value, value: Value) -> Value:
+    target = own(t, box)
+    items = list(t.cells[target])
+    items.insert(t.static(index, "an index of a list"), value)
+    t.cells[target] = tuple(items)
+    return NONE
+
+
+def _pop(t: Tracer, box: Value, *index: Value) -> Value:
+    target = own(t, box)
+    contents = t.cells[target]
+    if target.kind is dict:
+        name = t.static(index[0], "a dictionary's key")
+        if name not in contents and len(index) == 2:
+            return index[1]
+        if name not in contents:
+            raise Dead
+        t.cells[target] = {k: v for k, v in contents.items() if k != name}
+        found: Value = contents[name]
+        return found
+    items = list(contents)
+    try:
+        found = items.pop(*(t.static(k, "an index of a list") for k in index))
+    except IndexError:
+        raise Dead from None
+    t.cells[target] = tuple(items)
+    return found
+
+
+def _reverse(t: Tracer, box: Value) -> Value:
+    target = own(t, box)
+    t.cells[target] = tuple(reversed(t.cells[target]))
+    return NONE
+
+
+def _clear(t: Tracer, box: Value) -> Value:
+    target = own(t, box)
+    t.cells[target] = {} if target.kind is dict else ()
+    return NONE
+
+
+def _copy(t: Tracer, container: Value) -> Value:
+    if isinstance(container, Static) and type(container.value) is list or (
+        isinstance(container, Box) and container.kind is list
+    ):
+        return t.box(list, iteration.items(t, container))
+    return t.box(dict, dict(mapping(t, container)))
+
+
+def _get(t: Tracer, container: Value, key: Value, default: Value = NONE) -> Value:
+    return mapping(t, container).get(t.static(key, "a dictionary's key"), default)
+
+
+def _keys(t: Tracer, container: Value) -> Value:
+    return Iterator("items", tuple(map(Static, mapping(t, container))))
+
+
+def _values(t: Tracer, container: Value) -> Value:
+    return Iterator("items", tuple(mapping(t, container).values()))
+
+
+def _items(t: Tracer, container: Value) -> Value:
+    pairs = mapping(t, container).items()
+    return Iterator("items", tuple(Sequence((Static(k), v)) for k, v in pairs))
+
+
+def _update(t: Tracer, box: Value, *other: Value, **named: Value) -> Value:
+    target = own(t, box)
+    more = mapping(t, other[0]) if other else {}
+    t.cells[target] = {**t.cells[target], **more, **named}
+    return NONE
+
+
+def _setdefault(t: Tracer, box: Value, key: Value, default: Value = NONE) -> Value:
+    target = own(t, box)
+    name = t.static(key, "a dictionary's key")
+    if name not in t.cells[target]:
+        t.cells[target] = {**t.cells[target], name: default}
+    found: Value = t.cells[target][name]
+    return found
+
+
+#: methods by identity of the descriptor on the type
+METHODS: dict[Any, ListMethod] = {
+    list.append: _append,
+    list.extend: _extend,
+    list.insert: _insert,
+    list.pop: _pop,
+    list.reverse: _reverse,
+    list.clear: _clear,
+    list.copy: _copy,
+    dict.pop: _pop,
+    dict.clear: _clear,
+    dict.copy: _copy,
+    dict.get: _get,
+    dict.keys: _keys,
+    dict.values: _values,
+    dict.items: _items,
+    dict.update: _update,
+    dict.setdefault: _setdefault,
+}

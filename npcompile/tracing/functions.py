@@ -1,0 +1,344 @@
+"""Python's own functions on traced values, by identity; and those that are run while tracing."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from npcompile.graph.ir import Node
+from npcompile.graph.types import FLOAT, INT, PY_BOOL, PY_FLOAT, PY_INT
+from npcompile.ops.operands import ArrayRef
+from npcompile.ops.record import resolve
+from npcompile.tracing import attributes, calls, containers, control, iteration
+from npcompile.tracing.bytecode import VERSION
+from npcompile.tracing.values import (
+    NONE,
+    NULL,
+    Box,
+    Dead,
+    Iterator,
+    Partial,
+    Sequence,
+    Slice,
+    Static,
+    Value,
+    boolean,
+    python_class,
+)
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+Args = tuple[Value, ...]
+Keywords = dict[str, Value]
+#: returns NULL where the general rules for calls apply
+Rule = Callable[["Tracer", Args, Keywords], Value]
+FUNCTIONS: dict[Any, Rule] = {}
+
+
+def rule(*functions: Any) -> Callable[[Rule], Rule]:
+    def register(made: Rule) -> Rule:
+        for function in functions:
+            FUNCTIONS[function] = made
+        return made
+
+    return register
+
+
+# ---------------------------------------------------------------------- run while tracing
+
+_PURE = frozenset({
+    int, float, complex, bool, str, bytes, abs, round, divmod, pow, ord, chr, repr, min, max,
+    np.dtype, np.finfo, np.iinfo, np.result_type, np.promote_types, np.can_cast, np.issubdtype,
+    np.isscalar, np.broadcast_shapes, np.min_scalar_type,
+})
+_PURE_MODULES = frozenset({"math", "cmath", "_operator"})
+_PURE_OWNERS = frozenset({str, bytes, tuple, int, float, complex, range, np.dtype, bool})
+
+
+def executable(t: Tracer, held: Any, args: Args, kwargs: Keywords) -> bool:
+    """Whether a call only depends on known objects and changes nothing."""
+    pure = (
+        (calls.hashable(held) and held in _PURE)
+        or getattr(held, "__module__", None) in _PURE_MODULES
+        or getattr(held, "__objclass__", None) in _PURE_OWNERS
+        or (isinstance(held, type) and issubclass(held, np.generic))
+    )
+    return pure and all(t.known(v)[0] for v in (*args, *kwargs.values()))
+
+
+# ---------------------------------------------------------------------- sizes and kinds
+
+
+@rule(len)
+def _len(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return containers.count(t, args[0]) or NULL if len(args) == 1 else NULL
+
+
+@rule(isinstance)
+def _isinstance(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return boolean(issubclass(python_class(args[0]), t.static(args[1], "isinstance")))
+
+
+@rule(type)
+def _type(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if len(args) != 1:
+        raise t.refuse("type", "makes a class")
+    return Static(python_class(args[0]))
+
+
+@rule(callable)
+def _callable(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    held = args[0]
+    return boolean(callable(held.value)) if isinstance(held, Static) else NULL
+
+
+@rule(hasattr)
+def _hasattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return boolean(_has(t, args[0], t.static(args[1], "hasattr")))
+
+
+def _has(t: Tracer, value: Value, name: str) -> bool:
+    if hasattr(python_class(value), name):
+        return True
+    if isinstance(value, Static) and value.source is not None and not (
+        isinstance(value.value, type) or attributes.is_library(value.value)
+    ):
+        raise t.refuse("hasattr", "of an object that comes from outside")
+    if isinstance(value, Static):
+        return hasattr(value.value, name)
+    return isinstance(value, Box) and isinstance(t.cells[value], dict) and name in t.cells[value]
+
+
+@rule(getattr)
+def _getattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    name = t.static(args[1], "getattr")
+    if len(args) == 3 and not _has(t, args[0], name):
+        return args[2]
+    return attributes.load(t, args[0], name)
+
+
+@rule(setattr)
+def _setattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    attributes.store(t, args[0], t.static(args[1], "setattr"), args[2])
+    return NONE
+
+
+@rule(object.__setattr__)
+def _object_setattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    box, name = args[0], t.static(args[1], "__setattr__")
+    if not isinstance(box, Box):
+        raise t.refuse("__setattr__", "of an object that comes from outside")
+    t.cells[box] = {**t.cells[box], name: args[2]}
+    return NONE
+
+
+@rule(print)
+def _print(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    raise t.refuse("print", "writes while the function runs")
+
+
+# ---------------------------------------------------------------------- containers
+
+
+@rule(tuple)
+def _tuple(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return Sequence(iteration.items(t, args[0]) if args else ())
+
+
+@rule(list)
+def _list(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return t.box(list, iteration.items(t, args[0]) if args else ())
+
+
+@rule(dict)
+def _dict(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    found: dict[Any, Value] = {}
+    if args and python_class(args[0]) is dict:
+        found.update(containers.mapping(t, args[0]))
+    elif args:
+        for pair in iteration.items(t, args[0]):
+            key, value = iteration.items(t, pair)
+            found[t.static(key, "a dictionary's key")] = value
+    return t.box(dict, {**found, **kwargs})
+
+
+@rule(slice)
+def _slice(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    start, stop, step = (NONE, *args, NONE) if len(args) == 1 else (*args, NONE)[:3]
+    return Slice(start, stop, step)
+
+
+@rule(range)
+def _range(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    known = [t.known(v) for v in args]
+    if all(ok for ok, _ in known):
+        return calls.executed(t, range, *(held for _, held in known))
+    start, stop, step = (
+        (Static(0), args[0], Static(1)) if len(args) == 1 else (*args, Static(1))[:3]
+    )
+    return Iterator("range", (start, stop, step))
+
+
+def _iterator(t: Tracer, kind: str, *parts: Value) -> Value:
+    return Iterator(kind, parts, token=object())
+
+
+@rule(iter)
+def _iter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    found = iteration.begin(t, args[0])
+    return Iterator(found.kind, found.parts, token=object())
+
+
+@rule(zip)
+def _zip(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if kwargs:
+        raise t.refuse("zip", "strict= is left to Python")
+    return _iterator(t, "zip", *(iteration.begin(t, v) for v in args))
+
+
+@rule(enumerate)
+def _enumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    start = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
+    return _iterator(t, "enumerate", iteration.begin(t, args[0]), start)
+
+
+@rule(reversed)
+def _reversed(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return _iterator(t, "reversed", iteration.begin(t, args[0]))
+
+
+@rule(map)
+def _map(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return _iterator(t, "map", args[0], *(iteration.begin(t, v) for v in args[1:]))
+
+
+@rule(filter)
+def _filter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    kept = []
+    for item in iteration.items(t, args[1]):
+        none = isinstance(args[0], Static) and args[0].value is None
+        verdict = calls.truth(t, item if none else calls.call(t, args[0], (item,), {}))
+        if t.static(verdict, "filter"):
+            kept.append(item)
+    return _iterator(t, "items", *kept)
+
+
+@rule(sorted)
+def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if isinstance(args[0], ArrayRef) or "key" in kwargs:
+        raise t.refuse("sorted", "of data is left to Python", "np.sort is compiled")
+    held = [t.static(v, "sorted") for v in iteration.items(t, args[0])]
+    options = {k: t.static(v, "sorted") for k, v in kwargs.items()}
+    return calls.executed(t, sorted, held, **options)
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+@rule(sum)
+def _sum(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    items = iteration.items(t, args[0])
+    total = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
+    if all(t.known(v)[0] for v in (*items, total)):
+        held = [t.known(v)[1] for v in items]
+        return calls.executed(t, sum, held, t.known(total)[1])
+    if VERSION >= (3, 12) and any(python_class(v) is float for v in items):
+        raise t.refuse("sum", "of Python floats is compensated since Python 3.12")
+    for item in items:
+        total = calls.binary(t, "+", total, item)
+    return total
+
+
+def _extreme(symbol: str) -> Rule:
+    def extreme(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+        if kwargs:
+            raise t.refuse("min, max", "key= and default= are left to Python")
+        items = iteration.items(t, args[0]) if len(args) == 1 else args
+        if not items:
+            raise Dead
+        best = items[0]
+        for item in items[1:]:
+            better = calls.truth(t, calls.compare(t, symbol, item, best))
+            if isinstance(better, Static):
+                best = item if better.value else best
+            else:
+                assert isinstance(better, Node)
+                best = control.select(t, better, item, best)
+        return best
+
+    return extreme
+
+
+FUNCTIONS[min], FUNCTIONS[max] = _extreme("<"), _extreme(">")
+
+
+def _every(stops_at: bool) -> Rule:
+    """``all`` and ``any``."""
+
+    def every(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+        total: Node | None = None
+        for item in iteration.items(t, args[0]):
+            found = calls.truth(t, item)
+            if isinstance(found, Static):
+                if found.value == stops_at and total is None:
+                    return boolean(stops_at)
+                if found.value == stops_at:
+                    found = t.builder.const(stops_at)
+                else:
+                    continue
+            assert isinstance(found, Node)
+            op = "bit_or" if stops_at else "bit_and"
+            total = found if total is None else t.builder.emit(op, (total, found), None, PY_BOOL)
+        return boolean(not stops_at) if total is None else total
+
+    return every
+
+
+FUNCTIONS[any], FUNCTIONS[all] = _every(True), _every(False)
+
+
+@rule(abs)
+def _abs(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    value = args[0]
+    if not isinstance(value, (Node, ArrayRef)):
+        return NULL
+    if isinstance(value, Node) and value.type == PY_FLOAT:
+        return t.builder.map("abs", (value,), FLOAT, origin="py")
+    if isinstance(value, Node) and value.type == PY_INT:
+        fits = calls.compare(t, ">=", value, Static(-(2**63) + 1))
+        if isinstance(fits, Node):
+            t.builder.check(fits, "an integer is wider than 64 bits")
+        return t.builder.map("abs", (value,), INT, origin="py")
+    if resolve(np.absolute) is None or (isinstance(value, Node) and value.type.origin == "py"):  # type: ignore[union-attr]
+        return NULL
+    return calls.call(t, Static(np.absolute), args, kwargs)
+
+
+@rule(divmod)
+def _divmod(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if all(t.known(v)[0] for v in args):
+        return NULL
+    return Sequence((calls.binary(t, "//", *args), calls.binary(t, "%", *args)))
+
+
+@rule(pow)
+def _pow(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if len(args) != 2 or kwargs:
+        return NULL
+    return calls.binary(t, "**", *args)
+
+
+@rule(functools.partial)
+def _partial(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return Partial(args[0], args[1:], kwargs)
+
+
+def _method(function: Callable[..., Value]) -> Rule:
+    return lambda t, args, kwargs: function(t, *args, **kwargs)
+
+
+FUNCTIONS.update({held: _method(function) for held, function in containers.METHODS.items()})

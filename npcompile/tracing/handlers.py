@@ -1,0 +1,606 @@
+"""What each instruction does to traced values: one short function per opcode.
+
+A handler returns None to go on with the next instruction, or the exits of its block.  Opcodes that
+mean something else in another version are listed with the versions they are for.
+"""
+
+from __future__ import annotations
+
+import builtins
+import opcode
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from npcompile.graph.ir import Node
+from npcompile.tracing import attributes, calls, containers, control, iteration
+from npcompile.tracing.bytecode import RETURN, VERSION, Instruction
+from npcompile.tracing.sources import Global
+from npcompile.tracing.values import (
+    NONE,
+    NULL,
+    UNBOUND,
+    Box,
+    Dead,
+    Exits,
+    Frame,
+    Function,
+    Iterator,
+    Sequence,
+    Slice,
+    State,
+    Static,
+    Value,
+    boolean,
+)
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+Handler = Callable[["Tracer", Frame, Instruction], Exits | None]
+HANDLERS: dict[str, Handler] = {}
+
+
+def on(
+    *names: str, since: tuple[int, int] = (3, 11), until: tuple[int, int] = (4, 0)
+) -> Callable[[Handler], Handler]:
+    """Registers a handler for opcodes of the versions ``since <= version < until``."""
+
+    def register(handler: Handler) -> Handler:
+        if since <= VERSION < until:
+            for name in names:
+                HANDLERS[name] = handler
+        return handler
+
+    return register
+
+
+def push(frame: Frame, *values: Value) -> None:
+    frame.state.stack.extend(values)
+
+
+def pop(frame: Frame) -> Value:
+    return frame.state.stack.pop()
+
+
+def take(frame: Frame, count: int) -> list[Value]:
+    """The topmost values, in the order they were pushed."""
+    stack = frame.state.stack
+    taken = stack[len(stack) - count :]
+    del stack[len(stack) - count :]
+    return taken
+
+
+# ---------------------------------------------------------------------- variables
+
+
+def _load(t: Tracer, frame: Frame, index: int) -> None:
+    value = frame.state.locals[index]
+    if value is UNBOUND:
+        raise Dead
+    push(frame, value)
+
+
+@on("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CLOSURE")
+def load_fast(t: Tracer, frame: Frame, i: Instruction) -> None:
+    _load(t, frame, i.arg)
+
+
+@on("LOAD_FAST_AND_CLEAR")
+def load_fast_and_clear(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, frame.state.locals[i.arg])
+    frame.state.locals[i.arg] = UNBOUND
+
+
+@on("LOAD_FAST_LOAD_FAST")
+def load_two(t: Tracer, frame: Frame, i: Instruction) -> None:
+    _load(t, frame, i.arg >> 4)
+    _load(t, frame, i.arg & 15)
+
+
+@on("STORE_FAST")
+def store_fast(t: Tracer, frame: Frame, i: Instruction) -> None:
+    frame.state.locals[i.arg] = pop(frame)
+
+
+@on("STORE_FAST_STORE_FAST")
+def store_two(t: Tracer, frame: Frame, i: Instruction) -> None:
+    frame.state.locals[i.arg >> 4] = pop(frame)
+    frame.state.locals[i.arg & 15] = pop(frame)
+
+
+@on("STORE_FAST_LOAD_FAST")
+def store_and_load(t: Tracer, frame: Frame, i: Instruction) -> None:
+    frame.state.locals[i.arg >> 4] = pop(frame)
+    _load(t, frame, i.arg & 15)
+
+
+@on("DELETE_FAST")
+def delete_fast(t: Tracer, frame: Frame, i: Instruction) -> None:
+    if frame.state.locals[i.arg] is UNBOUND:
+        raise Dead
+    frame.state.locals[i.arg] = UNBOUND
+
+
+@on("MAKE_CELL")
+def make_cell(t: Tracer, frame: Frame, i: Instruction) -> None:
+    frame.state.locals[i.arg] = t.box(None, frame.state.locals[i.arg])
+
+
+@on("COPY_FREE_VARS")
+def copy_free_variables(t: Tracer, frame: Frame, i: Instruction) -> None:
+    frame.state.locals[len(frame.state.locals) - i.arg :] = frame.closure
+
+
+@on("LOAD_DEREF")
+def load_deref(t: Tracer, frame: Frame, i: Instruction) -> None:
+    value = t.contents(frame.state.locals[i.arg])
+    if value is UNBOUND:
+        raise Dead
+    push(frame, value)
+
+
+def _own_cell(t: Tracer, frame: Frame, index: int) -> Box:
+    cell = frame.state.locals[index]
+    if not isinstance(cell, Box):
+        name = frame.code.names[index]
+        raise t.refuse(name, "is a variable of an enclosing function, which stays changed")
+    return cell
+
+
+@on("STORE_DEREF")
+def store_deref(t: Tracer, frame: Frame, i: Instruction) -> None:
+    t.cells[_own_cell(t, frame, i.arg)] = pop(frame)
+
+
+@on("DELETE_DEREF")
+def delete_deref(t: Tracer, frame: Frame, i: Instruction) -> None:
+    t.cells[_own_cell(t, frame, i.arg)] = UNBOUND
+
+
+def _global(t: Tracer, frame: Frame, name: str) -> Value:
+    source = Global(name, frame.owner)
+    if name in frame.space:
+        return t.inputs.lift(frame.space[name], source)
+    found = getattr(builtins, name, UNBOUND)
+    if found is UNBOUND:
+        raise Dead
+    return t.inputs.lift(found, source)
+
+
+@on("LOAD_GLOBAL")
+def load_global(t: Tracer, frame: Frame, i: Instruction) -> None:
+    value = _global(t, frame, frame.code.code.co_names[i.arg >> 1])
+    if not i.arg & 1:
+        push(frame, value)
+    elif VERSION < (3, 13):
+        push(frame, NULL, value)
+    else:
+        push(frame, value, NULL)
+
+
+@on("LOAD_CONST")
+def load_const(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, Static(frame.code.code.co_consts[i.arg]))
+
+
+@on("LOAD_ASSERTION_ERROR")
+def load_assertion_error(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, Static(AssertionError))
+
+
+@on("IMPORT_NAME")
+def import_name(t: Tracer, frame: Frame, i: Instruction) -> None:
+    level, names = (t.static(v, "import") for v in take(frame, 2))
+    name = frame.code.code.co_names[i.arg]
+    module = sys.modules.get(name)
+    if level or module is None or not attributes.is_library(module):
+        raise t.refuse(f"import {name}", "only libraries that are imported already", "import it "
+                       "at the top of the module")
+    push(frame, Static(module if names else sys.modules[name.partition(".")[0]]))
+
+
+@on("IMPORT_FROM")
+def import_from(t: Tracer, frame: Frame, i: Instruction) -> None:
+    module = frame.state.stack[-1]
+    assert isinstance(module, Static) and isinstance(module.value, ModuleType)
+    push(frame, attributes.load(t, module, frame.code.code.co_names[i.arg]))
+
+
+# ---------------------------------------------------------------------- the stack
+
+
+@on("POP_TOP", "END_FOR")
+def pop_top(t: Tracer, frame: Frame, i: Instruction) -> None:
+    pop(frame)
+
+
+@on("PUSH_NULL")
+def push_null(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, NULL)
+
+
+@on("COPY")
+def copy(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, frame.state.stack[-i.arg])
+
+
+@on("SWAP")
+def swap(t: Tracer, frame: Frame, i: Instruction) -> None:
+    stack = frame.state.stack
+    stack[-1], stack[-i.arg] = stack[-i.arg], stack[-1]
+
+
+# ---------------------------------------------------------------------- operators
+
+
+@on("BINARY_OP")
+def binary_op(t: Tracer, frame: Frame, i: Instruction) -> None:
+    symbol = opcode._nb_ops[i.arg][1]  # type: ignore[attr-defined]
+    left, right = take(frame, 2)
+    push(frame, calls.binary(t, symbol, left, right))
+
+
+@on("UNARY_NEGATIVE", "UNARY_INVERT", "UNARY_POSITIVE")
+def unary_op(t: Tracer, frame: Frame, i: Instruction) -> None:
+    symbol = {"UNARY_NEGATIVE": "-", "UNARY_INVERT": "~", "UNARY_POSITIVE": "+"}[i.op]
+    push(frame, calls.unary(t, symbol, pop(frame)))
+
+
+@on("CALL_INTRINSIC_1")
+def call_intrinsic(t: Tracer, frame: Frame, i: Instruction) -> None:
+    name = opcode._intrinsic_1_descs[i.arg]  # type: ignore[attr-defined]
+    if name == "INTRINSIC_UNARY_POSITIVE":
+        push(frame, calls.unary(t, "+", pop(frame)))
+    elif name == "INTRINSIC_LIST_TO_TUPLE":
+        list_to_tuple(t, frame, i)
+    else:
+        raise t.refuse(name[len("INTRINSIC_1_") :].lower(), "is left to Python")
+
+
+@on("UNARY_NOT")
+def unary_not(t: Tracer, frame: Frame, i: Instruction) -> None:
+    value = calls.truth(t, pop(frame))
+    if isinstance(value, Static):
+        push(frame, boolean(not value.value))
+    else:
+        assert isinstance(value, Node)
+        push(frame, control.negate(t, value))
+
+
+@on("TO_BOOL")
+def to_bool(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, calls.truth(t, pop(frame)))
+
+
+_COMPARE_SHIFT = 0 if VERSION < (3, 12) else 4 if VERSION < (3, 13) else 5
+
+
+@on("COMPARE_OP")
+def compare_op(t: Tracer, frame: Frame, i: Instruction) -> None:
+    symbol = opcode.cmp_op[i.arg >> _COMPARE_SHIFT]
+    left, right = take(frame, 2)
+    value = calls.compare(t, symbol, left, right)
+    as_bool = VERSION >= (3, 13) and i.arg & 16
+    push(frame, calls.truth(t, value) if as_bool else value)
+
+
+@on("IS_OP")
+def is_op(t: Tracer, frame: Frame, i: Instruction) -> None:
+    left, right = take(frame, 2)
+    push(frame, boolean(calls.identical(t, left, right) != bool(i.arg)))
+
+
+@on("CONTAINS_OP")
+def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
+    item, container = take(frame, 2)
+    push(frame, boolean(containers.contains(t, container, item) != bool(i.arg)))
+
+
+# ---------------------------------------------------------------------- indexing
+
+
+@on("BINARY_SUBSCR")
+def binary_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
+    container, key = take(frame, 2)
+    push(frame, containers.getitem(t, container, key))
+
+
+@on("BINARY_SLICE")
+def binary_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
+    container, start, stop = take(frame, 3)
+    push(frame, containers.getitem(t, container, Slice(start, stop, NONE)))
+
+
+@on("STORE_SUBSCR")
+def store_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
+    value, container, key = take(frame, 3)
+    containers.setitem(t, container, key, value)
+
+
+@on("STORE_SLICE")
+def store_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
+    value, container, start, stop = take(frame, 4)
+    containers.setitem(t, container, Slice(start, stop, NONE), value)
+
+
+@on("DELETE_SUBSCR")
+def delete_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
+    container, key = take(frame, 2)
+    containers.delitem(t, container, key)
+
+
+@on("BUILD_SLICE")
+def build_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
+    parts = take(frame, i.arg)
+    push(frame, Slice(*parts, *([NONE] * (3 - i.arg))))
+
+
+# ---------------------------------------------------------------------- containers
+
+
+@on("BUILD_TUPLE")
+def build_tuple(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, Sequence(tuple(take(frame, i.arg))))
+
+
+@on("BUILD_LIST")
+def build_list(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, t.box(list, tuple(take(frame, i.arg))))
+
+
+@on("LIST_TO_TUPLE")
+def list_to_tuple(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, Sequence(iteration.items(t, pop(frame))))
+
+
+@on("LIST_APPEND")
+def list_append(t: Tracer, frame: Frame, i: Instruction) -> None:
+    value = pop(frame)
+    target = frame.state.stack[-i.arg]
+    assert isinstance(target, Box)
+    t.cells[target] = (*t.cells[target], value)
+
+
+@on("LIST_EXTEND")
+def list_extend(t: Tracer, frame: Frame, i: Instruction) -> None:
+    more = iteration.items(t, pop(frame))
+    target = frame.state.stack[-i.arg]
+    assert isinstance(target, Box)
+    t.cells[target] = (*t.cells[target], *more)
+
+
+@on("BUILD_MAP")
+def build_map(t: Tracer, frame: Frame, i: Instruction) -> None:
+    flat = take(frame, 2 * i.arg)
+    keys = [t.static(key, "a dictionary's key") for key in flat[::2]]
+    push(frame, t.box(dict, dict(zip(keys, flat[1::2]))))
+
+
+@on("BUILD_CONST_KEY_MAP")
+def build_const_key_map(t: Tracer, frame: Frame, i: Instruction) -> None:
+    *items, keys = take(frame, i.arg + 1)
+    push(frame, t.box(dict, dict(zip(t.static(keys, "keys"), items))))
+
+
+@on("MAP_ADD")
+def map_add(t: Tracer, frame: Frame, i: Instruction) -> None:
+    key, value = take(frame, 2)
+    target = frame.state.stack[-i.arg]
+    assert isinstance(target, Box)
+    t.cells[target] = {**t.cells[target], t.static(key, "a dictionary's key"): value}
+
+
+@on("DICT_UPDATE", "DICT_MERGE")
+def dict_update(t: Tracer, frame: Frame, i: Instruction) -> None:
+    more = containers.mapping(t, pop(frame))
+    target = frame.state.stack[-i.arg]
+    assert isinstance(target, Box)
+    old = t.cells[target]
+    if i.op == "DICT_MERGE" and any(key in old for key in more):
+        raise Dead
+    t.cells[target] = {**old, **more}
+
+
+@on("UNPACK_SEQUENCE")
+def unpack_sequence(t: Tracer, frame: Frame, i: Instruction) -> None:
+    found = iteration.items(t, pop(frame), exactly=i.arg)
+    if len(found) != i.arg:
+        raise Dead
+    push(frame, *reversed(found))
+
+
+@on("UNPACK_EX")
+def unpack_ex(t: Tracer, frame: Frame, i: Instruction) -> None:
+    found = iteration.items(t, pop(frame))
+    before, after = i.arg & 255, i.arg >> 8
+    if len(found) < before + after:
+        raise Dead
+    end = len(found) - after
+    push(frame, *reversed(found[end:]), t.box(list, found[before:end]), *reversed(found[:before]))
+
+
+# ---------------------------------------------------------------------- attributes
+
+
+@on("LOAD_ATTR", until=(3, 12))
+@on("LOAD_METHOD")
+def load_attr_311(t: Tracer, frame: Frame, i: Instruction) -> None:
+    _load_attr(t, frame, frame.code.code.co_names[i.arg], i.op == "LOAD_METHOD")
+
+
+@on("LOAD_ATTR", since=(3, 12))
+def load_attr(t: Tracer, frame: Frame, i: Instruction) -> None:
+    _load_attr(t, frame, frame.code.code.co_names[i.arg >> 1], bool(i.arg & 1))
+
+
+def _load_attr(t: Tracer, frame: Frame, name: str, to_call: bool) -> None:
+    value = pop(frame)
+    if not to_call:
+        push(frame, attributes.load(t, value, name))
+        return
+    method = attributes.method(t, value, name)
+    if method is not None:
+        push(frame, method, value)
+        return
+    found = attributes.load(t, value, name)
+    push(frame, *((NULL, found) if VERSION < (3, 13) else (found, NULL)))
+
+
+@on("STORE_ATTR")
+def store_attr(t: Tracer, frame: Frame, i: Instruction) -> None:
+    value, target = take(frame, 2)
+    attributes.store(t, target, frame.code.code.co_names[i.arg], value)
+
+
+# ---------------------------------------------------------------------- functions
+
+
+@on("MAKE_FUNCTION")
+def make_function(t: Tracer, frame: Frame, i: Instruction) -> None:
+    code = t.static(pop(frame), "code")
+    flags = i.arg if VERSION < (3, 13) else 0
+    closure = pop(frame) if flags & 8 else None
+    if flags & 4:
+        pop(frame)  # annotations
+    named = pop(frame) if flags & 2 else None
+    defaults = pop(frame) if flags & 1 else None
+    push(frame, Function(
+        code, frame.space, frame.owner, code.co_qualname,
+        iteration.items(t, defaults) if defaults is not None else (),
+        containers.mapping(t, named) if named is not None else {},
+        iteration.items(t, closure) if closure is not None else (),
+    ))
+
+
+@on("SET_FUNCTION_ATTRIBUTE")
+def set_function_attribute(t: Tracer, frame: Frame, i: Instruction) -> None:
+    value, made = take(frame, 2)
+    assert isinstance(made, Function)
+    defaults, named, closure = made.defaults, made.keyword_defaults, made.closure
+    if i.arg == 1:
+        defaults = iteration.items(t, value)
+    elif i.arg == 2:
+        named = containers.mapping(t, value)
+    elif i.arg == 8:
+        closure = iteration.items(t, value)
+    push(frame, Function(made.code, made.space, made.owner, made.name, defaults, named, closure))
+
+
+def _call(t: Tracer, frame: Frame, values: list[Value], names: tuple[str, ...]) -> None:
+    """``values``: two slots (one may be NULL) and the arguments."""
+    first, second, *args = values
+    if VERSION < (3, 13):
+        function = second if first is NULL else first
+        receiver = [] if first is NULL else [second]
+    else:
+        function, receiver = first, [] if second is NULL else [second]
+    args = receiver + args
+    split = len(args) - len(names)
+    keywords = dict(zip(names, args[split:]))
+    push(frame, calls.call(t, function, tuple(args[:split]), keywords, plain=True))
+
+
+@on("CALL")
+def call(t: Tracer, frame: Frame, i: Instruction) -> None:
+    names = frame.code.code.co_consts[i.keywords] if i.keywords >= 0 else ()
+    _call(t, frame, take(frame, i.arg + 2), names)
+
+
+@on("CALL_KW")
+def call_kw(t: Tracer, frame: Frame, i: Instruction) -> None:
+    names = t.static(pop(frame), "names of arguments")
+    _call(t, frame, take(frame, i.arg + 2), names)
+
+
+@on("CALL_FUNCTION_EX")
+def call_function_ex(t: Tracer, frame: Frame, i: Instruction) -> None:
+    keywords = containers.mapping(t, pop(frame)) if i.arg & 1 else {}
+    args = iteration.items(t, pop(frame))
+    function, null = reversed(take(frame, 2))
+    if function is NULL:
+        function, null = null, function
+    push(frame, calls.call(t, function, args, keywords, plain=True))
+
+
+@on("RETURN_GENERATOR")
+def return_generator(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, NONE)
+
+
+@on("YIELD_VALUE")
+def yield_value(t: Tracer, frame: Frame, i: Instruction) -> None:
+    # only generator expressions come here, and all their items are wanted
+    assert frame.yields is not None
+    t.cells[frame.yields] = (*t.cells[frame.yields], pop(frame))
+    push(frame, NONE)
+
+
+# ---------------------------------------------------------------------- control
+
+
+@on("RETURN_VALUE")
+def return_value(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+    return Exits({RETURN: State([], [pop(frame)], frame.state.cells)})
+
+
+@on("RETURN_CONST")
+def return_const(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+    value = Static(frame.code.code.co_consts[i.arg])
+    return Exits({RETURN: State([], [value], frame.state.cells)})
+
+
+@on("RAISE_VARARGS", "RERAISE")
+def raise_(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+    raise Dead
+
+
+@on("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
+def jump(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+    return Exits({i.target: frame.state})
+
+
+@on(
+    "POP_JUMP_IF_FALSE", "POP_JUMP_FORWARD_IF_FALSE", "POP_JUMP_BACKWARD_IF_FALSE",
+    "POP_JUMP_IF_TRUE", "POP_JUMP_FORWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_TRUE",
+)
+def pop_jump(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+    condition = calls.truth(t, pop(frame))
+    targets = (i.target, i.after) if i.op.endswith("TRUE") else (i.after, i.target)
+    return control.branch(t, frame, condition, *targets)
+
+
+@on("JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP")
+def jump_or_pop(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+    condition = calls.truth(t, frame.state.stack[-1])
+    targets = (i.target, i.after) if "TRUE" in i.op else (i.after, i.target)
+    return control.branch(t, frame, condition, *targets, popping=i.after)
+
+
+@on(
+    "POP_JUMP_IF_NONE", "POP_JUMP_FORWARD_IF_NONE", "POP_JUMP_BACKWARD_IF_NONE",
+    "POP_JUMP_IF_NOT_NONE", "POP_JUMP_FORWARD_IF_NOT_NONE", "POP_JUMP_BACKWARD_IF_NOT_NONE",
+)
+def pop_jump_none(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+    is_none = calls.identical(t, pop(frame), NONE)
+    jumps = is_none != i.op.endswith("NOT_NONE")
+    return Exits({i.target if jumps else i.after: frame.state})
+
+
+@on("GET_ITER")
+def get_iter(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, iteration.begin(t, pop(frame)))
+
+
+@on("FOR_ITER")
+def for_iter(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+    iterator = pop(frame)
+    assert isinstance(iterator, Iterator), iterator
+    control.unrolls(t, iterator)
+    step = iteration.advance(t, iterator)
+    if step is None:
+        return Exits({i.target: frame.state})
+    item, following = step
+    push(frame, following, item)
+    return Exits({i.after: frame.state})

@@ -1,0 +1,221 @@
+"""What a traced function reads from outside: arguments, globals, closures, attributes, items.
+
+Arrays and numbers become parameters of the graph; all else is static, and guarded.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from npcompile.core.config import Config
+from npcompile.core.errors import refuse
+from npcompile.core.sizes import Poly, Size, Symbol, symbol
+from npcompile.graph.builder import Builder
+from npcompile.graph.ir import Node, Param, Region, Window
+from npcompile.graph.types import PYTHON, SUPPORTED, Array, Scalar, c_strides
+from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.tracing.sources import (
+    Arg,
+    Attribute,
+    Closure,
+    Default,
+    Global,
+    Guard,
+    Item,
+    Leaf,
+    Source,
+)
+from npcompile.tracing.values import Method, Partial, Sequence, Static, Value
+
+#: longest tuple whose items are looked at one by one
+LONGEST = 256
+
+
+def label(source: Source) -> str:
+    """A source as the user would write it."""
+    match source:
+        case Arg(name) | Global(name) | Closure(name) | Default(name):
+            return name
+        case Attribute(base, name):
+            return f"{label(base)}.{name}"
+        case Item(base, key):
+            return f"{label(base)}[{key!r}]"
+
+
+class Inputs:
+    """Everything that the trace read from outside, each once."""
+
+    def __init__(
+        self, builder: Builder, root: Region, config: Config, own: Callable[[ArrayRef], None]
+    ) -> None:
+        self.builder, self.root, self.config, self.own = builder, root, config, own
+        self.leaves: list[Leaf] = []
+        self.guards: list[Guard] = []
+        self.objects: dict[int, Any] = {}  # parameter index -> the object of this call
+        self._known: dict[Source, Value] = {}
+        self._guarded: set[tuple[Source, str]] = set()
+
+    def lift(self, value: Any, source: Source) -> Value:
+        """The value that stands for what ``source`` holds."""
+        found = self._known.get(source)
+        if found is None:
+            found = self._known[source] = self._lift(value, source)
+        return found
+
+    def guard(self, source: Source, kind: str, value: Any) -> None:
+        if (source, kind) not in self._guarded:
+            self._guarded.add((source, kind))
+            self.guards.append(Guard(source, kind, value))
+
+    def static(self, value: Any, source: Source) -> Static:
+        """A value that is guarded by equality, as ``static=`` asks."""
+        if isinstance(value, (list, dict, set, np.ndarray)):
+            raise refuse(label(source), f"a {type(value).__name__} can't be static")
+        self.guard(source, "equal", value)
+        self._known[source] = made = Static(value, source)
+        return made
+
+    def _lift(self, value: Any, source: Source) -> Value:
+        for classes, rule in _RULES:
+            if isinstance(value, classes):
+                return rule(self, value, source)
+        if callable(value) and not isinstance(type(value).__call__, FunctionType):
+            return self._same(value, source)  # a function of a library, whatever its type
+        self.guard(source, "type", type(value))
+        return Static(value, source)
+
+    # ------------------------------------------------------------------ parameters
+
+    def _array(self, value: Any, source: Source) -> Value:
+        self._accept(value, source)
+        name = label(source)
+        type_, contiguous = self._array_type(value, name)
+        node = self._param(name, type_, None)
+        self.leaves.append(Leaf(source, type_, contiguous))
+        index = len(self.leaves) - 1
+        self.objects[index] = value
+        window = Window(0, type_.shape, type_.strides)
+        made = ArrayRef(Cell(node, index), window, type_.dtype, bool(value.flags.writeable))
+        self.own(made)
+        return made
+
+    def _accept(self, array: Any, source: Source) -> None:
+        dtype = array.dtype
+        reasons = {
+            f"a {type(array).__name__} may behave unlike an ndarray": type(array) is not np.ndarray,
+            f"arrays of dtype {dtype} are Python's": dtype.char not in SUPPORTED,
+            "its byte order is not this machine's": not dtype.isnative,
+            "its elements are not aligned": not array.flags.aligned,
+            "its strides are no multiple of its item size": any(
+                s % max(dtype.itemsize, 1) for s in array.strides
+            ),
+        }
+        for reason, holds in reasons.items():
+            if holds:
+                raise refuse(label(source), reason)
+
+    def _array_type(self, array: Any, name: str) -> tuple[Array, bool]:
+        if not self.config.dynamic:
+            shape: tuple[Size, ...] = array.shape
+        else:
+            shape = tuple(symbol(f"{name}.{k}", n, low=0) for k, n in enumerate(array.shape))
+        if array.flags.c_contiguous:
+            return Array(array.dtype, shape, c_strides(shape)), True
+        strides = []
+        for axis, step in enumerate(array.strides):
+            step //= array.dtype.itemsize
+            literal = step in (0, 1) or not self.config.dynamic
+            strides.append(step if literal else symbol(f"{name}.s{axis}", step))
+        return Array(array.dtype, shape, tuple(strides)), False
+
+    def _number(self, value: Any, source: Source) -> Value:
+        type_ = PYTHON.get(type(value))
+        if type_ is None:
+            if not isinstance(value, np.generic) or value.dtype.char not in SUPPORTED:
+                raise refuse(label(source), f"a {type(value).__name__} is Python's")
+            type_ = Scalar(value.dtype, "np")
+        name, bound = label(source), None
+        if type(value) is int:
+            if not -(2**63) <= value < 2**63:
+                raise refuse(name, "an int wider than 64 bits")
+            bound = _lone(symbol(name, value))
+        node = self._param(name, type_, bound)
+        if bound is not None:
+            self.builder.bound[bound] = node
+        self.objects[len(self.leaves)] = value
+        self.leaves.append(Leaf(source, type_))
+        return node
+
+    def _param(self, name: str, type_: Array | Scalar, bound: Symbol | None) -> Node:
+        node = Node("param", (), Param(len(self.leaves), name, bound), type_, 0)
+        self.root.params.append(node)
+        return node
+
+    # ------------------------------------------------------------------ statics
+
+    def _equal(self, value: Any, source: Source) -> Value:
+        self.guard(source, "equal", value)
+        return Static(value, source)
+
+    def _same(self, value: Any, source: Source) -> Value:
+        self.guard(source, "is", value)
+        return Static(value, source)
+
+    def _function(self, value: Any, source: Source) -> Value:
+        self.guard(source, "code", value)
+        return Static(value, source)
+
+    def _method(self, value: Any, source: Source) -> Value:
+        self.guard(source, "code", value)
+        receiver = self.lift(value.__self__, Attribute(source, "__self__"))
+        return Method(Static(value.__func__, Attribute(source, "__func__")), receiver)
+
+    def _tuple(self, value: Any, source: Source) -> Value:
+        self.guard(source, "type", type(value))
+        self.guard(source, "length", len(value))
+        if len(value) > LONGEST or not (type(value) is tuple or hasattr(value, "_fields")):
+            raise refuse(label(source), "a tuple that is too long or of a class of its own")
+        items = tuple(self.lift(item, Item(source, k)) for k, item in enumerate(value))
+        return Sequence(items, type(value), Static(value, source))
+
+    def _partial(self, value: Any, source: Source) -> Value:
+        self.guard(source, "type", type(value))
+        function = self.lift(value.func, Attribute(source, "func"))
+        args = self._tuple(value.args, Attribute(source, "args"))
+        assert isinstance(args, Sequence)
+        named = Attribute(source, "keywords")
+        self.guard(named, "keys", tuple(value.keywords))
+        keywords = {k: self.lift(v, Item(named, k)) for k, v in value.keywords.items()}
+        return Partial(function, args.items, keywords)
+
+    def _masked(self, value: Any, source: Source) -> Value:
+        raise refuse(label(source), f"a {type(value).__name__} is Python's")
+
+
+Rule = Callable[[Inputs, Any, Source], Value]
+_RULES: list[tuple[Any, Rule]] = [  # the first that fits
+    (np.ndarray, Inputs._array),
+    ((bool, str, bytes, type(None), type(Ellipsis), range, np.dtype), Inputs._equal),
+    (enum.Enum, Inputs._same),
+    (np.generic, Inputs._number),
+    ((int, float, complex), Inputs._number),
+    ((ModuleType, type, BuiltinFunctionType, np.ufunc), Inputs._same),
+    (FunctionType, Inputs._function),
+    (MethodType, Inputs._method),
+    (tuple, Inputs._tuple),
+    (functools.partial, Inputs._partial),
+    ((set, frozenset, bytearray, memoryview), Inputs._masked),
+]
+
+
+def _lone(size: Size) -> Symbol:
+    assert isinstance(size, Poly)
+    found = size.terms[0][0][0]
+    assert isinstance(found, Symbol)
+    return found

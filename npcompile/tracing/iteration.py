@@ -1,0 +1,189 @@
+"""Iteration: one row per kind of iterator; positions are numbers, items are computed when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from npcompile.graph.ir import Node
+from npcompile.ops import indexing
+from npcompile.ops.operands import ArrayRef
+from npcompile.tracing.values import Box, Iterator, Sequence, Static, Value
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """``length`` of the whole (None: only the run knows), and the item at a position."""
+
+    length: Callable[[Tracer, Iterator], int | None]
+    item: Callable[[Tracer, Iterator, int], Value]
+
+
+def begin(t: Tracer, value: Value) -> Iterator:
+    """``iter(value)``."""
+    found = _iterator(t, value)
+    if found.token is not None:
+        if found.token in t.consumed:
+            raise t.refuse("iterator", "is run a second time")
+        t.consumed.add(found.token)
+    return replace(found, nodes=len(t.builder.region.nodes))
+
+
+def _iterator(t: Tracer, value: Value) -> Iterator:
+    match value:
+        case Iterator():
+            return value
+        case Sequence(parts):
+            return Iterator("items", parts)
+        case Box() if value.kind is list:
+            return Iterator("list", (value,))
+        case Box() if value.kind is dict:
+            return Iterator("items", tuple(map(Static, t.cells[value])))
+        case ArrayRef() if value.ndim:
+            return Iterator("array", (value,))
+        case Static(held, source) if source is not None and type(held) is list:
+            return Iterator("items", t.items_outside(held, source))
+        case Static(held, source) if type(held) is dict:
+            if source is not None:
+                t.inputs.guard(source, "keys", tuple(held))
+            return Iterator("items", tuple(map(Static, held)))
+        case Static(held) if isinstance(held, (tuple, range, str, bytes)):
+            return Iterator("static", (value,))
+    raise t.refuse("iteration", f"over a {type(value).__name__.lower()} is left to Python")
+
+
+def length(t: Tracer, iterator: Iterator) -> int | None:
+    """How many items remain, or None."""
+    whole = KINDS[iterator.kind].length(t, iterator)
+    return None if whole is None else max(whole - iterator.position, 0)
+
+
+def item(t: Tracer, iterator: Iterator, position: int) -> Value:
+    return KINDS[iterator.kind].item(t, iterator, iterator.position + position)
+
+
+def advance(t: Tracer, iterator: Iterator) -> tuple[Value, Iterator] | None:
+    """The next item and the iterator after it, or None at the end."""
+    rest = length(t, iterator)
+    if rest is None:
+        raise t.refuse("loop", "has a length that depends on data, and runs in Python")
+    if not rest:
+        return None
+    return item(t, iterator, 0), replace(iterator, position=iterator.position + 1)
+
+
+def items(t: Tracer, value: Value, exactly: int = -1) -> tuple[Value, ...]:
+    """All items of something; ``exactly``: how many the program wants (-1: all there are)."""
+    if isinstance(value, Sequence):
+        return value.items
+    if isinstance(value, Box) and value.kind is list:
+        found: tuple[Value, ...] = t.cells[value]
+        return found
+    iterator = begin(t, value)
+    count = length(t, iterator)
+    if count is None and exactly >= 0 and isinstance(value, ArrayRef):
+        count = exactly if t.facts.equal(value.shape[0], exactly) else None
+    if count is None:
+        raise t.refuse("unpacking", "of as many items as only the run knows")
+    return tuple(item(t, iterator, k) for k in range(count))
+
+
+# ---------------------------------------------------------------------- kinds
+
+
+def _array_length(t: Tracer, it: Iterator) -> int | None:
+    ref = it.parts[0]
+    assert isinstance(ref, ArrayRef)
+    size = t.facts.norm(ref.shape[0])
+    return size if isinstance(size, int) else None
+
+
+def _list_contents(t: Tracer, it: Iterator) -> tuple[Value, ...]:
+    box = it.parts[0]
+    assert isinstance(box, Box)
+    contents: tuple[Value, ...] = t.cells[box]
+    return contents
+
+
+def _held(it: Iterator) -> Static:
+    found = it.parts[0]
+    assert isinstance(found, Static)
+    return found
+
+
+def _inner(it: Iterator) -> list[Iterator]:
+    return [part for part in it.parts if isinstance(part, Iterator)]
+
+
+def _shortest(t: Tracer, it: Iterator) -> int | None:
+    lengths = [length(t, part) for part in _inner(it)]
+    known = [n for n in lengths if n is not None]
+    if 0 in known:
+        return 0
+    return min(known, default=0) if len(known) == len(lengths) else None
+
+
+def _zipped(t: Tracer, it: Iterator, k: int) -> Value:
+    return Sequence(tuple(item(t, part, k) for part in _inner(it)))
+
+
+def _enumerated(t: Tracer, it: Iterator, k: int) -> Value:
+    from npcompile.tracing import calls
+
+    number = calls.binary(t, "+", it.parts[1], Static(k)) if k else it.parts[1]
+    return Sequence((number, item(t, _inner(it)[0], k)))
+
+
+def _reversed(t: Tracer, it: Iterator, k: int) -> Value:
+    inner = _inner(it)[0]
+    count = length(t, inner)
+    assert count is not None
+    return item(t, inner, count - 1 - k)
+
+
+def _mapped(t: Tracer, it: Iterator, k: int) -> Value:
+    from npcompile.tracing import calls
+
+    args = tuple(item(t, part, k) for part in it.parts[1:] if isinstance(part, Iterator))
+    return calls.call(t, it.parts[0], args, {})
+
+
+def _first_length(t: Tracer, it: Iterator) -> int | None:
+    return length(t, _inner(it)[0])
+
+
+def _unknown(t: Tracer, it: Iterator) -> int | None:
+    return None
+
+
+def _range_item(t: Tracer, it: Iterator, k: int) -> Value:
+    raise t.refuse("range", "of a length that depends on data")
+
+
+KINDS: dict[str, Kind] = {
+    "static": Kind(lambda t, it: len(_held(it).value), lambda t, it, k: Static(_held(it).value[k])),
+    "items": Kind(lambda t, it: len(it.parts), lambda t, it, k: it.parts[k]),
+    "list": Kind(lambda t, it: len(_list_contents(t, it)), lambda t, it, k: _list_contents(t, it)[k]),
+    "array": Kind(_array_length, lambda t, it, k: t.operate(indexing.getitem, it.parts[0], Static(k))),
+    "range": Kind(_unknown, _range_item),
+    "zip": Kind(_shortest, _zipped),
+    "enumerate": Kind(_first_length, _enumerated),
+    "reversed": Kind(_first_length, _reversed),
+    "map": Kind(_shortest, _mapped),
+}
+
+
+def remaining(t: Tracer, iterator: Iterator) -> tuple[Value, ...] | None:
+    """The items still to come, if they are there without computing anything."""
+    match iterator.kind:
+        case "items":
+            return iterator.parts[iterator.position :]
+        case "static":
+            return tuple(map(Static, _held(iterator).value[iterator.position :]))
+        case "list" if not isinstance(iterator.parts[0], Node):
+            return _list_contents(t, iterator)[iterator.position :]
+    return None

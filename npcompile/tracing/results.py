@@ -1,0 +1,140 @@
+"""What a function returns, and what a frame holds, as result trees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from npcompile.core.errors import Refused
+from npcompile.graph import ir
+from npcompile.graph.ir import (
+    Items,
+    NewArray,
+    Node,
+    NumberOf,
+    SameParam,
+    StaticObject,
+    Tree,
+    ViewOf,
+    Window,
+)
+from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.tracing import iteration
+from npcompile.tracing.values import (
+    NULL,
+    UNBOUND,
+    Box,
+    Frame,
+    Iterator,
+    Marker,
+    Sequence,
+    Slice,
+    Static,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+#: a tuple iterator stands for every iterator whose remaining items are known
+TUPLE_ITERATOR = type(iter(()))
+
+
+class Trees:
+    """Numbers the objects of one trace, so that one object stays one in all trees."""
+
+    def __init__(self, t: Tracer) -> None:
+        self.t = t
+        self._numbers: dict[object, int] = {}
+        self._objects: dict[Cell, ArrayRef] = {}
+
+    def _number(self, thing: object) -> int:
+        return self._numbers.setdefault(thing, len(self._numbers) + 1)
+
+    def own(self, ref: ArrayRef) -> None:
+        """``ref`` is the object whose memory its cell is, not a view of it."""
+        self._objects[ref.cell] = ref
+
+    def result(self, value: Value) -> Tree:
+        """The tree of a value; refuses what can't be said."""
+        match value:
+            case Node():
+                return NumberOf(value)
+            case ArrayRef():
+                return self._array(value)
+            case Static(held, source):
+                return StaticObject(held, source)
+            case Sequence(items, kind, whole):
+                if whole is not None:
+                    return StaticObject(whole.value, whole.source)
+                return Items(kind, tuple(map(self.result, items)), (), self._number(value))
+            case Box() if value.kind in (list, dict):
+                return self._box(value)
+            case Slice():
+                parts = (value.start, value.stop, value.step)
+                return Items(slice, tuple(map(self.result, parts)))
+        raise self.t.refuse("return", f"of a {_name(value)} is left to Python")
+
+    def _array(self, ref: ArrayRef) -> Tree:
+        base: SameParam | NewArray
+        if ref.cell.param >= 0:
+            base = SameParam(ref.cell.param)
+        else:
+            base = NewArray(self._number(ref.cell), self.t.version(ref.cell))
+        if self._objects.get(ref.cell) is ref:
+            return base
+        if not ref.writeable:
+            raise self.t.refuse("return", "of a read-only view is left to Python")
+        return ViewOf(self._number(ref), base, ref.window, ref.dtype)
+
+    def _box(self, box: Box) -> Tree:
+        contents = self.t.cells[box]
+        if box.kind is dict:
+            items = tuple(map(self.result, contents.values()))
+            return Items(dict, items, tuple(contents), self._number(box))
+        return Items(list, tuple(map(self.result, contents)), (), self._number(box))
+
+    # ------------------------------------------------------------------ frames
+
+    def frame(self, frame: Frame, innermost: bool) -> ir.Frame:
+        """Where a frame goes on in Python.
+
+        The innermost frame executes its instruction again.  Outer frames wait in a call: they go
+        on after it, when its result has been pushed.
+        """
+        instruction = frame.instruction
+        assert instruction is not None
+        if not frame.resumable or frame.yields is not None:
+            raise self.t.refuse("call", "Python can't go on inside it after an array was changed")
+        offset = instruction.offset if innermost else instruction.after
+        stack = frame.stack if innermost else frame.state.stack
+        live = frame.code.live_at(frame.block, offset)
+        first_free = len(frame.code.names) - len(frame.code.code.co_freevars)
+        variables = []
+        for index, name in enumerate(frame.code.names[:first_free]):
+            held = frame.state.locals[index]
+            value = self.t.cells[held] if isinstance(held, Box) and held.kind is None else held
+            if value is not UNBOUND and (index in live or value is not held):
+                variables.append((name, self._held(value)))
+        return ir.Frame(
+            frame.code.code, offset, tuple(variables), tuple(map(self._held, stack))
+        )
+
+    def _held(self, value: Value) -> Tree:
+        """What a variable or a stack slot holds."""
+        if value is NULL:
+            return StaticObject(NULL)
+        if isinstance(value, Iterator):
+            rest = iteration.remaining(self.t, value)
+            if rest is not None:
+                return Items(TUPLE_ITERATOR, tuple(map(self._held, rest)))
+        try:
+            return self.result(value)
+        except Refused as refused:
+            reason = "Python can't go on with it after an array was changed"
+            raise self.t.refuse(refused.refusal.construct, reason) from None
+
+
+def _name(value: Value) -> str:
+    return value.name if isinstance(value, Marker) else type(value).__name__.lower()
+
+

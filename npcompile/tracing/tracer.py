@@ -1,0 +1,384 @@
+"""The tracer: runs bytecode on traced values and records the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import CellType, FunctionType
+from typing import Any
+
+from npcompile.core import sizes
+from npcompile.core.config import Config
+from npcompile.core.errors import Refusal, Refused
+from npcompile.core.sizes import Facts
+from npcompile.graph.builder import Builder
+from npcompile.graph.ir import (
+    Const,
+    Graph,
+    HostCall,
+    Node,
+    Resume,
+    SizeOf,
+    Tree,
+    Window,
+)
+from npcompile.graph.types import PY_INT, Array
+from npcompile.ops.operands import ArrayRef, Cell, Operand
+from npcompile.tracing import control, results
+from npcompile.tracing.bytecode import RETURN, analyse
+from npcompile.tracing.inputs import Inputs
+from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace
+from npcompile.tracing.values import (
+    UNBOUND,
+    Box,
+    Dead,
+    Exits,
+    Frame,
+    Iterator,
+    Sequence,
+    Slice,
+    State,
+    Static,
+    Value,
+)
+
+DEEPEST = 40  #: inlined calls within one another
+_GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
+
+
+class Tracer:
+    """Traces one function; operators know it as their :class:`~npcompile.ops.operands.Context`."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.builder = Builder(Facts())
+        self.builder.resume = self.resume
+        self.root = self.builder.region
+        self.trees = results.Trees(self)
+        self.inputs = Inputs(self.builder, self.root, config, self.trees.own)
+        self.frames: list[Frame] = []
+        self.notes: list[str] = []
+        self.writes = 0  # versions written so far
+        self.visible = 0  # of them, versions of memory that the caller can see
+        self.consumed: set[object] = set()  # tokens of iterators that were run
+
+    # ------------------------------------------------------------------ what operators ask
+
+    @property
+    def facts(self) -> Facts:
+        return self.builder.facts
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    @property
+    def cells(self) -> dict[Cell | Box, Any]:
+        return self.frames[-1].state.cells
+
+    def version(self, cell: Cell) -> Node:
+        found: Node = self.cells.get(cell, cell.first)
+        return found
+
+    def read(self, ref: ArrayRef) -> Node:
+        return self.builder.read(self.version(ref.cell), ref.window)
+
+    def write(self, ref: ArrayRef, value: Node, mask: Node | None = None) -> None:
+        if not ref.writeable:
+            raise self.refuse("assignment", "the array is read-only: Python raises")
+        old = self.version(ref.cell)
+        self.cells[ref.cell] = self.builder.write(old, value, ref.window, mask)
+        self.writes += 1
+        self.visible += ref.cell.param >= 0
+
+    def new(self, node: Node) -> ArrayRef:
+        assert isinstance(node.type, Array), node
+        window = Window(0, node.type.shape, node.type.strides)
+        made = ArrayRef(Cell(node), window, node.type.dtype)
+        self.trees.own(made)
+        return made
+
+    def host_call(self, call: HostCall, args: tuple[Operand, ...], result: Array) -> ArrayRef:
+        code, instruction = self.frame.code, self.frame.instruction
+        if instruction and code.handlers(instruction.offset, instruction.after):
+            raise self.refuse(call.path, "may raise inside try")
+        nodes = [self._node(arg) for arg in args]
+        return self.new(self.builder.emit("host_call", nodes, call, result))
+
+    def _node(self, operand: Operand) -> Node:
+        if isinstance(operand, ArrayRef):
+            return self.read(operand)
+        return operand if isinstance(operand, Node) else self.builder.const(operand)
+
+    def refuse(self, construct: str, reason: str, hint: str = "") -> Refused:
+        file = self.frame.code.code.co_filename if self.frames else ""
+        return Refused(Refusal(construct, reason, self.builder.line, file, hint))
+
+    # ------------------------------------------------------------------ values and operands
+
+    def operand(self, value: Value) -> Operand:
+        """A value as operators take it."""
+        match value:
+            case Node() | ArrayRef():
+                return value
+            case Static(held, source):
+                if source is not None and type(held) in (list, dict):
+                    return self._outside(held, source)
+                return held
+            case Sequence(items, kind):
+                operands = map(self.operand, items)
+                return tuple(operands) if kind is tuple else kind(*operands)
+            case Box():
+                contents = self.cells[value]
+                if value.kind is list:
+                    return [self.operand(item) for item in contents]
+                if value.kind is dict:
+                    return {key: self.operand(item) for key, item in contents.items()}
+            case Slice():
+                return slice(*map(self.operand, (value.start, value.stop, value.step)))
+        raise self.refuse(type(value).__name__.lower(), "can't be an operand of an array function")
+
+    def _outside(self, held: Any, source: Source) -> Operand:
+        """A list or dict from outside, item by item."""
+        if type(held) is list:
+            return [self.operand(item) for item in self.items_outside(held, source)]
+        self.inputs.guard(source, "keys", tuple(held))
+        return {k: self.operand(self.inputs.lift(v, Item(source, k))) for k, v in held.items()}
+
+    def items_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
+        """The items of a list from outside."""
+        self.inputs.guard(source, "length", len(held))
+        return tuple(self.inputs.lift(item, Item(source, k)) for k, item in enumerate(held))
+
+    def value(self, operand: Operand) -> Value:
+        """What an operator returned as a value."""
+        if isinstance(operand, (Node, ArrayRef)):
+            return operand
+        if isinstance(operand, tuple):
+            return Sequence(tuple(map(self.value, operand)), type(operand))
+        if type(operand) is list:
+            return self.box(list, tuple(map(self.value, operand)))
+        if type(operand) is dict:
+            return self.box(dict, {k: self.value(v) for k, v in operand.items()})
+        if isinstance(operand, slice):
+            return Slice(*map(self.value, (operand.start, operand.stop, operand.step)))
+        return Static(operand)
+
+    def box(self, kind: type | None, contents: Any, source: Source | None = None) -> Box:
+        made = Box(kind, source)
+        self.cells[made] = contents
+        return made
+
+    def known(self, value: Value) -> tuple[bool, Any]:
+        """Whether a value is known now, and the object that it is."""
+        match value:
+            case Static(held, source):
+                return source is None or type(held) not in (list, dict), held
+            case Node(op="const", attrs=Const(number)):
+                return True, number
+            case Node(op="size", attrs=SizeOf(size)):
+                size = self.facts.norm(size)
+                return isinstance(size, int), size
+            case Sequence(items, kind):
+                known = [self.known(item) for item in items]
+                if all(ok for ok, _ in known):
+                    held = [x for _, x in known]
+                    return True, tuple(held) if kind is tuple else kind(*held)
+            case Slice():
+                known = [self.known(x) for x in (value.start, value.stop, value.step)]
+                if all(ok for ok, _ in known):
+                    return True, slice(*(x for _, x in known))
+        return False, None
+
+    def static(self, value: Value, what: str) -> Any:
+        """The object that a value is; integers are made static by a guard on their value."""
+        known, held = self.known(value)
+        if not known and isinstance(value, Node) and value.type == PY_INT:
+            known, held = self._pin(value)
+        if not known:
+            raise self.refuse(what, "depends on data that only the run knows")
+        return held
+
+    def _pin(self, node: Node) -> tuple[bool, int]:
+        """Makes an integer static, by its value in this call."""
+        named = node.op == "size" or any(bound is node for bound in self.builder.bound.values())
+        if named:
+            size = self.builder.size_of(node)
+            try:
+                number = sizes.hint(self.facts.norm(size))
+            except sizes.Unhinted:
+                return False, 0
+            return self.facts.equal(size, number), number
+        return False, 0
+
+    # ------------------------------------------------------------------ operators
+
+    def operate(self, operator: Callable[..., Operand], *values: Any) -> Value:
+        """``operator(ctx, operands...)`` with values; strings and known objects pass as they are.
+
+        Where an operator refuses because it needs a static number, the integers among its operands
+        are made static and it is tried again.
+        """
+        operands = [self._unwrap(v) for v in values]
+        mark, writes = self.builder.mark(), self.writes
+        try:
+            return self.value(operator(self, *operands))
+        except Refused:
+            pinned = [self._pinned(x) for x in operands]
+            same = all(a is b for a, b in zip(operands, pinned))
+            if same or self.writes != writes:
+                raise
+        self.builder.rollback(mark)
+        return self.value(operator(self, *pinned))
+
+    def _unwrap(self, value: Any) -> Operand:
+        if isinstance(value, tuple):
+            return tuple(map(self._unwrap, value))
+        if isinstance(value, dict):
+            return {key: self._unwrap(item) for key, item in value.items()}
+        return value if isinstance(value, str) else self.operand(value)
+
+    def _pinned(self, operand: Operand) -> Operand:
+        """An operand with its integers made static; the very same object if it has none."""
+        if isinstance(operand, Node):
+            known, number = self._pin(operand) if operand.type == PY_INT else (False, 0)
+            return number if known else operand
+        if type(operand) in (tuple, list):
+            items = [self._pinned(x) for x in operand]
+            if any(a is not b for a, b in zip(operand, items)):
+                return type(operand)(items)
+        if type(operand) is dict:
+            named = {key: self._pinned(x) for key, x in operand.items()}
+            if any(named[key] is not operand[key] for key in operand):
+                return named
+        return operand
+
+    # ------------------------------------------------------------------ leaving for Python
+
+    def resume(self) -> Resume:
+        """Where Python goes on if a check made now fails."""
+        if not self.visible:
+            return Resume(())
+        inner = self.frame
+        if self.writes != inner.writes:
+            raise self.refuse("check", "an array was written before it in the same operation")
+        frames = [self.trees.frame(f, f is inner) for f in self.frames]
+        return Resume(tuple(frames))
+
+    # ------------------------------------------------------------------ frames
+
+    def enter(self, frame: Frame) -> Value:
+        """Runs a frame to its end and returns what it returns."""
+        code = frame.code
+        if code.code.co_flags & _GENERATORS:
+            if code.code.co_name != "<genexpr>":
+                raise self.refuse(code.code.co_name, "generators and coroutines are Python's")
+            frame.yields = Box(list)
+            frame.state.cells[frame.yields] = ()
+        if len(self.frames) >= DEEPEST:
+            raise self.refuse(code.code.co_name, "calls are nested too deeply")
+        if not code.reducible:
+            raise self.refuse(code.code.co_name, "its control flow is irreducible")
+        line = self.builder.line
+        self.frames.append(frame)
+        try:
+            exits = control.run(self, frame, Exits({code.entry: frame.state}), set(code.order))
+        finally:
+            self.frames.pop()
+        if not exits.states:
+            raise Dead
+        end = exits.states[RETURN]
+        if self.frames:
+            self.frame.state.cells = end.cells
+            self.builder.line = line
+        frame.state = end
+        if frame.yields is not None:
+            return Iterator("items", end.cells[frame.yields], token=object())
+        return end.stack[-1]
+
+    def free_variables(self, function: FunctionType, source: Source | None) -> tuple[Value, ...]:
+        """The closure of a function from outside."""
+        cells = function.__closure__ or ()
+        names = function.__code__.co_freevars
+        return tuple(Static(c, Closure(n, source)) for c, n in zip(cells, names))
+
+    def contents(self, cell: Value) -> Value:
+        """What a closure cell holds."""
+        if isinstance(cell, Box):
+            held: Value = self.cells[cell]
+            return held
+        assert isinstance(cell, Static) and isinstance(cell.value, CellType) and cell.source
+        try:
+            return self.inputs.lift(cell.value.cell_contents, cell.source)
+        except ValueError:  # an empty cell
+            return UNBOUND
+
+    def attribute_of(self, held: Any, source: Source, name: str) -> Value:
+        """An attribute of an object from outside."""
+        return self.inputs.lift(getattr(held, name), Attribute(source, name))
+
+
+def trace(function: FunctionType, bound: dict[str, object], config: Config) -> Trace:
+    """Follows a function's bytecode on symbolic values.
+
+    Parameters
+    ----------
+    function
+        A plain Python function.
+    bound
+        The arguments of the call at hand, by parameter name, defaults included.
+    config
+        Options; ``static`` names arguments that are taken by value.
+
+    Returns
+    -------
+    Trace
+        The graph, where its parameters come from, and what must hold for it to be valid.
+
+    Raises
+    ------
+    Refused
+        The function runs as Python; the refusal says why and where.
+
+    Examples
+    --------
+    >>> def double(x):
+    ...     return x * 2 + 1
+    >>> found = trace(double, {"x": np.arange(3.0)}, Config())
+    >>> [leaf.type for leaf in found.leaves]
+    [float64[x.0]]
+    """
+    tracer = Tracer(config)
+    code = analyse(function.__code__)
+    tracer.builder.line = function.__code__.co_firstlineno
+    variables: list[Value] = [UNBOUND] * len(code.names)
+    for position, (name, held) in enumerate(bound.items()):
+        source = Arg(name, position)
+        lift = tracer.inputs.static if name in config.static else tracer.inputs.lift
+        variables[code.names.index(name)] = _fresh_containers(lift(held, source), function, name)
+    closure = tracer.free_variables(function, None)
+    frame = Frame(code, function.__globals__, None, closure, State(variables, [], {}))
+    try:
+        returned = tracer.enter(frame)
+    except Dead:
+        raise tracer.refuse("raise", "every path raises: Python does") from None
+    tracer.frames.append(frame)
+    result: Tree = tracer.trees.result(returned)
+    finals = {
+        cell.param: version
+        for cell, version in frame.state.cells.items()
+        if isinstance(cell, Cell) and cell.param >= 0
+    }
+    graph = Graph(function.__qualname__, tracer.root, result, tracer.facts, finals)
+    computed = {s: node for s, node in tracer.builder.bound.items() if node.op != "param"}
+    graph.bound.update(computed)
+    return Trace(graph, tracer.inputs.leaves, tracer.inputs.guards, tracer.notes)
+
+
+def _fresh_containers(value: Value, function: FunctionType, name: str) -> Value:
+    """``*args`` is a tuple that this very call made: no object of the caller's."""
+    varargs = function.__code__.co_flags & 0x04
+    count = function.__code__.co_argcount + function.__code__.co_kwonlyargcount
+    if varargs and isinstance(value, Sequence) and function.__code__.co_varnames[count] == name:
+        return replace(value, whole=None)
+    return value

@@ -1,0 +1,213 @@
+"""The values that a traced program computes with.
+
+::
+
+    value ::= Node                      a number (its type is a Scalar)
+            | ArrayRef                  an array object; identity by object
+            | Static(object, source)    known while tracing
+            | Sequence(kind, items)     tuple or named tuple
+            | Box                       list, dict, instance or closure cell: contents in State.cells
+            | Slice(start, stop, step)
+            | Function | Method | Partial
+            | Iterator                  where a loop stands
+            | NULL | UNBOUND
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any, Union
+
+import numpy as np
+
+from npcompile.graph.ir import Node
+from npcompile.graph.types import Scalar
+from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.tracing.bytecode import Code, Instruction
+from npcompile.tracing.sources import Source
+
+
+class Marker:
+    """A stack slot or variable without a value."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+NULL = Marker("NULL")
+UNBOUND = Marker("UNBOUND")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Static:
+    """An object that is known; ``source`` says where it is found at each call (None: a constant).
+
+    Lists, dicts and tuples that have a source are guarded item by item, when items are used.
+    """
+
+    value: Any
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    """A tuple, or a named tuple of class ``kind``; ``whole`` is the object that came from outside."""
+
+    items: tuple[Value, ...]
+    kind: type = tuple
+    whole: Static | None = None
+
+
+class Box:
+    """Something mutable that the program made: its contents are the state's to know.
+
+    ``kind`` is list (contents: tuple of values), dict (a dict, replaced when changed), the class
+    of an instance (a dict of attributes) or None for a closure cell (its value).
+    """
+
+    __slots__ = ("kind", "source")
+
+    def __init__(self, kind: type | None, source: Source | None = None) -> None:
+        self.kind = kind
+        self.source = source  # of the class of an instance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slice:
+    start: Value
+    stop: Value
+    step: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A function that the program defined; ``owner`` is where its globals are found."""
+
+    code: CodeType
+    space: dict[str, Any]
+    owner: Source | None
+    name: str
+    defaults: tuple[Value, ...] = ()
+    keyword_defaults: dict[str, Value] = field(default_factory=dict)
+    closure: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """A function with its first argument."""
+
+    function: Value
+    receiver: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """``functools.partial``."""
+
+    function: Value
+    args: tuple[Value, ...]
+    keywords: dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Iterator:
+    """A position in something: replaced, never changed, as the loop goes on.
+
+    ``kind`` names a row of the iteration table; ``parts`` are what it runs over; ``nodes`` is the
+    size of the graph when the loop began.  ``token`` is the identity of an iterator that the
+    program can name: it runs once.
+    """
+
+    kind: str
+    parts: tuple[Value, ...]
+    position: int = 0
+    nodes: int = 0
+    token: object = None
+
+
+Value = Union[
+    Node, ArrayRef, Static, Sequence, Box, Slice, Function, Method, Partial, Iterator, Marker
+]
+
+class Dead(Exception):
+    """Whatever comes next is never reached: Python raises here."""
+
+
+NONE, TRUE, FALSE = Static(None), Static(True), Static(False)
+
+
+def boolean(value: bool) -> Static:
+    return TRUE if value else FALSE
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """All that changes while code runs: variables, stack, and what cells and boxes hold.
+
+    ``cells`` maps an array's Cell to its current version and a Box to its contents; a Cell that is
+    not there still has its first version.  Copies are cheap and independent.
+    """
+
+    locals: list[Value]
+    stack: list[Value]
+    cells: dict[Cell | Box, Any]
+
+    def copy(self) -> State:
+        return State(list(self.locals), list(self.stack), dict(self.cells))
+
+
+@dataclass(slots=True, eq=False)
+class Exits:
+    """Where a stretch of code can go on: a state per target (a block, or RETURN).
+
+    No targets: every path raises.  ``selector`` is the node that tells several apart.
+    """
+
+    states: dict[int, State]
+    selector: Node | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """One activation of a function.
+
+    ``space`` are its globals, found through ``owner``.  ``instruction`` of ``block`` is being
+    executed and found ``stack`` when it began, when ``writes`` versions had been written: that is
+    where a failed check goes back to.  ``resumable``: the caller waits in a plain call.
+    """
+
+    code: Code
+    space: dict[str, Any]
+    owner: Source | None
+    closure: tuple[Value, ...]
+    state: State
+    resumable: bool = True
+    block: int = 0
+    instruction: Instruction | None = None
+    stack: list[Value] = field(default_factory=list)
+    writes: int = 0
+    visits: dict[int, int] = field(default_factory=dict)
+    yields: Box | None = None
+
+
+def python_class(value: Value) -> type:
+    """``type(value)`` as the program sees it."""
+    if isinstance(value, Node):
+        assert isinstance(value.type, Scalar)
+        kind: type = value.dtype.type if value.type.origin == "np" else value.type.python_type
+        return kind
+    if isinstance(value, Static):
+        return type(value.value)
+    if isinstance(value, Sequence):
+        return value.kind
+    if isinstance(value, Box) and value.kind is not None:
+        return value.kind
+    from types import FunctionType, MethodType
+
+    return {ArrayRef: np.ndarray, Slice: slice, Function: FunctionType, Method: MethodType}.get(
+        type(value), object
+    )
