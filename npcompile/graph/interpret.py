@@ -199,7 +199,7 @@ class _Run:
 
     def _op_read(self, node: Node, memory: Any) -> Any:
         view = self._window(memory, cast(Window, node.attrs))
-        return view[()].copy() if view.ndim else view[()]
+        return _clone(view) if view.ndim else view[()]
 
     def _op_write(self, node: Node, memory: Any, value: Any, mask: Any = None) -> Any:
         fresh = _clone(memory)

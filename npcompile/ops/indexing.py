@@ -41,6 +41,8 @@ def setitem(ctx: Context, ref: ArrayRef, key: Operand, value: Operand) -> None:
         _set_masked(ctx, ref, key[0] if isinstance(key, tuple) else key, value)
         return
     target = _view(ctx, ref, key)
+    if isinstance(value, ArrayRef) and value.cell is ref.cell and value.window == target.window:
+        return  # what ``a[key] += b`` assigns in the end
     ctx.write(target, assigned(ctx, target, value))
 
 

@@ -1,0 +1,356 @@
+"""What NumPy composes of reductions: means, variances, the nan-functions, counts, norms.
+
+Each follows NumPy's own code (``_core/_methods.py``, ``lib/_nanfunctions_impl.py``,
+``linalg/_linalg.py``) step by step.  Where NumPy warns (no elements, all NaN), Python goes on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npcompile.core.sizes import Size, product
+from npcompile.graph.ir import HostCall, Node
+from npcompile.graph.types import BOOL, FLOAT, INT, Array, Scalar, contiguous
+from npcompile.ops import arguments, arithmetic, comparison, complexes
+from npcompile.ops.arguments import as_array, dtype_of, program, truth
+from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.ops.record import OPERATORS
+from npcompile.ops.reductions import axes_of, deliver, reduce_node
+
+STATISTIC = arguments.program_kind("composed reduction")
+HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
+_NEEDED = (arithmetic, comparison, complexes)  # the modules whose records are called by name
+
+
+def apply(ctx: Context, name: str, *operands: Operand) -> Node:
+    """The contents of the result of another operator; array nodes are operands, too."""
+    given = tuple(
+        ctx.new(x) if isinstance(x, Node) and isinstance(x.type, Array) else x for x in operands
+    )
+    op = OPERATORS[name]
+    return arguments.contents(ctx, op.kind.call(op, ctx, given, {}))
+
+
+def counted(ctx: Context, size: Size) -> Node:
+    """A size as NumPy's intp."""
+    return ctx.builder.cast(ctx.builder.size(size), INT)
+
+
+def divided(ctx: Context, total: Node, count: Node) -> Node:
+    """``total / count``, computed in the dtype of both and rounded to that of ``total``."""
+    return ctx.builder.cast(apply(ctx, "divide", total, count), total.dtype)
+
+
+def _all_taken(ctx: Context, where: Operand, name: str) -> None:
+    if arguments.static(where) is not True:
+        raise ctx.refuse(name, "where=")
+
+
+def _loop(ctx: Context, ref: ArrayRef, dtype: Operand, name: str) -> np.dtype[Any]:
+    """The dtype of the sums in a mean: that of the array, or float64 for integers."""
+    if dtype is None:
+        return FLOAT if ref.dtype.kind in "biu" else ref.dtype
+    loop = dtype_of(ctx, dtype, name)
+    if loop.kind not in "fc" or (ref.dtype.kind == "c" and loop.kind == "f"):
+        raise ctx.refuse(name, f"dtype={loop}")
+    return loop
+
+
+def _count(ctx: Context, ref: ArrayRef, axes: tuple[int, ...], ddof: Size, name: str) -> Size:
+    """How many elements are reduced; more than ``ddof``, or NumPy warns."""
+    count = product([ref.shape[k] for k in axes])
+    arguments.require(ctx, "<", ddof, count, f"{name} of too few elements")
+    arguments.require(ctx, "<", 0, count, f"{name} of no elements")
+    return count - ddof
+
+
+# ------------------------------------------------------------------ mean and variance
+
+
+@program(STATISTIC, "mean", "ndarray.mean")
+def mean(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
+         out: Operand = None, keepdims: Operand = False, *, where: Operand = True) -> Operand:
+    """The arithmetic mean; float16 is summed in float32."""
+    _all_taken(ctx, where, "mean")
+    ref = as_array(ctx, a)
+    axes = axes_of(ctx, axis, ref.ndim, "mean")
+    count = counted(ctx, _count(ctx, ref, axes, 0, "mean"))
+    half = dtype is None and ref.dtype == HALF
+    loop = SINGLE if half else _loop(ctx, ref, dtype, "mean")
+    total = reduce_node(ctx, ctx.read(ref), "sum", axes, truth(ctx, keepdims, "mean"), loop)
+    result = divided(ctx, total, count)
+    return deliver(ctx, "mean", ctx.builder.cast(result, HALF) if half else result, out, ref)
+
+
+@program(STATISTIC, "average")
+def average(ctx: Context, a: Operand, axis: Operand = None, weights: Operand = None,
+            returned: Operand = False, *, keepdims: Operand = False) -> Operand:
+    """The mean; weights are left to Python."""
+    if weights is not None or truth(ctx, returned, "average"):
+        raise ctx.refuse("average", "weights= and returned=")
+    return mean(ctx, a, axis, keepdims=keepdims)
+
+
+def _variance(ctx: Context, name: str, a: Operand, axis: Operand, dtype: Operand, ddof: Operand,
+              keepdims: Operand, correction: Operand) -> tuple[Node, ArrayRef]:
+    """The sum of squared distances from the mean, divided by the degrees of freedom."""
+    ref = as_array(ctx, a)
+    if not ref.ndim:
+        raise ctx.refuse(name, "of a number")
+    if correction is not None:
+        if arguments.static(ddof) != 0:
+            raise ctx.refuse(name, "ddof and correction: Python raises")
+        ddof = correction
+    axes = axes_of(ctx, axis, ref.ndim, name)
+    free = _count(ctx, ref, axes, arguments.integer(ctx, ddof, name), name)
+    loop = _loop(ctx, ref, dtype, name)
+    total = reduce_node(ctx, ctx.read(ref), "sum", axes, True, loop)
+    center = divided(ctx, total, counted(ctx, product([ref.shape[k] for k in axes])))
+    squares = _squared(ctx, apply(ctx, "subtract", ref, center))
+    if ref.dtype.kind == "c" and dtype is not None:
+        raise ctx.refuse(name, "dtype= of complex numbers")
+    loop = squares.dtype if dtype is None else loop
+    spread = reduce_node(ctx, squares, "sum", axes, truth(ctx, keepdims, name), loop)
+    return divided(ctx, spread, counted(ctx, free)), ref
+
+
+def _squared(ctx: Context, x: Node) -> Node:
+    """``|x|**2``, of complex numbers as the sum of two squares."""
+    if x.dtype.kind != "c":
+        return apply(ctx, "multiply", x, x)
+    real = np.dtype(x.dtype.char.lower())
+    parts = (ctx.builder.map(name, (x,), real) for name in ("real", "imag"))
+    first, second = (ctx.builder.map("mul", (p, p), real) for p in parts)
+    return ctx.builder.map("add", (first, second), real)
+
+
+@program(STATISTIC, "var", "ndarray.var")
+def var(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
+        out: Operand = None, ddof: Operand = 0, keepdims: Operand = False, *,
+        where: Operand = True, correction: Operand = None) -> Operand:
+    """The variance, from the mean of the same sums."""
+    _all_taken(ctx, where, "var")
+    result, ref = _variance(ctx, "var", a, axis, dtype, ddof, keepdims, correction)
+    return deliver(ctx, "var", result, out, ref)
+
+
+@program(STATISTIC, "std", "ndarray.std")
+def std(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
+        out: Operand = None, ddof: Operand = 0, keepdims: Operand = False, *,
+        where: Operand = True, correction: Operand = None) -> Operand:
+    """The standard deviation."""
+    _all_taken(ctx, where, "std")
+    result, ref = _variance(ctx, "std", a, axis, dtype, ddof, keepdims, correction)
+    return deliver(ctx, "std", apply(ctx, "sqrt", result), out, ref)
+
+
+# ------------------------------------------------------------------ positions, counts, ranges
+
+
+def _position(ctx: Context, kind: str, a: Operand, axis: Operand, out: Operand,
+              keepdims: Operand) -> Operand:
+    ref = as_array(ctx, a)
+    if ref.dtype.kind not in "biuf":
+        raise ctx.refuse(kind, f"of {ref.dtype}")
+    if isinstance(axis, (tuple, list)):
+        raise ctx.refuse(kind, "several axes: Python raises")
+    axes = axes_of(ctx, axis, ref.ndim, kind)
+    for n in ref.shape:
+        arguments.require(ctx, "<", 0, n, f"{kind} of no elements")
+    node = ctx.read(ref)
+    if ref.dtype == BOOL:
+        node = ctx.builder.cast(node, np.uint8)
+    result = reduce_node(ctx, node, kind, axes, truth(ctx, keepdims, kind), node.dtype)
+    return deliver(ctx, kind, result, out, ref)
+
+
+@program(STATISTIC, "argmin", "ndarray.argmin")
+def argmin(ctx: Context, a: Operand, axis: Operand = None, out: Operand = None, *,
+           keepdims: Operand = False) -> Operand:
+    """Where the first minimum is; the first NaN wins."""
+    return _position(ctx, "argmin", a, axis, out, keepdims)
+
+
+@program(STATISTIC, "argmax", "ndarray.argmax")
+def argmax(ctx: Context, a: Operand, axis: Operand = None, out: Operand = None, *,
+           keepdims: Operand = False) -> Operand:
+    """Where the first maximum is; the first NaN wins."""
+    return _position(ctx, "argmax", a, axis, out, keepdims)
+
+
+#: NumPy 2.4's np.count_nonzero(a) is a NumPy integer; it was Python's own before
+_COUNT = Scalar(INT, "np" if isinstance(np.count_nonzero([0]), np.generic) else "py")
+
+
+@program(STATISTIC, "count_nonzero")
+def count_nonzero(ctx: Context, a: Operand, axis: Operand = None, *,
+                  keepdims: Operand = False) -> Operand:
+    """How many elements are not zero."""
+    ref = as_array(ctx, a)
+    keep = truth(ctx, keepdims, "count_nonzero")
+    axes = axes_of(ctx, axis, ref.ndim, "count_nonzero")
+    flags = ctx.builder.cast(ctx.read(ref), BOOL)
+    result = reduce_node(ctx, flags, "sum", axes, keep, INT)
+    if axis is None and not keep and _COUNT.origin == "py":
+        result = ctx.builder.emit("cast", (result,), None, _COUNT)
+    return deliver(ctx, "count_nonzero", result, None, ref)
+
+
+@program(STATISTIC, "ptp")
+def ptp(ctx: Context, a: Operand, axis: Operand = None, out: Operand = None,
+        keepdims: Operand = False) -> Operand:
+    """The largest minus the smallest."""
+    ends = [OPERATORS[name] for name in ("max", "min")]
+    most, least = (op.kind.call(op, ctx, (a, axis), {"keepdims": keepdims}) for op in ends)
+    return deliver(ctx, "ptp", apply(ctx, "subtract", most, least), out, as_array(ctx, a))
+
+
+# ------------------------------------------------------------------ NaN left out
+
+
+def _filled(ctx: Context, ref: ArrayRef, value: float) -> tuple[Node, Node | None]:
+    """A copy with NaN replaced, and where NaN was; integers have none."""
+    node = ctx.read(ref)
+    if ref.dtype.kind not in "fc":
+        return node, None
+    mask = apply(ctx, "isnan", node)
+    fill = arguments.scalar_to(ctx, value, ref.dtype)
+    return ctx.builder.map("where", (mask, fill, node), ref.dtype), mask
+
+
+def _never(ctx: Context, flags: Node, reason: str) -> None:
+    """Leaves where one of the flags is true."""
+    if isinstance(flags.type, Array):
+        axes = tuple(range(flags.type.ndim))
+        flags = reduce_node(ctx, flags, "any", axes, False, BOOL)
+    ctx.builder.check(ctx.builder.map("bit_not", (flags,), BOOL), reason)
+
+
+def _nan_total(name: str, value: float) -> None:
+    def total(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
+              out: Operand = None, keepdims: Operand = False, **options: Operand) -> Operand:
+        node, _ = _filled(ctx, as_array(ctx, a), value)
+        op = OPERATORS[name]
+        return op.kind.call(op, ctx, (ctx.new(node), axis, dtype, out, keepdims), options)
+
+    total.__doc__ = f"{name} without NaN."
+    program(STATISTIC, f"nan{name}")(total)
+
+
+def _nan_extreme(name: str, value: float) -> None:
+    def extreme(ctx: Context, a: Operand, axis: Operand = None, out: Operand = None,
+                keepdims: Operand = False) -> Operand:
+        ref = as_array(ctx, a)
+        node, mask = _filled(ctx, ref, value)
+        if ref.dtype.kind == "c":
+            raise ctx.refuse(f"nan{name}", "of complex numbers")
+        op = OPERATORS[name]
+        result = op.kind.call(op, ctx, (ctx.new(node), axis), {"keepdims": keepdims, "out": out})
+        if mask is not None:
+            axes = axes_of(ctx, axis, ref.ndim, name)
+            _never(ctx, reduce_node(ctx, mask, "all", axes, False, BOOL), f"nan{name} of only NaN")
+        return result
+
+    extreme.__doc__ = f"{name} of what is not NaN."
+    program(STATISTIC, f"nan{name}")(extreme)
+
+
+_nan_total("sum", 0)
+_nan_total("prod", 1)
+_nan_extreme("min", np.inf)
+_nan_extreme("max", -np.inf)
+
+
+def _valid(ctx: Context, mask: Node, axes: tuple[int, ...], keepdims: bool) -> Node:
+    """How many elements are not NaN."""
+    flags = ctx.builder.map("bit_not", (mask,), BOOL)
+    return reduce_node(ctx, flags, "sum", axes, keepdims, INT)
+
+
+@program(STATISTIC, "nanmean")
+def nanmean(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
+            out: Operand = None, keepdims: Operand = False, *, where: Operand = True) -> Operand:
+    """The mean of what is not NaN."""
+    _all_taken(ctx, where, "nanmean")
+    ref = as_array(ctx, a)
+    node, mask = _filled(ctx, ref, 0)
+    if mask is None:
+        return mean(ctx, a, axis, dtype, out, keepdims)
+    axes, keep = axes_of(ctx, axis, ref.ndim, "nanmean"), truth(ctx, keepdims, "nanmean")
+    count = _valid(ctx, mask, axes, keep)
+    _never(ctx, ctx.builder.map("eq", (count, ctx.builder.const(np.int64(0))), BOOL),
+           "nanmean of only NaN")
+    total = reduce_node(ctx, node, "sum", axes, keep, _loop(ctx, ref, dtype, "nanmean"))
+    return deliver(ctx, "nanmean", divided(ctx, total, count), out, ref)
+
+
+def _nan_variance(ctx: Context, name: str, a: Operand, axis: Operand, dtype: Operand,
+                  ddof: Operand, keepdims: Operand) -> tuple[Node, ArrayRef]:
+    ref = as_array(ctx, a)
+    node, mask = _filled(ctx, ref, 0)
+    if mask is None:
+        return _variance(ctx, name, a, axis, dtype, ddof, keepdims, None)
+    if dtype is not None or ref.dtype.kind == "c":
+        raise ctx.refuse(name, "dtype= or complex numbers")
+    axes, keep = axes_of(ctx, axis, ref.ndim, name), truth(ctx, keepdims, name)
+    total = reduce_node(ctx, node, "sum", axes, True, ref.dtype)
+    center = divided(ctx, total, _valid(ctx, mask, axes, True))
+    gap = apply(ctx, "subtract", node, center)
+    gap = ctx.builder.map("where", (mask, ctx.builder.const(ref.dtype.type(0)), gap), ref.dtype)
+    spread = reduce_node(ctx, apply(ctx, "multiply", gap, gap), "sum", axes, keep, ref.dtype)
+    less = ctx.builder.cast(ctx.builder.size(arguments.integer(ctx, ddof, name)), INT)
+    free = apply(ctx, "subtract", _valid(ctx, mask, axes, keep), less)
+    _never(ctx, ctx.builder.map("le", (free, ctx.builder.const(np.int64(0))), BOOL),
+           f"{name} of too few numbers")
+    return divided(ctx, spread, free), ref
+
+
+@program(STATISTIC, "nanvar")
+def nanvar(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
+           out: Operand = None, ddof: Operand = 0, keepdims: Operand = False) -> Operand:
+    """The variance of what is not NaN."""
+    result, ref = _nan_variance(ctx, "nanvar", a, axis, dtype, ddof, keepdims)
+    return deliver(ctx, "nanvar", result, out, ref)
+
+
+@program(STATISTIC, "nanstd")
+def nanstd(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
+           out: Operand = None, ddof: Operand = 0, keepdims: Operand = False) -> Operand:
+    """The standard deviation of what is not NaN."""
+    result, ref = _nan_variance(ctx, "nanstd", a, axis, dtype, ddof, keepdims)
+    return deliver(ctx, "nanstd", apply(ctx, "sqrt", result), out, ref)
+
+
+# ------------------------------------------------------------------ norms
+
+
+@program(STATISTIC, "linalg.norm", guarantee="machine")
+def norm(ctx: Context, x: Operand, ord: Operand = None, axis: Operand = None,
+         keepdims: Operand = False) -> Operand:
+    """Vector and Frobenius norms; of whole arrays by NumPy's own dot product."""
+    ref = as_array(ctx, x)
+    if ref.dtype.kind not in "fc":
+        ref = ctx.new(ctx.builder.cast(ctx.read(ref), FLOAT))
+    keep = truth(ctx, keepdims, "norm")
+    euclidean = ord is None or (ord == 2 and ref.ndim == 1)
+    if axis is None and (euclidean or (ord == "fro" and ref.ndim == 2)) and not keep:
+        kind = contiguous(np.dtype(ref.dtype.char.lower()), ())
+        return arguments.element(ctx, ctx.host_call(HostCall("numpy:linalg.norm"), (ref,), kind))
+    axes = axes_of(ctx, axis, ref.ndim, "norm")
+    if len(axes) == 1 and ord in (1, np.inf):
+        sizes = apply(ctx, "absolute", ref)
+        kind_of = "sum" if ord == 1 else "max"
+        start = None if ord == 1 else ctx.builder.const(sizes.dtype.type(0))
+        result = reduce_node(ctx, sizes, kind_of, axes, keep, sizes.dtype, start)
+        return deliver(ctx, "norm", result, None, ref)
+    if not ((len(axes) == 1 and ord in (None, 2)) or (len(axes) == 2 and ord in (None, "fro"))):
+        raise ctx.refuse("norm", f"ord={ord!r} over {len(axes)} axes")
+    if ref.dtype.kind == "c":
+        squares = apply(ctx, "multiply", apply(ctx, "conjugate", ref), ref)
+        squares = ctx.builder.map("real", (squares,), np.dtype(ref.dtype.char.lower()))
+    else:
+        squares = apply(ctx, "multiply", ref, ref)
+    total = reduce_node(ctx, squares, "sum", axes, keep, squares.dtype)
+    return deliver(ctx, "norm", apply(ctx, "sqrt", total), None, ref)
