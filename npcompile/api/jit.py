@@ -10,8 +10,9 @@ from typing import Any, overload
 from npcompile.api.explain import Explanation, explain
 from npcompile.api.lower import Lowered, lower
 from npcompile.core.config import Config, Deterministic, disabled, from_environment
-from npcompile.runtime.callable import JitFunction
+from npcompile.runtime.callable import FunctionBase, install
 from npcompile.runtime.dispatch import Dispatcher, Version
+from npcompile.runtime.native import Native
 
 
 class CacheInfo(tuple[int, int, int]):
@@ -27,7 +28,7 @@ class CacheInfo(tuple[int, int, int]):
         return f"CacheInfo(compiled={self[0]}, refused={self[1]}, fallbacks={self[2]})"
 
 
-class Jit(JitFunction):
+class Jit(FunctionBase):
     """A function under :func:`jit`.
 
     Calls behave exactly as the plain function's, in results, mutation and exceptions.  The plain
@@ -38,12 +39,18 @@ class Jit(JitFunction):
         functools.update_wrapper(self, function)
         self.__wrapped__ = function
         self._dispatcher = Dispatcher(function, config)
-        self.prepare(self._dispatcher)
         self._dispatcher.on_version = self._install
+        self._next = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._dispatcher(*args, **kwargs)
 
     def _install(self, version: Version) -> None:
-        if version.direct and version.executable.address:
-            self.install(version.executable.address)
+        """Puts a version's entry before those of the older ones."""
+        made = version.executable
+        if version.direct and isinstance(made, Native) and not self.config.check:
+            made.state.next, self._next = self._next, made.address
+            install(self, made.address)
 
     @property
     def config(self) -> Config:
@@ -64,7 +71,8 @@ class Jit(JitFunction):
 
     def clear_cache(self) -> None:
         """Forgets all compiled versions of this process."""
-        self.uninstall()
+        install(self, 0)
+        self._next = 0
         self._dispatcher.clear()
 
     def cache_info(self) -> CacheInfo:

@@ -51,9 +51,6 @@ class Executable:
         return self.run(leaves)
 
 
-Exit = Callable[[Executable, Left, tuple[Any, ...]], Any]
-
-
 class Stopwatch:
     """Milliseconds between laps."""
 
@@ -67,23 +64,13 @@ class Stopwatch:
         self._last = now
 
 
-def executable(traced: Trace, config: Config, exit_: Exit) -> Executable:
-    """Compiles a trace for the configured backend."""
-    watch = Stopwatch()
+def lower(traced: Trace, config: Config, watch: Stopwatch) -> tuple[Graph, Program]:
+    """A trace as a graph of primitives and as a program."""
     graph = passes.run(traced.graph, config)
     watch.lap("passes")
     program = schedule(graph, config)
     watch.lap("schedule")
-    if config.backend == "reference":
-        from npcompile.runtime.interpreted import interpreted
-
-        made = interpreted(traced, graph, program)
-    else:
-        from npcompile.runtime.native import native
-
-        made = native(traced, graph, program, config, exit_, watch)
-    made.times = watch.times
-    return made
+    return graph, program
 
 
 # ------------------------------------------------------------------ questions about graphs

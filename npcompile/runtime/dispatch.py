@@ -21,10 +21,13 @@ import numpy as np
 from npcompile.core import logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
-from npcompile.runtime import build, match
-from npcompile.runtime.build import MISS, Executable, Left
+from npcompile.runtime import build, match, wiring
+from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
+from npcompile.runtime.entry import OVERLAP, STALE
+from npcompile.runtime.interpreted import interpreted
+from npcompile.runtime.native import Native, Probe, native
 from npcompile.tracing import trace
-from npcompile.tracing.sources import Arg, Trace
+from npcompile.tracing.sources import Trace
 
 #: after so many versions a function stays in Python for what none of them serves
 VERSION_LIMIT = 64
@@ -34,14 +37,24 @@ REFUSAL_LIMIT = 8
 
 @dataclass(eq=False)
 class Version:
-    """One compiled version of a function."""
+    """One compiled version of a function.  ``direct``: its entry takes the call's own arguments,
+    otherwise the leaves that ``match`` finds."""
 
     trace: Trace
     executable: Executable
     match: match.Match
-    direct: bool  # the leaves are exactly the positional arguments
+    direct: bool
     calls: int = 0
     exits: Counter[str] = field(default_factory=Counter)
+
+    def connect(self) -> bool:
+        """Looks anew at what the entry watches; after ``match`` has said that all is well."""
+        executable = self.executable
+        return not isinstance(executable, Native) or executable.wiring.connect(executable.state)
+
+    def run(self, args: tuple[Any, ...], leaves: tuple[Any, ...]) -> Any:
+        """The result, or ``MISS``; raises :class:`Left` if leaves were passed."""
+        return self.executable(args if self.direct else leaves)
 
 
 class Dispatcher:
@@ -63,6 +76,7 @@ class Dispatcher:
         self.fallbacks: Counter[str] = Counter()
         self.on_version: Callable[[Version], None] = lambda version: None
         self._refused_kinds: Counter[object] = Counter()
+        self._last_refusal: dict[object, Refusal] = {}
         self._lock = threading.RLock()
         self._signature = inspect.signature(function)
         parameters = self._signature.parameters.values()
@@ -79,14 +93,10 @@ class Dispatcher:
         mode = self.mode()
         for version in self.versions:
             leaves = version.match(bound, self.function)
-            if leaves is None:
-                continue
-            refused = self._indeterminate(version, mode)
-            if refused is not None:
-                return self._python(refused, args, kwargs, mode)
-            result = self._run(version, leaves, args, kwargs)
-            if result is not MISS:
-                return result
+            if leaves is not None and version.connect():
+                result = self._run(version, bound, leaves, args, kwargs, mode)
+                if result is not MISS:
+                    return result
         return self._miss(bound, args, kwargs, mode)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
@@ -101,10 +111,21 @@ class Dispatcher:
         return dict(found.arguments)
 
     def _run(
-        self, version: Version, leaves: tuple[Any, ...], args: tuple[Any, ...], kwargs: Any
+        self,
+        version: Version,
+        bound: dict[str, Any],
+        leaves: tuple[Any, ...],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        mode: Deterministic,
     ) -> Any:
+        if mode:
+            names = build.unpromised(version.trace.graph, mode)
+            if names:
+                text = f"{', '.join(names)}: not deterministic in mode {mode!r}"
+                self._complain(text)
         try:
-            result = version.executable(leaves)
+            result = version.run(tuple(bound.values()), leaves)
         except Left as left:
             return self.leave(version, left, args, kwargs)
         if result is not MISS:
@@ -112,50 +133,56 @@ class Dispatcher:
         return result
 
     def _miss(
-        self, bound: dict[str, Any], args: tuple[Any, ...], kwargs: Any, mode: Deterministic
+        self,
+        bound: dict[str, Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        mode: Deterministic,
     ) -> Any:
-        kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
-        refusal = self.refusals.get(exact)
-        if refusal is None and self._refused_kinds[kind] >= REFUSAL_LIMIT:
-            refusal = next(r for k, r in self.refusals.items() if k[0] == kind)  # type: ignore[index]
-        if refusal is None and len(self.versions) >= VERSION_LIMIT:
-            refusal = Refusal("versions", f"more than {VERSION_LIMIT} compiled versions")
+        refusal = self._known_refusal(bound)
         if refusal is not None:
             return self._python(refusal, args, kwargs, mode)
         try:
             version, leaves = self.compile(bound)
         except Refused as refused:
-            refusal = refused.refusal
-            with self._lock:
-                self.refusals[kind, exact] = self.refusals[exact] = refusal
-                self._refused_kinds[kind] += 1
-            return self._python(refusal, args, kwargs, mode)
-        blocked = self._indeterminate(version, mode)
-        if blocked is not None:
-            return self._python(blocked, args, kwargs, mode)
-        result = self._run(version, leaves, args, kwargs)
+            self._remember(bound, refused.refusal)
+            return self._python(refused.refusal, args, kwargs, mode)
+        result = self._run(version, bound, leaves, args, kwargs, mode)
         if result is not MISS:
             return result
-        # overlapping arguments and the like: right in Python, on record
-        clash = Refusal("arguments", "written arrays that overlap others or can't be written")
-        return self._python(clash, args, kwargs, mode)
+        misfit = Refusal("arguments", "not what the compiled version expects of them")
+        self._remember(bound, misfit)
+        return self._python(misfit, args, kwargs, mode)
+
+    def _known_refusal(self, bound: dict[str, Any]) -> Refusal | None:
+        kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
+        found = self.refusals.get(exact)
+        if found is None and self._refused_kinds[kind] >= REFUSAL_LIMIT:
+            found = self._last_refusal[kind]
+        if found is None and len(self.versions) >= VERSION_LIMIT:
+            found = Refusal("versions", f"more than {VERSION_LIMIT} compiled versions")
+        return found
+
+    def _remember(self, bound: dict[str, Any], refusal: Refusal) -> None:
+        kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
+        with self._lock:
+            self.refusals[exact] = self._last_refusal[kind] = refusal
+            self._refused_kinds[kind] += 1
 
     def compile(self, bound: dict[str, Any]) -> tuple[Version, tuple[Any, ...]]:
-        """A new version for these arguments, and their leaves."""
+        """A version for these arguments, new if need be, and their leaves.
+
+        Raises
+        ------
+        Refused
+            If the call can't be compiled.
+        """
         with self._lock:
             for version in self.versions:  # another thread may have been first
                 leaves = version.match(bound, self.function)
                 if leaves is not None and match.accepts(version.trace, leaves):
                     return version, leaves
-            traced = trace(self.function, bound, self.config)
-            logs.log("trace", lambda: f"{self.function.__qualname__}: {len(traced.leaves)} leaves")
-            version = Version(
-                traced,
-                build.executable(traced, self.config, self._exit),
-                match.matcher(traced),
-                self._direct(traced),
-            )
-            version.executable.owner = version
+            version = self._make(bound)
             leaves = version.match(bound, self.function)
             if leaves is None:
                 raise Refused(Refusal("guards", "the arguments don't satisfy their own guards"))
@@ -164,19 +191,38 @@ class Dispatcher:
             self.on_version(version)
             return version, leaves
 
-    def _direct(self, traced: Trace) -> bool:
-        places = [leaf.source.position if isinstance(leaf.source, Arg) else -1
-                  for leaf in traced.leaves]
-        return self._plain and places == list(range(len(self._names)))
+    def _make(self, bound: dict[str, Any]) -> Version:
+        watch = Stopwatch()
+        traced = trace(self.function, bound, self.config)
+        watch.lap("trace")
+        graph, program = build.lower(traced, self.config, watch)
+        made: Executable
+        if self.config.backend == "reference":
+            made, wired = interpreted(traced, graph, program), None
+        else:
+            wired = wiring.direct(traced, self.function, self._names) if self._plain else None
+            wires = wired if wired is not None else wiring.leafwise(traced)
+            made = native(
+                traced, graph, program, self.config, wires, self.__call__, self._exit, watch
+            )
+        made.times = watch.times
+        version = Version(traced, made, match.matcher(traced), wired is not None)
+        made.owner = version
+        logs.log("trace", lambda: f"{self.function.__qualname__}: {watch.times}")
+        return version
 
     # ------------------------------------------------------------------ leaving
 
-    def _exit(self, executable: Executable, left: Left, leaves: tuple[Any, ...]) -> Any:
-        """Called by the machine-code entry when compiled code was left."""
+    def _exit(
+        self, executable: Executable, left: Left, function: Any, args: tuple[Any, ...]
+    ) -> Any:
+        """Called by the machine-code entry when compiled code was left or could not be entered."""
         version: Version = executable.owner
         if not version.direct:
             raise left  # a slow-path call: it knows the real arguments
-        return self.leave(version, left, leaves, {})
+        if left.number == STALE:
+            return MISS if isinstance(function, Probe) else self(*args)
+        return self.leave(version, left, args, {})
 
     def leave(self, version: Version, left: Left, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Goes on in Python after a failed check or floating-point exceptions."""
@@ -187,6 +233,9 @@ class Dispatcher:
             if version.trace.graph.written:
                 warn_by_candidates(version.trace, wanted)
                 return left.result
+        if left.number == OVERLAP:
+            overlap = Refusal("arguments", left.reason)
+            return self._python(overlap, args, kwargs, self.mode())
         version.exits[left.reason] += 1
         logs.log("exits", lambda: f"{self.function.__qualname__}: {left.reason}")
         return self.function(*args, **kwargs)
@@ -199,7 +248,7 @@ class Dispatcher:
         if self.config.fullgraph:
             raise CompileError(f"{self.function.__qualname__}: {refusal}")
         if mode:
-            self._complain(f"{self.function.__qualname__}: runs in Python ({refusal})", mode)
+            self._complain(f"{self.function.__qualname__}: runs in Python ({refusal})")
         return self.function(*args, **kwargs)
 
     # ------------------------------------------------------------------ determinism
@@ -208,15 +257,7 @@ class Dispatcher:
         """The deterministic mode in force for a call."""
         return self.config.deterministic or deterministic_mode()[0]
 
-    def _indeterminate(self, version: Version, mode: Deterministic) -> Refusal | None:
-        if not mode:
-            return None
-        names = build.unpromised(version.trace.graph, mode)
-        if names:
-            self._complain(f"{', '.join(names)}: not deterministic in mode {mode!r}", mode)
-        return None
-
-    def _complain(self, text: str, mode: Deterministic) -> None:
+    def _complain(self, text: str) -> None:
         if self.config.warn_only or deterministic_mode()[1]:
             warnings.warn(text, stacklevel=4)
         else:

@@ -14,11 +14,12 @@ from npcompile.tracing.sources import Trace
 
 def interpreted(traced: Trace, graph: Graph, program: Program) -> Executable:
     """An executable over the program interpreter."""
+    execute = reference.load(program)
 
     def run(leaves: tuple[Any, ...]) -> Any:
         if not match.accepts(traced, leaves):
             return MISS
-        status, result = reference.run(program, leaves)
+        status, result = execute(leaves)
         if status >= 0:
             raise Left(f"check {status}", status)
         return result

@@ -1,0 +1,109 @@
+"""Machine code for a program, with its entry, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from npcompile.backends import cpu
+from npcompile.backends.cpu.frame import Frame
+from npcompile.core.config import Config
+from npcompile.graph.ir import Graph, HostCall
+from npcompile.ops.record import import_path
+from npcompile.program.ir import Program
+from npcompile.runtime import pool
+from npcompile.runtime.boxing import builder, constants
+from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
+from npcompile.runtime.callable import FunctionBase, install
+from npcompile.runtime.entry import FLAGS, OVERLAP, STALE, emit_entry
+from npcompile.runtime.helpers import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
+from npcompile.runtime.state import State
+from npcompile.runtime.wiring import Wiring
+from npcompile.tracing.sources import Trace
+
+_FLAG_NAMES = {DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under", INVALID: "invalid"}
+
+
+class Probe(FunctionBase):
+    """Calls one version's entry alone: where it does not fit, the call returns ``MISS``."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return MISS
+
+
+class Native(Executable):
+    """An executable with an entry; ``probe`` calls it with the arguments that it expects."""
+
+    wiring: Wiring
+    state: State
+    probe: Probe
+
+
+def native(
+    traced: Trace,
+    graph: Graph,
+    program: Program,
+    config: Config,
+    wiring: Wiring,
+    python: Callable[..., Any],
+    leave: Callable[[Executable, Left, Any, tuple[Any, ...]], Any],
+    watch: Stopwatch,
+) -> Native:
+    """Compiles and loads a program.
+
+    ``python(*args, **kwargs)`` takes calls that no entry takes; ``leave(executable, left,
+    function, args)`` decides what happens when compiled code is left.
+    """
+    frame = Frame(program)
+    target = cpu.target()
+    parallel = config.parallel and pool.supported()
+    emitted = cpu.emit(program, frame, target, parallel)
+    text = emitted.text + "\n" + emit_entry(wiring.signature, program, frame)
+    watch.lap("emit")
+    code = cpu.compile(text, target, emitted.optimise)
+    watch.lap("llvm")
+    if parallel:
+        pool.ensure()
+
+    def on_python(function: Any, *args: Any, **kwargs: Any) -> Any:
+        return MISS if isinstance(function, Probe) else python(*args, **kwargs)
+
+    def on_exit(function: Any, number: int, flags: int, what: Any, *args: Any, **kw: Any) -> Any:
+        return leave(made, _left(program, number, flags, what), function, args)
+
+    state = State(
+        wiring.signature, on_python, on_exit, wiring.same, constants(program.result),
+        builder(program.result),
+    )
+    objects = [_host_object(o) for o in emitted.objects]
+    imports = {"npc.state": state.address, **{f"obj.{k}": id(o) for k, o in enumerate(objects)}}
+    loaded = cpu.load(code, imports)
+    made = Native(graph, program, _unwired, loaded["entry"], text)
+    made.probe = Probe()
+    install(made.probe, loaded["entry"])
+    made.run = lambda leaves: made.probe(*leaves)
+    made.wiring, made.state = wiring, state
+    made.keep = (loaded, state, objects)
+    if not wiring.connect(state):
+        raise RuntimeError("the words to watch changed while the function was compiled")
+    watch.lap("load")
+    return made
+
+
+def _unwired(leaves: tuple[Any, ...]) -> Any:
+    raise AssertionError("not linked yet")
+
+
+def _host_object(described: object) -> Any:
+    return import_path(described.path) if isinstance(described, HostCall) else described
+
+
+def _left(program: Program, number: int, flags: int, what: Any) -> Left:
+    names = frozenset(name for bit, name in _FLAG_NAMES.items() if flags & bit)
+    if number == FLAGS:
+        return Left("floating-point exceptions", number, names, what)
+    if number == OVERLAP:
+        return Left("arrays that overlap and are written", number)
+    if number == STALE:
+        return Left("a global or a closure changed", number)
+    return Left(f"check {number}", number)

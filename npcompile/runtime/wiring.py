@@ -1,0 +1,232 @@
+"""How a traced function's leaves and guards are wired to a machine-code entry.
+
+A version is *direct* if a call's own arguments, the words of globals and closure cells, and object
+identity are all that its entry needs to look at.  Other versions (containers, attributes, values
+compared by ``==``) are called through Python, with their leaves as arguments.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from npcompile.runtime import match as _match
+from npcompile.runtime import words
+from npcompile.runtime.state import Place, Signature, State
+from npcompile.runtime.words import Unwatchable, Word
+from npcompile.tracing.sources import (
+    Arg,
+    Attribute,
+    Closure,
+    Default,
+    Global,
+    Guard,
+    Item,
+    Source,
+    Trace,
+)
+
+#: constants that are one object, so that ``==`` is ``is``
+_SINGLE = (type(None), bool, type(Ellipsis), type(NotImplemented))
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """A signature, the objects that arguments must be, and how to find words and variables."""
+
+    signature: Signature
+    same: tuple[Any, ...]
+    words: Callable[[], list[Word]]
+    variables: Callable[[State], None]
+
+    def connect(self, state: State) -> bool:
+        """Points a state at the words and variables as they are now; False: they don't fit."""
+        try:
+            found = self.words()
+        except Unwatchable:
+            return False
+        if len(found) != self.signature.words:
+            return False
+        for k, word in enumerate(found):
+            state.watch(k, word.address, word.expected)
+        self.variables(state)
+        state.watched = found  # keeps the objects, so that their addresses stay theirs
+        return True
+
+
+def direct(traced: Trace, function: types.FunctionType, names: list[str]) -> Wiring | None:
+    """The wiring of a function of positional parameters ``names``, or None if it needs Python."""
+    try:
+        places, variables = _places(traced, function)
+        same = _same(traced, names)
+        watched = [g for g in traced.guards if not isinstance(g.source, Arg)]
+        sources = [leaf.source for leaf in traced.leaves if not isinstance(leaf.source, Arg)]
+
+        def gather() -> list[Word]:
+            return _gather(watched, sources, function)
+
+        count = len(gather())
+    except Unwatchable:
+        return None
+    signature = Signature(
+        tuple(traced.leaves), places, len(names), same=tuple(k for k, _ in same), words=count
+    )
+    return Wiring(signature, tuple(value for _, value in same), gather, variables)
+
+
+def leafwise(traced: Trace) -> Wiring:
+    """The wiring of an entry whose arguments are the leaves."""
+    return Wiring(Signature.positional(tuple(traced.leaves)), (), list, lambda state: None)
+
+
+def _places(
+    traced: Trace, function: types.FunctionType
+) -> tuple[tuple[Place, ...], Callable[[State], None]]:
+    places: list[Place] = []
+    held: list[Source] = []
+    for leaf in traced.leaves:
+        if isinstance(leaf.source, Arg):
+            places.append(Place("argument", leaf.source.position))
+        elif isinstance(leaf.source, (Global, Closure)):
+            places.append(Place("variable", len(held)))
+            held.append(leaf.source)
+        else:
+            raise Unwatchable("a leaf inside a container or an object")
+
+    def variables(state: State) -> None:
+        for k, source in enumerate(held):
+            address = _variable(source, function)
+            if address is not None:
+                state.refer(k, address)
+            else:
+                state.hold(k, value_of(source, function))
+
+    return tuple(places), variables
+
+
+def _variable(source: Source, function: types.FunctionType) -> int | None:
+    """Where the pointer to a leaf's value is, or None if it must be held."""
+    if isinstance(source, Closure):
+        return words.cell_address(_cell(source, function))
+    assert isinstance(source, Global)
+    owner = function if source.owner is None else value_of(source.owner, function)
+    return words.name_address(owner.__globals__, source.name)
+
+
+def _same(traced: Trace, names: list[str]) -> list[tuple[int, Any]]:
+    """(position, object) of arguments that must be an object."""
+    found: list[tuple[int, Any]] = []
+    leaves = {leaf.source.position for leaf in traced.leaves if isinstance(leaf.source, Arg)}
+    for guard in traced.guards:
+        root = _root(guard.source)
+        if not isinstance(root, Arg):
+            continue
+        by_identity = guard.kind == "is" or (
+            guard.kind == "equal" and isinstance(guard.value, _SINGLE)
+        )
+        plain = guard.source is root and root.position < len(names)
+        if guard.kind == "type" and plain and root.position in leaves:
+            continue  # the leaf's own test says as much
+        if not (plain and by_identity):
+            raise Unwatchable("an argument that is compared by its value")
+        found.append((root.position, guard.value))
+    return found
+
+
+def _root(source: Source) -> Source:
+    while isinstance(source, (Attribute, Item)):
+        source = source.base
+    return source
+
+
+def value_of(source: Source | None, function: types.FunctionType) -> Any:
+    """What a source that no argument is part of stands for now."""
+    match source:
+        case None:
+            return function
+        case Global(name, owner):
+            return _match.global_of(value_of(owner, function), name)
+        case Closure():
+            return _cell(source, function).cell_contents
+        case Default(name, owner):
+            return _match.default_of(value_of(owner, function), name)
+        case Attribute(base, name):
+            return getattr(value_of(base, function), name)
+        case Item(base, key):
+            return value_of(base, function)[key]
+        case _:
+            raise Unwatchable(f"{source!r} depends on an argument")
+
+
+def _cell(source: Closure, function: types.FunctionType) -> types.CellType:
+    owner = value_of(source.owner, function)
+    cells: tuple[types.CellType, ...] = owner.__closure__ or ()
+    return cells[owner.__code__.co_freevars.index(source.name)]
+
+
+def _gather(
+    guards: list[Guard], sources: list[Source], function: types.FunctionType
+) -> list[Word]:
+    """The words that show whether guards still hold and variables are where they were."""
+    tables: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
+    others: list[Word] = []
+    seen: set[int] = set()
+
+    def names(table: dict[str, Any], name: str) -> None:
+        tables.setdefault(id(table), (table, {}))[1][name] = None
+
+    def watch(source: Source | None, value: bool) -> None:
+        """``value``: the object itself must stay; else only where it is found."""
+        match source:
+            case None:
+                return
+            case Global(name, owner):
+                watch(owner, True)
+                table = value_of(owner, function).__globals__
+                if value:
+                    names(table, name)
+                    if name not in table:
+                        names(_match.builtins.__dict__, name)
+                else:
+                    tables.setdefault(id(table), (table, {}))
+            case Closure(_, owner):
+                watch(owner, True)
+                if value:
+                    add(words.of_cell(_cell(source, function)))
+            case Attribute(base, name):
+                watch(base, True)
+                thing = value_of(base, function)
+                if not isinstance(thing, types.ModuleType):
+                    raise Unwatchable("an attribute of an object")
+                names(vars(thing), name)
+            case Default(_, owner):
+                thing = value_of(owner, function)
+                watch(owner, True)
+                for word in words.of_function(thing):
+                    add(word)
+            case _:
+                raise Unwatchable("an item of a container")
+
+    def add(word: Word) -> None:
+        if word.address not in seen:
+            seen.add(word.address)
+            others.append(word)
+
+    for guard in guards:
+        if isinstance(_root(guard.source), Arg):
+            continue
+        watch(guard.source, True)
+        thing = value_of(guard.source, function)
+        if guard.kind == "code":
+            for word in words.of_function(thing):
+                add(word)
+        elif guard.kind in ("length", "keys") or (
+            guard.kind == "equal" and isinstance(thing, (list, dict, set))
+        ):
+            raise Unwatchable("a container that may change")
+    for source in sources:
+        watch(source, False)
+    heads = [word for table, known in tables.values() for word in words.of_names(table, known)]
+    return heads + others
