@@ -62,6 +62,28 @@ def expm1_tail() -> Rows:
         lambda r: r**2))
 
 
+@table
+def sinh() -> Rows:
+    """(sinh(r) - r) / r**3 in z = r**2 on |r| <= log(2)/2, error relative to r."""
+    count = {"d": 6, "f": 3}
+
+    def remainder(z: Any) -> Any:
+        r = mp.sqrt(z)
+        return (mp.sinh(r) - r) / (r * z)
+
+    return by_format(lambda c, b: minimax(
+        remainder, range(count[c]), SMALL, HALF_LN2**2, b, abs))
+
+
+@table
+def cosh() -> Rows:
+    """(cosh(r) - 1 - r**2/2) / r**4 in z = r**2 on |r| <= log(2)/2, absolute error."""
+    count = {"d": 5, "f": 2}
+    return by_format(lambda c, b: minimax(
+        lambda z: (mp.cosh(mp.sqrt(z)) - 1 - z / 2) / z**2, range(count[c]),
+        SMALL, HALF_LN2**2, b, lambda z: z**2))
+
+
 # ---------------------------------------------------------------- logarithms
 
 LOG_STEPS = 16

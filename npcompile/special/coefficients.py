@@ -71,6 +71,42 @@ EXPM1_TAIL = {
     ),
 }
 
+# (sinh(r) - r) / r**3 in z = r**2 on |r| <= log(2)/2, error relative to r.
+SINH = {
+    # largest error 2**-65.2
+    "d": (
+        _("0x1.5555555555555p-3"),
+        _("0x1.1111111111385p-7"),
+        _("0x1.a01a019ea297ap-13"),
+        _("0x1.71de4076ad5fbp-19"),
+        _("0x1.ae4d05ae7f9d4p-26"),
+        _("0x1.826497be8bf22p-33"),
+    ),
+    # largest error 2**-34.3
+    "f": (
+        _("0x1.5555560000000p-3"),
+        _("0x1.110fbe0000000p-7"),
+        _("0x1.a2e3340000000p-13"),
+    ),
+}
+
+# (cosh(r) - 1 - r**2/2) / r**4 in z = r**2 on |r| <= log(2)/2, absolute error.
+COSH = {
+    # largest error 2**-70.0
+    "d": (
+        _("0x1.5555555555558p-5"),
+        _("0x1.6c16c16c15009p-10"),
+        _("0x1.a01a01ad77f22p-16"),
+        _("0x1.27e4cc24e0f78p-22"),
+        _("0x1.1f8bb85c77e0fp-29"),
+    ),
+    # largest error 2**-33.2
+    "f": (
+        _("0x1.5554e60000000p-5"),
+        _("0x1.6d4f080000000p-10"),
+    ),
+}
+
 # Bits of the first interval's start.
 LOG_RANGE = {
     "d": 0x3fe6800000000000,

@@ -8,9 +8,20 @@ rare and rounded once there too.
 
 from __future__ import annotations
 
-from npcompile.graph.expression import Expr, const, fma, from_bits, poly, rare, to_bits, where
-from npcompile.special.coefficients import EXP, LN2
+from npcompile.graph.expression import (
+    Expr,
+    const,
+    copysign,
+    fma,
+    from_bits,
+    poly,
+    rare,
+    to_bits,
+    where,
+)
+from npcompile.special.coefficients import COSH, EXP, EXPM1_TAIL, LN2, SINH
 from npcompile.special.formats import Format, format_of, power_of_two, scale
+from npcompile.special.words import quick_two_sum, quotient, two_sum
 
 #: beyond these arguments exp is infinite or zero; up to the last in magnitude its result is normal
 RANGE = {"d": (-746.0, 710.0, 708.3964185322641), "f": (-104.0, 89.0, 87.33654)}
@@ -21,15 +32,122 @@ def exp(x: Expr) -> Expr:
     f = format_of(x)
     low, high, normal = RANGE[f.char]
     inside = clamp(x, low, high)
-    ln2_high, ln2_low, inverse = LN2[f.char]
-    shifted = fma(inside, inverse, f.magic)
-    n = shifted - f.magic
-    r0 = fma(n, -ln2_high, inside)
-    r = fma(n, -ln2_low, r0)
+    n, k, r0, r = reduce(inside, f)
     head = r0 + 1.0
-    tail = fma(n, -ln2_low, r0 - (head - 1.0))
+    tail = fma(n, -LN2[f.char][1], r0 - (head - 1.0))
     tail = fma(r * r, poly(r, EXP[f.char]), tail)
+    return scaled_sum(head, tail, k, x, ~(abs(x) <= normal), f)
+
+
+def exp2(x: Expr) -> Expr:
+    """2**x."""
+    f = format_of(x)
+    inside = clamp(x, -float(f.bias + f.mantissa + 1), float(f.bias + 2))
+    shifted = inside + f.magic
+    part = inside - (shifted - f.magic)
+    high, low, _ = LN2[f.char]
+    r = part * high
+    head = r + 1.0
+    tail = (r - (head - 1.0)) + fma(part, low, fma(part, high, -r))
+    tail = fma(r * r, poly(r, EXP[f.char]), tail)
+    normal = float(f.bias - 1)
     return scaled_sum(head, tail, to_bits(shifted) - f.magic_bits, x, ~(abs(x) <= normal), f)
+
+
+def expm1(x: Expr) -> Expr:
+    """e**x - 1."""
+    f = format_of(x)
+    low, high, normal = RANGE[f.char]
+    lowest = {"d": -40.0, "f": -18.0}[f.char]
+    head, tail, _, k = expm1_parts(clamp(x, lowest, high), f)
+    return copysign(scaled_sum(head, tail, k, x, ~(x <= normal), f), x)
+
+
+def tanh(x: Expr) -> Expr:
+    """Hyperbolic tangent: ``expm1(2*a) / (expm1(2*a) + 2)``, both divided by ``2**n``."""
+    f = format_of(x)
+    one_from = {"d": 20.0, "f": 10.0}[f.char]
+    a = abs(x)
+    a = where(a > one_from, const(one_from, a), a)
+    head, tail, unit, _ = expm1_parts(a + a, f)
+    bottom, rest = two_sum(head, unit + unit)
+    value = quotient(quick_two_sum(head, tail), quick_two_sum(bottom, rest + tail))
+    return copysign(value, x)
+
+
+def sinh(x: Expr) -> Expr:
+    """Hyperbolic sine."""
+    f = format_of(x)
+    plus, minus, odd, even, k = _hyperbolic(x, f)
+    return copysign(_wide(_rotated(minus, plus, odd, even), k, x, f), x)
+
+
+def cosh(x: Expr) -> Expr:
+    """Hyperbolic cosine."""
+    f = format_of(x)
+    plus, minus, odd, even, k = _hyperbolic(x, f)
+    return _wide(_rotated(plus, minus, odd, even), k, x, f)
+
+
+Pair = tuple[Expr, Expr]
+
+
+def _hyperbolic(x: Expr, f: Format) -> tuple[Pair, Pair, Pair, Pair, Expr]:
+    """With ``|x| = n*log(2) + r``: ``1 + 4**-n``, ``1 - 4**-n``, ``sinh(r)``, ``cosh(r) - 1``,
+    each as a large and a small part, and ``n - 1``."""
+    a = abs(x)
+    high = RANGE[f.char][1] + 1.0
+    a = where(a > high, const(high, a), a)
+    n, k, r0, r = reduce(a, f)
+    low = fma(n, -LN2[f.char][1], r0 - r)
+    small = power_of_two(where(n > 40.0, const(0, k), -k - k), f)
+    small = where(n > 40.0, const(0.0, x), small)
+    plus, minus = small + 1.0, 1.0 - small
+    half = 0.5 * r
+    h = half * r
+    z = h + h
+    odd = r, fma(r * z, poly(z, SINH[f.char]), low)
+    even = h, fma(z * z, poly(z, COSH[f.char]), fma(r, low, fma(half, r, -h)))
+    return (plus, small - (plus - 1.0)), (minus, (1.0 - minus) - small), odd, even, k - 1
+
+
+def _rotated(u: Pair, v: Pair, odd: Pair, even: Pair) -> Expr:
+    """``u * (1 + even) + v * odd``."""
+    tail = fma(u[0], even[1], fma(v[0], odd[1], fma(v[1], odd[0], u[1])))
+    return fma(v[0], odd[0], fma(u[0], even[0], tail)) + u[0]
+
+
+def _wide(value: Expr, k: Expr, x: Expr, f: Format) -> Expr:
+    """``value * 2**k`` where that may overflow."""
+    special = ~(abs(x) <= RANGE[f.char][2])
+    endless = abs(x) == float("inf")
+    half = value * power_of_two(where(special, k - 1, k), f)
+    over = half * where(endless, const(1.0, x), const(2.0, x))
+    return rare(special, where(endless, abs(x), over), half)
+
+
+def reduce(x: Expr, f: Format) -> tuple[Expr, Expr, Expr, Expr]:
+    """``x = n*log(2) + r``: n as a float and as an integer, ``x - n*high`` (exact), and r."""
+    high, low, inverse = LN2[f.char]
+    shifted = fma(x, inverse, f.magic)
+    n = shifted - f.magic
+    r0 = fma(n, -high, x)
+    return n, to_bits(shifted) - f.magic_bits, r0, fma(n, -low, r0)
+
+
+def expm1_parts(x: Expr, f: Format) -> tuple[Expr, Expr, Expr, Expr]:
+    """``(exp(x) - 1) / 2**n`` as a large and a small part, ``2**-n``, and n."""
+    n, k, r0, r = reduce(x, f)
+    low = fma(n, -LN2[f.char][1], r0 - r)
+    half = 0.5 * r
+    h = half * r
+    low = fma(half, r, -h) + fma(low, r, low)
+    low = fma(r * (h + h), poly(r, EXPM1_TAIL[f.char]), low)
+    high, rest = quick_two_sum(r, h)
+    unit = power_of_two(-where(k > f.bias - 1, const(f.bias - 1, k), k), f)
+    one, lost = two_sum(const(1.0, x), -unit)
+    head, more = two_sum(one, high)
+    return head, (low + rest) + (more + lost), unit, k
 
 
 def clamp(x: Expr, low: float, high: float) -> Expr:
