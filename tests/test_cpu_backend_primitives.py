@@ -4,10 +4,18 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.support_cpu_backend import TARGETS, Runner, announced, elementwise, pointwise, raised, same
 
 from npcompile.graph.ir import Table
 from npcompile.graph.primitives import PRIMITIVES
+from tests.support_cpu_backend import (
+    TARGETS,
+    Runner,
+    announced,
+    elementwise,
+    pointwise,
+    raised,
+    same,
+)
 
 FLOATS, INTS = "fd", "bBhHiIlL"
 CLASSES = {"f": FLOATS, "i": INTS, "n": FLOATS + INTS, "b": "?", "a": "?blfdFD", "c": "FD"}
@@ -144,7 +152,8 @@ CASTS = "?bBhHiIlLefdFD"
 def test_cast(source, target):
     values = samples("d" if source in "efdFD" else source)
     with np.errstate(all="ignore"):
-        column = np.tile(values.astype(source), 16)
+        # NumPy converts the last few elements in another way, which shows out of range
+        column = np.append(np.tile(values.astype(source), 16), np.zeros(8, source))
     for to in CASTS:
         expected, flags = announced(lambda column=column, to=to: column.astype(to))
         run, out = Runner(elementwise("cast", [source], to), target), np.zeros(len(column), to)

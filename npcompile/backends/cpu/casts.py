@@ -2,9 +2,9 @@
 
 Out of range and NaN, x86 gives the least integer of the instruction's width: int64 for int64 and
 uint64's lower half, int32 for all narrower types, which then keep the low bits.  For uint32 NumPy
-has two ways: contiguous float32 and float64 go through int32 as uint64 does through int64;
-float16 and complex, and single elements of any type, keep the low bits of an int64.  Here a
-dtype has one way, whatever the layout.
+has two ways: arrays of float32, float64 and complex go through int32 as uint64 does through
+int64; float16, and single elements of any type, keep the low bits of an int64.  Here a dtype has
+one way, whatever the layout.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ def cast(f: Function, target: Target, parts: tuple[Value, ...], source: np.dtype
         if to.kind == "b":
             truth = [_real(f, part, inner, to) for part in parts]
             return (f.binary("or", *truth),)
-        if to == np.uint32:
-            return (_low_bits(f, parts[0], to),)
         return (_real(f, parts[0], inner, to),)
     if source == np.float16 and to == np.uint32:
         return (_low_bits(f, half_to_float(f, parts[0]), to),)
