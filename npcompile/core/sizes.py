@@ -407,8 +407,9 @@ class Facts:
         if not holds:
             opposite, swap = _NEGATED[op]
             predicate = Predicate(opposite, *((right, left) if swap else (left, right)))
-        self.guards.append(predicate)
-        self._learn(predicate)
+        if predicate not in self.guards:
+            self.guards.append(predicate)
+            self._learn(predicate)
         return holds
 
     def _learn(self, p: Predicate) -> None:

@@ -16,13 +16,20 @@ from npcompile.passes.rewrite import rewrite
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
+#: the grammar's own ops; operators of the same name stand for other functions
+GRAMMAR = frozenset({
+    "param", "const", "size", "cast", "copy", "full", "empty", "iota", "read", "write", "reduce",
+    "host_call", "check", "get", "if_", "for_", "while_",
+})
+
+
 def decompose(graph: Graph) -> Graph:
     """Every node whose op is a record is replaced by the record's lowering."""
     return rewrite(graph, _rule)
 
 
 def _rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
-    record = OPERATORS.get(node.op)
+    record = None if node.op in GRAMMAR else OPERATORS.get(node.op)
     if record is None or (record.lower is None and node.op in PRIMITIVES):
         return None
     if isinstance(record.lower, str):

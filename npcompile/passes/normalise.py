@@ -20,8 +20,9 @@ def normalise(graph: Graph) -> Graph:
     def rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node:
         if node.op == "param":
             return node
-        attrs, type_ = _attrs(facts, node.attrs), _type(facts, node.type)
-        return builder.emit(node.op, args, attrs, type_)
+        # a write keeps the type of its version, which is a parameter's own at the start
+        type_ = args[0].type if node.op == "write" else _type(facts, node.type)
+        return builder.emit(node.op, args, _attrs(facts, node.attrs), type_)
 
     new = rewrite(graph, rule)
     new.result = _tree(facts, new.result)

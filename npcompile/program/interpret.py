@@ -30,7 +30,6 @@ from npcompile.program.ir import (
     For,
     Free,
     If,
-    Index,
     ItemsResult,
     Kernel,
     Load,

@@ -39,12 +39,15 @@ class Demand:
 
     def _uses(self, node: Node) -> None:
         here = self.position[node]
-        ordered = node.op in ORDERED and not self.replaces(node)
-        need = here if ordered else max(here, self.last_need.get(node, here))
+        need = here if self.ordered(node) else max(here, self.last_need.get(node, here))
         for arg in (*node.args, *resumed(node)):
             self.consumers[arg].append(node)
             self.last_use[arg] = max(self.last_use.get(arg, -1), here)
             self.last_need[arg] = max(self.last_need.get(arg, -1), need)
+
+    def ordered(self, node: Node) -> bool:
+        """Whether a node happens at its own place; others are computed where they are needed."""
+        return node.op in ORDERED and not self.replaces(node)
 
     def replaces(self, node: Node) -> bool:
         """Whether a write overwrites all of an array that is ours: then its value is the array."""

@@ -45,6 +45,7 @@ class Results:
     def __init__(self, scheduler: Scheduler) -> None:
         self.s = scheduler
         self.cells: dict[int, Memory] = {}
+        self.numbers: list[Memory] = []
 
     def place(self, tree: Tree) -> None:
         """Computes what a result needs, before any memory is final."""
@@ -55,7 +56,7 @@ class Results:
             case ViewOf(_, NewArray() as base, _, _):
                 self.place(base)
             case NumberOf(node):
-                self.s.number(node)
+                self.numbers.append(self.s.number(node))
             case Items(_, items):
                 for item in items:
                     self.place(item)
@@ -98,7 +99,7 @@ def finish(s: Scheduler) -> Program:
     """The program of a finished walk."""
     results = Results(s)
     results.place(s.graph.result)
-    _prune(s.steps, set(results.cells.values()))
+    _prune(s.steps, {*results.cells.values(), *results.numbers})
     steps = [step for step in s.steps if not (isinstance(step, Nest) and _is_empty(step))]
     body = _allocate(
         [_statement(step, k) for k, step in enumerate(steps)],

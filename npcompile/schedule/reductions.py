@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -40,7 +41,7 @@ def reduce(s: Scheduler, node: Node) -> None:
     if order.flat > 1:
         _flatten(s, operand, order)
     work = _collect(s, node, operand, order)
-    extents = _shape(s, operand)
+    extents = s.shape(operand)
     nest = _nest(s, extents, attrs, order, work)
     s.fill(nest, work)
     value = nest.known[operand, tuple(range(len(extents)))]
@@ -53,10 +54,6 @@ def reduce(s: Scheduler, node: Node) -> None:
     nest.folds.append(Fold(attrs.kind, access, value, attrs.loop, initial, order.chunk))
     nest.lines.add(node.line)
     s.place[node] = place
-
-
-def _shape(s: Scheduler, operand: Node) -> tuple[Size, ...]:
-    return tuple(map(s.facts.norm, operand.shape))
 
 
 def _initial(node: Node, attrs: Reduction) -> Number | None:
@@ -78,7 +75,7 @@ def _order(s: Scheduler, operand: Node, attrs: Reduction) -> Order:
     assert isinstance(operand.type, Array)
     strides = operand.type.strides if place is None else place.strides
     strides = tuple(map(s.facts.norm, strides))
-    shape = _shape(s, operand)
+    shape = s.shape(operand)
     if attrs.kind in ("sum", "prod") and attrs.loop.kind in "fc":
         return _canonical(s, shape, strides, attrs, operand.dtype != attrs.loop)
     kept = [k for k in range(len(shape)) if k not in attrs.axes]
@@ -106,7 +103,7 @@ def _flatten(s: Scheduler, operand: Node, order: Order) -> None:
 
 def _collect(s: Scheduler, node: Node, operand: Node, order: Order) -> Work:
     """What the nest computes: the operand's elements, or only loads of it."""
-    extents = _shape(s, operand)
+    extents = s.shape(operand)
     work = s.collect(extents, [operand])
     if operand in s.place:
         return work
@@ -130,7 +127,7 @@ def _fits(extents: tuple[Size, ...], work: Work, order: Order) -> bool:
     return all(
         load.steps[outer] == load.steps[inner] * extents[inner]
         for group in order.groups
-        for outer, inner in zip(group, group[1:])
+        for outer, inner in pairwise(group)
         for load in work.loads
     )
 

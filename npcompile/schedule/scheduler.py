@@ -37,6 +37,8 @@ from npcompile.program.ir import Apply, AxisIndex, Const, SizeValue
 from npcompile.schedule.demand import COSTS, END, HEAVY, LIMIT, Demand, is_number
 from npcompile.schedule.memory import Access, Memory, Place, overlap
 from npcompile.schedule.nest import AxisMap, Nest, Put
+from npcompile.schedule.reductions import reduce
+from npcompile.schedule.writes import write
 
 Key = tuple[Node, AxisMap]
 Step = Union[Nest, "Leave", "Binding", "Host"]
@@ -78,6 +80,7 @@ class Scheduler:
         self.place: dict[Node, Place] = {}
         self.live: dict[Node, None] = {}  # nodes seen so far whose last use is to come
         self.costs: dict[Node, int] = {}
+        self.shapes: dict[Node, tuple[Size, ...]] = {}
         self.axis_of: dict[Node, AxisMap] = {}  # virtual windows: base axis -> window axis
         self.steps: list[Step] = []
         self.memories: list[Memory] = []
@@ -135,6 +138,14 @@ class Scheduler:
         return self.memory("r" if kind == "result" else "t", kind, type_.dtype, type_.shape,
                            strides)
 
+    def shape(self, node: Node) -> tuple[Size, ...]:
+        """A node's shape in the sizes' normal names (a parameter's type has its own)."""
+        found = self.shapes.get(node)
+        if found is None:
+            assert isinstance(node.type, (Array, Scalar))
+            found = self.shapes[node] = tuple(map(self.facts.norm, node.type.shape))
+        return found
+
     def _param(self, node: Node) -> None:
         attrs = cast(Param, node.attrs)
         name = self.name(attrs.name if attrs.name.isidentifier() else f"p{attrs.index}")
@@ -160,7 +171,7 @@ class Scheduler:
     def _cost(self, node: Node, args: Sequence[Node]) -> None:
         total = COSTS.get(node.op, 1)
         for arg in args:
-            if arg not in self.place and not (is_number(arg) and node.shape):
+            if arg not in self.place and not (is_number(arg) and not is_number(node)):
                 total += self.costs.get(arg, 0)
         self.costs[node] = min(total, LIMIT)
 
@@ -234,13 +245,9 @@ class Scheduler:
         raise refuse(node.op.rstrip("_"), "traced control flow can't be scheduled yet", node.line)
 
     def _reduce(self, node: Node) -> None:
-        from npcompile.schedule.reductions import reduce
-
         reduce(self, node)
 
     def _write(self, node: Node) -> None:
-        from npcompile.schedule.writes import write
-
         write(self, node)
 
     def virtual_write(self, node: Node) -> None:
@@ -280,7 +287,7 @@ class Scheduler:
         work.roots = frozenset(nodes[:1])
         nest = self.open_nest(target.shape, work, target)
         self.fill(nest, work)
-        positions = [nest.known[node, broadcast(node, target.shape)] for node in nodes]
+        positions = [nest.known[node, broadcast(self.shape(node), target.shape)] for node in nodes]
         access = nest.access(target, tuple(range(len(target.shape))))
         nest.puts.append(Put(access, positions[0], positions[1] if positions[1:] else None))
 
@@ -333,7 +340,7 @@ class Scheduler:
         keys: dict[Key, None] = {}
         loads: list[Access] = []
         first: dict[Node, None] = {}
-        stack = [(node, broadcast(node, extents)) for node in roots]
+        stack = [(node, broadcast(self.shape(node), extents)) for node in roots]
         while stack:
             key = stack.pop()
             if key in keys:
@@ -366,8 +373,19 @@ class Scheduler:
             picked = self.axis_of[node]
             return [(base, tuple([None if k is None else axes[k] for k in picked]))]
         if node.op == "write":
-            return [(node.args[1], _align(node.args[1], node, axes))]
-        return [(arg, _align(arg, node, axes)) for arg in node.args]
+            return [self._align(node.args[1], node, axes)]
+        return [self._align(arg, node, axes) for arg in node.args]
+
+    def _align(self, arg: Node, node: Node, axes: AxisMap) -> Key:
+        """An operand of an elementwise node, and the nest's axes that its axes run along."""
+        mine, wide = self.shape(arg), self.shape(node)
+        if len(mine) == len(wide) and mine == wide:
+            return arg, axes
+        lead = len(wide) - len(mine)
+        return arg, tuple([
+            None if _is_one(size) and not _is_one(wide[lead + k]) else axes[lead + k]
+            for k, size in enumerate(mine)
+        ])
 
     def fill(self, nest: Nest, work: Work) -> None:
         """Computes the collected values inside a nest, and stores those that others will need."""
@@ -407,7 +425,7 @@ class Scheduler:
                 self._asks(user, inside, again) for user in self.demand.consumers[node]
             )
             dear = self.costs.get(node, 0) > HEAVY or node in self.returned
-            if again[node] and dear and axes == whole and node.shape == extents:
+            if again[node] and dear and axes == whole and self.shape(node) == extents:
                 found.append(node)
                 again[node] = False
         return found
@@ -416,7 +434,7 @@ class Scheduler:
         """Whether a consumer will compute its operands later, outside the nest at hand."""
         if self.demand.position[user] > self.now:
             return True
-        if user in self.place:
+        if user in self.place or self.demand.ordered(user):
             return False
         if user in inside:
             return again.get(user, False)
@@ -473,21 +491,12 @@ def _is_one(size: Size) -> bool:
     return isinstance(size, int) and size == 1
 
 
-def broadcast(node: Node, extents: tuple[Size, ...]) -> AxisMap:
-    """The nest's axes that a node's axes run along when it is broadcast to the nest."""
-    lead = len(extents) - len(node.shape)
+def broadcast(shape: tuple[Size, ...], extents: tuple[Size, ...]) -> AxisMap:
+    """The nest's axes that a value's axes run along when it is broadcast to the nest."""
+    lead = len(extents) - len(shape)
     return tuple([
         None if _is_one(size) and not _is_one(extents[lead + k]) else lead + k
-        for k, size in enumerate(node.shape)
-    ])
-
-
-def _align(arg: Node, node: Node, axes: AxisMap) -> AxisMap:
-    """The same for an operand of an elementwise node."""
-    lead = len(node.shape) - len(arg.shape)
-    return tuple([
-        None if _is_one(size) and not _is_one(node.shape[lead + k]) else axes[lead + k]
-        for k, size in enumerate(arg.shape)
+        for k, size in enumerate(shape)
     ])
 
 

@@ -18,7 +18,7 @@ def write(s: Scheduler, node: Node) -> None:
     if s.demand.replaces(node) and node.args[0].dtype == node.args[1].dtype:
         s.virtual_write(node)
         return
-    version, value, *mask = node.args
+    _, value, *mask = node.args
     whole = _own(s, node)
     target = whole.window(cast(Window, node.attrs))
     stays = _stays(s, value, target) and not mask
@@ -55,7 +55,7 @@ def _stays(s: Scheduler, value: Node, target: Place) -> bool:
     """Whether the value can be found in the target from now on."""
     return (
         value not in s.place and not target.part and value.dtype == target.dtype
-        and value.shape == target.shape and value.shape != ()
+        and s.shape(value) == target.shape and target.shape != ()
         and s.demand.last_use[value] > s.now
     )
 
