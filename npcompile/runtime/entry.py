@@ -4,9 +4,9 @@
 signature (PEP 590).  In order:
 
 1. guards: the number of arguments, types, dtypes, layouts, sizes, predicates.  Where one fails the
-   *next* entry is tried, after the last one Python (``state.python``) takes the call;
-2. written arrays overlap no other array, and the watched words are what they were; where not,
-   Python decides: exit code :data:`OVERLAP` or :data:`STALE`;
+   *next* entry is tried, after the last one ``python(function, *args, **kwargs)`` takes the call;
+2. watched words that are not what they were, and written arrays that overlap other arrays, are
+   left to Python: exit code :data:`STALE` or :data:`OVERLAP`;
 3. floating-point flags are cleared, ``@body(frame)`` runs, flags are read;
 4. results are boxed and returned.  A failed check leaves with its number as exit code; flags that
    ``np.errstate`` does not ignore leave with :data:`FLAGS` and the finished result.
@@ -36,6 +36,7 @@ FLAGS = -3  #: done, but with floating-point flags that somebody wants to know o
 OVERLAP = -4  #: a written array shares memory with another one
 STALE = -5  #: a watched word has changed
 
+_ARGUMENTS = "(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)"
 _ROOM = (  # the frame is zeroed where that matters, the rest is written before it is read
     "%mxcsr = alloca i32",
     "%overflow = alloca i32",
@@ -74,21 +75,21 @@ class _Entry:
 
     def text(self) -> str:
         self._call_shape()
+        self._words()
         for index in range(len(self.signature.leaves)):
             self._leaf(index)
         self.guards.sizes(self.program.guards)
         self._overlaps()
-        self._words()
         self._run()
         self._finish()
         self._ways_out()
         w = self.writer
         w.outside |= helpers.OUTSIDE
         parts = [helpers.forward(self.layout), helpers.LEAVE, helpers.errors(w), METADATA]
-        room = [f"  %frame = alloca [{max(self.frame.size, 1)} x i64], align 16"]
-        room += [f"  {line}" for line in (*_ROOM, *self.boxing.room)]
-        head = ["define ptr @entry(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames) {", "start:"]
-        return "\n".join([*w.outside.values(), *head, *room, *w.lines, "}", *parts])
+        head = f"define ptr @entry{_ARGUMENTS} {{\nstart:"
+        frame = f"%frame = alloca [{max(self.frame.size, 1)} x i64], align 16"
+        room = [f"  {line}" for line in (frame, *_ROOM, *self.boxing.room)]
+        return "\n".join([*w.outside.values(), head, *room, *w.lines, "}", *parts])
 
     def _state(self, slot: int, type_: str = "ptr") -> str:
         return self.writer.load(type_, self.writer.data("npc.state"), 8 * slot)
@@ -248,10 +249,9 @@ class _Entry:
     def _miss(self) -> None:
         w = self.writer
         w.label("miss")
-        call = "(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)"
         following = self._state(NEXT)
         w.require(w.add("icmp ne", "ptr", following, "null"), "python")
-        w.do(f"ret ptr {w.let(f'tail call ptr {following}{call}')}")
+        w.do(f"ret ptr {w.let(f'tail call ptr {following}{_ARGUMENTS}')}")
         w.label("python")
         w.store("ptr", "%callable", "%root")
         target = self._state(PYTHON)

@@ -142,7 +142,8 @@ class Guards:
         needed = ALIGNED | (WRITEABLE if written else 0) | (C_CONTIGUOUS if contiguous else 0)
         held = w.add("and", "i32", w.load("i32", thing, at.flags), needed)
         w.require(w.add("icmp eq", "i32", held, needed), self.miss)
-        dims, strides = (), None
+        dims: tuple[str, ...] = ()
+        strides = None
         if type_.ndim:
             block = w.load("ptr", thing, at.dims)
             dims = tuple(w.load("i64", block, 8 * axis) for axis in range(type_.ndim))

@@ -95,6 +95,11 @@ done:
 }}"""
 
 
+def flag_names(flags: int) -> frozenset[str]:
+    """Flags by the names that ``np.errstate`` has for them."""
+    return frozenset(name for flag, name in _NAMES.items() if flags & flag)
+
+
 class _State(ctypes.Structure):
     """NumPy's npy_extobj, of which only the first field is read."""
 

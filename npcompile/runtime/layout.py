@@ -43,6 +43,7 @@ class Layout:
     func_defaults: int
     func_kwdefaults: int
     dict_version: int | None  #: a word that changes whenever the dict does
+    dict_keys: int | None  #: pointer to its table of keys, see :class:`KeyTable`
     type_flags: int  #: of a class
 
 
@@ -55,7 +56,7 @@ def layout() -> Layout | None:
     """The layout of this interpreter's objects, or None if it is not understood."""
     if sys.implementation.name != "cpython" or sys.byteorder != "little":
         return None
-    if hasattr(sys, "_is_gil_enabled") and "free-threading" in sys.version:
+    if "free-threading" in sys.version:
         return None
     try:
         return _probe()
@@ -104,6 +105,7 @@ def _probe() -> Layout:
         tuple_items=_tuple_items(),
         tuple_size=_find((thing, _word(len(thing))) for thing in ((1,) * 7, (1,) * 29)),
         dict_version=_dict_version(),
+        dict_keys=_dict_keys(),
         type_flags=_find((cls, _word(cls.__flags__)) for cls in (int, list, np.ndarray, _Sample)),
         **_array_fields(),
         **_dtype_fields(),
@@ -165,8 +167,7 @@ def _number_fields() -> dict[str, int]:
 
 def _tuple_items() -> int:
     items = tuple(object() for _ in range(3))
-    size = sys.getsizeof(()) + 24  # the garbage collector's header is counted but comes before
-    memory = ctypes.string_at(id(items), size - (sys.getsizeof(()) - tuple.__basicsize__))
+    memory = ctypes.string_at(id(items), tuple.__basicsize__ + 8 * len(items))
     offset = memory.find(b"".join(map(_pointer, items)))
     if offset < 0 or offset % 8:
         raise Unknown("tuple")
@@ -219,3 +220,57 @@ def _dict_version() -> int | None:
         return None
     (offset,) = common
     return offset if len(seen[offset]) == len(changes) else None
+
+
+class KeyTable(ctypes.Structure):
+    """The head of CPython's PyDictKeysObject; 2**log2_index_bytes bytes of hash table and then
+    the entries come after it.
+
+    ``version`` is a number of its own for each set of keys, or 0; giving keys another value leaves
+    it as it is, adding and deleting keys does not.
+    """
+
+    _fields_ = (
+        ("refcount", ctypes.c_ssize_t),
+        ("log2_size", ctypes.c_uint8),
+        ("log2_index_bytes", ctypes.c_uint8),
+        ("kind", ctypes.c_uint8),
+        ("version", ctypes.c_uint32),
+        ("usable", ctypes.c_ssize_t),
+        ("entries", ctypes.c_ssize_t),
+    )
+
+    def value_addresses(self) -> dict[int, int]:
+        """Where the value of each key is, by the key's id.  Only for tables of strings."""
+        first = ctypes.addressof(self) + ctypes.sizeof(self) + (1 << self.log2_index_bytes)
+        words = (ctypes.c_uint64 * (2 * self.entries)).from_address(first)
+        return {words[k]: first + 8 * k + 8 for k in range(0, len(words), 2) if words[k + 1]}
+
+
+STRING_KEYS = 1  #: the kind of a table that has nothing but strings as keys
+
+
+def key_table(table: dict[str, Any], offset: int) -> KeyTable:
+    """The table of keys that a dict has now."""
+    return KeyTable.from_address(ctypes.c_uint64.from_address(id(table) + offset).value)
+
+
+def _dict_keys() -> int | None:
+    """Where a dict has the pointer to its keys, if they are laid out as in :class:`KeyTable`."""
+    offset = dict.__basicsize__ - 16  # the values of a split table come last
+    for count in (1, 5, 300):
+        table: dict[str, object] = {f"name{k}": object() for k in range(count)}
+        before = _bytes(table)
+        keys = int.from_bytes(before[offset : offset + 8], "little")
+        if before[offset + 8 :] != _word(0) or keys == 0 or keys % 8:
+            return None
+        found = key_table(table, offset)
+        if (found.refcount, found.kind, found.entries) != (1, STRING_KEYS, count):
+            return None
+        if not count <= 1 << found.log2_size <= 4 * count + 8:
+            return None
+        expected = {id(key): id(value) for key, value in table.items()}
+        addresses = found.value_addresses()
+        if {k: ctypes.c_uint64.from_address(a).value for k, a in addresses.items()} != expected:
+            return None
+    return offset

@@ -16,9 +16,11 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from npcompile.runtime.words import Word
 from npcompile.tracing.sources import Leaf
 
 NEXT, PYTHON, EXIT, BUILD, WORDS = range(5)
@@ -77,25 +79,47 @@ class Signature:
 
 
 class State:
-    """Memory for an entry's words.  It must outlive the code; it keeps alive what it points to."""
+    """The words of one entry, ``@npc.state`` in its text.
+
+    It must live as long as the code; it keeps alive what it points to.
+
+    Parameters
+    ----------
+    signature
+        What the entry was written for.
+    python, exit
+        See :mod:`npcompile.runtime.entry`.
+    same
+        The objects that the arguments at ``signature.same`` must be.
+    constants
+        ``boxing.constants(program.result)``.
+    build
+        ``boxing.builder(program.result)``.
+    """
 
     def __init__(
         self,
         signature: Signature,
-        python: Any,
-        exit: Any,
+        python: Callable[..., Any],
+        exit: Callable[..., Any],
         same: tuple[Any, ...] = (),
         constants: tuple[Any, ...] = (),
-        build: Any = None,
+        build: Callable[[tuple[Any, ...]], Any] | None = None,
     ) -> None:
         self.signature = signature
         objects = (*same, *signature.keywords, *constants)
         self._slots = (ctypes.c_uint64 * (signature.object(0) + len(objects)))()
         self._kept: dict[int, Any] = {}
+        self.watched: object = None  # what keeps the watched words' values unique
+        self.watched: list[Word] = []
         for slot, thing in ((PYTHON, python), (EXIT, exit), (BUILD, build)):
             self._keep(slot, thing)
         for k, thing in enumerate(objects):
             self._keep(signature.object(k), thing)
+        for k in range(signature.variables):  # empty as yet
+            self.refer(k, self.address + 8 * signature.held(k))
+        for k in range(signature.words):  # compares a word with itself
+            self.watch(k, self.address + 8 * signature.word(k) + 8, 0)
 
     @property
     def address(self) -> int:
@@ -116,7 +140,10 @@ class State:
         self._slots[NEXT] = address
 
     def watch(self, k: int, address: int, expected: int) -> None:
-        """Word k must be ``expected`` from now on."""
+        """The word at an address must be ``expected`` from now on.
+
+        Who calls this keeps alive what makes the word unique, in ``watched`` for instance.
+        """
         slot = self.signature.word(k)
         self._slots[slot], self._slots[slot + 1] = address, expected
 

@@ -1,0 +1,146 @@
+"""Words of memory that show whether something that compiled code relies on is still the same.
+
+Machine code compares a word with its expected value: one load instead of a look-up.  A word that
+differs does not mean that anything relevant changed: the caller then tests its guards in Python
+and, where they hold, asks for the words anew.
+
+============== ===================================================================================
+names          of a module: its table of keys and the version of that, and for each name that has
+               to be the same object the pointer to it.  Other names may get other values freely.
+dictionary     its version tag (PEP 509, up to CPython 3.13): changes with every change
+function       the pointers to its code object, its defaults and keyword defaults
+closure cell   the pointer to its contents
+============== ===================================================================================
+"""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from npcompile.runtime.layout import STRING_KEYS, Layout, key_table, layout
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of memory and what it is now.
+
+    ``keep`` holds the objects that make the value unique as long as it is watched: the address of
+    an object that is gone may come back.
+    """
+
+    address: int
+    expected: int
+    keep: tuple[Any, ...] = ()
+
+
+class Unwatchable(Exception):
+    """This Python offers no word for it: test it in Python at each call."""
+
+
+def _layout() -> Layout:
+    found = layout()
+    if found is None:
+        raise Unwatchable("this Python's objects have an unknown layout")
+    return found
+
+
+def _read(address: int) -> int:
+    return ctypes.c_uint64.from_address(address).value
+
+
+def _word(address: int, *keep: Any) -> Word:
+    return Word(address, _read(address), keep)
+
+
+def of_dict(table: dict[Any, Any]) -> Word:
+    """Changes with every change of a dict."""
+    offset = _layout().dict_version
+    if offset is None:
+        raise Unwatchable("dictionaries have no version")
+    return _word(id(table) + offset, table)
+
+
+def of_cell(cell: CellType) -> Word:
+    """Changes when a closure cell gets other contents."""
+    try:
+        contents = (cell.cell_contents,)
+    except ValueError:  # empty
+        contents = ()
+    return _word(cell_address(cell), cell, *contents)
+
+
+def cell_address(cell: CellType) -> int:
+    """Where the pointer to the contents of a closure cell is."""
+    return id(cell) + _layout().cell_contents
+
+
+def of_function(function: FunctionType) -> Iterator[Word]:
+    """Change when a function gets other code or other defaults."""
+    at, base = _layout(), id(function)
+    yield _word(base + at.func_code, function, function.__code__)
+    yield _word(base + at.func_defaults, function, function.__defaults__)
+    yield _word(base + at.func_kwdefaults, function, function.__kwdefaults__)
+    if function.__kwdefaults__ is not None:
+        yield of_dict(function.__kwdefaults__)
+
+
+# ------------------------------------------------------------------ names of a module
+
+
+def of_names(table: dict[str, Any], names: Iterable[str]) -> list[Word]:
+    """Change when one of the names gets another value, is deleted, or comes to be.
+
+    The first two words stand for all names of the table; they must be compared first, because
+    only while they hold do the others exist.
+    """
+    at = _layout()
+    keys = _versioned_keys(table, at)
+    if keys is None:
+        return [of_dict(table)]
+    head, addresses = keys
+    words = [head, _word(head.expected + 8)]
+    for name in names:
+        if name in table:
+            words.append(_word(addresses[name], table[name]))
+    return words
+
+
+def name_address(table: dict[str, Any], name: str) -> int | None:
+    """Where the pointer to a name's value is, as long as the first two words of :func:`of_names`
+    hold; None if there is no such place."""
+    keys = _versioned_keys(table, _layout())
+    return None if keys is None else keys[1].get(name)
+
+
+def _versioned_keys(table: dict[str, Any], at: Layout) -> tuple[Word, dict[str, int]] | None:
+    """The word that points to a dict's keys, and the addresses of their values; None if the keys
+    have no version."""
+    if at.dict_keys is None:
+        return None
+    keys = key_table(table, at.dict_keys)
+    if keys.kind != STRING_KEYS or _read(id(table) + at.dict_keys + 8):
+        return None
+    if not keys.version:
+        _ask_version(table)
+        if not keys.version:
+            return None
+    where = keys.value_addresses()
+    addresses = {name: where[id(name)] for name in table}
+    return _word(id(table) + at.dict_keys, table), addresses
+
+
+def _ask_version(table: dict[str, Any]) -> None:
+    """Makes CPython number the keys of a dict: it does so when a global name is looked up often
+    enough that the look-up gets specialised."""
+    scope = {"__builtins__": builtins.__dict__}
+    exec("def look(): return __builtins__", scope)
+    look: Any = scope["look"]
+    code: CodeType = look.__code__
+    ask = FunctionType(code.replace(co_name="ask"), table)
+    for _ in range(64):
+        ask()
