@@ -89,19 +89,16 @@ def cosh() -> Rows:
 LOG_STEPS = 16
 
 
-def log_intervals(bits: int) -> Iterator[tuple[Any, Any]]:
+def log_intervals() -> Iterator[tuple[Any, Any]]:
     """A binade's sixteen intervals, equal in bits, from 0.703125 on: the tenth holds 1."""
     start = mp.mpf("0.703125")
     for i in range(LOG_STEPS):
-        ends = []
-        for k in (i, i + 1):
-            below = mp.mpf(k) / 32 + start
-            ends.append(below if below <= 1 else 1 + (below - 1) * 2)
-        yield ends[0], ends[1]
+        ends = [mp.mpf(k) / 32 + start for k in (i, i + 1)]
+        yield tuple(end if end <= 1 else 2 * end - 1 for end in ends)
 
 
-def log_inverse(low: Any, high: Any) -> float:
-    """A short 1/c for an interval: r = m/c - 1 is then exact by one fma."""
+def short_inverse(low: Any, high: Any) -> float:
+    """A short 1/c for an interval."""
     if low < 1 < high:
         return 1.0
     return float(mp.nint(2 / (low + high) * 64) / 64)
@@ -114,40 +111,91 @@ def log_range() -> Rows:
 
 
 @table
-def log_tables() -> Rows:
-    """1/c, and log(c) in two parts: the first so short that k*log(2) + log(c) is exact."""
+def log_inverse() -> Rows:
+    """1/c for each interval, so short that r = m/c - 1 is exact or nearly so."""
+    return by_format(lambda c, b: tuple(short_inverse(*ends) for ends in log_intervals()))
+
+
+def log_rows(base: Any) -> Rows:
+    """log(c) to a base in two parts, the first short."""
 
     def rows(char: str, bits: int) -> tuple[tuple[float, ...], ...]:
-        inverses = [log_inverse(*ends) for ends in log_intervals(bits)]
-        grid = {"d": 2**42, "f": 2**15}[char]
-        high = [float(mp.nint(-mp.log(v) * grid) / grid) for v in inverses]
-        low = [rounded(-mp.log(mp.mpf(v)) - mp.mpf(h), bits) for v, h in zip(inverses, high)]
-        return tuple(inverses), tuple(high), tuple(low)
+        grid = {"d": 2**42, "f": 2**16}[char]
+        logs = [-mp.log(mp.mpf(short_inverse(*ends))) / base for ends in log_intervals()]
+        high = [float(mp.nint(v * grid) / grid) for v in logs]
+        return tuple(high), tuple(rounded(v - mp.mpf(h), bits) for v, h in zip(logs, high))
 
     return by_format(rows)
+
+
+SHORT = {"d": 42, "f": 16}
+
+
+@table
+def log_tables() -> Rows:
+    """log(c) in two parts: the first so short that k*log(2) + log(c) is exact."""
+    return log_rows(mp.mpf(1))
+
+
+@table
+def log2_tables() -> Rows:
+    """log2(c), likewise."""
+    return log_rows(mp.log(2))
+
+
+@table
+def log10_tables() -> Rows:
+    """log10(c), likewise."""
+    return log_rows(mp.log(10))
+
+
+@table
+def log2_base() -> Rows:
+    """log2(2) in two parts and 1/log(2) in two parts."""
+    return by_format(lambda c, b: (1.0, 0.0, *split(1 / mp.log(2), b)))
+
+
+@table
+def log10_base() -> Rows:
+    """log10(2) in two parts, the first short, and 1/log(10) in two parts."""
+    return by_format(lambda c, b: (
+        *split(mp.log(2) / mp.log(10), b, first=SHORT[c] - 1), *split(1 / mp.log(10), b)))
 
 
 @table
 def log_ln2() -> Rows:
     """log(2): a short first part, whose multiples by an exponent are exact, and the rest."""
-    return by_format(lambda c, b: split(mp.log(2), b, first={"d": 42, "f": 15}[c]))
+    return by_format(lambda c, b: split(mp.log(2), b, first=SHORT[c]))
 
 
 def log_reach() -> tuple[Any, Any]:
     """The range of r over all intervals."""
-    ends = [(mp.mpf(log_inverse(a, b)) * a - 1, mp.mpf(log_inverse(a, b)) * b - 1)
-            for a, b in log_intervals(53)]
-    return min(e[0] for e in ends), max(e[1] for e in ends)
+    ends = [mp.mpf(short_inverse(*pair)) * end - 1 for pair in log_intervals() for end in pair]
+    return min(ends), max(ends)
 
 
 @table
 def log() -> Rows:
     """(log1p(r) - r + r**2/2) / r**3 over the intervals, error relative to r."""
-    low, high = log_reach()
     count = {"d": 8, "f": 3}
     return by_format(lambda c, b: minimax(
-        lambda r: (mp.log1p(r) - r + r**2 / 2) / r**3, range(count[c]), low, high, b,
+        lambda r: (mp.log1p(r) - r + r**2 / 2) / r**3, range(count[c]), *log_reach(), b,
         lambda r: r**2))
+
+
+@table
+def power_third() -> Rows:
+    """1/3 in two parts."""
+    return by_format(lambda c, b: split(mp.mpf(1) / 3, b))
+
+
+@table
+def power_log() -> Rows:
+    """(log1p(r) - r + r**2/2 - r**3/3) / r**4 over the intervals, error relative to r."""
+    count = {"d": 9, "f": 4}
+    return by_format(lambda c, b: minimax(
+        lambda r: (mp.log1p(r) - r + r**2 / 2 - r**3 / 3) / r**4, range(count[c]), *log_reach(),
+        b, lambda r: abs(r)**3))
 
 
 # ---------------------------------------------------------------- circular functions

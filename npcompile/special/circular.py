@@ -24,7 +24,7 @@ from npcompile.graph.expression import (
     where,
 )
 from npcompile.special.coefficients import COS, HALF_PI, SIN, TWO_OVER_PI
-from npcompile.special.formats import FORMATS, Format, format_of
+from npcompile.special.formats import FORMATS, Format, format_of, sign_bit
 from npcompile.special.words import joined, quick_two_sum, quotient, two_product, two_sum
 
 
@@ -59,11 +59,6 @@ def tan(x: Expr) -> Expr:
     value = quotient(top, bottom)
     sign = quadrant << f.sign_shift
     return from_bits(to_bits(value) ^ sign ^ (to_bits(x) & sign_bit(f)))
-
-
-def sign_bit(f: Format) -> int:
-    """The sign bit as a signed integer."""
-    return -(1 << f.sign_shift)
 
 
 Pair = tuple[Expr, Expr]

@@ -64,3 +64,8 @@ def scale(x: Expr, k: Expr, f: Format) -> Expr:
 def small_float(k: Expr, f: Format) -> Expr:
     """An integer below 2**(mantissa - 1) in magnitude as a float."""
     return from_bits(k + f.magic_bits) - f.magic
+
+
+def sign_bit(f: Format) -> int:
+    """The sign bit as a signed integer."""
+    return -(1 << f.sign_shift)

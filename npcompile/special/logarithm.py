@@ -7,9 +7,12 @@ logarithm function, ACM TOMS 16, 1990).  The interval around 1 has c = 1, so not
 
 from __future__ import annotations
 
+from typing import Any
+
 from npcompile.graph.expression import (
     Expr,
     const,
+    copysign,
     fma,
     from_bits,
     lookup,
@@ -19,42 +22,127 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special.coefficients import LOG, LOG_LN2, LOG_RANGE, LOG_TABLES
-from npcompile.special.formats import Format, format_of, small_float
+from npcompile.special.coefficients import (
+    LOG,
+    LOG2_BASE,
+    LOG2_TABLES,
+    LOG10_BASE,
+    LOG10_TABLES,
+    LOG_INVERSE,
+    LOG_LN2,
+    LOG_RANGE,
+    LOG_TABLES,
+    POWER_LOG,
+    POWER_THIRD,
+)
+from npcompile.special.formats import Format, format_of, power_of_two, small_float
+from npcompile.special.words import quick_two_sum, two_product, two_sum
 
 
 def split(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
-    """``x = 2**k * m``: k as a float, m in [0.703, 1.406), and the interval of m."""
-    subnormal = x < f.smallest_normal
-    bits = to_bits(where(subnormal, x * 2.0 ** (f.mantissa + 2), x))
+    """``x = 2**k * m``: k, m in [0.703, 1.406), and the interval of m."""
+    bits = to_bits(x)
     offset = bits - LOG_RANGE[f.char]
     k = offset >> f.mantissa
-    m = from_bits(bits - (k << f.mantissa))
+    return k, from_bits(bits - (k << f.mantissa)), offset >> f.mantissa - 4
+
+
+def normalised(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
+    """The same for subnormal numbers too, with k as a float."""
+    subnormal = x < f.smallest_normal
+    up = f.mantissa + 2
+    k, m, i = split(where(subnormal, x * 2.0**up, x), f)
     kf = small_float(k, f)
-    kf = where(subnormal, kf - float(f.mantissa + 2), kf)
-    return kf, m, offset >> (f.mantissa - 4)
+    return where(subnormal, kf - float(up), kf), m, i
 
 
 def log(x: Expr) -> Expr:
     """Natural logarithm."""
     f = format_of(x)
-    inverse, c_high, c_low = LOG_TABLES[f.char]
+    k, m, i = normalised(x, f)
+    r = fma(m, lookup(i, LOG_INVERSE[f.char], x.dtype), -1.0)
+    return edges(x, _sum(k, i, r, const(0.0, x), f), 0.0)
+
+
+def log1p(x: Expr) -> Expr:
+    """``log(1 + x)``: the rounding error of ``1 + x``, over it, is added to r."""
+    f = format_of(x)
+    finite = where(x < float("inf"), x, 0.0)
+    whole, lost = two_sum(const(1.0, x), finite)
+    k, m, i = split(whole, f)
+    inverse = lookup(i, LOG_INVERSE[f.char], x.dtype)
+    down = power_of_two(-where(k < f.bias, k, const(f.bias - 1, k)), f)
+    r, low = quick_two_sum(fma(m, inverse, -1.0), lost * (down * inverse))
+    return edges(x, copysign(_sum(small_float(k, f), i, r, low, f), x), -1.0)
+
+
+def _sum(k: Expr, i: Expr, r: Expr, low: Expr, f: Format) -> Expr:
+    """``k*log(2) + log(c) + log1p(r + low)``."""
+    c_high, c_low = LOG_TABLES[f.char]
     ln2_high, ln2_low = LOG_LN2[f.char]
-    k, m, i = split(x, f)
-    r = fma(m, lookup(i, inverse, x.dtype), -1.0)
+    high = fma(k, ln2_high, lookup(i, c_high, r.dtype))
+    small = fma(k, ln2_low, lookup(i, c_low, r.dtype)) + low
+    head = high + r
+    tail = small + ((high - head) + r)
+    return head + fma(fma(poly(r, LOG[f.char]), r, -0.5), r * r, tail)
+
+
+def log2(x: Expr) -> Expr:
+    """Logarithm to base 2."""
+    return _to_base(x, LOG2_TABLES, LOG2_BASE)
+
+
+def log10(x: Expr) -> Expr:
+    """Logarithm to base 10."""
+    return _to_base(x, LOG10_TABLES, LOG10_BASE)
+
+
+def _to_base(x: Expr, tables: Any, base: Any) -> Expr:
+    """``k*log_b(2) + log_b(c) + log1p(r) / log(b)``, the factor in two parts."""
+    f = format_of(x)
+    c_high, c_low = tables[f.char]
+    two_high, two_low, factor, factor_low = base[f.char]
+    k, m, i = normalised(x, f)
+    r = fma(m, lookup(i, LOG_INVERSE[f.char], x.dtype), -1.0)
+    high = fma(k, two_high, lookup(i, c_high, x.dtype))
+    low = fma(k, two_low, lookup(i, c_low, x.dtype))
+    first, rest = two_product(r, factor)
+    head = high + first
+    low = low + ((high - head) + first) + fma(r, factor_low, rest)
+    tail = fma(poly(r, LOG[f.char]), r, -0.5) * (r * r)
+    return edges(x, head + fma(tail, factor, low), 0.0)
+
+
+def log_pair(x: Expr, f: Format) -> tuple[Expr, Expr]:
+    """The logarithm of ``x > 0`` in two parts, to some 14 bits more than the format has."""
+    k, m, i = normalised(x, f)
+    c_high, c_low = LOG_TABLES[f.char]
+    ln2_high, ln2_low = LOG_LN2[f.char]
+    third, third_low = POWER_THIRD[f.char]
+    product, lost = two_product(m, lookup(i, LOG_INVERSE[f.char], x.dtype))
+    r = product - 1.0
+    half = 0.5 * r
+    h, h_low = two_product(half, r)
+    cube, cube_low = two_product(h + h, r)
+    t, t_low = two_product(cube, third)
+    t_low = fma(fma(h_low + h_low, r, cube_low), third, fma(cube, third_low, t_low))
+    t_low = fma(cube * r, poly(r, POWER_LOG[f.char]), t_low)
     high = fma(k, ln2_high, lookup(i, c_high, x.dtype))
     low = fma(k, ln2_low, lookup(i, c_low, x.dtype))
-    head = high + r
-    low = low + ((high - head) + r)
-    tail = fma(fma(poly(r, LOG[f.char]), r, -0.5), r * r, low)
-    return edges(x, head + tail)
+    s, e = quick_two_sum(high, r)
+    s, e1 = quick_two_sum(s, -h)
+    s, e2 = quick_two_sum(s, t)
+    lost = fma(-lost, r, lost)
+    lost = fma(lost, h + h, lost)  # over 1 + r: (1 - r) * (1 + r**2), up to r**4
+    low = ((e + e1) + (e2 - h_low)) + (t_low + low + lost)
+    return quick_two_sum(s, low)
 
 
-def edges(x: Expr, inside: Expr) -> Expr:
-    """A logarithm where its argument is zero (a pole), negative, infinite or NaN."""
-    outside = ~((x > 0.0) & (x < float("inf")))
+def edges(x: Expr, inside: Expr, pole: float) -> Expr:
+    """A logarithm where its argument is at the pole, below it, infinite or NaN."""
+    outside = ~((x > pole) & (x < float("inf")))
     one = const(1.0, x)
-    pole = -1.0 / where(x == 0.0, abs(x), one)
-    invalid = sqrt(where(x < 0.0, -one, one))
-    special = where(x == 0.0, pole, where(x < 0.0, invalid, x))
+    at_pole = -1.0 / where(x == pole, const(0.0, x), one)
+    invalid = sqrt(where(x < pole, -one, one))
+    special = where(x == pole, at_pole, where(x < pole, invalid, x))
     return rare(outside, special, inside)

@@ -1,0 +1,76 @@
+"""power, as a program.
+
+``x**y = exp(y * log(x))`` with the logarithm and the product in two parts.  Special cases are
+those of C (ISO 9899:2018, F.10.4.4), which are NumPy's.
+"""
+
+from __future__ import annotations
+
+from npcompile.graph.expression import (
+    Expr,
+    const,
+    fma,
+    from_bits,
+    poly,
+    rare,
+    rint,
+    sqrt,
+    to_bits,
+    where,
+)
+from npcompile.special.coefficients import EXP, LN2
+from npcompile.special.exponential import RANGE, clamp, reduce, scaled_sum
+from npcompile.special.formats import Format, format_of, sign_bit
+from npcompile.special.logarithm import log_pair
+from npcompile.special.words import two_product
+
+INFINITY = float("inf")
+#: exponents beyond which every base but 1 overflows or vanishes
+STEEP = {"d": 2.0**66, "f": 2.0**34}
+
+
+def power(x: Expr, y: Expr) -> Expr:
+    """x**y."""
+    f = format_of(x)
+    special = ~((x > 0.0) & (x < INFINITY) & (abs(y) < INFINITY))
+    a = abs(x)
+    ordinary = (a > 0.0) & (a < INFINITY) & (abs(y) < INFINITY)
+    base = rare(special, where(ordinary, a, const(1.0, x)), x)
+    high, low = log_pair(base, f)
+    exponent = clamp(y, -STEEP[f.char], STEEP[f.char])
+    product, rest = two_product(exponent, high)
+    value = exp_pair(product, fma(exponent, low, rest), f)
+    return rare(special, _special(x, y, value, f), value)
+
+
+def exp_pair(x: Expr, low: Expr, f: Format) -> Expr:
+    """``exp(x + low)``."""
+    lowest, highest, normal = RANGE[f.char]
+    extreme = ~(abs(x) <= normal)
+    low = where(abs(x) <= -lowest, low, 0.0)
+    n, k, r0, r = reduce(clamp(x, lowest, highest), f)
+    r = r + low
+    head = r0 + 1.0
+    tail = fma(n, -LN2[f.char][1], r0 - (head - 1.0)) + low
+    tail = fma(r * r, poly(r, EXP[f.char]), tail)
+    return scaled_sum(head, tail, k, x, extreme, f)
+
+
+def _special(x: Expr, y: Expr, value: Expr, f: Format) -> Expr:
+    """``x**y`` where x or y is not finite, or x is not positive; value is ``abs(x)**y``."""
+    a, b = abs(x), abs(y)
+    zero, one = const(0.0, x), const(1.0, x)
+    half = y * 0.5
+    whole = rint(y) == y
+    odd = whole & (rint(half) != half)
+    at_end = (a == 0.0) | (a == INFINITY) | (b == INFINITY)
+    shrinks = (a > 1.0) ^ (y > 0.0)
+    pole = (a == 0.0) & (y < 0.0) & (b < INFINITY)
+    invalid = (x < 0.0) & (a < INFINITY) & ~whole
+    value = where(at_end, where(shrinks, zero, const(INFINITY, x)), value)
+    value = where(pole, one / where(pole, zero, one), value)
+    value = where(a == 1.0, one, value)
+    value = where(odd, from_bits(to_bits(value) | (to_bits(x) & sign_bit(f))), value)
+    value = where(invalid, sqrt(where(invalid, -one, one)), value)
+    value = where((x != x) | (y != y), x + y, value)
+    return where((x == 1.0) | (y == 0.0), one, value)
