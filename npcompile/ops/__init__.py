@@ -1,0 +1,29 @@
+"""Operator records: importing this room fills :data:`npcompile.ops.record.OPERATORS`."""
+
+from npcompile.ops import (
+    arithmetic,
+    bitwise,
+    casting,
+    comparison,
+    complexes,
+    contraction,
+    creation,
+    reductions,
+    rounding,
+    statistics,
+    views,
+)
+
+__all__ = [
+    "arithmetic",
+    "bitwise",
+    "casting",
+    "comparison",
+    "complexes",
+    "contraction",
+    "creation",
+    "reductions",
+    "rounding",
+    "statistics",
+    "views",
+]

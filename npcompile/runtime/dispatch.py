@@ -202,9 +202,7 @@ class Dispatcher:
         else:
             wired = wiring.direct(traced, self.function, self._names) if self._plain else None
             wires = wired if wired is not None else wiring.leafwise(traced)
-            made = native(
-                traced, graph, program, self.config, wires, self.__call__, self._exit, watch
-            )
+            made = native(traced, graph, program, self.config, wires, self._exit, watch)
         made.times = watch.times
         version = Version(traced, made, match.matcher(traced), wired is not None)
         made.owner = version

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ from npcompile.runtime.state import State
 from npcompile.runtime.wiring import Wiring
 from npcompile.tracing.sources import Trace
 
+_DECLARATION = re.compile(r"(?:declare [^@]*)?(@[-\w.$]+)(?: = external global |\()")
 _FLAG_NAMES = {DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under", INVALID: "invalid"}
 
 
@@ -45,35 +47,35 @@ def native(
     program: Program,
     config: Config,
     wiring: Wiring,
-    python: Callable[..., Any],
     leave: Callable[[Executable, Left, Any, tuple[Any, ...]], Any],
     watch: Stopwatch,
 ) -> Native:
     """Compiles and loads a program.
 
-    ``python(*args, **kwargs)`` takes calls that no entry takes; ``leave(executable, left,
-    function, args)`` decides what happens when compiled code is left.
+    ``leave(executable, left, function, args)`` decides what happens when compiled code is left.
     """
     frame = Frame(program)
     target = cpu.target()
     parallel = config.parallel and pool.supported()
     emitted = cpu.emit(program, frame, target, parallel)
-    text = emitted.text + "\n" + emit_entry(wiring.signature, program, frame)
+    text = joined(emitted.text, emit_entry(wiring.signature, program, frame))
     watch.lap("emit")
     code = cpu.compile(text, target, emitted.optimise)
     watch.lap("llvm")
     if parallel:
         pool.ensure()
 
-    def on_python(function: Any, *args: Any, **kwargs: Any) -> Any:
-        return MISS if isinstance(function, Probe) else python(*args, **kwargs)
-
     def on_exit(function: Any, number: int, flags: int, what: Any, *args: Any, **kw: Any) -> Any:
         return leave(made, _left(program, number, flags, what), function, args)
 
+    result = program.result
     state = State(
-        wiring.signature, on_python, on_exit, wiring.same, constants(program.result),
-        builder(program.result),
+        wiring.signature,
+        python=in_python,
+        exit=on_exit,
+        same=wiring.same,
+        constants=constants(result),
+        build=builder(result),
     )
     objects = [_host_object(o) for o in emitted.objects]
     imports = {"npc.state": state.address, **{f"obj.{k}": id(o) for k, o in enumerate(objects)}}
@@ -88,6 +90,25 @@ def native(
         raise RuntimeError("the words to watch changed while the function was compiled")
     watch.lap("load")
     return made
+
+
+def joined(*texts: str) -> str:
+    """One module of several texts: what more than one of them declares is declared once."""
+    lines: list[str] = []
+    declared: set[str] = set()
+    for line in "\n".join(texts).splitlines():
+        found = _DECLARATION.match(line)
+        if found is None:
+            lines.append(line)
+        elif found[1] not in declared:
+            declared.add(found[1])
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def in_python(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Calls the class's ``__call__``, whatever code is installed in ``function``."""
+    return type(function).__call__(function, *args, **kwargs)
 
 
 def _unwired(leaves: tuple[Any, ...]) -> Any:
