@@ -105,6 +105,10 @@ _SEEN_MODULES: set[str] = set()
 
 def resolve(function: Any) -> Op | None:
     """The record of the operator that a function object is, whatever name it was imported by."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, np.ufunc):  # np.add.reduce is another object at each access
+        known = getattr(np, owner.__name__, None) is owner
+        return OPERATORS.get(f"{owner.__name__}.{function.__name__}") if known else None
     found = _BY_IDENTITY.get(id(function))
     if found is not None and found[0] is function:
         return found[1]

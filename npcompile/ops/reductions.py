@@ -90,8 +90,10 @@ def axes_of(ctx: Context, axis: Operand, ndim: int, what: str) -> tuple[int, ...
     return tuple(sorted(axes_in(ctx, axis, ndim, what)))
 
 
-def _reduce(rule: Rule, name: str, ctx: Context, a: Operand, axis: Operand, dtype: Operand,
-            out: Operand, keepdims: Operand, initial: Operand, where: Operand) -> Operand:
+def reduce_with(rule: Rule, name: str, ctx: Context, a: Operand, axis: Operand = None,
+                dtype: Operand = None, out: Operand = None, keepdims: Operand = False,
+                initial: Operand = None, where: Operand = True) -> Operand:
+    """One reduction as NumPy's function does it."""
     if where is not True and arguments.static(where) is not True:
         raise ctx.refuse(name, "where=")
     ref = as_array(ctx, a)
@@ -163,19 +165,19 @@ def _same_order(ctx: Context, what: str, result: Node, out: ArrayRef) -> None:
 def _function(op: Op, ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
               out: Operand = None, keepdims: Operand = False, initial: Operand = None,
               where: Operand = True) -> Operand:
-    return _reduce(op.data, op.name, ctx, a, axis, dtype, out, keepdims, initial, where)
+    return reduce_with(op.data, op.name, ctx, a, axis, dtype, out, keepdims, initial, where)
 
 
 def _extreme(op: Op, ctx: Context, a: Operand, axis: Operand = None, out: Operand = None,
              keepdims: Operand = False, initial: Operand = None,
              where: Operand = True) -> Operand:
-    return _reduce(op.data, op.name, ctx, a, axis, None, out, keepdims, initial, where)
+    return reduce_with(op.data, op.name, ctx, a, axis, None, out, keepdims, initial, where)
 
 
 def _ufunc_reduce(op: Op, ctx: Context, array: Operand, axis: Operand = 0, dtype: Operand = None,
                   out: Operand = None, keepdims: Operand = False, initial: Operand = None,
                   where: Operand = True) -> Operand:
-    return _reduce(op.data, op.name, ctx, array, axis, dtype, out, keepdims, initial, where)
+    return reduce_with(op.data, op.name, ctx, array, axis, dtype, out, keepdims, initial, where)
 
 
 def _reduction_kind(name: str, function: Callable[..., Operand]) -> Kind:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from npcompile.core.sizes import Size, floordiv, product
 from npcompile.graph import layout
+from npcompile.graph.ir import Node
 from npcompile.graph.types import Array, c_strides
 from npcompile.ops import arguments
 from npcompile.ops.arguments import as_array, axes_in, axis_in, program, static_int, view
@@ -270,3 +271,129 @@ def _reshape_strides(
         i, j = i + 1, j + 1
     tail = (out[-1] if out else 1)
     return (*out, *[tail] * (len(shape) - len(out)))
+
+
+@program(VIEW, "squeeze", "ndarray.squeeze")
+def squeeze(ctx: Context, a: Operand, axis: Operand = None) -> ArrayRef:
+    """Axes of length 1 dropped."""
+    ref = as_array(ctx, a)
+    if axis is None:
+        drop = tuple(k for k, n in enumerate(ref.shape) if ctx.facts.equal(n, 1))
+    else:
+        drop = axes_in(ctx, axis, ref.ndim, "squeeze")
+        if not all(ctx.facts.equal(ref.shape[k], 1) for k in drop):
+            raise ctx.refuse("squeeze", "an axis is longer than 1: Python raises")
+    return permuted(ref, [k for k in range(ref.ndim) if k not in drop])
+
+
+@program(VIEW, "expand_dims")
+def expand_dims(ctx: Context, a: Operand, axis: Operand) -> ArrayRef:
+    """New axes of length 1."""
+    ref = as_array(ctx, a)
+    many = len(axis) if isinstance(axis, (tuple, list)) else 1
+    new = axes_in(ctx, axis, ref.ndim + many, "expand_dims")
+    return _with_units(ref, new)
+
+
+def _with_units(ref: ArrayRef, new: Sequence[int]) -> ArrayRef:
+    """New axes of length 1 at these places of the result."""
+    shape, strides = list(ref.shape), list(ref.strides)
+    for axis in sorted(new):
+        shape.insert(axis, 1)
+        strides.insert(axis, 0)
+    return view(ref, shape, strides)
+
+
+def _at_least(ndim: int, places: dict[int, tuple[int, ...]]) -> None:
+    """``atleast_1d`` and its like; ``places`` says where axes are added to fewer."""
+
+    def make(ctx: Context, *arys: Operand) -> Operand:
+        refs = [as_array(ctx, a) for a in arys]
+        made = [_with_units(r, places[r.ndim]) if r.ndim < ndim else r for r in refs]
+        return made[0] if len(made) == 1 else tuple(made)
+
+    make.__doc__ = f"Arrays of at least {ndim} axes."
+    program(VIEW, f"atleast_{ndim}d")(make)
+
+
+_at_least(1, {0: (0,)})
+_at_least(2, {0: (0, 1), 1: (0,)})
+_at_least(3, {0: (0, 1, 2), 1: (0, 2), 2: (2,)})
+
+
+# ------------------------------------------------------------------ repetition without memory
+
+
+def broadcast(ctx: Context, ref: ArrayRef, shape: tuple[Size, ...]) -> ArrayRef:
+    """A read-only view of a shape that the array broadcasts to."""
+    wide = layout.broadcast_shapes(ctx.facts, ref.shape, shape)
+    if len(wide) != len(shape) or not all(map(ctx.facts.equal, wide, shape)):
+        raise ctx.refuse("broadcast_to", "the shape does not fit: Python raises")
+    strides = layout.broadcast_strides(ctx.facts, ref.shape, ref.strides, shape)
+    found = view(ref, shape, strides)
+    return ArrayRef(found.cell, found.window, found.dtype, False)
+
+
+@program(VIEW, "broadcast_to")
+def broadcast_to(ctx: Context, array: Operand, shape: Operand, subok: Operand = False) -> ArrayRef:
+    """A read-only view of a larger shape."""
+    sizes = arguments.shape_of(ctx, shape, "broadcast_to")
+    return broadcast(ctx, as_array(ctx, array), sizes)
+
+
+@program(VIEW, "broadcast_arrays")
+def broadcast_arrays(ctx: Context, *args: Operand, subok: Operand = False) -> Operand:
+    """Views of one common shape."""
+    refs = [as_array(ctx, a) for a in args]
+    shape = layout.broadcast_shapes(ctx.facts, *(r.shape for r in refs))
+    if all(r.ndim == len(shape) and all(map(ctx.facts.equal, r.shape, shape)) for r in refs):
+        return tuple(refs)
+    return tuple(broadcast(ctx, r, shape) for r in refs)
+
+
+# ------------------------------------------------------------------ attributes
+
+
+def _part(ctx: Context, value: Operand, which: str) -> Operand:
+    from npcompile.ops import complexes
+
+    found: Operand = getattr(complexes, f"{which}_part")(ctx, value)
+    return found
+
+
+def _size(ctx: Context, size: Size) -> Operand:
+    """A size as the program sees it: an int, or a traced one."""
+    size = ctx.facts.norm(size)
+    return size if isinstance(size, int) else ctx.builder.size(size)
+
+
+def _bytes(ctx: Context, ref: ArrayRef) -> int:
+    return ref.dtype.itemsize * (2 if ref.window.part else 1)
+
+
+ATTRIBUTES: dict[str, Callable[[Context, ArrayRef], Operand]] = {
+    "shape": lambda ctx, ref: tuple(_size(ctx, n) for n in ref.shape),
+    "ndim": lambda ctx, ref: ref.ndim,
+    "size": lambda ctx, ref: _size(ctx, a_size(ref)),
+    "dtype": lambda ctx, ref: ref.dtype,
+    "itemsize": lambda ctx, ref: ref.dtype.itemsize,
+    "nbytes": lambda ctx, ref: _size(ctx, a_size(ref) * ref.dtype.itemsize),
+    "strides": lambda ctx, ref: tuple(_size(ctx, s * _bytes(ctx, ref)) for s in ref.strides),
+    "T": lambda ctx, ref: permuted(ref, range(ref.ndim)[::-1]),
+    "mT": lambda ctx, ref: matrix_transpose(ctx, ref),
+    "real": lambda ctx, ref: _part(ctx, ref, "real"),
+    "imag": lambda ctx, ref: _part(ctx, ref, "imag"),
+}
+
+
+def attribute(ctx: Context, value: ArrayRef | Node, name: str) -> Operand:
+    """``value.name`` of an array, or the parts of a number."""
+    if isinstance(value, Node):
+        if name not in ("real", "imag"):
+            raise ctx.refuse(f".{name}", "of a number is left to Python")
+        return _part(ctx, value, name)
+    if name not in ATTRIBUTES:
+        raise ctx.refuse(f".{name}", "of an array is left to Python")
+    if name == "strides" and any(n == 1 for n in map(ctx.facts.norm, value.shape)):
+        raise ctx.refuse(".strides", "of an axis of length 1")
+    return ATTRIBUTES[name](ctx, value)
