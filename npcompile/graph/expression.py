@@ -45,9 +45,12 @@ class Scope:
 
     __slots__ = ("_constants", "_types", "_unique", "builder", "shape", "strides")
 
-    def __init__(self, builder: Builder, nodes: Sequence[Node]) -> None:
+    def __init__(
+        self, builder: Builder, nodes: Sequence[Node], whole: Type | None = None
+    ) -> None:
         self.builder = builder
-        whole = builder.map_type(nodes, BOOL)
+        if whole is None:
+            whole = builder.map_type(nodes, BOOL)
         self.shape = whole.shape if isinstance(whole, Array) else ()
         self.strides = whole.strides if isinstance(whole, Array) else ()
         self._types: dict[tuple[object, ...], Type] = {}
@@ -67,6 +70,8 @@ class Scope:
         made: Type
         if not arrays:
             made = _SCALARS[dtype]
+        elif any(a.shape == self.shape for a in arrays):
+            made = Array(dtype, self.shape, self.strides)
         else:
             facts = self.builder.facts
             shape = layout.broadcast_shapes(facts, *(a.shape for a in arrays))
@@ -196,9 +201,14 @@ class Expr:
 Program = Callable[..., Any]
 
 
-def apply(program: Program, builder: Builder, nodes: Sequence[Node]) -> Node | tuple[Node, ...]:
-    """Runs a program on nodes: the node of its result, or of each where it returns a tuple."""
-    scope = Scope(builder, nodes)
+def apply(
+    program: Program, builder: Builder, nodes: Sequence[Node], whole: Type | None = None
+) -> Node | tuple[Node, ...]:
+    """Runs a program on nodes: the node of its result, or of each where it returns a tuple.
+
+    ``whole`` is the result's type if that is known already.
+    """
+    scope = Scope(builder, nodes, whole)
     result = program(*[Expr(scope, node) for node in nodes])
     if isinstance(result, tuple):
         return tuple(part.node for part in result)

@@ -39,7 +39,7 @@ def _rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
     # a float16 loop of NumPy computes in float32 and rounds once, at its end
     args = tuple([widen(builder, a) for a in args])
     if record.kind.name == "elementwise":
-        made = apply(record.lower, builder, args)
+        made = apply(record.lower, builder, args, node.type)
     else:
         made = record.lower(builder, *args)
     assert isinstance(made, Node), f"{node.op} lowers to several nodes"

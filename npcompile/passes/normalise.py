@@ -13,51 +13,52 @@ from npcompile.passes.rewrite import rewrite
 
 def normalise(graph: Graph) -> Graph:
     """Parameters keep the sizes that they are read by."""
-    facts = graph.facts
-    if not facts.replaced:
-        return graph
+    return _Normaliser(graph.facts).run(graph) if graph.facts.replaced else graph
 
-    def rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node:
-        if node.op == "param":
-            return node
+
+class _Normaliser:
+    def __init__(self, facts: Facts) -> None:
+        self.norm = facts.norm
+        self.known: dict[tuple[Size, ...], tuple[Size, ...]] = {}
+
+    def run(self, graph: Graph) -> Graph:
+        new = rewrite(graph, self.rule)
+        new.result = self.tree(new.result)
+        return new
+
+    def rule(self, builder: Builder, node: Node, args: tuple[Node, ...]) -> Node:
         # a write keeps the type of its version, which is a parameter's own at the start
-        type_ = args[0].type if node.op == "write" else _type(facts, node.type)
-        return builder.emit(node.op, args, _attrs(facts, node.attrs), type_)
+        type_ = args[0].type if node.op == "write" else self.type(node.type)
+        return builder.emit(node.op, args, self.attrs(node.attrs), type_)
 
-    new = rewrite(graph, rule)
-    new.result = _tree(facts, new.result)
-    return new
+    def sizes(self, sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+        found = self.known.get(sizes)
+        if found is None:
+            found = self.known[sizes] = tuple(map(self.norm, sizes))
+        return found
 
+    def type(self, type_: Type) -> Type:
+        if isinstance(type_, Array):
+            return Array(type_.dtype, self.sizes(type_.shape), self.sizes(type_.strides))
+        if isinstance(type_, Tuple):
+            return Tuple(tuple(map(self.type, type_.items)))
+        return type_
 
-def _sizes(facts: Facts, sizes: tuple[Size, ...]) -> tuple[Size, ...]:
-    return tuple(map(facts.norm, sizes))
+    def window(self, w: Window) -> Window:
+        return Window(self.norm(w.offset), self.sizes(w.shape), self.sizes(w.strides), w.part)
 
+    def attrs(self, attrs: Attrs) -> Attrs:
+        if isinstance(attrs, Window):
+            return self.window(attrs)
+        if isinstance(attrs, SizeOf):
+            return SizeOf(self.norm(attrs.size))
+        if isinstance(attrs, Loop):
+            return Loop(*map(self.norm, (attrs.start, attrs.stop, attrs.step)))
+        return attrs
 
-def _type(facts: Facts, type_: Type) -> Type:
-    if isinstance(type_, Array):
-        return Array(type_.dtype, _sizes(facts, type_.shape), _sizes(facts, type_.strides))
-    if isinstance(type_, Tuple):
-        return Tuple(tuple(_type(facts, item) for item in type_.items))
-    return type_
-
-
-def _window(facts: Facts, w: Window) -> Window:
-    return Window(facts.norm(w.offset), _sizes(facts, w.shape), _sizes(facts, w.strides), w.part)
-
-
-def _attrs(facts: Facts, attrs: Attrs) -> Attrs:
-    if isinstance(attrs, Window):
-        return _window(facts, attrs)
-    if isinstance(attrs, SizeOf):
-        return SizeOf(facts.norm(attrs.size))
-    if isinstance(attrs, Loop):
-        return Loop(*map(facts.norm, (attrs.start, attrs.stop, attrs.step)))
-    return attrs
-
-
-def _tree(facts: Facts, tree: Tree) -> Tree:
-    if isinstance(tree, ViewOf):
-        return replace(tree, window=_window(facts, tree.window))
-    if isinstance(tree, Items):
-        return replace(tree, items=tuple(_tree(facts, item) for item in tree.items))
-    return tree
+    def tree(self, tree: Tree) -> Tree:
+        if isinstance(tree, ViewOf):
+            return replace(tree, window=self.window(tree.window))
+        if isinstance(tree, Items):
+            return replace(tree, items=tuple(map(self.tree, tree.items)))
+        return tree
