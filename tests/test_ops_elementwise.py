@@ -115,6 +115,8 @@ def test_ufuncs_of_numpy_scalars(name: str, inputs: str) -> None:
         pytest.skip("has its own test")
     rng = np.random.default_rng(2)
     args = signed_zeros_differ(name, pairs([np.dtype(c) for c in inputs], rng))
+    if (name, inputs) == ("square", "F"):
+        pytest.skip("depends on addresses in NumPy: fused or not")
     for k in range(6):
         values = [a[k] for a in args]
         if name == "power":

@@ -133,7 +133,14 @@ def is_complex(x: Expr) -> bool:
 
 part("scalar_multiply", loops("xx->x", COMPLEX), "operator:mul", cmul_plain,
      doc="The product of complex scalars: not fused.")
-part("python_divide", loops("xx->x", "D"), "operator:truediv", cdiv_python,
+
+
+def python_quotient(a: complex, b: complex) -> np.complex128:
+    """The reference of ``python_divide``."""
+    return np.complex128(complex(a) / complex(b))
+
+
+part("python_divide", loops("xx->x", "D"), "npcompile.ops.complexes:python_quotient", cdiv_python,
      doc="The quotient of Python's complex numbers.")
 
 

@@ -8,6 +8,7 @@ shapes stay symbolic.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +16,8 @@ import numpy as np
 
 from npcompile.core.sizes import Poly, Size, Unhinted, floordiv, hint, lower_bound, mod, product
 from npcompile.graph.ir import Const, Node, SizeOf
-from npcompile.graph.types import BOOL, PY_BOOL, PY_COMPLEX, PY_FLOAT, PY_INT, Scalar
-from npcompile.ops.elementwise import as_node, lift, py_scalar, run
+from npcompile.graph.types import BOOL, FLOAT, PY_BOOL, PY_COMPLEX, PY_FLOAT, PY_INT, Scalar
+from npcompile.ops.elementwise import WHOLE, as_node, lift, py_scalar, run
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS
 
@@ -37,6 +38,16 @@ def is_python(x: Operand) -> bool:
     if isinstance(x, Node):
         return isinstance(x.type, Scalar) and x.type.origin == "py"
     return type(x) in (bool, int, float, complex)
+
+
+def _as_python(ctx: Context, a: Operand, b: Operand) -> Operand:
+    """Python's complex numbers take an np.float64, which is a float, for one of Python's."""
+    if is_python(a) and _kind(a) == "c":
+        if type(b) is np.float64:
+            return float(b)
+        if isinstance(b, Node) and b.type == Scalar(FLOAT, "np"):
+            return py_scalar(ctx, b, PY_FLOAT)
+    return b
 
 
 def _known(x: Operand) -> Any:
@@ -63,6 +74,7 @@ def binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
     symbol
         One of ``+ - * / // % ** @ & | ^ << >>``.
     """
+    b = _as_python(ctx, a, b)
     if is_python(a) and is_python(b):
         return _python_binary(ctx, symbol, a, b)
     for x in (a, b):
@@ -74,7 +86,25 @@ def binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
         found = _scalar_binary(ctx, symbol, a, b)
         if found is not None:
             return found
+    elif symbol == "**":
+        name, args = _array_power(ctx, a, b)
+        return run(ctx, name, *args)
     return run(ctx, UFUNCS[symbol], a, b)
+
+
+def _array_power(ctx: Context, a: Operand, b: Operand) -> tuple[str, tuple[Operand, ...]]:
+    """The ufunc that ``a ** b`` of arrays is: some exponents of Python's have their own."""
+    exponent = _known(b) if is_python(b) else None
+    kind = a.dtype.kind if isinstance(a, ArrayRef) else ""
+    if kind == "b" and is_python(b) and exponent is None:
+        raise ctx.refuse("**", "of bool by an int that decides the dtype")
+    if type(exponent) is int and exponent == 2 and kind:
+        return "square", (a,)
+    if type(exponent) is int and exponent == -1 and kind in ("f", "c"):
+        return "reciprocal", (a,)
+    if type(exponent) is float and exponent == 0.5 and kind in ("f", "c"):
+        return "sqrt", (a,)
+    return "power", (a, b)
 
 
 def inplace(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
@@ -85,7 +115,8 @@ def inplace(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
         raise ctx.refuse("@=", "left to Python")
     if not a.writeable:
         raise ctx.refuse(f"{symbol}=", "the array is read-only: Python raises")
-    return run(ctx, UFUNCS[symbol], a, b, out=a)
+    name, args = _array_power(ctx, a, b) if symbol == "**" else (UFUNCS[symbol], (a, b))
+    return run(ctx, name, *args, out=a)
 
 
 def unary(ctx: Context, symbol: str, a: Operand) -> Operand:
@@ -102,6 +133,7 @@ def unary(ctx: Context, symbol: str, a: Operand) -> Operand:
 
 def compare(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
     """``a symbol b``, one of ``< <= > >= == !=``."""
+    b = _as_python(ctx, a, b)
     if is_python(a) and is_python(b):
         return _python_compare(ctx, symbol, a, b)
     return run(ctx, UFUNCS[symbol], a, b)
@@ -112,7 +144,7 @@ def truth(ctx: Context, a: Operand) -> bool | Node:
     if isinstance(a, ArrayRef):
         if not ctx.facts.equal(product(a.shape), 1):
             raise ctx.refuse("truth", "of an array whose size is not 1: Python raises")
-        node = ctx.builder.element(ctx.read(a), _first(a))
+        node = ctx.builder.element(ctx.read(a), WHOLE)
     elif isinstance(a, Node) and isinstance(a.type, Scalar):
         node = a
     else:
@@ -131,12 +163,6 @@ def truth(ctx: Context, a: Operand) -> bool | Node:
     zero = ctx.builder.const(node.dtype.type(0))
     name = "not_equal" if node.dtype.kind == "c" else "ne"
     return ctx.builder.map(name, (node, zero), BOOL, origin="py")
-
-
-def _first(a: ArrayRef) -> Any:
-    from npcompile.graph.ir import Window
-
-    return Window(0, (), ())
 
 
 def _has_array(*operands: Operand) -> bool:
@@ -220,9 +246,7 @@ def _check(ctx: Context, op: str, x: Node, y: Node, reason: str) -> None:
     """Goes on in Python unless ``x op y``; decided now where both are constants."""
     left, right = _known(x), _known(y)
     if left is not None and right is not None:
-        holds = {"eq": left == right, "ne": left != right, "lt": left < right,
-                 "le": left <= right}[op]
-        if holds:
+        if getattr(operator, op)(left, right):
             return
         raise ctx.refuse(reason, "always: Python raises or needs longer ints")
     ctx.builder.check(ctx.builder.map(op, (x, y), BOOL), reason)
