@@ -68,10 +68,9 @@ def of_dict(table: dict[Any, Any]) -> Word:
 def of_cell(cell: CellType) -> Word:
     """Changes when a closure cell gets other contents."""
     try:
-        contents = (cell.cell_contents,)
+        return _word(cell_address(cell), cell, cell.cell_contents)
     except ValueError:  # empty
-        contents = ()
-    return _word(cell_address(cell), cell, *contents)
+        return _word(cell_address(cell), cell)
 
 
 def cell_address(cell: CellType) -> int:
