@@ -49,6 +49,7 @@ class Builder:
         self.line = 0
         self.resume: Callable[[], Resume] = Resume
         self.bound: dict[Symbol, Node] = {}  # symbols that are bound by nodes
+        self.known: dict[Node, Size] = {}  # computed integers that are equal to a size
         self._interned: dict[tuple[object, ...], Node] = {}
 
     # -------------------------------------------------------------- nodes
@@ -82,17 +83,27 @@ class Builder:
             return self.const(size)
         return self.emit("size", (), SizeOf(size), PY_INT)
 
-    def size_of(self, node: Node) -> Size:
-        """An integer scalar as a size; a computed one binds a fresh symbol."""
+    def known_size(self, node: Node) -> Size | None:
+        """The size that an integer scalar is known to be equal to."""
         if node.op == "size":
             assert isinstance(node.attrs, SizeOf)
             return node.attrs.size
-        if node.op == "const":
+        if node.op == "const" and node.dtype.kind == "i":
             assert isinstance(node.attrs, Const)
             return int(node.attrs.value)  # type: ignore[arg-type]
         for name, bound in self.bound.items():
             if bound is node:
                 return Poly((((name,), 1),))
+        return self.known.get(node)
+
+    def size_of(self, node: Node) -> Size:
+        """An integer scalar as a size; a computed one binds a fresh symbol."""
+        if node.op == "const":
+            assert isinstance(node.attrs, Const)
+            return int(node.attrs.value)  # type: ignore[arg-type]
+        found = self.known_size(node)
+        if found is not None:
+            return found
         fresh = symbol(f"s{len(self.bound)}")
         self.bound[fresh.terms[0][0][0]] = node  # type: ignore[index]
         return fresh

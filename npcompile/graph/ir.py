@@ -124,12 +124,18 @@ class HostCall:
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
     """One Python frame to go on in: ``offset`` is the bytecode's, ``local`` and ``stack`` give
-    what each name and stack slot holds as result trees."""
+    what each name and stack slot holds as result trees.
+
+    The innermost frame executes the instruction at ``offset`` again; the others wait in the call
+    there, whose callee and arguments are popped.  ``owner`` is the source of the function that
+    globals and closure belong to (None: the decorated one).
+    """
 
     code: Any
     offset: int
     local: tuple[tuple[str, Tree], ...]
     stack: tuple[Tree, ...]
+    owner: Any = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

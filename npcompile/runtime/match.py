@@ -77,11 +77,31 @@ def matcher(trace: Trace) -> Match:
     return found
 
 
+_TESTS = {
+    "is": "{} is {}",
+    "equal": "S({}, {})",
+    "type": "type({}) is {}",
+    "length": "len({}) == {}",
+    "keys": "tuple({}) == {}",
+    "code": "P({}) == {}",
+}
+
+
+def parts_of(function: FunctionType) -> tuple[int, int, int]:
+    """What makes a function do what it does, apart from globals and closure, by identity.
+
+    The parts stay alive with the trace that was made of them.
+    """
+    return (id(function.__code__), id(function.__defaults__), id(function.__kwdefaults__))
+
+
 class _Writer:
     """Writes sources and guards as Python expressions over ``b`` (bound) and ``f`` (function)."""
 
     def __init__(self) -> None:
-        self.scope: dict[str, Any] = {"G": global_of, "C": closure_of, "D": default_of}
+        self.scope: dict[str, Any] = {
+            "G": global_of, "C": closure_of, "D": default_of, "S": same_constant, "P": parts_of,
+        }
 
     def constant(self, value: Any) -> str:
         name = f"c{len(self.scope)}"
@@ -106,15 +126,8 @@ class _Writer:
                 return f"{self.source(base)}[{self.constant(key)}]"
 
     def guard(self, guard: Guard) -> str:
-        text, value = self.source(guard.source), self.constant(guard.value)
-        return {
-            "is": f"{text} is {value}",
-            "equal": f"same({text}, {value})",
-            "type": f"type({text}) is {value}",
-            "length": f"len({text}) == {value}",
-            "keys": f"tuple({text}) == {value}",
-            "code": f"({text}).__code__ is {value}",
-        }[guard.kind].replace("same(", self.constant(same_constant) + "(")
+        wanted = parts_of(guard.value) if guard.kind == "code" else guard.value
+        return _TESTS[guard.kind].format(self.source(guard.source), self.constant(wanted))
 
 
 def same_constant(a: Any, b: Any) -> bool:

@@ -41,6 +41,7 @@ _NATIVE = f"""
 @remaining = internal global i32 0, align 64
 @flags = internal global i32 0, align 64
 @stopping = internal global i32 0, align 64
+@caller = internal global i32 -1, align 64         ; the processor of who last ran a worker's part
 @running = internal global i64 1, align 8          ; threads there are, with the caller
 @npc_pool_limit = global i64 1, align 8            ; threads to use
 
@@ -48,9 +49,13 @@ declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_join(i64, ptr)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sched_yield()
+declare i32 @sched_getcpu()
+declare i32 @sched_getaffinity(i32, i64, ptr)
+declare i32 @sched_setaffinity(i32, i64, ptr)
 declare i64 @syscall(i64, ...)
 declare i64 @llvm.readcyclecounter()
 declare i64 @llvm.smin.i64(i64, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @llvm.x86.sse2.pause()
 declare void @llvm.x86.sse.stmxcsr(ptr)
@@ -124,20 +129,65 @@ found:
   ret i32 %seen
 }}
 
+define internal void @note_processor() {{
+  %here = call i32 @sched_getcpu()
+  store atomic i32 %here, ptr @caller monotonic, align 4
+  ret void
+}}
+
+; A worker that the system wakes on the caller's processor comes too late every time, and the system
+; may leave it there for long: it moves to another one, still free to move anywhere.
+define internal void @move_away() {{
+entry:
+  %mask = alloca [16 x i64]
+  %others = alloca [16 x i64]
+  %here = call i32 @sched_getcpu()
+  %there = load atomic i32, ptr @caller monotonic, align 4
+  %same = icmp eq i32 %here, %there
+  %known = icmp ult i32 %here, 1024
+  %move = and i1 %same, %known
+  br i1 %move, label %look, label %done
+look:
+  call void @llvm.memset.p0.i64(ptr %mask, i8 0, i64 128, i1 false)
+  %bytes = call i32 @sched_getaffinity(i32 0, i64 128, ptr %mask)
+  %ok = icmp sge i32 %bytes, 0
+  br i1 %ok, label %clear, label %done
+clear:
+  call void @llvm.memcpy.p0.p0.i64(ptr %others, ptr %mask, i64 128, i1 false)
+  %word = lshr i32 %here, 6
+  %bit = and i32 %here, 63
+  %bit.wide = zext i32 %bit to i64
+  %at = getelementptr i64, ptr %others, i32 %word
+  %allowed = load i64, ptr %at
+  %set = shl i64 1, %bit.wide
+  %unset = xor i64 %set, -1
+  %rest = and i64 %allowed, %unset
+  store i64 %rest, ptr %at
+  call i32 @sched_setaffinity(i32 0, i64 128, ptr %others)
+  call i32 @sched_setaffinity(i32 0, i64 128, ptr %mask)
+  br label %done
+done:
+  ret void
+}}
+
 define internal ptr @worker(ptr %argument) {{
 entry:
   %t = ptrtoint ptr %argument to i64
   %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
+  call void @move_away()
   br label %wait
 wait:
-  %last = phi i32 [ 0, %entry ], [ %ticket, %got ], [ %ticket, %work ]
+  %last = phi i32 [ 0, %entry ], [ %ticket, %late ], [ %ticket, %work ]
   %ticket = call i32 @next_ticket(ptr %line, i32 %last)
   %stop = load atomic i32, ptr @stopping acquire, align 4
   %over = icmp ne i32 %stop, 0
   br i1 %over, label %leave, label %got
 got:
   %mine = call i1 @take(ptr %line, i32 %ticket)
-  br i1 %mine, label %work, label %wait
+  br i1 %mine, label %work, label %late
+late:
+  call void @move_away()
+  br label %wait
 work:
   %control = load i32, ptr getelementptr (%job, ptr @job, i64 0, i32 4)
   call void @set_mxcsr(i32 %control)
@@ -158,6 +208,7 @@ entry:
   %old = alloca [128 x i8]
   call void @llvm.memset.p0.i64(ptr %all, i8 -1, i64 128, i1 false)
   call i32 @pthread_sigmask(i32 0, ptr %all, ptr %old)
+  call void @note_processor()
   br label %more
 more:
   %t = load i64, ptr @running
@@ -222,6 +273,7 @@ look:
   %mine = call i1 @take(ptr %line, i32 %ticket)
   br i1 %mine, label %work, label %following
 work:
+  call void @note_processor()
   call void @run_part(i64 %t)
   atomicrmw sub ptr @remaining, i32 1 release
   br label %following

@@ -110,7 +110,6 @@ class State:
         objects = (*same, *signature.keywords, *constants)
         self._slots = (ctypes.c_uint64 * (signature.object(0) + len(objects)))()
         self._kept: dict[int, Any] = {}
-        self.watched: object = None  # what keeps the watched words' values unique
         self.watched: list[Word] = []
         for slot, thing in ((PYTHON, python), (EXIT, exit), (BUILD, build)):
             self._keep(slot, thing)

@@ -131,7 +131,7 @@ def _instance(t: Tracer, box: Box, name: str) -> Value:
         raise Dead
     if isinstance(held, property):
         return _property(t, held, box.source, name, box)
-    if isinstance(held, (staticmethod, classmethod)) or box.source is None:
+    if hasattr(type(held), "__get__") or box.source is None:
         raise t.refuse(f".{name}", "of this kind of object is left to Python")
     return t.inputs.lift(held, Attribute(box.source, name))
 

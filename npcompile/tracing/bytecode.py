@@ -113,7 +113,8 @@ def _varint(table: Iterator[int]) -> int:
 
 
 def _exception_table(code: CodeType) -> list[Protected]:
-    table, found = iter(code.co_exceptiontable), []
+    table = iter(code.co_exceptiontable)
+    found: list[Protected] = []
     while True:
         try:
             start = _varint(table) * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 import sys
 from collections.abc import Callable
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.core.sizes import Size
 from npcompile.graph.ir import Node
+from npcompile.graph.types import PY_INT
 from npcompile.ops import python
 from npcompile.ops.operands import ArrayRef
 from npcompile.ops.record import resolve
@@ -68,7 +71,7 @@ def _plain(t: Tracer, *values: Value) -> list[Any] | None:
     found = []
     for value in values:
         known, held = t.known(value) if not isinstance(value, Node) else (False, None)
-        if not known or type(held) not in _PLAIN:
+        if not known or not (type(held) in _PLAIN or isinstance(held, np.dtype)):
             return None
         found.append(held)
     return found
@@ -87,10 +90,29 @@ def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     if joined is not None:
         return joined
     if symbol != plain:
-        return t.operate(_inplace, plain, left, right) if not isinstance(
-            left, ArrayRef
-        ) else _keep(t, left, plain, right)
-    return t.operate(python.binary, symbol, left, right)
+        if isinstance(left, ArrayRef):
+            return _keep(t, left, plain, right)
+    return _remember(t, plain, left, right, t.operate(python.binary, plain, left, right))
+
+
+_SIZES: dict[str, Callable[[Size, Size], Size]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul,
+}
+
+
+def _remember(t: Tracer, symbol: str, left: Value, right: Value, made: Value) -> Value:
+    """Keeps which size a computed integer is; that it fits into 64 bits has been checked."""
+    if symbol in _SIZES and isinstance(made, Node) and made.type == PY_INT:
+        sizes = [_size(t, left), _size(t, right)]
+        if None not in sizes:
+            t.builder.known[made] = _SIZES[symbol](*sizes)  # type: ignore[arg-type]
+    return made
+
+
+def _size(t: Tracer, value: Value) -> Size | None:
+    if isinstance(value, Node):
+        return t.builder.known_size(value) if value.type == PY_INT else None
+    return value.value if isinstance(value, Static) and type(value.value) is int else None
 
 
 def _inplace(t: Tracer, symbol: str, left: Any, right: Any) -> Any:
@@ -156,7 +178,8 @@ def _unlike(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
 
 def _compare_objects(t: Tracer, symbol: str, left: Any, right: Any) -> Value:
     """Objects that compare by identity."""
-    plain = type(left).__eq__ is object.__eq__ and type(right).__eq__ is object.__eq__
+    by_identity: Any = object.__eq__
+    plain = all(type(x).__eq__ is by_identity for x in (left, right))
     if symbol not in ("==", "!=") or not plain:
         raise t.refuse(symbol, f"of a {type(left).__name__} is left to Python")
     return boolean((left is right) == (symbol == "=="))
@@ -404,11 +427,14 @@ def _construct(
     fields = getattr(kind, "_fields", None)
     if issubclass(kind, tuple) and fields is not None:
         return _named_tuple(t, kind, fields, args, kwargs)
-    plain = type(kind) is type and kind.__new__ is object.__new__ and not _has_slots(kind)
-    if not plain or source is None or issubclass(kind, BaseException):
+    if issubclass(kind, BaseException):
+        return t.box(kind, {})  # it can only be raised
+    plain_new: Any = object.__new__
+    plain = type(kind) is type and kind.__new__ is plain_new and not _has_slots(kind)
+    if not plain or source is None:
         raise t.refuse(kind.__qualname__, "is a class whose instances only Python makes")
     box = t.box(kind, {}, source)
-    held = kind.__init__  # type: ignore[misc]
+    held: Any = inspect.getattr_static(kind, "__init__")
     if held is object.__init__:
         if args or kwargs:
             raise Dead

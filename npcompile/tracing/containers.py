@@ -16,7 +16,6 @@ from npcompile.tracing.values import (
     Dead,
     Iterator,
     Sequence,
-    Slice,
     Static,
     Value,
 )
@@ -28,11 +27,12 @@ if TYPE_CHECKING:
 def _at(t: Tracer, items: tuple[Value, ...], key: Value, kind: type) -> Value:
     """An item, or a slice, of a tuple or list."""
     index = t.static(key, "an index of a list or tuple")
-    if isinstance(index, slice):
-        found = items[index]
-        return t.box(list, found) if kind is list else Sequence(found)
     try:
-        return items[index]
+        if isinstance(index, slice):
+            part = items[index]
+            return t.box(list, part) if kind is list else Sequence(part)
+        found: Value = items[index]
+        return found
     except (IndexError, TypeError):
         raise Dead from None
 
@@ -235,7 +235,7 @@ def _clear(t: Tracer, box: Value) -> Value:
 
 
 def _copy(t: Tracer, container: Value) -> Value:
-    if isinstance(container, Static) and type(container.value) is list or (
+    if (isinstance(container, Static) and type(container.value) is list) or (
         isinstance(container, Box) and container.kind is list
     ):
         return t.box(list, iteration.items(t, container))

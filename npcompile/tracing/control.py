@@ -17,9 +17,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.sizes import Unhinted
 from npcompile.graph.ir import Node
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import BOOL, Scalar
+from npcompile.graph.types import BOOL, PY_INT, Scalar
 from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.values import (
     UNBOUND,
@@ -149,7 +150,35 @@ def branch(
         _check(t, condition, raising[1], "an exception is raised")
         target = other if raising[0] else then
         return Exits({target: state(target)})
+    decided = _decide(t, frame, condition)
+    if decided is not None:
+        target = then if decided else other
+        return Exits({target: state(target)})
     return _arms(t, frame, condition, (then, state(then)), (other, state(other)))
+
+
+_ASKED = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
+
+
+def _decide(t: Tracer, frame: Frame, condition: Node) -> bool | None:
+    """A comparison of sizes, and of integers that come from outside: decided now, and guarded.
+
+    Conditions that end a loop are not: their value changes from trip to trip.
+    """
+    if condition.op == "bit_not":
+        decided = _decide(t, frame, condition.args[0])
+        return None if decided is None else not decided
+    sizes = [t.builder.known_size(x) for x in condition.args if x.type == PY_INT]
+    if condition.op not in _ASKED or len(sizes) != 2 or None in sizes:
+        return None
+    targets = frame.code.successors[frame.block]
+    loops = [body for body in frame.code.loops.values() if frame.block in body]
+    if any(target not in body for body in loops for target in targets):
+        return None
+    try:
+        return t.facts.ask(_ASKED[condition.op], *sizes)  # type: ignore[arg-type]
+    except Unhinted:
+        return None
 
 
 def _check(t: Tracer, condition: Node, holds: bool, reason: str) -> None:
@@ -236,8 +265,8 @@ def select(t: Tracer, condition: Node, a: Value, b: Value) -> Value:
     """``a if condition else b`` where that has one exact type."""
     if same(a, b):
         return a
-    if isinstance(a, Sequence) and isinstance(b, Sequence):
-        if a.kind is b.kind and len(a.items) == len(b.items):
+    match a, b:
+        case Sequence(), Sequence() if a.kind is b.kind and len(a.items) == len(b.items):
             items = [select(t, condition, x, y) for x, y in zip(a.items, b.items)]
             return Sequence(tuple(items), a.kind)
     x, y = _number(t, a), _number(t, b)

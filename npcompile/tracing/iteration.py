@@ -109,10 +109,22 @@ def _list_contents(t: Tracer, it: Iterator) -> tuple[Value, ...]:
     return contents
 
 
+def _list_item(t: Tracer, it: Iterator, k: int) -> Value:
+    return _list_contents(t, it)[k]
+
+
+def _row(t: Tracer, it: Iterator, k: int) -> Value:
+    return t.operate(indexing.getitem, it.parts[0], Static(k))
+
+
 def _held(it: Iterator) -> Static:
     found = it.parts[0]
     assert isinstance(found, Static)
     return found
+
+
+def _held_item(t: Tracer, it: Iterator, k: int) -> Value:
+    return Static(_held(it).value[k])
 
 
 def _inner(it: Iterator) -> list[Iterator]:
@@ -165,10 +177,10 @@ def _range_item(t: Tracer, it: Iterator, k: int) -> Value:
 
 
 KINDS: dict[str, Kind] = {
-    "static": Kind(lambda t, it: len(_held(it).value), lambda t, it, k: Static(_held(it).value[k])),
+    "static": Kind(lambda t, it: len(_held(it).value), _held_item),
     "items": Kind(lambda t, it: len(it.parts), lambda t, it, k: it.parts[k]),
-    "list": Kind(lambda t, it: len(_list_contents(t, it)), lambda t, it, k: _list_contents(t, it)[k]),
-    "array": Kind(_array_length, lambda t, it, k: t.operate(indexing.getitem, it.parts[0], Static(k))),
+    "list": Kind(lambda t, it: len(_list_contents(t, it)), _list_item),
+    "array": Kind(_array_length, _row),
     "range": Kind(_unknown, _range_item),
     "zip": Kind(_shortest, _zipped),
     "enumerate": Kind(_first_length, _enumerated),

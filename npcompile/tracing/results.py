@@ -15,7 +15,6 @@ from npcompile.graph.ir import (
     StaticObject,
     Tree,
     ViewOf,
-    Window,
 )
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import iteration
@@ -98,26 +97,27 @@ class Trees:
     def frame(self, frame: Frame, innermost: bool) -> ir.Frame:
         """Where a frame goes on in Python.
 
-        The innermost frame executes its instruction again.  Outer frames wait in a call: they go
-        on after it, when its result has been pushed.
+        The innermost frame executes its instruction again.  Outer frames wait in a call, whose
+        callee and arguments are popped.
         """
         instruction = frame.instruction
         assert instruction is not None
-        if not frame.resumable or frame.yields is not None:
+        nested = any(isinstance(cell, Box) for cell in frame.closure)
+        if not frame.resumable or frame.yields is not None or nested:
             raise self.t.refuse("call", "Python can't go on inside it after an array was changed")
-        offset = instruction.offset if innermost else instruction.after
+        following = instruction.offset if innermost else instruction.after
         stack = frame.stack if innermost else frame.state.stack
-        live = frame.code.live_at(frame.block, offset)
+        live = frame.code.live_at(frame.block, following)
         first_free = len(frame.code.names) - len(frame.code.code.co_freevars)
         variables = []
         for index, name in enumerate(frame.code.names[:first_free]):
-            held = frame.state.locals[index]
-            value = self.t.cells[held] if isinstance(held, Box) and held.kind is None else held
-            if value is not UNBOUND and (index in live or value is not held):
+            slot = frame.state.locals[index]
+            value = self.t.cells[slot] if isinstance(slot, Box) and slot.kind is None else slot
+            if value is not UNBOUND and (index in live or value is not slot):
                 variables.append((name, self._held(value)))
-        return ir.Frame(
-            frame.code.code, offset, tuple(variables), tuple(map(self._held, stack))
-        )
+        held = tuple(map(self._held, stack))
+        code, offset = frame.code.code, instruction.offset
+        return ir.Frame(code, offset, tuple(variables), held, frame.owner)
 
     def _held(self, value: Value) -> Tree:
         """What a variable or a stack slot holds."""

@@ -201,15 +201,14 @@ class Tracer:
 
     def _pin(self, node: Node) -> tuple[bool, int]:
         """Makes an integer static, by its value in this call."""
-        named = node.op == "size" or any(bound is node for bound in self.builder.bound.values())
-        if named:
-            size = self.builder.size_of(node)
-            try:
-                number = sizes.hint(self.facts.norm(size))
-            except sizes.Unhinted:
-                return False, 0
-            return self.facts.equal(size, number), number
-        return False, 0
+        size = self.builder.known_size(node)
+        try:
+            number = sizes.hint(self.facts.norm(size)) if size is not None else None
+        except sizes.Unhinted:
+            number = None
+        if size is None or number is None:
+            return False, 0
+        return self.facts.equal(size, number), number
 
     # ------------------------------------------------------------------ operators
 

@@ -6,7 +6,7 @@
             | ArrayRef                  an array object; identity by object
             | Static(object, source)    known while tracing
             | Sequence(kind, items)     tuple or named tuple
-            | Box                       list, dict, instance or closure cell: contents in State.cells
+            | Box                       list, dict, instance or closure cell; contents: State.cells
             | Slice(start, stop, step)
             | Function | Method | Partial
             | Iterator                  where a loop stands
@@ -55,7 +55,7 @@ class Static:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sequence:
-    """A tuple, or a named tuple of class ``kind``; ``whole`` is the object that came from outside."""
+    """A tuple, or a named tuple of class ``kind``; ``whole``: the object, if it is from outside."""
 
     items: tuple[Value, ...]
     kind: type = tuple

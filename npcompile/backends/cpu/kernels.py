@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from npcompile.backends.cpu import reductions
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.scope import Plan, Scope, narrow_memory, widest
@@ -31,25 +32,35 @@ def inline(f: Function, slots: Slots, kernel: Kernel, target: Target) -> None:
 
 
 def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target) -> Made:
-    """The function of a kernel with axes and no reduction."""
+    """The function of a kernel with axes."""
     rank = len(kernel.axes)
-    lanes = max(1, target.width // widest(kernel))
-    plan = Plan(kernel, target, tuple(range(rank)), rank - 1, lanes)
+    if kernel.reductions:
+        plan, nest = reductions.plan(kernel, target), reductions.nest
+    else:
+        lanes = max(1, target.width // widest(kernel))
+        plan, nest = Plan(kernel, target, tuple(range(rank)), rank - 1, lanes), _nest
     f = Function(module, name, "void", [("ptr", "frame"), ("i64", "begin"), ("i64", "end")])
     pointer, begin, end = f.params
-    with f.when(_nonempty(f, kernel, Slots(f, frame, pointer), begin, end)):
-        scope = Scope.outermost(plan, f, Slots(f, frame, pointer))
-        _nest(scope, begin, end)
+    slots = Slots(f, frame, pointer)
+    loops = plan.order[: rank - len(reduced_axes(kernel))]  # those that may be empty
+    with f.when(_nonempty(f, kernel, loops[1:], slots, begin, end)):
+        nest(Scope.outermost(plan, f, slots), begin, end)
     f.do("ret void")
-    unit = 64 if rank == 1 else 1
-    return Made(name, kernel.axes[0].extent, tuple(a.extent for a in kernel.axes), unit)
+    extent = kernel.axes[loops[0]].extent if loops else 1
+    unit = 64 if loops == (rank - 1,) else 1
+    return Made(name, extent, tuple(axis.extent for axis in kernel.axes), unit)
 
 
-def _nonempty(f: Function, kernel: Kernel, slots: Slots, begin: Value, end: Value) -> Value:
+def reduced_axes(kernel: Kernel) -> tuple[int, ...]:
+    return kernel.reductions[0].axes if kernel.reductions else ()
+
+
+def _nonempty(f: Function, kernel: Kernel, axes: tuple[int, ...], slots: Slots, begin: Value,
+              end: Value) -> Value:
     """Nothing may be computed, and raise flags, for no element."""
     some, sizes = f.icmp("slt", begin, end), Sizes(slots)
-    for axis in kernel.axes[1:]:
-        some = f.binary("and", some, f.icmp("slt", i64(0), sizes(axis.extent)))
+    for axis in axes:
+        some = f.binary("and", some, f.icmp("slt", i64(0), sizes(kernel.axes[axis].extent)))
     return some
 
 

@@ -42,14 +42,16 @@ def memory(dtype: np.dtype) -> str:
 
 
 def constant(number: Number, dtype: np.dtype, lanes: int = 1) -> Parts:
-    """A number as parts."""
+    """A number as parts; integers wrap."""
     elem = register(dtype)
+    if dtype.kind in "biu":
+        return (literal(elem, bool(number) if elem == "i1" else int(number), lanes),)  # type: ignore[arg-type]
     value = dtype.type(number)
     if dtype.kind == "c":
         return literal(elem, float(value.real), lanes), literal(elem, float(value.imag), lanes)
-    if elem == "i16" and dtype.kind == "f":
+    if elem == "i16":
         return (literal(elem, int(value.view(np.int16)), lanes),)
-    return (literal(elem, float(value) if dtype.kind == "f" else int(value), lanes),)
+    return (literal(elem, float(value), lanes),)
 
 
 @dataclass(frozen=True, slots=True)

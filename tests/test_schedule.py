@@ -1,0 +1,466 @@
+"""Graphs built by hand and at random: the program's answers are the graph's, bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npcompile import passes
+from npcompile.core.errors import Refused
+from npcompile.core.sizes import Facts, Size, symbol
+from npcompile.graph.builder import Builder
+from npcompile.graph.interpret import interpret as meaning
+from npcompile.graph.ir import (
+    Check,
+    Graph,
+    HostCall,
+    Items,
+    NewArray,
+    Node,
+    NumberOf,
+    Param,
+    Reduction,
+    Resume,
+    SameParam,
+    Tree,
+    ViewOf,
+    Window,
+)
+from npcompile.graph.layout import k_strides
+from npcompile.graph.primitives import PRIMITIVES
+from npcompile.graph.types import BOOL, FLOAT, INT, Array, Scalar, contiguous
+from npcompile.ops.canonical import reduce as canonical
+from npcompile.program import interpret, show, verify
+from npcompile.program.ir import Kernel, Program
+from npcompile.schedule import schedule
+
+N, M = 6, 5
+
+
+@dataclass
+class Drawing:
+    """A graph in the making, with its arguments."""
+
+    builder: Builder = field(default_factory=lambda: Builder(Facts()))
+    args: list[Any] = field(default_factory=list)
+    finals: dict[int, Node] = field(default_factory=dict)
+
+    def array(self, shape: tuple[Size, ...], dtype: Any = FLOAT, order: str = "C") -> Node:
+        sizes = [n if isinstance(n, int) else n.terms[0][0][0].hint for n in shape]
+        rng = np.random.default_rng(len(self.args))
+        data = (rng.standard_normal(sizes) * 4).astype(dtype)
+        type_ = contiguous(np.dtype(dtype), shape)
+        if order == "F":
+            data = np.asfortranarray(data)
+            type_ = Array(type_.dtype, shape, contiguous(type_.dtype, shape[::-1]).strides[::-1])
+        return self.param(data, type_)
+
+    def number(self, value: Any, type_: Scalar) -> Node:
+        return self.param(value, type_)
+
+    def param(self, value: Any, type_: Any) -> Node:
+        index = len(self.args)
+        self.args.append(value)
+        node = self.builder.emit("param", (), Param(index, f"p{index}"), type_)
+        self.builder.region.params.append(node)
+        return node
+
+    def reduce(self, kind: str, x: Node, axes: tuple[int, ...], loop: Any = None,
+               keepdims: bool = False) -> Node:
+        loop = x.dtype if loop is None else np.dtype(loop)
+        dtype = INT if kind.startswith("arg") else loop
+        shape = tuple(1 if k in axes else n for k, n in enumerate(x.shape))
+        assert isinstance(x.type, Array)
+        strides = k_strides(self.builder.facts, shape, [x.type.strides])
+        kept = [k for k in range(len(shape)) if keepdims or k not in axes]
+        result: Any = Array(dtype, tuple(shape[k] for k in kept), tuple(strides[k] for k in kept))
+        if not kept:
+            result = Scalar(dtype, "np")
+        return self.builder.emit("reduce", (x,), Reduction(kind, axes, keepdims, loop), result)
+
+    def graph(self, *results: Tree) -> Graph:
+        return Graph("f", self.builder.region, Items(tuple, results), self.builder.facts,
+                     self.finals, self.builder.bound)
+
+
+def means(name: str) -> Any:
+    if name != "reduce":
+        return PRIMITIVES[name].meaning
+
+    def run(array: Any, attrs: Reduction, initial: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return canonical(array, attrs.kind, attrs.axes, attrs.keepdims, attrs.loop, initial)
+
+    return run
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if not isinstance(a, np.ndarray):
+        return type(a) is type(b) and (a == b or (a != a and b != b))
+    if a.dtype != b.dtype or a.shape != b.shape or _layout(a) != _layout(b):
+        return False
+    if a.dtype.kind not in "fc":
+        return np.array_equal(a, b)
+    return np.array_equal(a, b, equal_nan=True) and all(
+        np.array_equal(np.signbit(p)[p == p], np.signbit(q)[q == q])
+        for p, q in ((a.real, b.real), (a.imag, b.imag))
+    )
+
+
+def _layout(a: np.ndarray[Any, Any]) -> list[int]:
+    """The strides that matter."""
+    return [s for n, s in zip(a.shape, a.strides) if n > 1] if a.size else []
+
+
+def copies(args: list[Any]) -> list[Any]:
+    return [a.copy(order="K") if isinstance(a, np.ndarray) else a for a in args]
+
+
+def compile_graph(graph: Graph) -> Program:
+    program = schedule(passes.run(graph))
+    verify.verify(program)
+    return program
+
+
+def check(drawing: Drawing, *results: Tree) -> Program:
+    """Compares both interpreters: results and what became of the arguments."""
+    graph = drawing.graph(*results)
+    wanted_args, got_args = copies(drawing.args), copies(drawing.args)
+    wanted = meaning(graph, wanted_args, means)
+    program = compile_graph(graph)
+    status, got = interpret.interpret(program, got_args)
+    assert status == interpret.DONE
+    text = show.show(program)
+    assert same(wanted, got), f"{wanted}\n{got}\n{text}"
+    for a, b in zip(wanted_args, got_args):
+        assert same(a, b), f"{a}\n{b}\n{text}"
+    return program
+
+
+def kernels(program: Program) -> list[Kernel]:
+    return [statement for statement in program.body if isinstance(statement, Kernel)]
+
+
+def sizes() -> tuple[Size, Size]:
+    return symbol("n", N, 2), symbol("m", M, 2)
+
+
+# ------------------------------------------------------------------ fusion
+
+
+def test_an_expression_is_one_kernel_over_one_axis() -> None:
+    d = Drawing()
+    b = d.builder
+    x, y = d.array(sizes_ := sizes()), d.array(sizes_)
+    z = b.map("mul", [b.map("add", [x, y], FLOAT), b.const(np.float64(2))], FLOAT)
+    program = check(d, NewArray(1, z))
+    (kernel,) = kernels(program)
+    assert len(kernel.axes) == 1
+
+
+def test_transposed_memory_is_walked_in_its_own_order() -> None:
+    d = Drawing()
+    x = d.array(sizes(), order="F")
+    program = check(d, NewArray(1, d.builder.map("neg", [x], FLOAT)))
+    assert len(kernels(program)[0].axes) == 1
+
+
+def test_several_results_are_one_kernel() -> None:
+    d = Drawing()
+    b = d.builder
+    x = d.array(sizes())
+    root = b.map("sqrt", [b.map("abs", [x], FLOAT)], FLOAT)
+    program = check(d, NewArray(1, root), NewArray(2, b.map("neg", [root], FLOAT)))
+    assert len(kernels(program)) == 1
+
+
+def test_numbers_are_computed_once_outside_of_loops() -> None:
+    d = Drawing()
+    b = d.builder
+    x, k = d.array(sizes()), d.number(0.3, Scalar(FLOAT, "py"))
+    step = b.map("div", [k, b.const(np.float64(7))], FLOAT)
+    program = check(d, NewArray(1, b.map("mul", [x, step], FLOAT)))
+    scalar, loop = kernels(program)
+    assert not scalar.axes and len(loop.axes) == 1
+
+
+def test_dear_small_operands_are_stored_first() -> None:
+    d = Drawing()
+    b = d.builder
+    n, m = sizes()
+    x, v = d.array((n, m)), d.array((m,))
+    root = b.map("sqrt", [b.map("abs", [v], FLOAT)], FLOAT)
+    program = check(d, NewArray(1, b.map("mul", [x, root], FLOAT)))
+    assert [len(k.axes) for k in kernels(program)] == [1, 2]
+
+
+# ------------------------------------------------------------------ memory
+
+
+def inner(n: Size, m: Size, row: int = 1, column: int = 1) -> Window:
+    return Window(row * m + column, (n - 2, m - 2), (m, 1))
+
+
+def test_a_write_at_the_same_places_is_in_place() -> None:
+    d = Drawing()
+    b = d.builder
+    n, m = sizes()
+    x, y = d.array((n, m)), d.array((n, m))
+    total = b.map("add", [b.read(x, inner(n, m)), b.read(y, inner(n, m, 0))], FLOAT)
+    d.finals[0] = b.write(x, total, inner(n, m))
+    program = check(d, SameParam(0))
+    assert len(kernels(program)) == 1
+    assert not [buffer for buffer in program.buffers if buffer.kind == "temp"]
+
+
+def test_a_stencil_in_place_reads_old_values() -> None:
+    d = Drawing()
+    b = d.builder
+    n, m = sizes()
+    x = d.array((n, m))
+    total = b.map("add", [b.read(x, inner(n, m, 0)), b.read(x, inner(n, m, 2))], FLOAT)
+    d.finals[0] = b.write(x, total, inner(n, m))
+    assert len(kernels(check(d))) == 2
+
+
+def test_a_value_is_saved_before_what_it_reads_changes() -> None:
+    d = Drawing()
+    b = d.builder
+    x = d.array((N,))
+    double = b.map("add", [x, x], FLOAT)
+    row = b.read(x, Window(1, (2,), (1,)))
+    d.finals[0] = b.write(x, b.const(np.float64(0)), Window(0, (N,), (1,)))
+    check(d, NewArray(1, double), NewArray(2, b.emit("copy", (row,), None, contiguous(FLOAT, (2,)))))
+
+
+def test_two_copies_of_one_array_are_two_arrays() -> None:
+    d = Drawing()
+    b = d.builder
+    x = d.array((N,))
+    twice = b.map("add", [x, x], FLOAT)
+    first = b.write(twice, b.const(np.float64(5)), Window(2, (), ()))
+    program = check(d, NewArray(1, first), NewArray(2, twice), NewArray(3, twice))
+    assert len([buffer for buffer in program.buffers if buffer.kind == "result"]) == 3
+
+
+def test_a_copy_of_a_parameter_is_written_elsewhere() -> None:
+    d = Drawing()
+    b = d.builder
+    x = d.array((N,))
+    copy = b.write(x, b.const(np.float64(5)), Window(2, (), ()))
+    check(d, NewArray(1, copy), SameParam(0))
+
+
+def test_overwriting_all_of_an_array_needs_no_old_one() -> None:
+    d = Drawing()
+    b = d.builder
+    x = d.array((N,))
+    empty = b.emit("empty", (), None, contiguous(FLOAT, (N,)))
+    full = b.write(empty, b.map("neg", [x], FLOAT), Window(0, (N,), (1,)))
+    program = check(d, NewArray(1, full), ViewOf(1, NewArray(1, full), Window(0, (2,), (2,)), FLOAT))
+    assert len(kernels(program)) == 1
+
+
+def test_masked_writes() -> None:
+    d = Drawing()
+    b = d.builder
+    x = d.array((N,))
+    mask = b.map("lt", [x, b.const(np.float64(0))], BOOL)
+    d.finals[0] = b.write(x, b.map("neg", [x], FLOAT), Window(0, (N,), (1,)), mask)
+    assert len(kernels(check(d, NewArray(1, mask)))) == 1
+
+
+def test_parts_of_complex_memory() -> None:
+    d = Drawing()
+    b = d.builder
+    z = d.array((N,), np.complex128)
+    real = b.read(z, Window(0, (N,), (1,), "real"))
+    z2 = b.write(z, b.map("neg", [real], FLOAT), Window(0, (N,), (1,), "imag"))
+    d.finals[0] = z2
+    check(d, NewArray(1, b.map("mul", [z2, z2], np.complex128)), NewArray(2, _dense(b, real)))
+
+
+# ------------------------------------------------------------------ reductions
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+@pytest.mark.parametrize("kind", ["sum", "prod", "min", "max", "argmin", "argmax"])
+def test_reductions(kind: str, axes: tuple[int, ...], order: str) -> None:
+    if kind.startswith("arg") and len(axes) > 1:
+        axes = (0,)
+    d = Drawing()
+    x = d.array(sizes(), order=order)
+    square = d.builder.map("mul", [x, x], FLOAT)
+    kept, gone = (d.reduce(kind, v, axes, keepdims=k) for v, k in ((x, True), (square, False)))
+    number = NumberOf if isinstance(gone.type, Scalar) else lambda node: NewArray(2, node)
+    check(d, NewArray(1, kept), number(gone))
+
+
+def test_reductions_of_one_space_share_a_kernel() -> None:
+    d = Drawing()
+    x = d.array(sizes())
+    square = d.builder.map("mul", [x, x], FLOAT)
+    total, other = d.reduce("sum", x, (0, 1)), d.reduce("sum", square, (0, 1))
+    (kernel,) = kernels(check(d, NumberOf(total), NumberOf(other)))
+    assert len(kernel.axes) == 1 and len(kernel.reductions) == 2
+
+
+def test_what_a_sum_needs_in_memory_is_stored() -> None:
+    d = Drawing()
+    b = d.builder
+    n, m = sizes()
+    x = d.array((n, m))
+    square = b.map("neg", [b.read(x, inner(n, m))], FLOAT)
+    program = check(d, NumberOf(d.reduce("sum", square, (0, 1))))
+    assert len(kernels(program)) == 2 and any("in memory" in note for note in program.notes)
+
+
+def test_sums_of_casts() -> None:
+    d = Drawing()
+    b = d.builder
+    x = d.array((20000,), np.float32)
+    flags = b.map("lt", [x, b.const(np.float32(0.5))], BOOL)
+    check(d, NumberOf(d.reduce("sum", x, (0,), np.float64)),
+          NumberOf(d.reduce("sum", flags, (0,), np.int64)), NumberOf(d.reduce("any", flags, (0,))),
+          NumberOf(d.reduce("all", x, (0,), np.bool_)))
+
+
+# ------------------------------------------------------------------ effects
+
+
+def test_checks_come_before_later_writes() -> None:
+    d = Drawing()
+    b = d.builder
+    x, k = d.array((N,)), d.number(-1.0, Scalar(FLOAT, "py"))
+    b.check(b.map("lt", [b.const(np.float64(0)), k], BOOL), "k is not positive")
+    d.finals[0] = b.write(x, b.const(np.float64(0)), Window(0, (N,), (1,)))
+    program = compile_graph(d.graph())
+    args = copies(d.args)
+    assert interpret.interpret(program, args) == (0, None)
+    assert same(args[0], d.args[0])
+    assert interpret.interpret(program, [args[0], 2.0]) == (interpret.DONE, ())
+    assert not args[0].any()
+
+
+def test_leaving_after_an_effect_is_refused() -> None:
+    d = Drawing()
+    b = d.builder
+    x = d.array((N,))
+    new = b.write(x, b.const(np.float64(0)), Window(0, (N,), (1,)))
+    holds = b.map("lt", [b.element(new, Window(0, (), ())), b.const(np.float64(1))], BOOL)
+    from npcompile.graph.ir import Frame, Nothing
+
+    resume = Resume((Frame(None, 0, (), ()),))
+    b.emit("check", (holds,), Check("no", resume), Nothing())
+    d.finals[0] = new
+    with pytest.raises(Refused):
+        compile_graph(d.graph())
+
+
+def test_host_calls_get_memory() -> None:
+    d = Drawing()
+    b = d.builder
+    x, y = d.array((N, M)), d.array((M, N))
+    product = b.emit("host_call", (b.map("neg", [x], FLOAT), y), HostCall("numpy:matmul"),
+                     contiguous(FLOAT, (N, N)))
+    check(d, NewArray(1, b.map("add", [product, b.const(np.float64(1))], FLOAT)))
+
+
+def test_computed_sizes() -> None:
+    d = Drawing()
+    b = d.builder
+    k = d.number(3, Scalar(INT, "py"))
+    n = b.size_of(b.map("add", [k, b.const(1)], INT, origin="py"))
+    steps = b.map("mul", [b.iota(n), b.const(np.int64(2))], INT)
+    check(d, NewArray(1, steps), NumberOf(d.reduce("sum", steps, (0,))))
+
+
+# ------------------------------------------------------------------ at random
+
+
+@st.composite
+def drawings(draw: Any) -> tuple[Drawing, tuple[Tree, ...]]:
+    """A program of a few arrays: expressions, windows, writes, reductions, copies."""
+    d = Drawing()
+    b = d.builder
+    n, m = sizes()
+    params = [d.array((n, m)), d.array((n, m), order="F"), d.array((m,))]
+    versions = list(params)  # the arrays that can be written
+    pool: list[Node] = list(params)
+    for _ in range(draw(st.integers(1, 9))):
+        what = draw(st.sampled_from(["map", "map", "read", "write", "reduce", "copy", "element"]))
+        x = draw(st.sampled_from(pool))
+        k = draw(st.integers(0, len(versions) - 1))
+        version = versions[k]
+        if what == "map":
+            op = draw(st.sampled_from(["add", "mul", "sub", "minimum"]))
+            y = draw(st.sampled_from(pool))
+            if len(x.shape) == len(y.shape) and x.shape != y.shape:
+                continue
+            if {len(x.shape), len(y.shape)} == {1, 2} and x.shape[-1] != y.shape[-1]:
+                continue
+            pool.append(b.map(op, [x, y], FLOAT))
+            if draw(st.booleans()):
+                root = b.map("sqrt", [b.map("abs", [pool[-1]], FLOAT)], FLOAT)
+                pool.append(root)
+        elif what == "read":
+            pool.append(b.read(version, draw(st.sampled_from(_windows(version, n, m)))))
+        elif what == "write":
+            window = draw(st.sampled_from(_windows(version, n, m)))
+            values = [p for p in pool if p.shape == window.shape] or [b.const(np.float64(3))]
+            versions[k] = b.write(version, draw(st.sampled_from(values)), window)
+            pool.append(versions[k])
+        elif what == "copy":
+            if isinstance(x.type, Array):
+                pool.append(b.emit("copy", (x,), None, contiguous(FLOAT, x.shape)))
+                versions.append(pool[-1])
+        elif what == "reduce":
+            axis = draw(st.integers(0, len(x.shape) - 1)) if x.shape else None
+            if axis is not None:
+                pool.append(d.reduce(draw(st.sampled_from(["sum", "max"])), x, (axis,)))
+        elif x.shape and isinstance(version.type, Array):
+            pool.append(b.element(version, Window(1, (), ())))
+    d.finals = {i: versions[i] for i in range(3) if versions[i] is not params[i]}
+    chosen = draw(st.lists(st.sampled_from(pool), max_size=3))
+    results: list[Tree] = [
+        NumberOf(node) if isinstance(node.type, Scalar) else NewArray(i, _dense(b, node))
+        for i, node in enumerate(chosen)
+    ]
+    return d, tuple(results)
+
+
+def _dense(b: Builder, node: Node) -> Node:
+    return node if node.op not in ("read", "param") else b.emit(
+        "copy", (node,), None, contiguous(FLOAT, node.shape))
+
+
+def _windows(version: Node, n: Size, m: Size) -> list[Window]:
+    assert isinstance(version.type, Array)
+    shape, strides = version.type.shape, version.type.strides
+    whole = Window(0, shape, strides)
+    if len(shape) == 1:
+        return [whole, Window(1, (shape[0] - 1,), strides), Window(0, (shape[0] - 1,), strides),
+                Window((shape[0] - 1) * strides[0], shape, (-strides[0],))]
+    s, t = strides
+    return [whole, Window(0, (shape[0] - 1, shape[1]), strides),
+            Window(s, (shape[0] - 1, shape[1]), strides),
+            Window(t, (shape[0],), (s,)), Window(0, (shape[1],), (t,)),
+            Window((shape[0] - 1) * s, (shape[1],), (t,))]
+
+
+@settings(max_examples=150, deadline=None)
+@given(drawings())
+def test_random_programs(drawn: tuple[Drawing, tuple[Tree, ...]]) -> None:
+    drawing, results = drawn
+    try:
+        check(drawing, *results)
+    except Refused as refused:
+        assert "laid out" in str(refused) or "no single run" in str(refused)
