@@ -83,16 +83,18 @@ _TESTS = {
     "type": "type({}) is {}",
     "length": "len({}) == {}",
     "keys": "tuple({}) == {}",
-    "code": "P({}) == {}",
+    "code": "P({}, {})",
 }
 
 
-def parts_of(function: FunctionType) -> tuple[int, int, int]:
-    """What makes a function do what it does, apart from globals and closure, by identity.
+def parts_of(function: FunctionType) -> tuple[Any, ...]:
+    """What makes a function do what it does, apart from globals and closure."""
+    return (function.__code__, function.__defaults__, function.__kwdefaults__)
 
-    The parts stay alive with the trace that was made of them.
-    """
-    return (id(function.__code__), id(function.__defaults__), id(function.__kwdefaults__))
+
+def same_parts(function: FunctionType, parts: tuple[Any, ...]) -> bool:
+    """Whether a function still consists of these very objects."""
+    return all(now is then for now, then in zip(parts_of(function), parts))
 
 
 class _Writer:
@@ -100,7 +102,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.scope: dict[str, Any] = {
-            "G": global_of, "C": closure_of, "D": default_of, "S": same_constant, "P": parts_of,
+            "G": global_of, "C": closure_of, "D": default_of, "S": same_constant, "P": same_parts,
         }
 
     def constant(self, value: Any) -> str:
