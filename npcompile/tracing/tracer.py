@@ -58,6 +58,7 @@ class Tracer:
         self.inputs = Inputs(self.builder, self.root, config, self.trees.own)
         self.frames: list[Frame] = []
         self.notes: list[str] = []
+        self.file = ""  # that the current line is in
         self.writes = 0  # versions written so far
         self.visible = 0  # of them, versions of memory that the caller can see
         self.consumed: set[object] = set()  # tokens of iterators that were run
@@ -111,8 +112,7 @@ class Tracer:
         return operand if isinstance(operand, Node) else self.builder.const(operand)
 
     def refuse(self, construct: str, reason: str, hint: str = "") -> Refused:
-        file = self.frame.code.code.co_filename if self.frames else ""
-        return Refused(Refusal(construct, reason, self.builder.line, file, hint))
+        return Refused(Refusal(construct, reason, self.builder.line, self.file, hint))
 
     # ------------------------------------------------------------------ values and operands
 
@@ -278,7 +278,8 @@ class Tracer:
             raise self.refuse(code.code.co_name, "calls are nested too deeply")
         if not code.reducible:
             raise self.refuse(code.code.co_name, "its control flow is irreducible")
-        line = self.builder.line
+        file, line = self.file, self.builder.line
+        self.file = code.code.co_filename
         self.frames.append(frame)
         try:
             exits = control.run(self, frame, Exits({code.entry: frame.state}), set(code.order))
@@ -289,7 +290,7 @@ class Tracer:
         end = exits.states[RETURN]
         if self.frames:
             self.frame.state.cells = end.cells
-            self.builder.line = line
+            self.file, self.builder.line = file, line
         frame.state = end
         if frame.yields is not None:
             return Iterator("items", end.cells[frame.yields], token=object())
@@ -348,19 +349,28 @@ def trace(function: FunctionType, bound: dict[str, object], config: Config) -> T
     [float64[x.0]]
     """
     tracer = Tracer(config)
+    tracer.file, tracer.builder.line = function.__code__.co_filename, function.__code__.co_firstlineno
+    try:
+        return _trace(tracer, function, bound)
+    except Dead:
+        raise tracer.refuse("raise", "every path raises: Python does") from None
+    except Refused as refused:
+        if refused.refusal.line:
+            raise
+        place = replace(refused.refusal, line=tracer.builder.line, file=tracer.file)
+        raise Refused(place) from None
+
+
+def _trace(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> Trace:
     code = analyse(function.__code__)
-    tracer.builder.line = function.__code__.co_firstlineno
     variables: list[Value] = [UNBOUND] * len(code.names)
     for position, (name, held) in enumerate(bound.items()):
         source = Arg(name, position)
-        lift = tracer.inputs.static if name in config.static else tracer.inputs.lift
+        lift = tracer.inputs.static if name in tracer.config.static else tracer.inputs.lift
         variables[code.names.index(name)] = _fresh_containers(lift(held, source), function, name)
     closure = tracer.free_variables(function, None)
     frame = Frame(code, function.__globals__, None, closure, State(variables, [], {}))
-    try:
-        returned = tracer.enter(frame)
-    except Dead:
-        raise tracer.refuse("raise", "every path raises: Python does") from None
+    returned = tracer.enter(frame)
     tracer.frames.append(frame)
     result: Tree = tracer.trees.result(returned)
     finals = {
