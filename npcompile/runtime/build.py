@@ -98,6 +98,15 @@ def unpromised(graph: Graph, mode: Deterministic) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def exact(graph: Graph) -> bool:
+    """Whether a graph has no operator whose last bits may differ from NumPy's."""
+    for node in walk(graph.region):
+        record = OPERATORS.get(node.op)
+        if isinstance(node.attrs, HostCall) or (record is not None and any(record.ulp.values())):
+            return False
+    return True
+
+
 def flag_candidate(graph: Graph, category: str) -> tuple[str, int]:
     """Name and line of the first operation of a traced graph that can raise a floating-point
     category."""

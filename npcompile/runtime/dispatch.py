@@ -23,6 +23,7 @@ from npcompile.core.config import Config, Deterministic, deterministic_mode
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
 from npcompile.runtime import build, match, wiring
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
+from npcompile.runtime.checked import checked
 from npcompile.runtime.entry import OVERLAP, STALE
 from npcompile.runtime.interpreted import interpreted
 from npcompile.runtime.native import Native, Probe, native
@@ -87,6 +88,16 @@ class Dispatcher:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The slow path: any call, right in every case."""
+        if self.config.check:
+            return checked(self.function, self.call, args, kwargs, self.exact)
+        return self.call(*args, **kwargs)
+
+    def exact(self) -> bool:
+        """Whether every version so far must agree with NumPy bit for bit."""
+        return all(build.exact(version.trace.graph) for version in self.versions)
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """One call: through a version whose guards hold, a new one, or Python."""
         bound = self.bind(args, kwargs)
         if bound is None:
             return self.function(*args, **kwargs)  # raises the TypeError that Python raises
