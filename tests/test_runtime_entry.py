@@ -155,6 +155,20 @@ def test_overlap(strided: bool) -> None:
     assert read_only(x, x) is x
 
 
+def test_elements_that_share_memory() -> None:
+    entry = echo(array_leaf("x", ndim=2, strided=True), written=frozenset({0}))
+    x = np.zeros(40)
+    view = np.lib.stride_tricks.as_strided
+    rows = x.reshape(5, 8)
+    for fine in (rows, rows.T, rows[::-1, ::2], rows[:, :0], view(x, (3, 4), (8, 24)),
+                 view(x, (1, 4), (8, 8)), view(x[20:], (3, 4), (-32, 8))):
+        assert entry(fine) is fine
+    for shared in (view(x, (3, 4), (0, 8)), view(x, (3, 4), (8, 8)), view(x, (3, 4), (24, 8)),
+                   view(x[20:], (4, 5), (-32, 8)), view(x, (3, 4), (8, 16))):
+        assert entry(shared)[1] == OVERLAP
+    assert echo(array_leaf("x", ndim=2, strided=True))(shared) is shared
+
+
 def test_strides() -> None:
     entry = echo(array_leaf("x", "c8", 2, strided=True))
     x = np.zeros((4, 6), "c8")

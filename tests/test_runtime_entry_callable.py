@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import subprocess
 import sys
 import threading
 import weakref
@@ -38,22 +39,22 @@ def entry() -> Entry:
 
 
 def test_without_code() -> None:
-    f = Function()
+    f, keywords = Function(), {"a": 2}
     assert installed(f) == 0
     assert f(1, a=2) == ("f", (1,), {"a": 2})
-    assert f(*[1], **{"a": 2}) == f.__call__(1, a=2) == ("f", (1,), {"a": 2})
+    assert f(*[1], **keywords) == f.__call__(1, a=2) == ("f", (1,), {"a": 2})
     assert list(map(f, [1])) == [("f", (1,), {})]
     assert callable(f) and isinstance(f, FunctionBase)
 
 
 def test_install(entry: Entry) -> None:
     f, x = Function(), np.ones(2)
-    address = entry.loaded["entry"]
+    address, empty, named = entry.loaded["entry"], {}, {"x": x}
     install(f, address)
     assert installed(f) == address
-    assert f(x) is x and f(*[x]) is x and next(map(f, [x])) is x and f(x, **{}) is x
+    assert f(x) is x and f(*[x]) is x and next(map(f, [x])) is x and f(x, **empty) is x
     assert f(x, 1) == ("f", (x, 1), {})
-    assert f(x, k=1)[2] == {"k": 1} and f(**{"x": x})[2] == {"x": x}
+    assert f(x, k=1)[2] == {"k": 1} and f(**named)[2] == {"x": x}
     install(f, 0)
     assert f(x)[0] == "f"
     with pytest.raises(TypeError):
@@ -124,3 +125,25 @@ def test_threads(entry: Entry) -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_unknown_layout() -> None:
+    """On another Python everything goes to ``__call__``."""
+    script = """
+import npcompile.runtime.layout as layout
+layout.layout = lambda: None
+from npcompile.runtime.callable import FunctionBase, install, installed
+class Function(FunctionBase):
+    def __call__(self, *args): return args
+class Model:
+    step = Function()
+model = Model()
+assert model.step(1) == (model, 1) and Function()(1) == (1,) and installed(Function()) == 0
+try:
+    install(Function(), 1)
+except RuntimeError:
+    print("fine")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                          check=True)
+    assert done.stdout == "fine\n"

@@ -104,22 +104,29 @@ def test_dict() -> None:
 
 
 def test_cell() -> None:
-    x = 1
+    cell = types.CellType(1)
+    watched = [words.of_cell(cell)]
+    assert unchanged(watched)
+    cell.cell_contents = 1  # the same object
+    assert unchanged(watched)
+    cell.cell_contents = 2
+    assert not unchanged(watched)
+    watched = [words.of_cell(cell)]
+    del cell.cell_contents
+    assert not unchanged(watched)
+    assert unchanged([words.of_cell(cell)])
 
-    def inner() -> int:
+
+def test_cell_of_a_running_function() -> None:
+    x = [1]
+
+    def inner() -> list[int]:
         return x
 
-    assert inner.__closure__
-    watched = [words.of_cell(inner.__closure__[0])]
+    watched = [words.of_cell(inner.__closure__[0])]  # type: ignore[index]
     assert unchanged(watched)
-    x = 1
-    assert unchanged(watched)  # the same object
-    x = 2
-    assert not unchanged(watched)
-    watched = [words.of_cell(inner.__closure__[0])]
-    del x
-    assert not unchanged(watched)
-    assert unchanged([words.of_cell(inner.__closure__[0])])
+    x = [2]
+    assert not unchanged(watched) and inner() == [2]
 
 
 def test_function() -> None:

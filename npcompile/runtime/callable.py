@@ -3,7 +3,8 @@
 :class:`FunctionBase` is a heap type with a vectorcall pointer (PEP 590) in each instance.  While
 the pointer is NULL, CPython calls the class's ``__call__``; once :func:`install` has set it, calls
 run the code that it points to and nothing else.  Classes derived from it are ordinary Python
-classes: dictionary, weak references, garbage collection and attributes are CPython's own.
+classes: dictionary, weak references, garbage collection and attributes are CPython's own.  Where
+the layout of objects is not known the base is a plain Python class and nothing can be installed.
 
 >>> class Function(FunctionBase):
 ...     def __call__(self, x):
@@ -15,6 +16,7 @@ classes: dictionary, weak references, garbage collection and attributes are CPyt
 from __future__ import annotations
 
 import ctypes
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from npcompile.runtime.layout import layout
@@ -79,13 +81,18 @@ def _make_type() -> Any:
 
 _keep: list[Any] = []
 
+
+class _Python:
+    """Stands in where objects have an unknown layout: calls go to ``__call__``, always."""
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)  # type: ignore[arg-type]
+
+
 if TYPE_CHECKING:
-
-    class _Native:
-        """What :func:`_make_type` makes."""
-
+    _Native = _Python
 else:
-    _Native = _make_type()
+    _Native = _make_type() if layout() is not None else _Python
 
 
 class FunctionBase(_Native):
@@ -116,9 +123,13 @@ def install(function: FunctionBase, address: int) -> None:
     """
     if not isinstance(function, FunctionBase):
         raise TypeError(f"{function!r} is no FunctionBase")
+    if layout() is None:
+        raise RuntimeError("this Python's objects have an unknown layout")
     ctypes.c_void_p.from_address(id(function) + _POINTER).value = address
 
 
 def installed(function: FunctionBase) -> int:
     """The address that calls go to; 0: ``__call__``."""
+    if layout() is None:
+        return 0
     return ctypes.c_void_p.from_address(id(function) + _POINTER).value or 0

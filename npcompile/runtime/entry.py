@@ -18,6 +18,7 @@ are released after it), the result for :data:`FLAGS`, else None.  ``flags`` are 
 
 from __future__ import annotations
 
+import platform
 from itertools import combinations
 
 from npcompile.backends.cpu.frame import DONE, RAISED, Frame
@@ -33,7 +34,7 @@ from npcompile.runtime.state import NEXT, PYTHON, Signature
 from npcompile.runtime.writer import METADATA, Writer
 
 FLAGS = -3  #: done, but with floating-point flags that somebody wants to know of
-OVERLAP = -4  #: a written array shares memory with another one
+OVERLAP = -4  #: a written array shares memory with another one or with itself
 STALE = -5  #: a watched word has changed
 
 _ARGUMENTS = "(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)"
@@ -43,6 +44,11 @@ _ROOM = (  # the frame is zeroed where that matters, the rest is written before 
     "%root = alloca ptr",  # the outermost tuple of a result under construction
     "%pending = alloca ptr",  # an object that nothing else owns yet
 )
+
+
+def supported() -> bool:
+    """Whether entries work here: on x86-64, with objects of a known layout."""
+    return layout() is not None and platform.machine() in ("x86_64", "AMD64")
 
 
 def emit_entry(signature: Signature, program: Program, frame: Frame) -> str:
@@ -140,8 +146,10 @@ class _Entry:
             self.borrowed.append(thing)
 
     def _overlaps(self) -> None:
-        """Written arrays have memory of their own."""
+        """Written arrays have memory of their own, each element too."""
         written = [k for k in self.arrays if k in self.program.written]
+        for k in written:
+            self.guards.distinct(self.arrays[k], "overlap")
         if not written or len(self.arrays) < 2:
             return
         extents = {k: self.guards.extent(array) for k, array in self.arrays.items()}

@@ -216,6 +216,29 @@ class Guards:
             empty = w.add("or", "i1", empty, w.add("icmp eq", "i64", n, 0))
         return low, w.let(f"select i1 {empty}, i64 {low}, i64 {last}")
 
+    def distinct(self, array: ArrayValue, otherwise: str) -> None:
+        """Goes on where no two elements of an array can share memory.
+
+        Each axis steps over all that the axes of no greater stride reach; in any order of axes.
+        """
+        if array.strides is None:
+            return
+        w = self.writer
+        lengths = [w.call("i64", "llvm.abs.i64", ("i64", s), ("i1", "false"))
+                   for s in array.strides]
+        reach = [w.add("mul", "i64", w.add("sub", "i64", n, 1), s)
+                 for n, s in zip(array.dims, lengths)]
+        for k, (n, step) in enumerate(zip(array.dims, lengths)):
+            total: str | int = 0
+            for j, other in enumerate(lengths):
+                if j != k:
+                    inner = w.add("icmp ule", "i64", other, step)
+                    part = w.let(f"select i1 {inner}, i64 {reach[j]}, i64 0")
+                    total = w.add("add", "i64", total, part)
+            clear = w.add("icmp slt", "i64", total, step)
+            single = w.add("icmp sle", "i64", n, 1)
+            w.require(w.add("or", "i1", clear, single), otherwise)
+
     def apart(self, one: tuple[str, str], other: tuple[str, str], otherwise: str) -> None:
         """Goes on where two extents have nothing in common."""
         w = self.writer

@@ -102,11 +102,9 @@ def of_names(table: dict[str, Any], names: Iterable[str]) -> list[Word]:
     if keys is None:
         return [of_dict(table)]
     head, addresses = keys
-    words = [head, _word(head.expected + 8)]
-    for name in names:
-        if name in table:
-            words.append(_word(addresses[name], table[name]))
-    return words
+    present = (name for name in names if name in table)
+    values = (_word(addresses[name], table[name]) for name in present)
+    return [head, _word(head.expected + 8), *values]
 
 
 def name_address(table: dict[str, Any], name: str) -> int | None:
