@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from npcompile.backends.cpu import reductions
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import Frame
-from npcompile.backends.cpu.scope import Plan, Scope, narrow_memory, widest
+from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, widest
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.sizes import Size
@@ -92,7 +92,3 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
         with f.loop(whole, end) as loop:
             each(scope.enter(loop.index))
 
-
-def masks_tail(plan: Plan) -> bool:
-    """Whether the machine has masked accesses for all that the kernel touches."""
-    return plan.target.avx512 or not narrow_memory(plan.kernel)

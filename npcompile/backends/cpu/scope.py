@@ -239,3 +239,8 @@ def narrow_memory(kernel: Kernel) -> bool:
     dtypes: list[np.dtype] = [v.dtype for v in kernel.values if isinstance(v, Load)]
     dtypes += [s.buffer.dtype for s in kernel.stores]
     return any(component(dtype).itemsize < 4 for dtype in dtypes)
+
+
+def masks_tail(plan: Plan) -> bool:
+    """Whether the machine has masked accesses for all that the kernel touches."""
+    return plan.target.avx512 or not narrow_memory(plan.kernel)

@@ -1,0 +1,274 @@
+"""What a reduction keeps while it runs, and how it takes in one more vector of values.
+
+A fold's state is a list of values, scalars or vectors of partial results.  Where the order of
+elements does not show (integers, minima, truth) each lane folds its own elements; where it does
+(products of floats) lanes are taken one after the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from npcompile.backends.cpu import casts, scalar
+from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.scalar import Parts, compare, component, constant
+from npcompile.backends.cpu.text import FLOATS, Function, Value, literal, poison, vector_literal
+from npcompile.core.errors import refuse
+from npcompile.graph.primitives import REDUCTIONS
+from npcompile.graph.types import INT
+from npcompile.program.ir import Reduce
+
+State = list[Value]
+HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One vector of values on its way into a fold: ``counter`` is the first lane's position,
+    ``mask`` says which lanes count (None: all)."""
+
+    parts: Parts
+    counter: Value
+    mask: Value | None = None
+
+
+def neutral(reduce: Reduce) -> float | int:
+    """What leaves every value as it is, to the sign of zero."""
+    op = REDUCTIONS[reduce.kind][0]
+    if op == "add":
+        return -0.0 if reduce.dtype.kind in "fc" else 0
+    return {"mul": 1, "bit_and": -1 if reduce.dtype.kind != "b" else True}.get(op, 0)
+
+
+def is_pairwise(reduce: Reduce) -> bool:
+    """Whether runs along the last axis are summed as trees."""
+    return reduce.kind == "sum" and reduce.dtype.kind in "fc"
+
+
+class Fold:
+    """Combines values by a primitive."""
+
+    def __init__(self, f: Function, target: Target, reduce: Reduce) -> None:
+        self.f, self.target, self.reduce = f, target, reduce
+        self.op = REDUCTIONS[reduce.kind][0]
+        # minima of float16 are exact in float32
+        widens = reduce.dtype == HALF and self.op in ("minimum", "maximum")
+        self.dtype = SINGLE if widens else reduce.dtype
+        self.idempotent = self.op in ("minimum", "maximum", "bit_and", "bit_or")
+        self.ordered = self.op in ("add", "mul") and reduce.dtype.kind in "fc"
+
+    def combine(self, a: Parts, b: Parts) -> Parts:
+        f, dtype = self.f, self.dtype
+        if dtype == HALF:
+            wide = [casts.cast(f, self.target, x, HALF, SINGLE) for x in (a, b)]
+            made = scalar.apply(f, self.target, self.op, [SINGLE, SINGLE], wide, SINGLE)
+            return casts.cast(f, self.target, made, SINGLE, HALF)
+        if dtype.kind != "c":
+            return scalar.apply(f, self.target, self.op, [dtype, dtype], [a, b], dtype)
+        if self.op == "add":
+            return tuple(f.binary("fadd", x, y) for x, y in zip(a, b, strict=True))
+        if self.op != "mul":
+            raise refuse(self.reduce.kind, "of complex numbers is not compiled")
+        (ar, ai), (br, bi) = a, b
+        re = f.binary("fsub", f.binary("fmul", ar, br), f.binary("fmul", ai, bi))
+        return re, f.binary("fadd", f.binary("fmul", ar, bi), f.binary("fmul", ai, br))
+
+    def widen(self, parts: Parts) -> Parts:
+        return casts.cast(self.f, self.target, parts, self.reduce.dtype, self.dtype)
+
+    def start(self, first: Parts | None, lanes: int) -> State:
+        """The state before any value; ``first`` is the first value where there is no initial one
+        and taking it twice does no harm."""
+        if first is not None:
+            return [self.f.splat(p, lanes) for p in self.widen(first)]
+        initial = self.reduce.initial
+        start = neutral(self.reduce) if initial is None else initial
+        return list(self.widen(constant(start, self.reduce.dtype, lanes)))
+
+    @property
+    def wants_first(self) -> bool:
+        return self.idempotent and self.reduce.initial is None
+
+    def step(self, state: State, item: Item) -> State:
+        """Lane by lane."""
+        return list(self.combine(tuple(state), self.widen(item.parts)))
+
+    def finish(self, state: State) -> Parts:
+        return casts.cast(self.f, self.target, tuple(state), self.dtype, self.reduce.dtype)
+
+
+class AcrossLanes(Fold):
+    """All lanes go into one result, whose order does not show: each lane folds its own."""
+
+    def start(self, first: Parts | None, lanes: int) -> State:
+        if first is not None or self.idempotent:
+            return super().start(first, lanes)
+        return list(constant(neutral(self.reduce), self.reduce.dtype, lanes))
+
+    def step(self, state: State, item: Item) -> State:
+        parts = self.widen(item.parts)
+        if item.mask is not None and not self.idempotent:  # else masked lanes repeat the first
+            rest = constant(neutral(self.reduce), self.dtype, parts[0].lanes)
+            parts = tuple(self.f.select(item.mask, p, r) for p, r in zip(parts, rest))
+        return list(self.combine(tuple(state), parts))
+
+    def finish(self, state: State) -> Parts:
+        parts = tuple(state)
+        while (lanes := parts[0].lanes) > 1:
+            low, high = halves(self.f, parts[0], lanes)
+            parts = self.combine((low,), (high,))
+        if not self.idempotent and self.reduce.initial is not None:
+            parts = self.combine(constant(self.reduce.initial, self.reduce.dtype), parts)
+        return super().finish(list(parts))
+
+
+class InOrder(Fold):
+    """All lanes go into one result, one after the other."""
+
+    def start(self, first: Parts | None, lanes: int) -> State:
+        return super().start(first, 1)
+
+    def step(self, state: State, item: Item) -> State:
+        parts, total = self.widen(item.parts), tuple(state)
+        if item.mask is not None:
+            # a product with 1 is exact, but for what a complex one does to infinities
+            rest = constant(neutral(self.reduce), self.dtype, parts[0].lanes)
+            parts = tuple(self.f.select(item.mask, p, r) for p, r in zip(parts, rest))
+        for lane in range(parts[0].lanes):
+            more = self.combine(total, tuple(self.f.extract(p, lane) for p in parts))
+            if item.mask is not None and self.dtype.kind == "c":
+                counts = self.f.extract(item.mask, lane)
+                more = tuple(self.f.select(counts, m, t) for m, t in zip(more, total))
+            total = more
+        return list(total)
+
+
+class Arg(Fold):
+    """Position of the first extreme; the first NaN wins.  The state is (extreme, position)."""
+
+    def __init__(self, f: Function, target: Target, reduce: Reduce, dtype: np.dtype) -> None:
+        super().__init__(f, target, reduce)
+        if dtype.kind == "c":
+            raise refuse(reduce.kind, "of complex numbers is not compiled")
+        self.given = dtype
+        self.dtype = SINGLE if dtype == HALF else dtype
+        self.smallest = reduce.kind == "argmin"
+        self.idempotent = True
+
+    def widen(self, parts: Parts) -> Parts:
+        return casts.cast(self.f, self.target, parts, self.given, self.dtype)
+
+    def start(self, first: Parts | None, lanes: int) -> State:
+        assert first is not None
+        (value,) = self.widen(first)
+        return [self.f.splat(value, lanes), literal("i64", 0, lanes)]
+
+    def beats(self, a: Value, b: Value) -> Value:
+        """Whether ``a`` replaces ``b``, which comes before it."""
+        f, how = self.f, "lt" if self.smallest else "gt"
+        if a.elem not in FLOATS:
+            return f.icmp(("s" if self.dtype.kind == "i" else "u") + how, a, b)
+        return f.binary("and", compare(f, "u" + how, a, b), compare(f, "ord", b, b))
+
+    def step(self, state: State, item: Item) -> State:
+        f, (best, where) = self.f, state
+        (value,) = self.widen(item.parts)
+        better = self.beats(value, best)
+        position = f.splat(item.counter, value.lanes)
+        position = self.position(position)
+        if item.mask is not None:
+            better = f.binary("and", better, item.mask)
+        return [f.select(better, value, best), f.select(better, position, where)]
+
+    def position(self, first: Value) -> Value:
+        return first
+
+    def finish(self, state: State) -> Parts:
+        return casts.cast(self.f, self.target, (state[1],), INT, self.reduce.buffer.dtype)
+
+
+class ArgAcrossLanes(Arg):
+    """Each lane has its own first extreme; then the best one, or of equals the first."""
+
+    def position(self, first: Value) -> Value:
+        if first.lanes == 1:
+            return first
+        return self.f.binary("add", first, vector_literal("i64", range(first.lanes)))
+
+    def finish(self, state: State) -> Parts:
+        f, (best, where) = self.f, state
+        while (lanes := best.lanes) > 1:
+            (a, b), (i, j) = halves(f, best, lanes), halves(f, where, lanes)
+            neither = f.binary("or", self.beats(a, b), self.beats(b, a))
+            equal = f.binary("xor", neither, literal("i1", True, a.lanes))
+            tie = f.binary("and", equal, f.icmp("slt", j, i))
+            second = f.binary("or", self.beats(b, a), tie)
+            best, where = f.select(second, b, a), f.select(second, j, i)
+        return super().finish([best, where])
+
+
+def halves(f: Function, a: Value, lanes: int) -> tuple[Value, Value]:
+    unused = poison(a.elem, lanes)
+    return (f.shuffle(a, unused, range(lanes // 2)),
+            f.shuffle(a, unused, range(lanes // 2, lanes)))
+
+
+def evens_and_odds(f: Function, a: Value) -> tuple[Value, Value]:
+    unused = poison(a.elem, a.lanes)
+    return (f.shuffle(a, unused, range(0, a.lanes, 2)),
+            f.shuffle(a, unused, range(1, a.lanes, 2)))
+
+
+class Tree:
+    """The pairwise sum of a run: leaves of eight partial sums (four if complex), added in pairs.
+
+    The leaf's state is a vector per part; a run's sum is added to the state of the fold, which is
+    rounded to float16 once a run where the numbers are.
+    """
+
+    def __init__(self, f: Function, target: Target, reduce: Reduce) -> None:
+        self.f, self.target, self.reduce = f, target, reduce
+        self.dtype = SINGLE if reduce.dtype == HALF else reduce.dtype
+        self.lanes, self.leaf = shape_of_tree(reduce)
+
+    def zero(self, lanes: int = 1) -> Parts:
+        return constant(complex(-0.0, -0.0) if self.dtype.kind == "c" else -0.0, self.dtype, lanes)
+
+    def start(self) -> State:
+        initial = self.reduce.initial
+        return list(self.zero() if initial is None and self.reduce.dtype != HALF
+                    else constant(-0.0 if initial is None else initial, self.reduce.dtype))
+
+    def widen(self, parts: Parts) -> Parts:
+        return casts.cast(self.f, self.target, parts, self.reduce.dtype, self.dtype)
+
+    def add(self, a: Parts, b: Parts) -> Parts:
+        return tuple(self.f.binary("fadd", x, y) for x, y in zip(a, b, strict=True))
+
+    def fold_lanes(self, sums: Parts) -> Parts:
+        """``((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))``."""
+        while sums[0].lanes > 1:
+            pairs = [evens_and_odds(self.f, s) for s in sums]
+            sums = self.add(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs))
+        return sums
+
+    def add_rest(self, total: Parts, parts: Parts, mask: Value) -> Parts:
+        """Adds the unmasked lanes, of which the last is none, one after the other."""
+        rest = self.zero(self.lanes)
+        parts = tuple(self.f.select(mask, p, r) for p, r in zip(self.widen(parts), rest))
+        for lane in range(self.lanes - 1):
+            total = self.add(total, tuple(self.f.extract(p, lane) for p in parts))
+        return total
+
+    def close_run(self, state: State, run: Parts) -> State:
+        if self.reduce.dtype != HALF:
+            return list(self.add(tuple(state), run))
+        return list(casts.cast(self.f, self.target, self.add(self.widen(tuple(state)), run),
+                               SINGLE, HALF))
+
+
+def shape_of_tree(reduce: Reduce) -> tuple[int, int]:
+    """(lanes, elements in a leaf)."""
+    return (4, 64) if component(reduce.dtype) != reduce.dtype else (8, 128)

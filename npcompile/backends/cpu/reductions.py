@@ -1,0 +1,375 @@
+"""Kernels with reductions, in the canonical order (see :mod:`npcompile.program.ir`).
+
+Kept axes are the outer loops.  Where the kernel's last axis is reduced, lanes run along it, and
+floats are summed as trees; where it is kept, lanes run along it and the reduced loops are inside,
+the partial results of some columns staying in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from npcompile.backends.cpu import access, folds
+from npcompile.backends.cpu.access import Lanes
+from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.folds import (
+    AcrossLanes,
+    Arg,
+    ArgAcrossLanes,
+    Fold,
+    InOrder,
+    Item,
+    State,
+    Tree,
+)
+from npcompile.backends.cpu.scalar import Parts
+from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, widest
+from npcompile.backends.cpu.text import Function, Value, i64, vector_literal
+from npcompile.program.ir import Kernel, Reduce
+
+COLUMNS = 4  # vectors of columns that are reduced side by side
+
+
+def plan(kernel: Kernel, target: Target) -> Plan:
+    """Kept axes outside, then the reduced ones; lanes along the kernel's last axis."""
+    rank = len(kernel.axes)
+    reduced = set(kernel.reductions[0].axes)
+    kept = [axis for axis in range(rank) if axis not in reduced]
+    order = (*kept, *(axis for axis in range(rank) if axis in reduced))
+    lanes = max(1, target.width // widest(kernel))
+    trees = [r for r in kernel.reductions if folds.is_pairwise(r)] if rank - 1 in reduced else []
+    if trees:
+        lanes, _ = folds.shape_of_tree(trees[0])
+    elif any(r.kind.startswith("arg") for r in kernel.reductions):
+        lanes = min(lanes, target.width // 8)  # positions are int64
+    return Plan(kernel, target, order, rank - 1, lanes)
+
+
+def nest(scope: Scope, begin: Value, end: Value) -> None:
+    """The kept loops; the outermost of them from ``begin`` to ``end``."""
+    reduced = scope.plan.kernel.reductions[0].axes
+    by_columns = scope.plan.lane_axis not in reduced
+    kept = len(scope.plan.order) - len(reduced)
+    _kept(scope, kept - 1 if by_columns else kept, begin, end, _columns if by_columns else _rows)
+
+
+def _kept(scope: Scope, count: int, begin: Value, end: Value,
+          inner: Callable[[Scope, Value, Value], None]) -> None:
+    if scope.depth == count:
+        inner(scope, begin, end)
+        return
+    with scope.f.loop(begin, end) as loop:
+        inside = scope.enter(loop.index)
+        axis = inside.plan.order[inside.depth]
+        _kept(inside, count, i64(0), inside.extent(axis), inner)
+
+
+def _write(scope: Scope, reduce: Reduce, parts: Parts, lanes: Lanes) -> None:
+    access.store(scope.f, scope.place(reduce.buffer, reduce.at), parts, lanes)
+
+
+def _counter(scope: Scope, outer: Value, index: Value) -> Value:
+    """The position along the reduced axes, row-major."""
+    axis = scope.plan.order[scope.depth]
+    if outer.text == "0":
+        return index
+    return scope.f.binary("add", scope.f.binary("mul", outer, scope.extent(axis)), index)
+
+
+# ------------------------------------------------------------------ lanes along a kept axis
+
+
+def _columns(scope: Scope, begin: Value, end: Value) -> None:
+    f, lanes = scope.f, scope.plan.lanes
+    block = lanes * COLUMNS
+    count = f.binary("sub", end, begin)
+    whole = f.binary("add", begin, f.binary("and", count, i64(-block)))
+    with f.loop(begin, whole, block) as loop:
+        starts = [f.binary("add", loop.index, i64(k * lanes)) for k in range(COLUMNS)]
+        _reduce_columns([scope.enter(start, lanes) for start in starts])
+    if masks_tail(scope.plan):
+        with f.loop(whole, end, lanes) as loop:
+            _reduce_columns([scope.enter(loop.index, lanes, f.binary("sub", end, loop.index))])
+    else:
+        with f.loop(whole, end) as loop:
+            _reduce_columns([scope.enter(loop.index)])
+
+
+def _reduce_columns(scopes: list[Scope]) -> None:
+    """Reduces some vectors of columns side by side."""
+    first = scopes[0]
+    f, kernel, target = first.f, first.plan.kernel, first.plan.target
+    kinds = [
+        Arg(f, target, r, kernel.values[r.value].dtype) if r.kind.startswith("arg")
+        else Fold(f, target, r) for r in kernel.reductions
+    ]
+    starts = [fold.start(_first(s, fold), s.lanes.count) for s in scopes for fold in kinds]
+
+    def innermost(inside: list[Scope], states: list[State], counter: Value) -> list[State]:
+        taken = []
+        for scope, group in zip(inside, _groups(states, len(kinds)), strict=True):
+            scope.stores()
+            for fold, state in zip(kinds, group, strict=True):
+                parts = scope.operand(fold.reduce.value, scope.lanes.count)
+                taken.append(fold.step(state, Item(parts, counter)))
+        return taken
+
+    ends = _loops(scopes, starts, i64(0), innermost)
+    for scope, group in zip(scopes, _groups(ends, len(kinds)), strict=True):
+        for fold, state in zip(kinds, group, strict=True):
+            _write(scope, fold.reduce, fold.finish(state), scope.lanes)
+
+
+def _groups(states: list[State], size: int) -> list[list[State]]:
+    return [states[at : at + size] for at in range(0, len(states), size)]
+
+
+Inner = Callable[[list[Scope], list[State], Value], list[State]]
+
+
+def _loops(scopes: list[Scope], states: list[State], counter: Value, innermost: Inner,
+           stop: int | None = None) -> list[State]:
+    """The reduced loops down to depth ``stop`` (all of them), carrying states."""
+    first = scopes[0]
+    if first.depth == (len(first.plan.order) if stop is None else stop):
+        return innermost(scopes, states, counter)
+    f, extent = first.f, first.extent(first.plan.order[first.depth])
+    with f.loop(i64(0), extent, carried=_flat(states)) as loop:
+        inside = [scope.enter(loop.index) for scope in scopes]
+        at = _counter(first, counter, loop.index)
+        loop.next = _flat(_loops(inside, _shaped(loop.carried, states), at, innermost, stop))
+    return _shaped(loop.results, states)
+
+
+def _flat(states: Sequence[State]) -> State:
+    return [value for state in states for value in state]
+
+
+def _shaped(flat: State, like: Sequence[State]) -> list[State]:
+    found, at = [], 0
+    for state in like:
+        found.append(flat[at : at + len(state)])
+        at += len(state)
+    return found
+
+
+def _first(scope: Scope, fold: Fold) -> Parts | None:
+    """The value at the start of all reduced axes, if the fold begins with it."""
+    if not (fold.wants_first or isinstance(fold, Arg)):
+        return None
+    while scope.depth < len(scope.plan.order):
+        lane_loop = scope.plan.order[scope.depth] == scope.plan.lane_axis
+        scope = scope.enter(i64(0), 1) if lane_loop else scope.enter(i64(0))
+    return scope.operand(fold.reduce.value, scope.lanes.count)
+
+
+# ------------------------------------------------------------------ lanes along a reduced axis
+
+
+def _rows(scope: Scope, begin: Value, end: Value) -> None:
+    del begin, end  # all of the reduced axes
+    f, kernel, target = scope.f, scope.plan.kernel, scope.plan.target
+    run = _Run([_row_kind(f, target, kernel, r) for r in kernel.reductions])
+    starts = [
+        kind.start() if isinstance(kind, Tree)
+        else kind.start(_first(scope, kind), scope.plan.lanes)
+        for kind in run.kinds
+    ]
+    ends = _loops([scope], starts, i64(0), run, len(scope.plan.order) - 1)
+    for kind, state in zip(run.kinds, ends, strict=True):
+        parts = tuple(state) if isinstance(kind, Tree) else kind.finish(state)
+        _write(scope, kind.reduce, parts, access.ALL)
+
+
+def _row_kind(f: Function, target: Target, kernel: Kernel, reduce: Reduce) -> Fold | Tree:
+    if folds.is_pairwise(reduce):
+        return Tree(f, target, reduce)
+    if reduce.kind.startswith("arg"):
+        return ArgAcrossLanes(f, target, reduce, kernel.values[reduce.value].dtype)
+    fold = AcrossLanes(f, target, reduce)
+    return InOrder(f, target, reduce) if fold.ordered else fold
+
+
+class _Run:
+    """Reduces one run along the last axis."""
+
+    def __init__(self, kinds: list[Fold | Tree]) -> None:
+        self.kinds = kinds
+        self.trees = [kind for kind in kinds if isinstance(kind, Tree)]
+        self.folds = [kind for kind in kinds if isinstance(kind, Fold)]
+
+    def __call__(self, scopes: list[Scope], states: list[State], counter: Value) -> list[State]:
+        (scope,) = scopes
+        f, length = scope.f, scope.extent(scope.plan.lane_axis)
+        base = i64(0) if counter.text == "0" else f.binary("mul", counter, length)
+        if not self.trees:
+            return self.sweep(scope, states, i64(0), length, base)
+        chunk = scope.sizes(self.trees[0].reduce.chunk)
+        if chunk.text == "0":
+            return _Forest(self, scope, base).sum(states, i64(0), length)
+        with f.loop(i64(0), length, chunk, _flat(states)) as loop:
+            end = f.intrinsic("smin", f.binary("add", loop.index, chunk), length)
+            forest = _Forest(self, scope, base)
+            loop.next = _flat(forest.sum(_shaped(loop.carried, states), loop.index, end))
+        return _shaped(loop.results, states)
+
+    def sweep(self, scope: Scope, states: list[State], begin: Value, end: Value,
+              base: Value) -> list[State]:
+        """Without trees: whole vectors, then the rest in one masked (or in single steps)."""
+        f, lanes = scope.f, scope.plan.lanes
+        count = f.binary("sub", end, begin)
+        whole = f.binary("add", begin, f.binary("and", count, i64(-lanes)))
+        with f.loop(begin, whole, lanes, _flat(states)) as loop:
+            inside = scope.enter(loop.index, lanes)
+            loop.next = _flat(self.take(inside, _shaped(loop.carried, states), base))
+        masked = masks_tail(scope.plan)
+        with f.loop(whole, end, lanes if masked else 1, loop.results) as rest:
+            valid = f.binary("sub", end, rest.index) if masked else None
+            inside = scope.enter(rest.index, lanes if masked else 1, valid)
+            rest.next = _flat(self.take(inside, _shaped(rest.carried, states), base))
+        return _shaped(rest.results, states)
+
+    def take(self, inside: Scope, states: list[State], base: Value) -> list[State]:
+        """One vector of values into every fold."""
+        inside.stores()
+        f, lanes = inside.f, inside.plan.lanes
+        axis = inside.plan.lane_axis
+        counter = inside.index[axis]
+        if base.text != "0":
+            counter = f.binary("add", base, counter)
+        mask, taken = inside.lanes.mask, []
+        for fold, state in zip(self.folds, states, strict=True):
+            parts = inside.operand(fold.reduce.value, inside.lanes.count)
+            if inside.lanes.count < lanes and not isinstance(fold, InOrder):
+                parts = tuple(f.splat(part, lanes) for part in parts)  # only the first lane counts
+                mask = vector_literal("i1", [k == 0 for k in range(lanes)])
+            taken.append(fold.step(state, Item(parts, counter, mask)))
+        return taken
+
+
+class _Forest:
+    """Sums runs as trees without recursion: leaves from left to right, and after each leaf the
+    additions that it completes.
+
+    ``pending`` holds, for each node on the way down, the length of its right half; 0 once that is
+    being summed, and then ``left`` holds the sum of its left half.
+    """
+
+    def __init__(self, run: _Run, scope: Scope, base: Value) -> None:
+        self.run, self.scope, self.base, f = run, scope, base, scope.f
+        self.f = f
+        self.lanes, self.leaf = run.trees[0].lanes, run.trees[0].leaf
+        self.length, self.at, self.depth = (f.alloca("i64") for _ in range(3))
+        self.pending = f.alloca("i64", 64)
+        self.parts = [[f.alloca(z.elem) for z in tree.zero()] for tree in run.trees]
+        self.left = [[f.alloca(z.elem, 64) for z in tree.zero()] for tree in run.trees]
+
+    def sum(self, states: list[State], begin: Value, end: Value) -> list[State]:
+        f, run = self.f, self.run
+        of_folds = [s for kind, s in zip(run.kinds, states, strict=True) if isinstance(kind, Fold)]
+        kept = [[f.alloca(v.type) for v in state] for state in of_folds]
+        _save(f, _flat(of_folds), _flat(kept))
+        _save(f, [f.binary("sub", end, begin), begin, i64(0)], [self.length, self.at, self.depth])
+        names = {n: f.name_for(n) for n in ("descend", "split", "leaf", "ascend", "up", "node",
+                                            "right", "done")}
+        f.jump(names["descend"])
+        self._descend(names)
+        f.label(names["leaf"])
+        now = _shaped(_restore(f, _flat(of_folds), _flat(kept)), of_folds)
+        _save(f, _flat(self._leaf(now)), _flat(kept))
+        f.jump(names["ascend"])
+        self._ascend(names)
+        f.label(names["done"])
+        ends = iter(_shaped(_restore(f, _flat(of_folds), _flat(kept)), of_folds))
+        sums = iter(self._load_parts())
+        return [
+            kind.close_run(state, next(sums)) if isinstance(kind, Tree) else next(ends)
+            for kind, state in zip(run.kinds, states, strict=True)
+        ]
+
+    def _descend(self, names: dict[str, str]) -> None:
+        f = self.f
+        f.label(names["descend"])
+        length = f.load(self.length, "i64")
+        f.branch(f.icmp("slt", i64(self.leaf), length), names["split"], names["leaf"])
+        f.label(names["split"])
+        half = f.binary("and", f.binary("lshr", length, i64(1)), i64(-self.lanes))
+        depth = f.load(self.depth, "i64")
+        f.store(f.binary("sub", length, half), f.offset(self.pending, "i64", depth))
+        _save(f, [f.binary("add", depth, i64(1)), half], [self.depth, self.length])
+        f.jump(names["descend"])
+
+    def _ascend(self, names: dict[str, str]) -> None:
+        f = self.f
+        f.label(names["ascend"])
+        depth = f.load(self.depth, "i64")
+        f.branch(f.icmp("eq", depth, i64(0)), names["done"], names["up"])
+        f.label(names["up"])
+        top = f.binary("sub", depth, i64(1))
+        slot = f.offset(self.pending, "i64", top)
+        right = f.load(slot, "i64")
+        f.branch(f.icmp("eq", right, i64(0)), names["node"], names["right"])
+        f.label(names["node"])
+        for tree, part, left in zip(self.run.trees, self._load_parts(), self.left, strict=True):
+            lefts = [f.load(f.offset(room, p.elem, top), p.elem) for room, p in zip(left, part)]
+            self._store_part(tree, tree.add(tuple(lefts), part))
+        f.store(top, self.depth)
+        f.jump(names["ascend"])
+        f.label(names["right"])
+        for part, left in zip(self._load_parts(), self.left, strict=True):
+            for room, p in zip(left, part):
+                f.store(p, f.offset(room, p.elem, top))
+        _save(f, [i64(0), right], [slot, self.length])
+        f.jump(names["descend"])
+
+    def _leaf(self, states: list[State]) -> list[State]:
+        """Sums the next leaf into ``parts``; the folds take its values in passing."""
+        f, scope, lanes, trees = self.f, self.scope, self.lanes, self.run.trees
+        begin, length = f.load(self.at, "i64"), f.load(self.length, "i64")
+        end = f.binary("add", begin, length)
+        f.store(end, self.at)
+        whole = f.binary("add", begin, f.binary("and", length, i64(-lanes)))
+        sums = [list(tree.zero(lanes)) for tree in trees]
+        both = [*sums, *states]
+        with f.loop(begin, whole, lanes, _flat(both)) as loop:
+            inside, now = scope.enter(loop.index, lanes), _shaped(loop.carried, both)
+            added = [
+                list(tree.add(tuple(s), tree.widen(inside.operand(tree.reduce.value, lanes))))
+                for tree, s in zip(trees, now)
+            ]
+            loop.next = _flat([*added, *self.run.take(inside, now[len(trees):], self.base)])
+        ends = _shaped(loop.results, both)
+        totals = [list(tree.fold_lanes(tuple(s))) for tree, s in zip(trees, ends)]
+        both = [*totals, *ends[len(trees):]]
+        with f.loop(whole, end, lanes, _flat(both)) as rest:
+            inside = scope.enter(rest.index, lanes, f.binary("sub", end, rest.index))
+            now, mask = _shaped(rest.carried, both), inside.lanes.mask
+            assert mask is not None
+            added = [
+                list(tree.add_rest(tuple(s), inside.operand(tree.reduce.value, lanes), mask))
+                for tree, s in zip(trees, now)
+            ]
+            rest.next = _flat([*added, *self.run.take(inside, now[len(trees):], self.base)])
+        ends = _shaped(rest.results, both)
+        for tree, total in zip(trees, ends):
+            self._store_part(tree, tuple(total))
+        return ends[len(trees):]
+
+    def _load_parts(self) -> list[Parts]:
+        return [
+            tuple(self.f.load(room, z.elem) for room, z in zip(rooms, tree.zero()))
+            for tree, rooms in zip(self.run.trees, self.parts, strict=True)
+        ]
+
+    def _store_part(self, tree: Tree, parts: Parts) -> None:
+        rooms = self.parts[self.run.trees.index(tree)]
+        _save(self.f, list(parts), rooms)
+
+
+def _save(f: Function, values: Sequence[Value], rooms: Sequence[Value]) -> None:
+    for value, room in zip(values, rooms, strict=True):
+        f.store(value, room)
+
+
+def _restore(f: Function, like: Sequence[Value], rooms: Sequence[Value]) -> list[Value]:
+    return [f.load(room, v.elem, v.lanes) for v, room in zip(like, rooms, strict=True)]
