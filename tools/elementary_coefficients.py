@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,16 @@ HALF_LN2 = mp.log(2) / 2 * mp.mpf("1.0001")
 QUARTER_PI = {"d": mp.pi / 4 * mp.mpf("1.0001"), "f": mp.pi / 4 * mp.mpf("1.005")}
 SMALL = mp.mpf(10) ** -20
 Rows = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Rows of coefficients for a lookup, and their largest error."""
+
+    coefficients: tuple[tuple[float, ...], ...]
+    error: Any
+
+
 TABLES: dict[str, Callable[[], Rows]] = {}
 
 
@@ -239,6 +250,43 @@ def cos() -> Rows:
         SMALL, QUARTER_PI[c]**2, b, lambda z: z**2))
 
 
+# ---------------------------------------------------------------- the error function
+
+ERF_WIDTH = {"d": mp.mpf("0.375"), "f": mp.mpf("0.25")}
+
+
+def erf_row(index: int, char: str, bits: int, count: int) -> tuple[tuple[float, ...], Any]:
+    """One interval: centre, erf and its derivative there in two parts, the rest's fit.
+    About 0 the first part of the derivative is 1, so that tiny arguments lose no bits."""
+    width = ERF_WIDTH[char]
+    centre = (index + mp.mpf(1) / 2) * width if index else mp.mpf(0)
+    value = split(mp.erf(centre), bits)
+    exact = 2 / mp.sqrt(mp.pi) * mp.exp(-(centre**2))
+    slope = split(exact, bits) if index else (1.0, rounded(exact - 1, bits))
+
+    def rest(t: Any) -> Any:
+        known = mp.fsum(map(mp.mpf, value)) + mp.fsum(map(mp.mpf, slope)) * t
+        return (mp.erf(centre + t) - known) / t**2
+
+    low, high = (-width / 2, width / 2) if index else (SMALL, width)
+    fit = minimax(rest, range(count), low, high, bits,
+                  lambda t: t**2 / mp.erf(centre + t))
+    return (float(centre), *value, *slope, *fit.coefficients), fit.error
+
+
+@table
+def erf() -> Rows:
+    """erf in 16 intervals: rows of centres, values (2), slopes (2) and of the coefficients of
+    (erf(c + t) - value - slope*t) / t**2, error relative to erf."""
+    count = {"d": 12, "f": 5}
+
+    def rows(char: str, bits: int) -> Tables:
+        made = [erf_row(k, char, bits, count[char]) for k in range(16)]
+        return Tables(tuple(zip(*(row for row, _ in made))), max(error for _, error in made))
+
+    return by_format(rows)
+
+
 # ---------------------------------------------------------------- writing the module
 
 
@@ -262,7 +310,7 @@ def section(name: str, build: Callable[[], Rows]) -> str:
     print(name)
     lines = [f"# {' '.join((build.__doc__ or '').split())}", f"{name} = {{"]
     for char, value in build().items():
-        if isinstance(value, Fit):
+        if isinstance(value, (Fit, Tables)):
             print(f"  {char}: {len(value.coefficients)} coefficients, {log2_of(value.error)}")
             lines.append(f"    # largest error {log2_of(value.error)}")
             value = value.coefficients
