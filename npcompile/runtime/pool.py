@@ -41,7 +41,8 @@ _NATIVE = f"""
 @remaining = internal global i32 0, align 64
 @flags = internal global i32 0, align 64
 @stopping = internal global i32 0, align 64
-@caller = internal global i32 -1, align 64         ; the processor of who last ran a worker's part
+@caller = internal global i32 -1, align 64         ; processor of who last ran a worker's part
+@allowed = internal global [16 x i64] zeroinitializer, align 64     ; processors to run on
 @running = internal global i64 1, align 8          ; threads there are, with the caller
 @npc_pool_limit = global i64 1, align 8            ; threads to use
 
@@ -135,36 +136,26 @@ define internal void @note_processor() {{
   ret void
 }}
 
-; A worker that the system wakes on the caller's processor comes too late every time, and the system
-; may leave it there for long: it moves to another one, still free to move anywhere.
-define internal void @move_away() {{
+; Systems (virtual machines above all) may wake a worker on the processor of the caller who wakes
+; it, where it comes too late every time: it keeps off that one.
+define internal void @keep_off() {{
 entry:
   %mask = alloca [16 x i64]
-  %others = alloca [16 x i64]
-  %here = call i32 @sched_getcpu()
   %there = load atomic i32, ptr @caller monotonic, align 4
-  %same = icmp eq i32 %here, %there
-  %known = icmp ult i32 %here, 1024
-  %move = and i1 %same, %known
-  br i1 %move, label %look, label %done
-look:
-  call void @llvm.memset.p0.i64(ptr %mask, i8 0, i64 128, i1 false)
-  %bytes = call i32 @sched_getaffinity(i32 0, i64 128, ptr %mask)
-  %ok = icmp sge i32 %bytes, 0
-  br i1 %ok, label %clear, label %done
+  %known = icmp ult i32 %there, 1024
+  br i1 %known, label %clear, label %done
 clear:
-  call void @llvm.memcpy.p0.p0.i64(ptr %others, ptr %mask, i64 128, i1 false)
-  %word = lshr i32 %here, 6
-  %bit = and i32 %here, 63
+  call void @llvm.memcpy.p0.p0.i64(ptr %mask, ptr @allowed, i64 128, i1 false)
+  %word = lshr i32 %there, 6
+  %bit = and i32 %there, 63
   %bit.wide = zext i32 %bit to i64
-  %at = getelementptr i64, ptr %others, i32 %word
-  %allowed = load i64, ptr %at
+  %at = getelementptr i64, ptr %mask, i32 %word
+  %bits = load i64, ptr %at
   %set = shl i64 1, %bit.wide
   %unset = xor i64 %set, -1
-  %rest = and i64 %allowed, %unset
+  %rest = and i64 %bits, %unset
   store i64 %rest, ptr %at
-  call i32 @sched_setaffinity(i32 0, i64 128, ptr %others)
-  call i32 @sched_setaffinity(i32 0, i64 128, ptr %mask)
+  call i32 @sched_setaffinity(i32 0, i64 128, ptr %mask)  ; fails if nothing is left: no matter
   br label %done
 done:
   ret void
@@ -174,7 +165,7 @@ define internal ptr @worker(ptr %argument) {{
 entry:
   %t = ptrtoint ptr %argument to i64
   %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
-  call void @move_away()
+  call void @keep_off()
   br label %wait
 wait:
   %last = phi i32 [ 0, %entry ], [ %ticket, %late ], [ %ticket, %work ]
@@ -186,7 +177,7 @@ got:
   %mine = call i1 @take(ptr %line, i32 %ticket)
   br i1 %mine, label %work, label %late
 late:
-  call void @move_away()
+  call void @keep_off()
   br label %wait
 work:
   %control = load i32, ptr getelementptr (%job, ptr @job, i64 0, i32 4)
@@ -209,6 +200,7 @@ entry:
   call void @llvm.memset.p0.i64(ptr %all, i8 -1, i64 128, i1 false)
   call i32 @pthread_sigmask(i32 0, ptr %all, ptr %old)
   call void @note_processor()
+  call i32 @sched_getaffinity(i32 0, i64 128, ptr @allowed)
   br label %more
 more:
   %t = load i64, ptr @running
