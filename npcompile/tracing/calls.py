@@ -89,9 +89,8 @@ def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     joined = _sequences(t, symbol, left, right)
     if joined is not None:
         return joined
-    if symbol != plain:
-        if isinstance(left, ArrayRef):
-            return _keep(t, left, plain, right)
+    if symbol != plain and isinstance(left, ArrayRef):
+        return _keep(t, left, plain, right)
     return _remember(t, plain, left, right, t.operate(python.binary, plain, left, right))
 
 

@@ -90,9 +90,13 @@ class Leaf:
 
 @dataclass(eq=False, slots=True)
 class Trace:
-    """A traced function: ``graph.params[i]`` is ``leaves[i]``; valid while ``guards`` hold."""
+    """A traced function: ``graph.params[i]`` is ``leaves[i]``; valid while ``guards`` hold.
+
+    ``code`` is the code object of the decorated function.
+    """
 
     graph: Graph
     leaves: list[Leaf]
     guards: list[Guard]
     notes: list[str]
+    code: Any = None

@@ -349,7 +349,8 @@ def trace(function: FunctionType, bound: dict[str, object], config: Config) -> T
     [float64[x.0]]
     """
     tracer = Tracer(config)
-    tracer.file, tracer.builder.line = function.__code__.co_filename, function.__code__.co_firstlineno
+    tracer.file = function.__code__.co_filename
+    tracer.builder.line = function.__code__.co_firstlineno
     try:
         return _trace(tracer, function, bound)
     except Dead:
@@ -381,7 +382,8 @@ def _trace(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> 
     graph = Graph(function.__qualname__, tracer.root, result, tracer.facts, finals)
     computed = {s: node for s, node in tracer.builder.bound.items() if node.op != "param"}
     graph.bound.update(computed)
-    return Trace(graph, tracer.inputs.leaves, tracer.inputs.guards, tracer.notes)
+    inputs = tracer.inputs
+    return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, function.__code__)
 
 
 def _fresh_containers(value: Value, function: FunctionType, name: str) -> Value:
