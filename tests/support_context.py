@@ -10,7 +10,7 @@ from npcompile import passes
 from npcompile.core.errors import Refused, refuse
 from npcompile.core.sizes import Facts, symbol
 from npcompile.graph.builder import Builder
-from npcompile.graph.interpret import interpret
+from npcompile.graph.interpret import _clone, interpret
 from npcompile.graph.ir import (
     Graph,
     HostCall,
@@ -22,6 +22,7 @@ from npcompile.graph.ir import (
     SameParam,
     StaticObject,
     Tree,
+    ViewOf,
     Window,
 )
 from npcompile.graph.primitives import PRIMITIVES
@@ -108,9 +109,13 @@ class TestContext:
             return NumberOf(result)
         if not isinstance(result, ArrayRef):
             return StaticObject(result)
-        if result.cell.param >= 0:
-            return SameParam(result.cell.param)
-        return NewArray(id(result.cell), self.state[result.cell])
+        base: Any = SameParam(result.cell.param)
+        if result.cell.param < 0:
+            base = NewArray(id(result.cell), self.state[result.cell])
+        whole = result.cell.type
+        if result.window == Window(0, whole.shape, whole.strides):
+            return base
+        return ViewOf(id(result), base, result.window, result.dtype)
 
     def graph(self, result: Operand) -> Graph:
         finals = {c.param: n for c, n in self.state.items() if c.param >= 0 and n is not c.first}
@@ -138,7 +143,7 @@ def by_primitives(name: str) -> Any:
 def run_both(ctx: TestContext, result: Operand) -> tuple[Any, Any]:
     """The result by the records' references, and by their programs over primitives."""
     graph = ctx.graph(result)
-    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in ctx.args]
+    copies = [_clone(a) if isinstance(a, np.ndarray) else a for a in ctx.args]
     first = interpret(graph, copies, by_records)
     with np.errstate(all="ignore"):
         second = interpret(passes.run(graph), ctx.args, by_primitives)

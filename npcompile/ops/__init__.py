@@ -3,6 +3,7 @@
 from npcompile.ops import (
     arithmetic,
     bitwise,
+    builtin,
     casting,
     comparison,
     complexes,
@@ -17,6 +18,7 @@ from npcompile.ops import (
 __all__ = [
     "arithmetic",
     "bitwise",
+    "builtin",
     "casting",
     "comparison",
     "complexes",

@@ -8,9 +8,7 @@ import numpy as np
 
 from npcompile.graph.expression import (
     Expr,
-    apply,
     cast,
-    complex_,
     const,
     copysign,
     floor,
@@ -25,7 +23,6 @@ from npcompile.graph.expression import (
 from npcompile.graph.ir import Const, Node, Reduction
 from npcompile.graph.types import BOOL, Array, Scalar
 from npcompile.ops import complexes as cx
-from npcompile.ops.complexes import is_complex
 from npcompile.ops.elementwise import (
     COMPLEX,
     FLOATS,
@@ -33,12 +30,11 @@ from npcompile.ops.elementwise import (
     NUMBERS,
     Program,
     Ufunc,
-    composed,
     loops,
     part,
     ufunc,
 )
-from npcompile.ops.operands import Context, Operand
+from npcompile.ops.operands import Context
 from npcompile.ops.record import OPERATORS
 
 SIGNED = "bhilq"
@@ -156,7 +152,7 @@ def _needs_hypot(ctx: Context, nodes: tuple[Node, ...]) -> None:
 
 
 ufunc("absolute", loops("x->x", "?" + REAL) + " F->f D->d",
-      by_kind(bu=lambda x: x, i=abs, f=abs, c=lambda z: hypot(cx.real(z), cx.imag(z))),
+      by_kind(bu=lambda x: x, i=abs, f=abs, c=lambda z: hypot(*cx.parts(z))),
       data=Ufunc(prepare=_needs_hypot), ulp={"f": 1.0, "d": 1.0}, doc="The magnitude.")
 ufunc("fabs", loops("x->x", FLOATS), abs, doc="The magnitude, as a float.")
 
@@ -186,7 +182,8 @@ def _angle_scale(numerator: str) -> Program:
     def run(x: Expr) -> Expr:
         kind: Any = x.dtype.type
         pi, half_turn = kind(np.pi), kind(180)
-        return x * (pi / half_turn if numerator == "pi" else half_turn / pi)
+        scaled: Expr = x * (pi / half_turn if numerator == "pi" else half_turn / pi)
+        return scaled
 
     return run
 
@@ -254,7 +251,8 @@ def _float_power(base: Expr, exponent: Expr) -> Expr:
     if value == 0.0:
         return const(1.0, base)
     if value in (0.5, 1.0, 2.0):
-        return {0.5: sqrt, 1.0: lambda x: x, 2.0: lambda x: x * x}[float(value)](base)
+        chosen: Expr = sqrt(base) if value == 0.5 else base if value == 1.0 else base * base
+        return chosen
     found: Expr = OPERATORS["pow"].lower(base, exponent)  # type: ignore[operator, misc]
     if isinstance(exponent.node.type, Scalar):
         # NumPy takes the root where one exponent serves all elements; they differ at two points
@@ -311,7 +309,7 @@ def _frexp_parts(x: Expr) -> tuple[Expr, Expr, Expr]:
     """Whether x is finite and not 0, the bits of x scaled out of the subnormals, its exponent."""
     digits, bias = (52, 1023) if x.dtype.itemsize == 8 else (23, 127)
     ordinary = (x != 0) & (abs(x) < float("inf"))
-    small = abs(x) < float(np.finfo(x.dtype).tiny)  # type: ignore[arg-type]
+    small = abs(x) < float(np.finfo(x.dtype).tiny)
     bits = to_bits(where(small, x * 2.0**64, x))
     raw = (bits >> digits) & (2 * bias + 1)
     return ordinary, bits, raw - (bias - 1) - where(small, const(64, bits), 0)

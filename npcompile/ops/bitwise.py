@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from npcompile.graph.expression import Expr, cast
 from npcompile.ops.arithmetic import primitive
 from npcompile.ops.elementwise import INTS, loops, ufunc
-from npcompile.graph.expression import Expr, cast
 
 _BITS = loops("xx->x", "?" + INTS)
 

@@ -21,14 +21,15 @@ from npcompile.graph.types import (
     c_strides,
 )
 from npcompile.ops.elementwise import (
+    Input,
     composed,
-    contents,
     lift,
     py_scalar,
     to_loop,
     wrap,
 )
 from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.ops.python import truth
 
 
 def known_dtype(ctx: Context, dtype: Operand, what: str) -> np.dtype:
@@ -56,6 +57,7 @@ def astype(ctx: Context, x: Operand, dtype: Operand, order: Operand = "K",
     have = np.dtype(source.like)
     if not np.can_cast(have, target, casting):
         raise ctx.refuse("astype", f"from {have} to {target} by rule {casting!r}: Python raises")
+    _no_parts_lost(ctx, have, target)
     if not isinstance(x, ArrayRef):
         return to_loop(ctx, source, target, "astype")
     if not copy and have == target:
@@ -63,6 +65,11 @@ def astype(ctx: Context, x: Operand, dtype: Operand, order: Operand = "K",
             raise ctx.refuse("astype", "copy=False with an order")
         return x
     return ctx.new(_laid_out(ctx, ctx.read(x), target, order))
+
+
+def _no_parts_lost(ctx: Context, source: np.dtype, target: np.dtype) -> None:
+    if source.kind == "c" and target.kind not in "cb":
+        raise ctx.refuse(target.name, "of complex numbers warns")
 
 
 def _laid_out(ctx: Context, node: Node, dtype: np.dtype, order: Operand) -> Node:
@@ -90,12 +97,12 @@ SCALAR_TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "
 def _constructor(dtype: np.dtype) -> Callable[..., Operand]:
     def construct(ctx: Context, x: Operand = 0, /) -> Operand:
         source = lift(ctx, x, dtype.name)
+        if not source.weak:
+            _no_parts_lost(ctx, np.dtype(source.like), dtype)
         if isinstance(x, ArrayRef):
-            node = contents(ctx, x)
-            made = ctx.builder.cast(node, dtype)
-            if made is node and x.ndim:
-                made = _laid_out(ctx, node, dtype, "K")
-            return wrap(ctx, made)
+            if x.ndim and x.dtype == dtype:
+                return x
+            return wrap(ctx, ctx.builder.cast(source.value, dtype))
         if source.weak:
             return _from_python(ctx, source.value, source.like, dtype)  # type: ignore[arg-type]
         return ctx.builder.cast(source.value, dtype)
@@ -116,8 +123,6 @@ def _from_python(ctx: Context, value: Any, kind: type, dtype: np.dtype) -> Opera
     if dtype.kind == "b":
         node = value if isinstance(value, Node) else b.const(value)
         return b.cast(node, BOOL)
-    from npcompile.ops.elementwise import Input
-
     return py_scalar(ctx, to_loop(ctx, Input(kind, value), dtype, dtype.name),
                      Scalar(dtype, "np"))
 
@@ -187,7 +192,5 @@ def complex_(ctx: Context, real: Operand = 0, imag: Operand = None) -> Operand:
 @composed("python.bool", "builtins:bool")
 def bool_(ctx: Context, x: Operand = False, /) -> Operand:
     """A Python bool."""
-    from npcompile.ops.python import truth
-
     found = truth(ctx, x)
     return py_scalar(ctx, found, PY_BOOL) if isinstance(found, Node) else found

@@ -10,10 +10,10 @@ from npcompile.graph.expression import Expr, cast, maximum, minimum, where
 from npcompile.graph.ir import Node
 from npcompile.graph.types import Array
 from npcompile.ops import complexes as cx
+from npcompile.ops.arguments import static
 from npcompile.ops.arithmetic import by_kind
 from npcompile.ops.complexes import is_complex
 from npcompile.ops.elementwise import (
-    COMPLEX,
     FLOATS,
     INTS,
     NUMBERS,
@@ -154,7 +154,7 @@ def _bound(ctx: Context, a: Operand, bound: Operand, which: str) -> Operand:
     like = lift(ctx, a, "clip").like
     if type(bound) is not int or like is float or like is complex:
         return bound
-    dtype = np.dtype(np.int64 if like is int else like)
+    dtype = np.dtype(like)
     if dtype.kind not in "iu":
         return bound
     info = np.iinfo(dtype)
@@ -178,11 +178,8 @@ def _truth_of(ctx: Context, x: Operand) -> Node:
 def _common(ctx: Context, x: Input, y: Input) -> np.dtype:
     """The dtype of two values, as ``np.result_type`` finds it."""
     if x.weak and y.weak:
-        numbers = [0 if i.like is int else 0.0 if i.like is float else 0j for i in (x, y)]
-        return np.result_type(*map(np.asarray, numbers))
-    stand_in = {int: 0, float: 0.0, complex: 0j}
-    return np.result_type(*(stand_in[i.like] if i.weak else i.like  # type: ignore[index]
-                            for i in (x, y)))
+        return np.result_type(x.dtype, y.dtype)
+    return np.result_type(*(i.like(0) if isinstance(i.like, type) else i.like for i in (x, y)))
 
 
 @composed("where.choose", "numpy:where", reference="numpy:where")
@@ -202,11 +199,10 @@ def nan_to_num(ctx: Context, x: Operand, copy: Operand = True, nan: Operand = 0.
                posinf: Operand = None, neginf: Operand = None) -> Operand:
     """NaN and infinities replaced by numbers."""
     source = lift(ctx, x, "nan_to_num")
-    if source.weak:
-        source = Input(np.dtype(np.asarray(source.like(0)).dtype), as_node(ctx, x, "nan_to_num"))
+    copy = static(copy)
     if not isinstance(copy, bool):
         raise ctx.refuse("nan_to_num", "copy= must be known while tracing")
-    dtype = np.dtype(source.like)
+    dtype = source.dtype
     node = to_loop(ctx, source, dtype, "nan_to_num")
     made = _numbers_only(ctx, node, nan, posinf, neginf) if dtype.kind in "fc" else node
     if not copy and isinstance(x, ArrayRef):
@@ -234,7 +230,7 @@ def _numbers_only(ctx: Context, node: Node, nan: Operand, posinf: Operand,
         parts = [b.map(p, (node,), kind) for p in ("real", "imag")]
         fixed = [_numbers_only(ctx, p, nan, posinf, neginf) for p in parts]
         return b.map("complex", fixed, node.dtype)
-    info = np.finfo(node.dtype)  # type: ignore[arg-type]
+    info = np.finfo(node.dtype)
     values = [nan, info.max if posinf is None else posinf, info.min if neginf is None else neginf]
     if any(isinstance(v, ArrayRef) or np.iscomplexobj(v) for v in values):
         raise ctx.refuse("nan_to_num", "replacements that are no real numbers")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from npcompile.graph.expression import Expr, complex_, const, fma, imag, real, rint, where
+from npcompile.graph.expression import Expr, complex_, fma, imag, real, rint, where
 from npcompile.graph.ir import Node, Window
-from npcompile.graph.types import Array, Scalar, contiguous
+from npcompile.graph.types import Array, Scalar, c_strides, contiguous
 from npcompile.ops.elementwise import (
     COMPLEX,
-    INTS,
     NUMBERS,
     as_node,
     composed,
+    is_fortran,
     loops,
     part,
     ufunc,
@@ -159,14 +157,23 @@ def half_window(ref: ArrayRef, which: str) -> ArrayRef:
     return ArrayRef(ref.cell, window, np.dtype(ref.dtype.char.lower()), ref.writeable)
 
 
+def _filled(ctx: Context, like: ArrayRef, value: np.generic) -> Node:
+    """A fresh array in C order, or in Fortran order if ``like`` is."""
+    b = ctx.builder
+    type_ = contiguous(value.dtype, like.shape)
+    if is_fortran(ctx, like.type):
+        strides = tuple(reversed(c_strides(tuple(reversed(like.shape)))))
+        type_ = Array(value.dtype, like.shape, strides)
+    return b.emit("full", (b.const(value),), None, type_)
+
+
 def _part(ctx: Context, x: Operand, which: str) -> Operand:
     if isinstance(x, ArrayRef):
         if x.dtype.kind == "c":
             return half_window(x, which)
         if which == "real":
             return x
-        zero = ctx.builder.const(x.dtype.type(0))
-        made = ctx.new(ctx.builder.full(x.shape, zero))
+        made = ctx.new(_filled(ctx, x, x.dtype.type(0)))
         return ArrayRef(made.cell, made.window, made.dtype, False)
     if not (isinstance(x, Node) and isinstance(x.type, Scalar)):
         raise ctx.refuse(which, "an operand that is no array and no number")
@@ -200,12 +207,12 @@ def _imaginary_is(ctx: Context, x: Operand, op: str) -> Operand:
     if x.dtype.kind == "c":
         node = as_node(ctx, half_window(x, "imag"), op)
         return wrap(ctx, b.map(op, (node, b.const(node.dtype.type(0))), np.bool_))
-    answer = b.const(np.bool_(op == "eq"))
+    answer = np.bool_(op == "eq")
     if x.ndim == 0:
-        if op == "ne":
-            raise ctx.refuse("iscomplex", "of a 0-d array")
-        return answer
-    return ctx.new(b.emit("full", (answer,), None, contiguous(np.dtype(np.bool_), x.shape)))
+        return b.const(answer)
+    if op == "eq":
+        return ctx.new(_filled(ctx, x, answer))
+    return ctx.new(b.full(x.shape, b.const(answer)))
 
 
 @composed("isreal", "numpy:isreal")

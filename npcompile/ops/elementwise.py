@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from npcompile.core.errors import Refused
 from npcompile.graph.expression import Expr, cast
 from npcompile.graph.ir import Const, Node, Window
 from npcompile.graph.layout import broadcast_shapes
-from npcompile.graph.types import PY_FLOAT, PYTHON, SUPPORTED, Array, Scalar
+from npcompile.graph.types import PY_FLOAT, PYTHON, SUPPORTED, Array, Scalar, c_strides
 from npcompile.ops.arguments import as_array, program_kind
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS, Kind, Op, define
@@ -86,7 +86,7 @@ def part(name: str, signatures: str, reference: str, program: Program, **fields:
                   data=Ufunc(), **fields)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _signatures(text: str) -> frozenset[tuple[str, ...]]:
     """Loops as tuples of dtype strings (``l`` and ``q`` are the same there)."""
     return frozenset(
@@ -108,6 +108,11 @@ class Input:
     @property
     def weak(self) -> bool:
         return isinstance(self.like, type)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype that ``np.asarray`` gives it."""
+        return PYTHON[self.like].dtype if isinstance(self.like, type) else self.like
 
 
 def lift(ctx: Context, x: Operand, what: str) -> Input:
@@ -149,6 +154,14 @@ def scalar_array(ctx: Context, node: Node) -> Node:
     return node if isinstance(node.type, Array) else ctx.builder.full((), node)
 
 
+def is_fortran(ctx: Context, type_: Array) -> bool:
+    """Whether an array is Fortran contiguous and not C contiguous."""
+    facts = ctx.facts
+    fortran = tuple(reversed(c_strides(tuple(reversed(type_.shape)))))
+    same_f = all(map(facts.equal, type_.strides, fortran))
+    return same_f and not all(map(facts.equal, type_.strides, c_strides(type_.shape)))
+
+
 def as_node(ctx: Context, x: Operand, what: str) -> Node:
     """An operand as a node; Python numbers keep being Python's."""
     found = lift(ctx, x, what).value
@@ -186,12 +199,11 @@ def _traced_weak(ctx: Context, node: Node, dtype: np.dtype, what: str) -> Node:
         return node
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
-        bounds = [("le", info.min, node), ("le", node, info.max)]
-        for op, low, high in bounds:
-            ends = [e if isinstance(e, Node) else b.const(int(e)) for e in (low, high)
-                    if isinstance(e, Node) or -(2**63) <= e < 2**63]
-            if len(ends) == 2:
-                b.check(b.map(op, ends, np.bool_), f"{what}: a Python int out of bounds")
+        why = f"{what}: a Python int out of bounds"
+        if info.min > -(2**63):
+            b.check(b.map("le", (b.const(int(info.min)), node), np.bool_), why)
+        if info.max < 2**63 - 1:
+            b.check(b.map("le", (node, b.const(int(info.max))), np.bool_), why)
     elif node.dtype.kind == "i" and dtype.kind in "fc":
         node = b.cast(node, np.float64)
     return b.cast(node, dtype)
@@ -207,19 +219,28 @@ def _resolve(function: np.ufunc, likes: tuple[Any, ...], signature: tuple[Any, .
 
     Dtypes come as characters: ``l`` and ``q`` are equal dtypes with scalar types of their own.
     """
-    options: dict[str, Any] = {} if signature is None else {"signature": signature}
+    options: dict[str, Any] = {"casting": casting}
+    if signature is not None:
+        options["signature"] = signature
     try:
         dtypes = tuple(np.dtype(x) if isinstance(x, str) else x for x in likes)
-        found = function.resolve_dtypes(dtypes, casting=casting, **options)
+        found = function.resolve_dtypes(dtypes, **options)
     except TypeError:
         return None
     return tuple(found)
 
 
+def ufunc_of(op: Op) -> np.ufunc:
+    """The ufunc that a record stands for."""
+    found = op.oracle()
+    assert isinstance(found, np.ufunc)
+    return found
+
+
 def find_loop(ctx: Context, op: Op, inputs: Sequence[Input], outs: Sequence[ArrayRef | None],
               dtype: Any = None, casting: str = "same_kind") -> Dtypes:
     """The dtypes of the loop for these operands; refuses what is not compiled."""
-    function = op.oracle()
+    function = ufunc_of(op)
     likes: list[Any] = [x.like for x in inputs]
     if all(x.weak for x in inputs) or (op.data.compares and _mixed_ints(inputs)):
         likes = [PYTHON[x].dtype if isinstance(x, type) else x for x in likes]
@@ -255,7 +276,7 @@ def call_ufunc(op: Op, ctx: Context, args: tuple[Operand, ...],
     """One call of a ufunc: what NumPy would return."""
     if op.reference.startswith("npcompile") or not isinstance(op.oracle(), np.ufunc):
         return apply_record(op, ctx, args)
-    function: np.ufunc = op.oracle()
+    function = ufunc_of(op)
     options = dict(kwargs)
     outs = _outs(ctx, op, function, args[function.nin :], options.pop("out", None))
     mask = options.pop("where", True)
@@ -293,13 +314,15 @@ def emit(op: Op, ctx: Context, nodes: tuple[Node, ...], dtypes: Dtypes) -> list[
 
 def wrap(ctx: Context, node: Node) -> Operand:
     """A result as NumPy returns it: an array object, or a scalar."""
-    return ctx.new(node) if isinstance(node.type, Array) else node
+    if isinstance(node.type, Array):
+        return ctx.new(node)
+    return py_scalar(ctx, node, Scalar(node.dtype, "np"))
 
 
 def _outs(ctx: Context, op: Op, function: np.ufunc, positional: tuple[Operand, ...],
           keyword: Operand) -> list[ArrayRef | None]:
-    given = list(keyword) if isinstance(keyword, tuple) else [keyword] if keyword is not None else []
-    given = list(positional) or given
+    named = keyword if isinstance(keyword, tuple) else () if keyword is None else (keyword,)
+    given = list(positional or named)
     outs: list[ArrayRef | None] = []
     for out in given + [None] * (function.nout - len(given)):
         if out is not None and not (isinstance(out, ArrayRef) and out.writeable):
@@ -340,7 +363,7 @@ def store(ctx: Context, what: str, out: ArrayRef, node: Node, mask: Operand = Tr
     except Refused:
         fits_out = False
     if not fits_out:
-        raise ctx.refuse(what, f"out= has not the shape of the result: Python raises")
+        raise ctx.refuse(what, "out= has not the shape of the result: Python raises")
     ctx.write(out, ctx.builder.cast(node, out.dtype), where)
 
 
@@ -381,6 +404,6 @@ def py_scalar(ctx: Context, node: Node, type_: Scalar) -> Node:
     if node.type == type_:
         return node
     if node.op == "const" and isinstance(node.attrs, Const):
-        value = np.asarray(node.attrs.value).astype(type_.dtype)[()]
+        value: Any = np.asarray(node.attrs.value).astype(type_.dtype)[()]
         return ctx.builder.const(value.item() if type_.origin == "py" else value, type_)
     return ctx.builder.emit("cast", (node,), None, type_)

@@ -242,7 +242,7 @@ def _emit(ctx: Context, op: str, type_: Scalar, *args: Operand) -> Node:
     return ctx.builder.map(op, nodes, type_.dtype, origin=type_.origin)
 
 
-def _check(ctx: Context, op: str, x: Node, y: Node, reason: str) -> None:
+def check(ctx: Context, op: str, x: Node, y: Node, reason: str) -> None:
     """Goes on in Python unless ``x op y``; decided now where both are constants."""
     left, right = _known(x), _known(y)
     if left is not None and right is not None:
@@ -256,7 +256,7 @@ def _not_zero(ctx: Context, y: Node) -> None:
     zero = ctx.builder.const(y.dtype.type(0).item())
     name = "not_equal" if y.dtype.kind == "c" else "ne"
     if _known(y) is not None or name == "ne":
-        _check(ctx, "ne", y, zero, "division by zero")
+        check(ctx, "ne", y, zero, "division by zero")
     else:
         ctx.builder.check(ctx.builder.map(name, (y, zero), BOOL), "division by zero")
 
@@ -296,8 +296,8 @@ def _exact_float(ctx: Context, x: Node) -> Node:
     value = _known(x)
     if value is None:
         low, high = b.const(-EXACT), b.const(EXACT)
-        _check(ctx, "le", low, x, "an int beyond 2**53 as a float")
-        _check(ctx, "le", x, high, "an int beyond 2**53 as a float")
+        check(ctx, "le", low, x, "an int beyond 2**53 as a float")
+        check(ctx, "le", x, high, "an int beyond 2**53 as a float")
     elif int(float(value)) != value:
         raise ctx.refuse("int", f"{value} is no float")
     return py_scalar(ctx, x, PY_FLOAT)
@@ -325,8 +325,8 @@ def _int_power(ctx: Context, x: Node, y: Node) -> Node:
 
 def _shift_left(ctx: Context, x: Node, n: Node) -> Node:
     b = ctx.builder
-    _check(ctx, "le", b.const(0), n, "a negative shift count")
-    _check(ctx, "lt", n, b.const(63), "a Python int wider than 64 bits")
+    check(ctx, "le", b.const(0), n, "a negative shift count")
+    check(ctx, "lt", n, b.const(63), "a Python int wider than 64 bits")
     shifted = _emit(ctx, "shl", PY_INT, x, n)
     back = _emit(ctx, "shr", PY_INT, shifted, n)
     b.check(b.map("eq", (back, x), BOOL), "a Python int wider than 64 bits")
@@ -334,7 +334,7 @@ def _shift_left(ctx: Context, x: Node, n: Node) -> Node:
 
 
 def _shift_right(ctx: Context, x: Node, n: Node) -> Node:
-    _check(ctx, "le", ctx.builder.const(0), n, "a negative shift count")
+    check(ctx, "le", ctx.builder.const(0), n, "a negative shift count")
     return _emit(ctx, "shr", PY_INT, x, n)
 
 
@@ -387,7 +387,7 @@ def _float_power(ctx: Context, x: Node, y: Node) -> Node:
         return _root(ctx, x)
     else:
         return _general_power(ctx, x, y)
-    _check_finite(ctx, made, x)
+    check_finite(ctx, made, x)
     return made
 
 
@@ -405,11 +405,11 @@ def _general_power(ctx: Context, x: Node, y: Node) -> Node:
         raises = b.map("bit_and", (zero, falling), BOOL)
         b.check(b.map("bit_not", (raises,), BOOL), "0.0 to a negative power")
     made = _emit(ctx, "power", PY_FLOAT, x, y)
-    _check_finite(ctx, made, x, y)
+    check_finite(ctx, made, x, y)
     return made
 
 
-def _check_finite(ctx: Context, made: Node, *operands: Node) -> None:
+def check_finite(ctx: Context, made: Node, *operands: Node) -> None:
     """An infinite result of finite operands is an OverflowError in Python."""
     b = ctx.builder
     fine = b.map("lt", (_magnitude(ctx, made), b.const(math.inf)), BOOL)
@@ -483,7 +483,7 @@ def _python_compare(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operan
     if "f" in kinds:
         return _emit(ctx, op, PY_BOOL, *(_convert(ctx, _exact(ctx, x), PY_FLOAT)
                                         for x in (a, b)))
-    sizes = _both_sizes(a, b)
+    sizes = both_sizes(a, b)
     if sizes is not None:
         try:
             return ctx.facts.ask({"lt": "<", "le": "<=", "eq": "==", "ne": "!="}[op], *sizes)
@@ -526,7 +526,7 @@ def _size(x: Operand) -> Size | None:
     return None
 
 
-def _both_sizes(a: Operand, b: Operand) -> tuple[Size, Size] | None:
+def both_sizes(a: Operand, b: Operand) -> tuple[Size, Size] | None:
     """Two sizes, one of which may be a number."""
     found: list[Size] = []
     for x in (a, b):
@@ -552,7 +552,7 @@ def _small(size: Size) -> bool:
 
 
 def _fold_sizes(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand | None:
-    sizes = _both_sizes(a, b)
+    sizes = both_sizes(a, b)
     if sizes is None or symbol not in ("+", "-", "*", "//", "%"):
         return None
     x, y = map(ctx.facts.norm, sizes)

@@ -8,6 +8,7 @@ from npcompile.graph import expression as ex
 from npcompile.graph.ir import Node
 from npcompile.graph.types import Array, c_strides
 from npcompile.ops import complexes as cx
+from npcompile.ops.arguments import static
 from npcompile.ops.arithmetic import by_kind
 from npcompile.ops.elementwise import (
     COMPLEX,
@@ -15,6 +16,7 @@ from npcompile.ops.elementwise import (
     INTS,
     Program,
     composed,
+    is_fortran,
     lift,
     loops,
     run,
@@ -42,13 +44,14 @@ ufunc("rint", loops("x->x", FLOATS + COMPLEX), by_kind(f=ex.rint, c=cx.crint),
 @composed("round", "numpy:round", "numpy:around", "numpy:ndarray.round")
 def round_(ctx: Context, a: Operand, decimals: Operand = 0, out: Operand = None) -> Operand:
     """Rounded to decimals as NumPy does: scaled by a power of ten, rounded, scaled back."""
+    decimals = static(decimals)
     if type(decimals) is not int or abs(decimals) > 300:
         raise ctx.refuse("round", "decimals= must be a small int known while tracing")
     source = lift(ctx, a, "round")
-    dtype = np.dtype(np.asarray(source.like(0)).dtype if source.weak else source.like)
+    dtype = source.dtype
     if dtype.kind == "b":
         raise ctx.refuse("round", "of bool is left to Python")
-    if dtype.kind in "fc" and decimals == 0 and dtype.kind == "f":
+    if decimals == 0 and dtype.kind == "f":
         return run(ctx, "rint", a, out=out)
     node = to_loop(ctx, source, dtype, "round")
     made = _whole_decimals(ctx, node, decimals)
@@ -86,19 +89,11 @@ def _scaled(ctx: Context, node: Node, decimals: int) -> Node:
     for name, args in ((there, (ten,)), ("rint", ()), (back, (ten,))):
         node = b.map(name, (node, *args), node.dtype)
     type_ = node.type
-    if isinstance(type_, Array) and type_.ndim > 1 and not _is_fortran(ctx, type_):
+    if isinstance(type_, Array) and type_.ndim > 1 and not is_fortran(ctx, type_):
         plain = Array(type_.dtype, type_.shape, c_strides(type_.shape))
         if plain != type_:
             node = b.emit("copy", (node,), None, plain)
     return node
-
-
-def _is_fortran(ctx: Context, type_: Array) -> bool:
-    """Fortran contiguous and not C contiguous."""
-    facts = ctx.facts
-    fortran = tuple(reversed(c_strides(tuple(reversed(type_.shape)))))
-    same_f = all(map(facts.equal, type_.strides, fortran))
-    return same_f and not all(map(facts.equal, type_.strides, c_strides(type_.shape)))
 
 
 @composed("fix", "numpy:fix")
