@@ -51,7 +51,8 @@ def broadcast_strides(
     return tuple(out)
 
 
-def _magnitude(facts: Facts, stride: Size) -> Size:
+def magnitude(facts: Facts, stride: Size) -> Size:
+    """The absolute value of a stride."""
     if isinstance(stride, int):
         return abs(stride)
     low = lower_bound(stride)
@@ -78,7 +79,7 @@ def axis_order(
             b = 0 if unit[inner] else facts.norm(strides[inner])
             if a == 0 or b == 0:
                 continue
-            if facts.at_most(_magnitude(facts, b), _magnitude(facts, a)):
+            if facts.at_most(magnitude(facts, b), magnitude(facts, a)):
                 return True
             said = False
         return said

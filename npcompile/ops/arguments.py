@@ -79,6 +79,13 @@ def is_number(operand: Operand) -> bool:
     )
 
 
+def is_weak(operand: Operand) -> bool:
+    """Whether it is a number of Python's own."""
+    if isinstance(operand, Node):
+        return isinstance(operand.type, Scalar) and operand.type.origin == "py"
+    return type(operand) in (bool, int, float, complex)
+
+
 def number(ctx: Context, operand: Operand) -> Node:
     """A scalar operand as a node."""
     if isinstance(operand, Node):

@@ -10,10 +10,10 @@ from npcompile.core.sizes import Size
 from npcompile.graph.ir import HostCall
 from npcompile.graph.layout import broadcast_shapes
 from npcompile.graph.types import SUPPORTED, contiguous
-from npcompile.ops import arguments
-from npcompile.ops.arguments import as_array
+from npcompile.ops import arguments, views
+from npcompile.ops.arguments import as_array, program
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import Kind, define
+from npcompile.ops.record import OPERATORS, Kind, define
 
 
 def _inner(ctx: Context, a: Size, b: Size, what: str) -> None:
@@ -41,16 +41,12 @@ def _matmul_shape(ctx: Context, a: ArrayRef, b: ArrayRef) -> tuple[Size, ...]:
 
 def _dot_shape(ctx: Context, a: ArrayRef, b: ArrayRef) -> tuple[Size, ...]:
     """The shape of ``np.dot(a, b)``: the last axis against the last but one."""
-    if a.ndim == 0 or b.ndim == 0:
-        raise ctx.refuse("dot", "a number as operand")
     _inner(ctx, a.shape[-1], b.shape[-1 if b.ndim == 1 else -2], "dot")
     return (*a.shape[:-1], *b.shape[:-2], *(b.shape[-1:] if b.ndim > 1 else ()))
 
 
 def _inner_shape(ctx: Context, a: ArrayRef, b: ArrayRef) -> tuple[Size, ...]:
     """The shape of ``np.inner(a, b)``: last axes against each other."""
-    if a.ndim == 0 or b.ndim == 0:
-        raise ctx.refuse("inner", "a number as operand")
     _inner(ctx, a.shape[-1], b.shape[-1], "inner")
     return (*a.shape[:-1], *b.shape[:-1])
 
@@ -69,6 +65,9 @@ def _call(op: Any, ctx: Context, args: tuple[Operand, ...], kwargs: dict[str, Op
     if kwargs or not 2 <= len(args) <= 3:
         raise ctx.refuse(op.name, f"arguments {sorted(kwargs)}")
     a, b = (as_array(ctx, x) for x in args[:2])
+    if op.name in ("dot", "inner") and not (a.ndim and b.ndim):
+        times = OPERATORS["multiply"]
+        return times.kind.call(times, ctx, tuple(args[:2]), {} if out is None else {"out": out})
     dtype = _common(ctx, a, b, op.name)
     shape = op.lower(ctx, a, b)
     call = HostCall(op.reference, out=op.data)
@@ -105,3 +104,45 @@ _ROWS = [
 for _name, _shape, _out, _aliases in _ROWS:
     define(_name, CONTRACTION, aliases=(f"numpy:{_name}", *_aliases), reference=f"numpy:{_name}",
            lower=_shape, guarantee="machine", data=_out, doc="A product of matrices or vectors.")
+
+
+PRODUCT = arguments.program_kind("product")
+
+
+@program(PRODUCT, "outer")
+def outer(ctx: Context, a: Operand, b: Operand, out: Operand = None) -> Operand:
+    """Each element of one times each element of another."""
+    x, y = (views.ravel(ctx, as_array(ctx, v)) for v in (a, b))
+    column = arguments.view(x, (*x.shape, 1), (*x.strides, 0))
+    row = arguments.view(y, (1, *y.shape), (0, *y.strides))
+    times = OPERATORS["multiply"]
+    return times.kind.call(times, ctx, (column, row), {} if out is None else {"out": out})
+
+
+@program(PRODUCT, "tensordot", guarantee="machine")
+def tensordot(ctx: Context, a: Operand, b: Operand, axes: Operand = 2) -> Operand:
+    """Sums over the last axes of one array and the first of the other, or over pairs of axes."""
+    x, y = as_array(ctx, a), as_array(ctx, b)
+    pairs = _pairs(ctx, x, y, axes)
+    for i, j in zip(*pairs, strict=True):
+        _inner(ctx, x.shape[i], y.shape[j], "tensordot")
+    left = [n for k, n in enumerate(x.shape) if k not in pairs[0]]
+    right = [n for k, n in enumerate(y.shape) if k not in pairs[1]]
+    kind = contiguous(_common(ctx, x, y, "tensordot"), (*left, *right))
+    call = HostCall("numpy:tensordot", statics=(("axes", pairs),))
+    return ctx.host_call(call, (x, y), kind)
+
+
+def _pairs(ctx: Context, x: ArrayRef, y: ArrayRef,
+           axes: Operand) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The axes of both operands that are summed over."""
+    if not isinstance(axes, (list, tuple)):
+        count = arguments.static_int(ctx, axes, "tensordot")
+        if not 0 < count <= min(x.ndim, y.ndim):
+            raise ctx.refuse("tensordot", "as many axes as the operands have")
+        return tuple(range(x.ndim - count, x.ndim)), tuple(range(count))
+    first, second = (arguments.axes_in(ctx, part, ref.ndim, "tensordot")
+                     for part, ref in zip(axes, (x, y), strict=True))
+    if len(first) != len(second):
+        raise ctx.refuse("tensordot", "axes that don't pair up: Python raises")
+    return first, second

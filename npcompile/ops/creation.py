@@ -8,9 +8,11 @@ import numpy as np
 
 from npcompile.core.sizes import Size
 from npcompile.graph import layout
-from npcompile.graph.types import FLOAT, Array, c_strides
-from npcompile.ops import arguments
+from npcompile.graph.ir import Node
+from npcompile.graph.types import BOOL, FLOAT, Array, c_strides
+from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, dtype_of, program, shape_of
+from npcompile.ops.indexing import assigned, fitted, setitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
 
 CREATION = arguments.program_kind("creation")
@@ -109,7 +111,117 @@ def _filled_from(ctx: Context, shape: tuple[Size, ...], value: Operand, dtype: n
 
 
 def _assign(ctx: Context, out: ArrayRef, value: Operand) -> ArrayRef:
-    from npcompile.ops.indexing import assigned
-
     ctx.write(out, assigned(ctx, out, value))
     return out
+
+
+# ------------------------------------------------------------------ from other arrays
+
+
+@program(CREATION, "array")
+def array(ctx: Context, object: Operand, dtype: Operand = None, *, copy: Operand = True,
+          order: Operand = "K", subok: Operand = False, ndmin: Operand = 0,
+          like: Operand = None) -> ArrayRef:
+    """A fresh array of numbers, nested lists or another array."""
+    found = _as(ctx, "array", object, dtype, order, copy)
+    missing = max(arguments.static_int(ctx, ndmin, "array") - found.ndim, 0)
+    if not missing:
+        return found
+    shape, strides = (*[1] * missing, *found.shape), (*[0] * missing, *found.strides)
+    return arguments.view(found, shape, strides)
+
+
+def _as(ctx: Context, name: str, source: Operand, dtype: Operand, order: Operand,
+        copy: Operand) -> ArrayRef:
+    """An array of these contents; the array itself where nothing must change."""
+    kind = None if dtype is None else dtype_of(ctx, dtype, name)
+    if copy not in (True, None):
+        raise ctx.refuse(name, "copy=False")
+    if not isinstance(source, ArrayRef):
+        found = as_array(ctx, source, kind)
+        if order == "F" and found.ndim > 1:
+            raise ctx.refuse(name, "order='F' of a list")
+        return found
+    layouts = {"K": True, None: True, "A": True}
+    fits = layouts.get(order) or (
+        views.is_contiguous(ctx, source) if order == "C" else views.is_fortran(ctx, source)
+    )
+    if copy is None and kind in (None, source.dtype) and fits:
+        return source
+    wanted = views.order_in(ctx, source, "K" if order is None else order, name)
+    if kind in (None, source.dtype):
+        return views.copied(ctx, source, wanted)
+    node = arguments.converted(ctx, source, kind or source.dtype)
+    cast = ctx.new(node)
+    return cast if wanted == "K" else views.copied(ctx, cast, wanted)
+
+
+def _as_program(name: str, default_order: str | None) -> None:
+    def make(ctx: Context, a: Operand, dtype: Operand = None, order: Operand = None, *,
+             device: Operand = None, copy: Operand = None, like: Operand = None) -> ArrayRef:
+        return _as(ctx, name, a, dtype, order or default_order, copy)
+
+    make.__doc__ = "The array itself, or a fresh one where it must change."
+    program(CREATION, name)(make)
+
+
+_as_program("asarray", None)
+_as_program("asanyarray", None)
+
+
+def _contiguous(name: str, order: str, least: int) -> None:
+    def make(ctx: Context, a: Operand, dtype: Operand = None, *, like: Operand = None) -> ArrayRef:
+        found = _as(ctx, name, a, dtype, order, None)
+        return found if found.ndim >= least else arguments.view(found, (1,), (1,))
+
+    make.__doc__ = f"The array itself if it is contiguous in {order} order, or a copy."
+    program(CREATION, name)(make)
+
+
+_contiguous("ascontiguousarray", "C", 1)
+_contiguous("asfortranarray", "F", 0)
+
+
+# ------------------------------------------------------------------ filling
+
+
+@program(CREATION, "ndarray.fill")
+def fill(ctx: Context, a: ArrayRef, value: Operand) -> None:
+    """All elements set to one number."""
+    if not arguments.is_number(value):
+        raise ctx.refuse("fill", "with what is no number")
+    setitem(ctx, a, Ellipsis, value)
+
+
+@program(CREATION, "copyto")
+def copyto(ctx: Context, dst: Operand, src: Operand, casting: Operand = "same_kind",
+           where: Operand = True) -> None:
+    """``dst[...] = src``, where a mask is true."""
+    if not isinstance(dst, ArrayRef) or not dst.writeable:
+        raise ctx.refuse("copyto", "the destination is no writeable array: Python raises")
+    weak = arguments.is_weak(src)
+    source = arguments.operand_dtype(src) if not isinstance(src, (list, tuple)) else dst.dtype
+    if not _copies(source, dst.dtype, casting, weak):
+        raise ctx.refuse("copyto", f"{source} to {dst.dtype}: Python raises")
+    if arguments.is_number(src) and not weak:
+        value = ctx.builder.cast(arguments.number(ctx, src), dst.dtype)
+    else:
+        value = assigned(ctx, dst, src)
+    ctx.write(dst, value, _mask(ctx, dst, where))
+
+
+def _copies(source: np.dtype[Any], target: np.dtype[Any], casting: Operand, weak: bool) -> bool:
+    """Whether ``copyto`` takes it; of a Python number only the kind counts."""
+    if not weak:
+        return bool(np.can_cast(source, target, casting))
+    kinds = "biufc"
+    widens = kinds.index(source.kind) <= kinds.index(target.kind)
+    return widens or (source.kind, target.kind) == ("i", "u")
+
+
+def _mask(ctx: Context, dst: ArrayRef, where: Operand) -> Node | None:
+    if arguments.static(where) is True:
+        return None
+    if not isinstance(where, ArrayRef) or where.dtype != BOOL:
+        raise ctx.refuse("copyto", "where= is no array of bool")
+    return ctx.read(fitted(ctx, where, dst.shape))

@@ -108,7 +108,7 @@ def order_in(ctx: Context, ref: ArrayRef, order: Operand, what: str) -> str:
     """``order=`` as C, F or K; A is decided by the layout."""
     name = str(order).upper() if isinstance(order, str) else "C" if order is None else "?"
     if name == "A":
-        return "F" if _is_f(ctx, ref) and not is_contiguous(ctx, ref) else "C"
+        return "F" if is_fortran(ctx, ref) and not is_contiguous(ctx, ref) else "C"
     if name not in ("C", "F", "K"):
         raise ctx.refuse(what, f"order={order!r}")
     return name
@@ -136,7 +136,8 @@ def is_contiguous(ctx: Context, ref: ArrayRef) -> bool:
     return _packed(ctx, ref, range(ref.ndim))
 
 
-def _is_f(ctx: Context, ref: ArrayRef) -> bool:
+def is_fortran(ctx: Context, ref: ArrayRef) -> bool:
+    """NumPy's F_CONTIGUOUS flag."""
     return _packed(ctx, ref, range(ref.ndim)[::-1])
 
 
@@ -158,7 +159,7 @@ def copy_method(ctx: Context, a: ArrayRef, order: Operand = "C") -> ArrayRef:
 @program(VIEW, "ndarray.flatten")
 def flatten(ctx: Context, a: ArrayRef, order: Operand = "C") -> ArrayRef:
     """A fresh array of one axis."""
-    return _reshaped(ctx, _c_only(ctx, copied(ctx, a), order, "flatten"), (a_size(a),))
+    return reshaped(ctx, _c_only(ctx, copied(ctx, a), order, "flatten"), (a_size(a),))
 
 
 def a_size(ref: ArrayRef) -> Size:
@@ -190,7 +191,7 @@ def reshape(ctx: Context, a: Operand, /, shape: Operand, order: Operand = "C", *
     ref = as_array(ctx, a)
     if copy is not None:
         raise ctx.refuse("reshape", "copy=")
-    return _reshaped(ctx, _c_only(ctx, ref, order, "reshape"), _new_shape(ctx, ref, shape))
+    return reshaped(ctx, _c_only(ctx, ref, order, "reshape"), _new_shape(ctx, ref, shape))
 
 
 @program(VIEW, "ndarray.reshape")
@@ -230,7 +231,7 @@ def _quotient(ctx: Context, ref: ArrayRef, rest: Size, total: Size) -> Size:
     return product(left)
 
 
-def _reshaped(ctx: Context, ref: ArrayRef, shape: tuple[Size, ...]) -> ArrayRef:
+def reshaped(ctx: Context, ref: ArrayRef, shape: tuple[Size, ...]) -> ArrayRef:
     strides = _reshape_strides(ctx, ref, shape)
     if strides is None:
         ref, strides = copied(ctx, ref), c_strides(shape)
