@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npcompile.core.errors import refuse
 from npcompile.graph.ir import (
     Items,
     NewArray,
@@ -13,7 +14,7 @@ from npcompile.graph.ir import (
     Tree,
     ViewOf,
 )
-from npcompile.graph.types import Scalar
+from npcompile.graph.types import Array, Scalar
 from npcompile.program.ir import (
     Alloc,
     Bind,
@@ -55,6 +56,7 @@ class Results:
                     self.cells[cell] = self._claim(node)
             case ViewOf(_, NewArray() as base, _, _):
                 self.place(base)
+                self._check_layout(base)
             case NumberOf(node):
                 self.numbers.append(self.s.number(node))
             case Items(_, items):
@@ -74,6 +76,15 @@ class Results:
         place = s.store(node, memory) if node.op != "empty" else memory.whole(s.facts)
         s.place.setdefault(node, place)
         return memory
+
+    def _check_layout(self, base: NewArray) -> None:
+        """A view's window is told in the strides of the type."""
+        type_ = base.node.type
+        assert isinstance(type_, Array)
+        norm = self.s.facts.norm
+        if tuple(map(norm, type_.strides)) != self.cells[base.cell].whole(self.s.facts).strides:
+            raise refuse("view", "of an array whose copy is laid out in another way",
+                         base.node.line)
 
     def tree(self, tree: Tree) -> Result:
         match tree:

@@ -61,13 +61,14 @@ Draft = Union[Fetch, Const, AxisIndex, SizeValue, Apply]
 
 @dataclass(eq=False, slots=True)
 class Nest:
-    """``order`` (slowest first) and ``groups`` of axes that become one are given for reductions;
-    other nests are free to choose."""
+    """``order`` (slowest first) and ``groups`` of axes that become one are given for reductions,
+    and whether other reduced axes may be joined; other nests are free to choose."""
 
     extents: tuple[Size, ...]
     reduced: tuple[int, ...] = ()
     order: tuple[int, ...] | None = None
     groups: tuple[tuple[int, ...], ...] = ()
+    joins: bool = False
     values: list[Draft] = field(default_factory=list)
     puts: list[Put] = field(default_factory=list)
     folds: list[Fold] = field(default_factory=list)
@@ -214,7 +215,8 @@ class Nest:
         return loops
 
     def _joins(self, outer: int, inner: int) -> bool:
-        if outer in self.reduced or inner in self.reduced:
+        reduced = (outer in self.reduced, inner in self.reduced)
+        if any(reduced) and not (all(reduced) and self.joins):
             return False
         extent = self.extents[inner]
         return all(a.steps[outer] == a.steps[inner] * extent for a in self._accesses())

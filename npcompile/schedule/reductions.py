@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
@@ -11,6 +13,7 @@ import numpy as np
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import Const, Node, Number, Reduction
+from npcompile.graph.layout import fresh_strides
 from npcompile.graph.primitives import REDUCTIONS
 from npcompile.graph.types import Array
 from npcompile.ops.canonical import plan
@@ -24,12 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Axes to loop over, slowest first; groups that are one loop; pieces of a run."""
+    """Axes to loop over, slowest first; groups of them that are one loop; pieces of a run."""
 
     axes: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...] = ()
     chunk: Size = 0
-    flat: int = 1
+    packed: bool = False  # whether runs span axes that are no single run of memory
+    any: bool = False  # whether every order gives the same bits
 
 
 def reduce(s: Scheduler, node: Node) -> None:
@@ -38,8 +42,17 @@ def reduce(s: Scheduler, node: Node) -> None:
     operand = node.args[0]
     initial = _initial(node, attrs)
     order = _order(s, operand, attrs)
-    if order.flat > 1:
-        _flatten(s, operand, order)
+    if order.packed:
+        s.note(node, "NumPy sums it through a buffer: so do we")
+        with _packed(s, operand, order):
+            _reduce(s, node, order, initial)
+    else:
+        _reduce(s, node, order, initial)
+
+
+def _reduce(s: Scheduler, node: Node, order: Order, initial: Number | None) -> None:
+    attrs = cast(Reduction, node.attrs)
+    operand = node.args[0]
     work = _collect(s, node, operand, order)
     extents = s.shape(operand)
     nest = _nest(s, extents, attrs, order, work)
@@ -73,15 +86,18 @@ def _order(s: Scheduler, operand: Node, attrs: Reduction) -> Order:
     """The canonical order; where every order gives the same bits, that of memory."""
     place = s.place.get(operand)
     assert isinstance(operand.type, Array)
-    strides = operand.type.strides if place is None else place.strides
-    strides = tuple(map(s.facts.norm, strides))
+    strides = tuple(map(s.facts.norm, operand.type.strides))
     shape = s.shape(operand)
     if attrs.kind in ("sum", "prod") and attrs.loop.kind in "fc":
+        if place is not None and place.strides != strides:
+            raise refuse(attrs.kind, "of an array whose copy is laid out in another way",
+                         operand.line)
         return _canonical(s, shape, strides, attrs, operand.dtype != attrs.loop)
     kept = [k for k in range(len(shape)) if k not in attrs.axes]
     if attrs.kind.startswith("arg"):
-        return Order((*kept, *attrs.axes))
-    return Order(tuple(sorted(range(len(shape)), key=lambda k: weight(strides[k]), reverse=True)))
+        return Order((*kept, *attrs.axes), any=True)
+    axes = sorted(range(len(shape)), key=lambda k: weight(strides[k]), reverse=True)
+    return Order(tuple(axes), any=True)
 
 
 def _canonical(
@@ -91,14 +107,29 @@ def _canonical(
     axes = tuple([axis for group in found.axes for axis in group.axes])
     if not any(group.reduced for group in found.axes):  # all reduced axes have one element
         axes = (*axes, attrs.axes[-1]) if attrs.axes else axes
-    groups = tuple([group.axes for group in found.axes if len(group.axes) > 1])
-    if attrs.kind == "prod":
-        return Order(axes, groups)
-    return Order(axes, groups, found.chunk, max(found.flat, 1))
+    parts = [group.axes for group in found.axes]
+    packed = found.flat > 1 and attrs.kind == "sum"
+    if packed:
+        parts[-found.flat :] = [tuple([axis for part in parts[-found.flat :] for axis in part])]
+    groups = tuple([part for part in parts if len(part) > 1])
+    return Order(axes, groups, found.chunk if attrs.kind == "sum" else 0, packed)
 
 
-def _flatten(s: Scheduler, operand: Node, order: Order) -> None:
-    raise refuse("sum", "over several axes that are no single run of memory", operand.line)
+@contextmanager
+def _packed(s: Scheduler, operand: Node, order: Order) -> Iterator[None]:
+    """For a while the operand's elements stand in memory in the order of the sum."""
+    shape = s.shape(operand)
+    units = [axis for axis in range(len(shape)) if axis not in order.axes]
+    strides = fresh_strides(shape, (*units, *order.axes))
+    memory = s.memory("t", "temp", operand.dtype, shape, strides)
+    packed = s.store(operand, memory)
+    before = s.place.get(operand)
+    s.place[operand] = packed
+    yield
+    if before is None:
+        del s.place[operand]
+    else:
+        s.place[operand] = before
 
 
 def _collect(s: Scheduler, node: Node, operand: Node, order: Order) -> Work:
@@ -141,10 +172,11 @@ def _nest(
     if (
         isinstance(last, Nest) and last.folds and last.extents == extents
         and last.reduced == reduced and last.order == order.axes and last.groups == order.groups
+        and last.joins == order.any
         and last.accepts(s.facts, work.loads, [])
     ):
         return last
-    nest = Nest(extents, reduced, order.axes, order.groups)
+    nest = Nest(extents, reduced, order.axes, order.groups, order.any)
     s.steps.append(nest)
     return nest
 

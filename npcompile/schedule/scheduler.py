@@ -97,12 +97,15 @@ class Scheduler:
 
     def run(self) -> None:
         """Schedules every node; results are the caller's to ask for."""
+        for node in self.graph.params:
+            if node in self.binds:
+                self.bind(node)
         for position, node in enumerate(self.graph.region.nodes):
             self.now = position
             _HANDLERS.get(node.op, Scheduler._virtual)(self, node)
             if self.demand.last_use.get(node, -1) > position:
                 self.live[node] = None
-            if node in self.binds:
+            if node in self.binds and node.op != "param":
                 self.bind(node)
         self.now = END
 

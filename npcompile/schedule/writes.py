@@ -54,8 +54,9 @@ def _own(s: Scheduler, node: Node) -> Place:
 def _stays(s: Scheduler, value: Node, target: Place) -> bool:
     """Whether the value can be found in the target from now on."""
     return (
-        value not in s.place and not target.part and value.dtype == target.dtype
-        and s.shape(value) == target.shape and target.shape != ()
+        isinstance(value.type, Array) and value not in s.place and not target.part
+        and value.dtype == target.dtype and s.shape(value) == target.shape
+        and tuple(map(s.facts.norm, value.type.strides)) == target.strides
         and s.demand.last_use[value] > s.now
     )
 
