@@ -27,7 +27,7 @@ def use_deterministic_algorithms(mode: Deterministic, warn_only: bool = False) -
     >>> npcompile.use_deterministic_algorithms(False)
     """
     config.set_deterministic_mode(mode, warn_only)
-    config.modes_in_force(bool(mode))
+    config.modes.change(standing=bool(mode))
 
 
 @contextmanager
@@ -46,8 +46,9 @@ def deterministic(mode: Deterministic = True, warn_only: bool = False) -> Iterat
     ...     pass
     """
     token = config.set_deterministic_mode(mode, warn_only)
-    config.modes_in_force(bool(mode))
+    config.modes.change(1 if mode else 0)
     try:
         yield
     finally:
+        config.modes.change(-1 if mode else 0)
         config.reset_deterministic_mode(token)

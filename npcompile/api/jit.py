@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+import threading
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from npcompile.api.explain import Explanation, explain
-from npcompile.api.lower import Lowered, lower
-from npcompile.core.config import Config, Deterministic, disabled, from_environment
+from npcompile.core.config import Config, Deterministic, disabled, from_environment, modes
 from npcompile.runtime.callable import FunctionBase, install
-from npcompile.runtime.dispatch import Dispatcher, Version
-from npcompile.runtime.native import Native
+
+if TYPE_CHECKING:
+    from npcompile.api.explain import Explanation
+    from npcompile.api.lower import Lowered
+    from npcompile.runtime.dispatch import Dispatcher
 
 
 class CacheInfo(tuple[int, int, int]):
@@ -28,6 +30,9 @@ class CacheInfo(tuple[int, int, int]):
         return f"CacheInfo(compiled={self[0]}, refused={self[1]}, fallbacks={self[2]})"
 
 
+_lock = threading.Lock()
+
+
 class Jit(FunctionBase):
     """A function under :func:`jit`.
 
@@ -35,27 +40,37 @@ class Jit(FunctionBase):
     function is ``__wrapped__``.
     """
 
+    __qualname__: str
+
     def __init__(self, function: types.FunctionType, config: Config) -> None:
         functools.update_wrapper(self, function)
         self.__wrapped__ = function
-        self._dispatcher = Dispatcher(function, config)
-        self._dispatcher.on_version = self._install
-        self._next = 0
+        self.config = config
+        self._made: Dispatcher | None = None
+        modes.listeners.add(self)
+
+    @property
+    def _dispatcher(self) -> Dispatcher:
+        """Made at the first call: the compiler is imported then, not before."""
+        if self._made is None:
+            from npcompile.runtime.dispatch import Dispatcher
+
+            with _lock:
+                if self._made is None:
+                    self._made = Dispatcher(self.__wrapped__, self.config, self.modes_changed)
+        return self._made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._dispatcher(*args, **kwargs)
 
-    def _install(self, version: Version) -> None:
-        """Puts a version's entry before those of the older ones."""
-        made = version.executable
-        if version.direct and isinstance(made, Native) and not self.config.check:
-            made.state.next, self._next = self._next, made.address
-            install(self, made.address)
-
-    @property
-    def config(self) -> Config:
-        """The options it was made with."""
-        return self._dispatcher.config
+    def modes_changed(self) -> None:
+        """Chains the entries of the versions that may be called directly, the newest first."""
+        first = 0
+        if self._made is not None and not self.config.check:
+            for version in reversed(self._made.versions):
+                if version.installable(bool(modes or self.config.deterministic)):
+                    first = version.precede(first)
+        install(self, first)
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What becomes of a call with these arguments: captured, left, fused, guarded.
@@ -63,26 +78,29 @@ class Jit(FunctionBase):
         The arguments are looked at, not changed; nothing is run.  Without arguments: what
         happened so far.
         """
+        from npcompile.api.explain import explain
+
         return explain(self._dispatcher, args, kwargs)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The stages of compiling a call: ``.graph .program .llvm .asm``."""
+        from npcompile.api.lower import lower
+
         return lower(self._dispatcher, args, kwargs)
 
     def clear_cache(self) -> None:
         """Forgets all compiled versions of this process."""
-        install(self, 0)
-        self._next = 0
         self._dispatcher.clear()
+        self.modes_changed()
 
     def cache_info(self) -> CacheInfo:
         """Numbers of compiled versions, refused kinds of calls, and calls run in Python."""
         d = self._dispatcher
         return CacheInfo((len(d.versions), len(d.refusals), sum(d.fallbacks.values())))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> str:
         """Pickles by reference, as functions do; the other side finds its own in the cache."""
-        return _by_reference, (self.__module__, self.__qualname__)
+        return self.__qualname__
 
     def __copy__(self) -> Jit:
         return self
@@ -97,17 +115,10 @@ class Jit(FunctionBase):
     def _source_hash(self) -> str:
         from npcompile.runtime.cache import fingerprint
 
-        return fingerprint(self.__wrapped__.__code__)
+        return str(fingerprint(self.__wrapped__.__code__))
 
     def __repr__(self) -> str:
         return f"<npcompile.jit {self.__module__}.{self.__qualname__}>"
-
-
-def _by_reference(module: str, qualname: str) -> Any:
-    found: Any = __import__(module, fromlist=["_"])
-    for name in qualname.split("."):
-        found = getattr(found, name)
-    return found
 
 
 @overload

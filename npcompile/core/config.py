@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, Literal
+from weakref import WeakSet
 
 Deterministic = Literal[False, True, "portable"]
 
@@ -75,16 +75,33 @@ def reset_deterministic_mode(token: Any) -> None:
     _mode.reset(token)
 
 
-#: called with True when a mode comes into force anywhere: machine-code entries, which don't look
-#: at context variables, then let every call pass through Python
-on_mode: list[Callable[[], None]] = []
+class _Modes:
+    """Whether any thread or task may have a mode in force.
+
+    Machine-code entries don't look at context variables: while this is so, only versions that
+    keep every promise are called directly.
+    """
+
+    def __init__(self) -> None:
+        self.blocks = 0  # ``with deterministic(...)`` blocks that are open
+        self.standing = bool(_deterministic(os.environ.get("NPCOMPILE_DETERMINISTIC", "")))
+        self.listeners: WeakSet[Any] = WeakSet()
+
+    def __bool__(self) -> bool:
+        return self.standing or self.blocks > 0
+
+    def change(self, blocks: int = 0, standing: bool | None = None) -> None:
+        """Opens (1) or closes (-1) a block, or sets what stands outside of blocks."""
+        before = bool(self)
+        self.blocks += blocks
+        if standing is not None:
+            self.standing = standing
+        if bool(self) != before:
+            for listener in list(self.listeners):
+                listener.modes_changed()
 
 
-def modes_in_force(active: bool) -> None:
-    """Tells whoever listens that calls must look at the mode from now on."""
-    if active:
-        for listener in on_mode:
-            listener()
+modes = _Modes()
 
 
 def from_environment(**options: Any) -> Config:

@@ -53,6 +53,20 @@ class Version:
         executable = self.executable
         return not isinstance(executable, Native) or executable.wiring.connect(executable.state)
 
+    def installable(self, modes: bool) -> bool:
+        """Whether calls may go to its entry directly, while deterministic modes are in force."""
+        return (
+            self.direct
+            and isinstance(self.executable, Native)
+            and not (modes and build.unpromised(self.trace.graph, "portable"))
+        )
+
+    def precede(self, following: int) -> int:
+        """Puts its entry before the one at an address; its own address."""
+        assert isinstance(self.executable, Native)
+        self.executable.state.next = following
+        return self.executable.address
+
     def run(self, args: tuple[Any, ...], leaves: tuple[Any, ...]) -> Any:
         """The result, or ``MISS``; raises :class:`Left` if leaves were passed."""
         return self.executable(args if self.direct else leaves)
@@ -67,15 +81,19 @@ class Dispatcher:
         The plain Python function.
     config
         Its options.
+    on_version
+        Called when there is a new version.
     """
 
-    def __init__(self, function: FunctionType, config: Config) -> None:
+    def __init__(
+        self, function: FunctionType, config: Config, on_version: Callable[[], None]
+    ) -> None:
         self.function = function
         self.config = config
         self.versions: list[Version] = []
         self.refusals: dict[object, Refusal] = {}
         self.fallbacks: Counter[str] = Counter()
-        self.on_version: Callable[[Version], None] = lambda version: None
+        self.on_version = on_version
         self._refused_kinds: Counter[object] = Counter()
         self._last_refusal: dict[object, Refusal] = {}
         self._lock = threading.RLock()
@@ -199,7 +217,7 @@ class Dispatcher:
                 raise Refused(Refusal("guards", "the arguments don't satisfy their own guards"))
             self.versions.insert(0, version)
             logs.log("recompiles", lambda: f"{self.function.__qualname__}: {len(self.versions)}")
-            self.on_version(version)
+            self.on_version()
             return version, leaves
 
     def _make(self, bound: dict[str, Any]) -> Version:
@@ -240,7 +258,7 @@ class Dispatcher:
             if not wanted:
                 return left.result
             if version.trace.graph.written:
-                warn_by_candidates(version.trace, wanted)
+                warn_by_candidates(version.trace, wanted, self.function)
                 return left.result
         if left.number == OVERLAP:
             overlap = Refusal("arguments", left.reason)
@@ -310,7 +328,7 @@ def flags_wanted(flags: frozenset[str]) -> list[str]:
     return [name for name in CATEGORIES if name in flags and state[name] != "ignore"]
 
 
-def warn_by_candidates(traced: Trace, wanted: list[str]) -> None:
+def warn_by_candidates(traced: Trace, wanted: list[str], function: FunctionType) -> None:
     """Warns, or raises, as NumPy would, at the line of the first operation that can raise each
     category.  (Results are in place already, so the function can't be run again.)"""
     state = np.geterr()
@@ -321,8 +339,7 @@ def warn_by_candidates(traced: Trace, wanted: list[str]) -> None:
         if action == "raise":
             raise FloatingPointError(text)
         if action == "warn":
-            code = traced.code
-            warnings.warn_explicit(text, RuntimeWarning, code.co_filename, line)
+            warnings.warn_explicit(text, RuntimeWarning, function.__code__.co_filename, line)
         elif action == "print":
             print(f"Warning: {text}")
         elif action == "call":

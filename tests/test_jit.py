@@ -1,0 +1,397 @@
+"""`jit` as a citizen: it behaves like the function that it replaces."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import npcompile
+from npcompile import jit
+
+
+@jit
+def line(x: Any, a: float = 2, *, b: float = 1) -> Any:
+    """A line."""
+    return x * a + b
+
+
+def compiled(function: Any) -> int:
+    return int(function.cache_info().compiled)
+
+
+X = np.arange(12.0)
+
+
+class TestIdentity:
+    def test_keeps_name_doc_and_signature(self) -> None:
+        assert line.__name__ == "line"
+        assert line.__doc__ == "A line."
+        assert line.__module__ == __name__
+        wanted = "(x: 'Any', a: 'float' = 2, *, b: 'float' = 1) -> 'Any'"
+        assert str(inspect.signature(line)) == wanted
+        assert line.__wrapped__(X).tolist() == (X * 2 + 1).tolist()
+
+    def test_with_options(self) -> None:
+        @jit(fullgraph=True, parallel=False)
+        def f(x: Any) -> Any:
+            return x + 1
+
+        assert f(X).tolist() == (X + 1).tolist()
+        assert f.config.fullgraph
+
+    def test_rejects_what_is_no_function(self) -> None:
+        with pytest.raises(TypeError, match="Python functions"):
+            jit(3)
+        with pytest.raises(TypeError):
+            jit(unknown_option=True)(lambda x: x)
+
+    def test_pickles_by_reference(self) -> None:
+        assert pickle.loads(pickle.dumps(line)) is line
+        with pytest.raises((pickle.PicklingError, AttributeError)):
+            pickle.dumps(jit(lambda x: x))
+
+    def test_copies_are_itself(self) -> None:
+        assert copy.copy(line) is line
+        assert copy.deepcopy(line) is line
+
+    def test_token_is_stable_and_tells_functions_apart(self) -> None:
+        one, other = jit(lambda x: x + 1), jit(lambda x: x + 2)
+        assert one.__dask_tokenize__() == one.__dask_tokenize__()
+        assert one.__dask_tokenize__() != other.__dask_tokenize__()
+
+    def test_disabled(self) -> None:
+        code = "import npcompile; f = lambda x: x; assert npcompile.jit(f) is f"
+        env = {**os.environ, "NPCOMPILE_DISABLE": "1"}
+        subprocess.run([sys.executable, "-c", code], env=env, check=True)
+
+
+class TestCalls:
+    def test_keywords_and_defaults(self) -> None:
+        for args, kwargs in [((X,), {}), ((X, 3), {}), ((X,), {"b": 5}), ((), {"x": X, "a": 0.5})]:
+            want = line.__wrapped__(*args, **kwargs)
+            assert line(*args, **kwargs).tolist() == want.tolist()
+
+    def test_wrong_arguments_raise_as_python_does(self) -> None:
+        with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'x'"):
+            line()
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            line(X, c=1)
+
+    def test_methods(self) -> None:
+        class Filter:
+            def __init__(self, gain: float) -> None:
+                self.gain = gain
+
+            @jit
+            def apply(self, x: Any) -> Any:
+                return x * self.gain
+
+            @staticmethod
+            @jit
+            def twice(x: Any) -> Any:
+                return x * 2
+
+        filter_ = Filter(3.0)
+        assert filter_.apply(X).tolist() == (X * 3).tolist()
+        filter_.gain = 4.0
+        assert filter_.apply(X).tolist() == (X * 4).tolist()
+        assert filter_.twice(X).tolist() == (X * 2).tolist()
+        assert compiled(Filter.__dict__["apply"]) == 1
+
+    def test_variadic(self) -> None:
+        @jit
+        def total(*arrays: Any, **options: Any) -> Any:
+            result = arrays[0]
+            for array in arrays[1:]:
+                result = result + array * options.get("scale", 1)
+            return result
+
+        assert total(X, X, X, scale=2).tolist() == (X + X * 2 + X * 2).tolist()
+        assert total(X).tolist() == X.tolist()
+
+    def test_containers_and_dataclasses_as_arguments(self) -> None:
+        class Pair(NamedTuple):
+            left: Any
+            right: Any
+
+        @dataclasses.dataclass
+        class Model:
+            weight: Any
+            bias: float
+
+        @jit
+        def f(pair: Pair, model: Model, options: dict[str, float]) -> Any:
+            return Pair(pair.left * model.weight + model.bias, pair.right - options["shift"])
+
+        got = f(Pair(X, X), Model(X, 0.5), {"shift": 2.0})
+        assert type(got) is Pair
+        assert got.left.tolist() == (X * X + 0.5).tolist()
+        assert got.right.tolist() == (X - 2).tolist()
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            np.array([1, "a"], dtype=object),
+            np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]),
+            np.array(["a", "b"]),
+            np.ma.masked_array([1.0, 2.0], [True, False]),
+            np.matrix([[1.0, 2.0]]),
+            np.arange(4.0).astype(">f8"),
+            np.array(["2020-01-01"], dtype="M8[D]"),
+            np.arange(3, dtype=np.longdouble),
+        ],
+    )
+    def test_other_arrays_run_in_python(self, value: Any) -> None:
+        def f(x: Any) -> Any:
+            return x[::-1]
+
+        got, want = jit(f)(value), f(value)
+        assert type(got) is type(want)
+        assert got.dtype == want.dtype
+        assert got.tolist() == want.tolist()
+
+    def test_globals_are_read_at_each_call(self) -> None:
+        scope: dict[str, Any] = {"np": np, "K": 2.0}
+        exec("def g(x): return x - 1\ndef f(x): return g(x) * K", scope)
+        f = jit(scope["f"])
+        assert f(X).tolist() == ((X - 1) * 2).tolist()
+        scope["K"] = 5.0
+        assert f(X).tolist() == ((X - 1) * 5).tolist()
+        scope["K"] = 5
+        assert f(X).tolist() == ((X - 1) * 5).tolist()
+        exec("def g(x): return x + 1", scope)
+        assert f(X).tolist() == ((X + 1) * 5).tolist()
+
+    def test_closures_are_read_at_each_call(self) -> None:
+        gain = 2.0
+
+        @jit
+        def f(x: Any) -> Any:
+            return x * gain
+
+        assert f(X).tolist() == (X * 2).tolist()
+        gain = 3.0
+        assert f(X).tolist() == (X * 3).tolist()
+
+    def test_changed_code_of_a_callee(self) -> None:
+        def g(x: Any) -> Any:
+            return x + 1
+
+        @jit
+        def f(x: Any) -> Any:
+            return g(x)
+
+        assert f(X).tolist() == (X + 1).tolist()
+        g.__code__ = (lambda x: x + 2).__code__
+        assert f(X).tolist() == (X + 2).tolist()
+
+
+class TestOneCompile:
+    def test_fifty_shapes(self) -> None:
+        f = jit(lambda x, y: (x * 2 + y).sum(axis=1))
+        for n in range(2, 52):
+            x = np.random.default_rng(n).random((n, n + 3))
+            assert f(x, x).tolist() == (x * 2 + x).sum(axis=1).tolist()
+        assert compiled(f) == 1
+
+    def test_twenty_numbers(self) -> None:
+        f = jit(lambda x, k, r: x * k + r)
+        for k in range(20):
+            assert f(X, k, k / 7).tolist() == (X * k + k / 7).tolist()
+        assert compiled(f) == 1
+
+    def test_types_are_versions(self) -> None:
+        f = jit(lambda x, k: x * k)
+        for x in (X, X.astype("f4"), X.astype("i8")):
+            for k in (2, 2.0):
+                got, want = f(x, k), x * k
+                assert got.dtype == want.dtype
+                assert got.tolist() == want.tolist()
+        assert compiled(f) == 6
+
+
+class TestExits:
+    def test_raises_where_python_raises(self) -> None:
+        def f(x: Any) -> Any:
+            if (x < 0).any():
+                raise ValueError("negative")
+            return np.sqrt(x)
+
+        g = jit(f)
+        assert g(X).tolist() == f(X).tolist()
+        with pytest.raises(ValueError, match="negative") as caught:
+            g(-X)
+        assert caught.traceback[-1].lineno == inspect.getsourcelines(f)[1] + 1
+        assert compiled(g) == 1
+
+    def test_overflow_of_python_ints(self) -> None:
+        f = jit(lambda n, x: (n * n, x + 1))
+        assert f(3, X)[0] == 9
+        assert f(2**40, X)[0] == 2**80
+        assert f(2**70, X)[0] == 2**140
+
+    def test_overlapping_arguments(self) -> None:
+        def f(a: Any, b: Any) -> None:
+            a[1:] += b[:-1]
+
+        g, x, y = jit(f), X.copy(), X.copy()
+        g(x.copy(), X)
+        g(x[2:], x[:-2])
+        f(y[2:], y[:-2])
+        assert x.tolist() == y.tolist()
+        g(x, x)
+        f(y, y)
+        assert x.tolist() == y.tolist()
+        assert g.cache_info().fallbacks == 2
+
+    def test_read_only_argument(self) -> None:
+        def f(a: Any) -> None:
+            a += 1
+
+        g, x = jit(f), X.copy()
+        g(x)
+        x.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            g(x)
+
+    def test_identity_of_results(self) -> None:
+        f = jit(lambda a: (a, a[1:], a.T, a))
+        got = f(X)
+        assert got[0] is X
+        assert got[3] is X
+        assert got[1].base is X
+        assert np.shares_memory(got[1], X)
+
+    def test_fullgraph_raises(self) -> None:
+        f = jit(lambda x: print(x), fullgraph=True)
+        with pytest.raises(npcompile.CompileError, match="print"):
+            f(X)
+
+    def test_check_finds_a_wrong_kernel(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        f = jit(lambda x: x + 1, check=True)
+        assert f(X).tolist() == (X + 1).tolist()
+        monkeypatch.setattr(f._dispatcher, "call", lambda x: x + 2)
+        with pytest.raises(npcompile.CheckError):
+            f(X)
+
+
+class TestWarnings:
+    def test_as_numpy_warns(self) -> None:
+        f = jit(lambda x: 1.0 / x)
+        assert f(X + 1).tolist() == (1 / (X + 1)).tolist()
+        with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide"):
+            f(X)
+        with np.errstate(divide="ignore"):
+            assert f(X)[0] == np.inf
+        with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+            f(X)
+
+    def test_quiet_comparison_of_nan(self) -> None:
+        x = np.array([np.nan, 1.0])
+        with np.errstate(all="raise"):
+            assert jit(lambda x: x < 2)(x).tolist() == [False, True]
+
+
+class TestThreadsAndProcesses:
+    def test_racing_first_calls(self) -> None:
+        f = jit(lambda x, k: (x * k).sum())
+        results: list[Any] = []
+        start = threading.Barrier(8)
+
+        def work(k: int) -> None:
+            start.wait()
+            results.extend((k, f(X, k)) for _ in range(50))
+
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(results) == 400
+        assert all(value == (X * k).sum() for k, value in results)
+        assert compiled(f) == 1
+
+    def test_after_fork(self) -> None:
+        big = np.arange(400_000.0)
+        assert line(big)[-1] == big[-1] * 2 + 1
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0 if line(big)[-1] == big[-1] * 2 + 1 and line(X, 7)[1] == 8 else 1)
+        assert os.waitpid(pid, 0)[1] == 0
+
+    def test_spawned(self) -> None:
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            assert pool.map(line, [X])[0].tolist() == (X * 2 + 1).tolist()
+
+
+class TestDeterminism:
+    def test_products_are_refused_by_name_in_portable_mode(self) -> None:
+        a = np.ones((3, 3))
+        f = jit(lambda a: a @ a)
+        assert f(a).tolist() == (a @ a).tolist()
+        with npcompile.deterministic("portable"), pytest.raises(
+            npcompile.DeterminismError, match="matmul"
+        ):
+            f(a)
+        assert f(a).tolist() == (a @ a).tolist()
+
+    def test_warn_only(self) -> None:
+        a = np.ones((3, 3))
+        with npcompile.deterministic("portable", warn_only=True), pytest.warns(match="matmul"):
+            jit(lambda a: a @ a)(a)
+
+    def test_fallback_is_refused(self) -> None:
+        f = jit(lambda x: print(x) or x, deterministic=True)
+        with pytest.raises(npcompile.DeterminismError, match="print"):
+            f(X)
+
+
+class TestExplain:
+    def test_names_the_line_of_a_refusal(self) -> None:
+        def f(x: Any) -> Any:
+            y = x + 1
+            print(y[0])
+            return y
+
+        told = jit(f).explain(X)
+        assert not told.captured
+        assert told.refusal.line == inspect.getsourcelines(f)[1] + 2
+        assert "print" in str(told)
+
+    def test_tells_kernels(self) -> None:
+        told = jit(lambda x: x * 2 + 1).explain(X)
+        assert told.captured
+        assert len(told.kernels) == 1
+        assert "valid while" in str(told)
+
+    def test_lower(self) -> None:
+        stages = jit(lambda x: x * 2 + 1).lower(X)
+        assert "mul" in stages.graph
+        assert "kernel" in stages.program
+        assert "define i64 @body" in stages.llvm
+        assert "mulpd" in stages.asm or "vfmadd" not in stages.asm
+
+
+def test_a_million_calls_leak_nothing() -> None:
+    import resource
+
+    f = jit(lambda x: x * 2 + 1)
+    f(X)
+    counts = [sys.getrefcount(o) for o in (X, X.dtype, None, f)]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(1_000_000):
+        f(X)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2000
+    after = [sys.getrefcount(o) for o in (X, X.dtype, None, f)]
+    assert all(abs(a - b) < 50 for a, b in zip(after, counts))
