@@ -34,10 +34,13 @@ class Runner:
         emitted = cpu.emit(program, self.frame, target, **options)
         self.text = emitted.text
         self.code = cpu.compile(emitted.text, target, emitted.optimise)
-        objects = {f"obj.{n}": id(o) for n, o in enumerate(emitted.objects)}
-        self.keep = emitted.objects
+        self.keep = [self.prepare(o) for o in emitted.objects]
+        objects = {f"obj.{n}": id(o) for n, o in enumerate(self.keep)}
         self.loaded = cpu.load(self.code, objects)
         self.body = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.loaded["body"])
+
+    def prepare(self, what):
+        return what
 
     def __call__(self, *params):
         """Status and the arrays or numbers of result and scalar buffers."""

@@ -66,7 +66,7 @@ def sample(dtype, shape):
     return rng.integers(info.min, info.max, shape, dtype, endpoint=True)
 
 
-LENGTHS = [*range(0, 20), 31, 63, 64, 65, 127, 128, 129, 136, 200, 255, 256, 257, 300, 1000, 1031,
+LENGTHS = [*range(20), 31, 63, 64, 65, 127, 128, 129, 136, 200, 255, 256, 257, 300, 1000, 1031,
            4096, 12345, 100003]
 
 

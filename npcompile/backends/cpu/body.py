@@ -1,20 +1,18 @@
 """A program as ``define i64 @body(ptr %frame)``: statements in order (see :mod:`.frame`).
 
-Temporaries are in the frame too; every way out frees those that are left.  Result arrays belong to
-whoever called, however the body ends: their object slots are 0 or hold a reference.
+Whoever calls clears the slots of temporaries and results first.  Every way out frees the
+temporaries that are left; result arrays are the caller's, however the body ends.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from npcompile.backends.cpu import kernels
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE, RAISED, Frame
+from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, new_array
 from npcompile.backends.cpu.sizes import Sizes, Slots
-from npcompile.backends.cpu.symbols import descr
 from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
 from npcompile.core.sizes import Size, product
 from npcompile.graph.types import c_strides
@@ -22,6 +20,7 @@ from npcompile.program.ir import (
     Alloc,
     Bind,
     Buffer,
+    Call,
     Check,
     For,
     Free,
@@ -32,11 +31,9 @@ from npcompile.program.ir import (
     While,
 )
 
-NULL = Value("null", "ptr")
-#: where an array object keeps the address of its first element, and its flags' default
-ARRAY_DATA = object.__basicsize__
 ALIGNMENT = 64
-WRITEABLE = 0x0400  # NPY_ARRAY_WRITEABLE
+#: elements times nodes from which on a kernel is worth waking threads for (some 10 us of work)
+PARALLEL_WORK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +57,29 @@ class _Body:
     frame: Frame
     target: Target
     parallel: bool
-    objects: list[object] = field(default_factory=list)
+    objects: Objects = field(default_factory=Objects)
     depth: int = 0  # of loops around the statement
 
     def __post_init__(self) -> None:
         self.module = Module()
         self.f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
         self.slots = Slots(self.f, self.frame, self.f.params[0])
+        self.calls = HostCalls(self.slots, self.objects, lambda: self.leave(i64(RAISED)))
         self.kernels = 0
         self.status = self.f.alloca("i64")
 
     def emit(self) -> Emitted:
         f = self.f
-        temps = [b for b in self.program.buffers if b.kind == "temp"]
-        for buffer in temps:
-            self.slots.set_data(buffer, NULL)
         self.block(self.program.body)
         self.leave(i64(DONE))
         f.label("leave")
-        for buffer in temps:
-            f.run("free", self.slots.data(buffer))
+        for buffer in self.program.buffers:
+            if buffer.kind == "temp":  # null if it is not there
+                f.run("free", self.slots.data(buffer))
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
         scalar_loops = any(isinstance(s, (For, While)) for s in self.program.body)
-        return Emitted(self.module.text(), tuple(self.objects), ("body",) if scalar_loops else ())
+        optimise = ("body",) if scalar_loops else ()
+        return Emitted(self.module.text(), tuple(self.objects.listed), optimise)
 
     def leave(self, status: Value) -> None:
         """Frees what is left and returns."""
@@ -130,8 +127,8 @@ class _Body:
                 self.repeat(statement)
             case If():
                 self.choose(statement)
-            case _:
-                raise NotImplementedError(type(statement).__name__)
+            case Call():
+                self.calls.emit(statement)
 
     def loop(self, loop: For) -> None:
         """The step may be of either sign: trips are counted."""
@@ -196,35 +193,17 @@ class _Body:
 
     def alloc_result(self, buffer: Buffer) -> None:
         f = self.f
-        strides = NULL
+        sizes = Sizes(self.slots)
+        strides = None
         if buffer.strides != c_strides(buffer.shape):
-            in_bytes = tuple(s * buffer.dtype.itemsize for s in buffer.strides)
-            strides = self.numbers(in_bytes)
-        made = self.new_array(buffer.dtype, self.numbers(buffer.shape), strides,
-                              len(buffer.shape), NULL)
+            strides = [sizes(s * buffer.dtype.itemsize) for s in buffer.strides]
+        made = new_array(f, buffer.dtype, [sizes(n) for n in buffer.shape], strides)
         self.leave_if(f.icmp("eq", made, NULL), i64(RAISED))
         if self.depth:  # made anew in every turn
             f.run("Py_DecRef", self.slots.object(buffer))
         self.slots.set_object(buffer, made)
         place = f.offset(made, "i8", i64(ARRAY_DATA))
         self.slots.set_data(buffer, f.load(place, "ptr"))
-
-    def new_array(self, dtype: np.dtype, shape: Value, strides: Value, rank: int,
-                  data: Value) -> Value:
-        """A new array object, of fresh memory if ``data`` is null."""
-        f = self.f
-        kind = self.module.extern(descr(dtype))
-        f.run("Py_IncRef", kind)  # NewFromDescr takes it over
-        writeable = 0 if data is NULL else WRITEABLE
-        return f.call("PyArray_NewFromDescr", ("ptr", 1), self.module.extern("PyArray_Type"), kind,
-                      literal("i32", rank), shape, strides, data, literal("i32", writeable), NULL)
-
-    def numbers(self, sizes: tuple[Size, ...]) -> Value:
-        """Sizes in an array on the stack."""
-        room = self.f.alloca("i64", max(1, len(sizes)))
-        for position, size in enumerate(sizes):
-            self.f.store(self.size(size), self.f.offset(room, "i64", i64(position)))
-        return room
 
     # ------------------------------------------------------------------ kernels
 
@@ -235,4 +214,18 @@ class _Body:
         name = f"k{self.kernels}"
         self.kernels += 1
         made = kernels.emit(self.module, self.frame, kernel, name, self.target)
-        self.f.run_here(made.name, self.slots.pointer, i64(0), self.size(made.extent))
+        f, sizes = self.f, Sizes(self.slots)
+        extent = sizes(made.extent)
+        if not self.parallel or made.extent == 1:
+            f.run_here(name, self.slots.pointer, i64(0), extent)
+            return
+        work = sizes(product(made.work) * (len(kernel.values) + len(kernel.stores)))
+        wide, narrow, after = (f.name_for(stem) for stem in ("wide", "narrow", "after"))
+        f.branch(f.icmp("slt", i64(PARALLEL_WORK), work), wide, narrow)
+        f.label(wide)
+        f.run("npc_pool_run", Value(f"@{name}", "ptr"), self.slots.pointer, extent, i64(made.unit))
+        f.jump(after)
+        f.label(narrow)
+        f.run_here(name, self.slots.pointer, i64(0), extent)
+        f.jump(after)
+        f.label(after)

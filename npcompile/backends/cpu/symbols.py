@@ -33,6 +33,7 @@ NUMPY_API: dict[str, int] = {
     "PyArray_CastScalarToCtype": 63,
     "PyArray_FromAny": 69,
     "PyArray_Return": 76,
+    "PyArray_CopyObject": 84,
     "PyArray_NewCopy": 85,
     "PyArray_UpdateFlags": 92,
     "PyArray_NewFromDescr": 94,

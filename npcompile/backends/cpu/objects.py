@@ -1,0 +1,176 @@
+"""Python objects in generated code: arrays on our memory, calls of real functions.
+
+An operand is the caller's own array where it is shown whole, else a new array object on the same
+memory, which lives as long as the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from npcompile.backends.cpu.scalar import component
+from npcompile.backends.cpu.sizes import Sizes, Slots
+from npcompile.backends.cpu.symbols import descr
+from npcompile.backends.cpu.text import Function, Value, i64, literal
+from npcompile.core.sizes import Size
+from npcompile.graph.ir import HostCall, Window
+from npcompile.program.ir import Buffer, Call, View
+
+NULL = Value("null", "ptr")
+#: where an array object keeps the address of its first element
+ARRAY_DATA = object.__basicsize__
+WRITEABLE = 0x0400  # NPY_ARRAY_WRITEABLE
+
+
+class Objects:
+    """The ``@obj.N`` of a module, each listed once."""
+
+    def __init__(self) -> None:
+        self.listed: list[object] = []
+
+    def name(self, what: object) -> str:
+        for position, known in enumerate(self.listed):
+            if known is what:
+                return f"obj.{position}"
+        self.listed.append(what)
+        return f"obj.{len(self.listed) - 1}"
+
+
+def numbers(f: Function, values: list[Value]) -> Value:
+    """Values in an array on the stack."""
+    room = f.alloca("i64", max(1, len(values)))
+    for position, value in enumerate(values):
+        f.store(value, f.offset(room, "i64", i64(position)))
+    return room
+
+
+def new_array(f: Function, dtype: np.dtype, shape: list[Value], strides: list[Value] | None,
+              data: Value = NULL) -> Value:
+    """A new array object, of fresh memory unless ``data`` is given; null if it fails.
+
+    Strides are in bytes; C order if they are None.
+    """
+    kind = f.module.extern(descr(dtype))
+    f.run("Py_IncRef", kind)  # the array takes it over
+    flags = literal("i32", 0 if data is NULL else WRITEABLE)
+    steps = NULL if strides is None else numbers(f, strides)
+    return f.call("PyArray_NewFromDescr", ("ptr", 1), f.module.extern("PyArray_Type"), kind,
+                  literal("i32", len(shape)), numbers(f, shape), steps, data, flags, NULL)
+
+
+class HostCalls:
+    """Emits calls of Python functions on a program's buffers."""
+
+    def __init__(self, slots: Slots, objects: Objects, leave: Callable[[], None]) -> None:
+        self.f, self.slots, self.objects = slots.f, slots, objects
+        self.leave = leave  # with an exception set
+        self.ours: list[Value] = []  # references to give back
+
+    def emit(self, call: Call) -> None:
+        """Calls the function and brings its results into the outputs.
+
+        Floating-point flags are put back: NumPy clears them, and reports its own itself.
+        """
+        f = self.f
+        self.ours = []
+        sizes = Sizes(self.slots)
+        inputs = [self.operand(sizes, view) for view in call.inputs]
+        outputs = [self.operand(sizes, whole(buffer), True) for buffer in call.outputs]
+        control = f.alloca("i32")
+        f.run("llvm.x86.sse.stmxcsr", control)
+        result = self.call(call.function, inputs, outputs)
+        f.run("llvm.x86.sse.ldmxcsr", control)
+        self.require(result)
+        if not call.function.out:
+            self.copy(result, outputs)
+        f.run("Py_DecRef", result)
+        self.release()
+
+    def release(self) -> None:
+        for value in self.ours:
+            self.f.run("Py_DecRef", value)
+
+    def require(self, made: Value, also: Value | None = None) -> None:
+        """Leaves if an object was not made."""
+        f = self.f
+        out, on = f.name_for("failed"), f.name_for("on")
+        f.branch(f.icmp("eq", made, NULL), out, on)
+        f.label(out)
+        self.release()
+        if also is not None:
+            f.run("Py_DecRef", also)
+        self.leave()
+        f.label(on)
+
+    # ------------------------------------------------------------------ operands
+
+    def operand(self, sizes: Sizes, view: View, writes: bool = False) -> Value:
+        buffer, window = view.buffer, view.window
+        if buffer.kind == "scalar" and not writes:
+            kind = self.f.module.extern(descr(buffer.dtype))
+            made = self.f.call("PyArray_Scalar", ("ptr", 1), self.slots.data(buffer), kind, NULL)
+        elif buffer.kind in ("param", "result") and window == whole(buffer).window:
+            return self.slots.object(buffer)
+        else:
+            made = self.view(sizes, view)
+        self.require(made)
+        self.ours.append(made)
+        return made
+
+    def view(self, sizes: Sizes, view: View) -> Value:
+        """An array object on a window of a buffer's memory."""
+        f, window, unit = self.f, view.window, view.buffer.dtype.itemsize
+        place: Size = window.offset * unit
+        if window.part == "imag":
+            place = place + component(view.buffer.dtype).itemsize
+        data = f.offset(self.slots.data(view.buffer), "i8", sizes(place))
+        strides = [sizes(stride * unit) for stride in window.strides]
+        return new_array(f, view.dtype, [sizes(n) for n in window.shape], strides, data)
+
+    # ------------------------------------------------------------------ the call
+
+    def call(self, function: HostCall, inputs: list[Value], outputs: list[Value]) -> Value:
+        f = self.f
+        split = len(inputs) - len(function.keywords)
+        positional = list(inputs[:split])
+        keywords = dict(zip(function.keywords, inputs[split:], strict=True))
+        for where, constant in function.statics:
+            value = self.constant(constant)
+            if isinstance(where, int):
+                positional.insert(where, value)
+            else:
+                keywords[where] = value
+        if function.out:
+            (keywords["out"],) = outputs
+        args = [*positional, *keywords.values()]
+        room = f.alloca("ptr", len(args) + 1)
+        for position, value in enumerate(args, 1):  # one slot before them is the callee's
+            f.store(value, f.offset(room, "ptr", i64(position)))
+        names = self.constant(tuple(keywords)) if keywords else NULL
+        count = literal("i64", len(positional) | 1 << 63)
+        first = f.offset(room, "ptr", i64(1))
+        return f.call("PyObject_Vectorcall", ("ptr", 1), self.constant(function), first, count,
+                      names)
+
+    def constant(self, what: Any) -> Value:
+        return self.f.module.extern(self.objects.name(what))
+
+    def copy(self, result: Value, outputs: list[Value]) -> None:
+        f = self.f
+        for position, output in enumerate(outputs):
+            item = result
+            if len(outputs) > 1:
+                item = f.call("PySequence_GetItem", ("ptr", 1), result, i64(position))
+                self.require(item, result)
+            failed = f.call("PyArray_CopyObject", ("i32", 1), output, item)
+            if item is not result:
+                f.run("Py_DecRef", item)
+            done = f.select(f.icmp("slt", failed, literal("i32", 0)), NULL, output)
+            self.require(done, result)
+
+
+def whole(buffer: Buffer) -> View:
+    return View(buffer, Window(0, buffer.shape, buffer.strides), buffer.dtype)
