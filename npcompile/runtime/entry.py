@@ -13,7 +13,8 @@ signature (PEP 590).  In order:
 
 Leaving calls ``exit(function, code, flags, what, *args, **kwargs)``, whose result or exception is
 the call's: ``what`` is the address of the frame for a failed check (alive during the call, results
-are released after it), the result for :data:`FLAGS`, else None.  ``flags`` are the bits below.
+are released after it), the result for :data:`FLAGS`, else 0.  ``flags`` are the bits
+of :mod:`npcompile.runtime.helpers`.
 """
 
 from __future__ import annotations
@@ -25,12 +26,11 @@ from npcompile.backends.cpu.frame import DONE, RAISED, Frame
 from npcompile.core.sizes import Poly, Symbol
 from npcompile.graph.types import Scalar
 from npcompile.program.ir import Buffer, Program
-from npcompile.runtime import helpers
 from npcompile.runtime.boxing import Boxing
 from npcompile.runtime.guards import ArrayValue, Guards
-from npcompile.runtime.helpers import ALL_FLAGS
+from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, errors
 from npcompile.runtime.layout import Layout, layout
-from npcompile.runtime.state import NEXT, PYTHON, Signature
+from npcompile.runtime.state import EXIT, NEXT, PYTHON, Signature
 from npcompile.runtime.writer import METADATA, Writer
 
 FLAGS = -3  #: done, but with floating-point flags that somebody wants to know of
@@ -90,12 +90,11 @@ class _Entry:
         self._finish()
         self._ways_out()
         w = self.writer
-        w.outside |= helpers.OUTSIDE
-        parts = [helpers.forward(self.layout), helpers.LEAVE, helpers.errors(w), METADATA]
-        head = f"define ptr @entry{_ARGUMENTS} {{\nstart:"
         frame = f"%frame = alloca [{max(self.frame.size, 1)} x i64], align 16"
         room = [f"  {line}" for line in (frame, *_ROOM, *self.boxing.room)]
-        return "\n".join([*w.outside.values(), head, *room, *w.lines, "}", *parts])
+        head = f"define ptr @entry{_ARGUMENTS} {{\nstart:"
+        outside = w.outside.values()
+        return "\n".join([*outside, *CONSTANTS, head, *room, *w.lines, "}", METADATA])
 
     def _state(self, slot: int, type_: str = "ptr") -> str:
         return self.writer.load(type_, self.writer.data("npc.state"), 8 * slot)
@@ -106,20 +105,25 @@ class _Entry:
         """The number of arguments, the keywords, and the arguments that must be given objects."""
         w, s, at = self.writer, self.signature, self.layout
         count = w.add("and", "i64", "%nargsf", 2**63 - 1)
-        w.require(w.add("icmp eq", "i64", count, s.count), "miss")
-        if not s.keywords:
-            w.require(w.add("icmp eq", "ptr", "%kwnames", "null"), "miss")
-        else:
-            w.require(w.add("icmp ne", "ptr", "%kwnames", "null"), "miss")
+        named = "ne" if not s.keywords else "eq"
+        w.refuse(
+            [
+                w.add("icmp ne", "i64", count, s.count),
+                w.add(f"icmp {named}", "ptr", "%kwnames", "null"),
+            ],
+            "miss",
+        )
+        if s.keywords:
             size = w.load("i64", "%kwnames", at.tuple_size)
-            w.require(w.add("icmp eq", "i64", size, len(s.keywords)), "miss")
+            w.refuse([w.add("icmp ne", "i64", size, len(s.keywords))], "miss")
+        wrong = []
         for k in range(len(s.keywords)):  # names are interned
             name = w.load("ptr", "%kwnames", at.tuple_items + 8 * k)
-            expected = self._state(s.object(len(s.same) + k))
-            w.require(w.add("icmp eq", "ptr", name, expected), "miss")
+            wrong.append(w.add("icmp ne", "ptr", name, self._state(s.object(len(s.same) + k))))
         for k, position in enumerate(s.same):
             thing = w.load("ptr", "%args", 8 * position)
-            w.require(w.add("icmp eq", "ptr", thing, self._state(s.object(k))), "miss")
+            wrong.append(w.add("icmp ne", "ptr", thing, self._state(s.object(k))))
+        w.refuse(wrong, "miss")
 
     def _leaf(self, index: int) -> None:
         """Tests one leaf and stores what it is into the frame."""
@@ -148,21 +152,35 @@ class _Entry:
     def _overlaps(self) -> None:
         """Written arrays have memory of their own, each element too."""
         written = [k for k in self.arrays if k in self.program.written]
-        for k in written:
-            self.guards.distinct(self.arrays[k], "overlap")
-        if not written or len(self.arrays) < 2:
-            return
-        extents = {k: self.guards.extent(array) for k, array in self.arrays.items()}
-        for one, other in combinations(extents, 2):
-            if one in written or other in written:
-                self.guards.apart(extents[one], extents[other], "overlap")
+        found = [c for k in written for c in self.guards.shares(self.arrays[k])]
+        if written and len(self.arrays) > 1:
+            extents = {k: self.guards.extent(array) for k, array in self.arrays.items()}
+            found += [
+                self.guards.meets(extents[one], extents[other])
+                for one, other in combinations(extents, 2)
+                if one in written or other in written
+            ]
+        self.writer.refuse(found, "overlap")
 
     def _words(self) -> None:
-        w = self.writer
-        for k in range(self.signature.words):
-            slot = self.signature.word(k)
-            found = w.load("i64", self._state(slot))
-            w.require(w.add("icmp eq", "i64", found, self._state(slot + 1, "i64")), "stale")
+        """Compares the words in their order: the first ones vouch for the addresses of others."""
+        w, count = self.writer, self.signature.words
+        if not count:
+            return
+        before, loop, on, after = (w.name("L") for _ in range(4))
+        first = w.at(w.data("npc.state"), 8 * self.signature.word(0))
+        w.goto(before)
+        w.label(before)
+        w.goto(loop)
+        w.label(loop)
+        w.do(f"%word = phi i64 [0, %{before}], [%word.next, %{on}]")
+        pair = w.let(f"getelementptr [2 x i64], ptr {first}, i64 %word")
+        found = w.load("i64", w.load("ptr", pair))
+        w.branch(w.add("icmp eq", "i64", found, w.load("i64", pair, 8)), on, "stale")
+        w.label(on)
+        w.do("%word.next = add i64 %word, 1")
+        w.branch(w.add("icmp ult", "i64", "%word.next", count), loop, after)
+        w.label(after)
 
     # ---------------------------------------------------------- the run
 
@@ -181,7 +199,11 @@ class _Entry:
             self._clear()
         self.status = w.let("call i64 @body(ptr %frame) noinline")
         self.raised = self._raised()
-        w.require(w.add("icmp eq", "i64", self.status, DONE), "left")
+        left = w.add("icmp ne", "i64", self.status, DONE)
+        signalled = w.add("icmp ne", "i32", self.raised, 0)
+        w.do("br label %ran")
+        w.label("ran")
+        w.branch(w.any([left, signalled]), "odd", "box", likely=False)
 
     def _raised(self) -> str:
         """The floating-point flags that count; NumPy clears them before each loop, too."""
@@ -197,22 +219,20 @@ class _Entry:
     def _finish(self) -> None:
         """Boxes the result."""
         w = self.writer
-        calm, told, box = w.name("L"), w.name("L"), w.name("L")
-        w.branch(w.add("icmp eq", "i32", self.raised, 0), calm, told)
-        w.label(told)
+        w.label("odd")
+        w.branch(w.add("icmp eq", "i64", self.status, DONE), "signalled", "left")
+        w.label("signalled")
         self._clear()
-        heard = w.let(f"call i32 @npc.errors(i32 {self.raised})")
-        w.goto(box)
-        w.label(calm)
-        w.goto(box)
-        w.label(box)
-        flags = w.let(f"phi i32 [{heard}, %{told}], [0, %{calm}]")
+        heard, place = errors(w, self.raised)
+        w.goto("box")
+        w.label("box")
+        flags = w.let(f"phi i32 [{heard}, %{place}], [0, %ran]")
         result = self.boxing.emit()
         self._release(self.boxing.left_over)
-        w.require(w.add("icmp eq", "i32", flags, 0), "flagged")
+        w.refuse([w.add("icmp ne", "i32", flags, 0)], "flagged")
         w.do(f"ret ptr {result}")
         w.label("flagged")
-        w.do(f"ret ptr {self._exit(FLAGS, flags, result)}")
+        w.do(f"ret ptr {self._exit('object', FLAGS, flags, f'ptr {result}')}")
 
     def _release(self, results: list[Buffer]) -> None:
         w = self.writer
@@ -224,25 +244,29 @@ class _Entry:
 
     # ---------------------------------------------------------- ways out
 
-    def _exit(self, code: int | str, flags: int | str, what: str) -> str:
-        return self.writer.let(
-            f"call ptr @npc.leave(ptr %callable, i64 {code}, i32 {flags}, ptr {what}, "
+    def _exit(self, format_: str, code: int | str, flags: int | str, what: str) -> str:
+        """What ``exit`` makes of the call."""
+        return self._call(EXIT, format_, f"i64 {code}, i32 {flags}, {what}, ")
+
+    def _call(self, slot: int, format_: str, more: str = "") -> str:
+        w = self.writer
+        w.outside["PyObject_CallFunction"] = "declare ptr @PyObject_CallFunction(ptr, ptr, ...)"
+        return w.let(
+            f"call ptr (ptr, ptr, ...) @PyObject_CallFunction(ptr {self._state(slot)}, "
+            f"ptr @npc.format.{format_}, ptr %callable, {more}"
             "ptr %args, i64 %nargsf, ptr %kwnames)"
         )
 
     def _ways_out(self) -> None:
         w = self.writer
-        everything = [b for b in self.program.buffers if b.kind == "result"]
         for label, code in (("overlap", OVERLAP), ("stale", STALE)):
             w.label(label)
-            none = w.data("_Py_NoneStruct")
-            w.call("void", "Py_IncRef", ("ptr", none))
-            w.do(f"ret ptr {self._exit(code, 0, none)}")
+            w.do(f"ret ptr {self._exit('address', code, 0, 'i64 0')}")
         w.label("left")
-        w.require(w.add("icmp ne", "i64", self.status, RAISED), "raised")
-        address = w.let("ptrtoint ptr %frame to i64")
-        what = w.call("ptr", "PyLong_FromLongLong", ("i64", address))
-        left = self._exit(self.status, self.raised, what)
+        w.branch(w.add("icmp eq", "i64", self.status, RAISED), "raised", "check")
+        everything = [b for b in self.program.buffers if b.kind == "result"]
+        w.label("check")
+        left = self._exit("address", self.status, self.raised, "ptr %frame")
         self._release(everything)
         w.do(f"ret ptr {left}")
         w.label("failed")  # while boxing
@@ -252,19 +276,13 @@ class _Entry:
         w.label("raised")
         self._release(everything)
         w.do("ret ptr null")
-        self._miss()
-
-    def _miss(self) -> None:
-        w = self.writer
         w.label("miss")
         following = self._state(NEXT)
-        w.require(w.add("icmp ne", "ptr", following, "null"), "python")
+        w.branch(w.add("icmp ne", "ptr", following, "null"), "next", "python")
+        w.label("next")
         w.do(f"ret ptr {w.let(f'tail call ptr {following}{_ARGUMENTS}')}")
         w.label("python")
-        w.store("ptr", "%callable", "%root")
-        target = self._state(PYTHON)
-        prefix = f"ptr {target}, ptr %root, i64 1, ptr %args, i64 %nargsf, ptr %kwnames"
-        w.do(f"ret ptr {w.let(f'call ptr @npc.forward({prefix})')}")
+        w.do(f"ret ptr {self._call(PYTHON, 'call')}")
 
 
 def _size(name: Symbol) -> Poly:

@@ -21,18 +21,16 @@ C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # NumPy's NPY_ARRAY_ flags
 
 
 class Sizes:
-    """Sizes as 64-bit values.
+    """Sizes as 64-bit values, without branches.
 
-    A size that does not fit 64 bits, or a division by zero, goes to the label ``otherwise``;
-    without one, the caller knows that neither can be.
+    ``wrong`` collects conditions under which a value is not right: it does not fit 64 bits, or
+    something is divided by zero.
     """
 
-    def __init__(
-        self, writer: Writer, value: Callable[[Symbol], str | int], otherwise: str = ""
-    ) -> None:
+    def __init__(self, writer: Writer, value: Callable[[Symbol], str | int]) -> None:
         self.writer = writer
         self.value = value
-        self.otherwise = otherwise
+        self.wrong: list[str] = []
 
     def emit(self, size: Size) -> str | int:
         if isinstance(size, int):
@@ -52,15 +50,9 @@ class Sizes:
             return right
         if right == neutral:
             return left
-        w = self.writer
-        if not self.otherwise:
-            return w.add(op[1:], "i64", left, right)
-        pair = w.call(
-            "{i64, i1}", f"llvm.{op}.with.overflow.i64", ("i64", left), ("i64", right)
-        )
-        lost = w.let(f"extractvalue {{i64, i1}} {pair}, 1")
-        fits = w.add("xor", "i1", lost, "true")
-        w.require(fits, self.otherwise)
+        w, name = self.writer, f"llvm.{op}.with.overflow.i64"
+        pair = w.call("{i64, i1}", name, ("i64", left), ("i64", right))
+        self.wrong.append(w.let(f"extractvalue {{i64, i1}} {pair}, 1"))
         return w.let(f"extractvalue {{i64, i1}} {pair}, 0")
 
     def _call(self, call: Call) -> str | int:
@@ -74,12 +66,13 @@ class Sizes:
     def _divide(self, name: str, left: str | int, right: str | int) -> str:
         """Python's // or %: the quotient rounds down."""
         w = self.writer
-        if self.otherwise and not (isinstance(right, int) and right > 0):
-            w.require(w.add("icmp ne", "i64", right, 0), self.otherwise)
-            # the least integer divided by -1 traps
-            lowest = w.add("icmp ne", "i64", left, -(2**63))
-            other = w.add("icmp ne", "i64", right, -1)
-            w.require(w.add("or", "i1", lowest, other), self.otherwise)
+        if not (isinstance(right, int) and right > 0):  # zero, and least // -1, would trap
+            least = w.add("icmp eq", "i64", left, -(2**63))
+            minus = w.add("icmp eq", "i64", right, -1)
+            zero = w.add("icmp eq", "i64", right, 0)
+            trap = w.any([w.add("and", "i1", least, minus), zero])
+            self.wrong.append(trap)
+            right = w.let(f"select i1 {trap}, i64 1, i64 {right}")
         quotient = w.add("sdiv", "i64", left, right)
         rest = w.add("srem", "i64", left, right)
         inexact = w.add("icmp ne", "i64", rest, 0)
@@ -91,11 +84,10 @@ class Sizes:
         return w.add("add", "i64", rest, back)
 
     def require(self, predicate: Predicate) -> None:
-        """Goes on where the predicate holds."""
+        """Where the predicate does not hold, that is wrong."""
         left, right = self.emit(predicate.left), self.emit(predicate.right)
-        compare = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle"}[predicate.op]
-        w = self.writer
-        w.require(w.add(f"icmp {compare}", "i64", left, right), self.otherwise)
+        opposite = {"==": "ne", "!=": "eq", "<": "sge", "<=": "sgt"}[predicate.op]
+        self.wrong.append(self.writer.add(f"icmp {opposite}", "i64", left, right))
 
 
 def lone_symbol(size: Size) -> Symbol | None:
@@ -126,6 +118,7 @@ class Guards:
         self.miss = miss
         self.symbols: dict[Symbol, str | int] = {}
         self._pairs: list[tuple[Size, str]] = []
+        self._wrong: list[str] = []
 
     def is_instance(self, thing: str, type_name: str) -> None:
         w = self.writer
@@ -136,12 +129,7 @@ class Guards:
         """Tests an array and reads it."""
         w, at = self.writer, self.layout
         self.is_instance(thing, "PyArray_Type")
-        self._dtype(w.load("ptr", thing, at.descr), type_.dtype)
-        ndim = w.load("i32", thing, at.ndim)
-        w.require(w.add("icmp eq", "i32", ndim, type_.ndim), self.miss)
-        needed = ALIGNED | (WRITEABLE if written else 0) | (C_CONTIGUOUS if contiguous else 0)
-        held = w.add("and", "i32", w.load("i32", thing, at.flags), needed)
-        w.require(w.add("icmp eq", "i32", held, needed), self.miss)
+        self._kind(thing, type_, contiguous, written)
         dims: tuple[str, ...] = ()
         strides = None
         if type_.ndim:
@@ -153,17 +141,33 @@ class Guards:
             self.measure(size, value)
         return ArrayValue(w.load("ptr", thing, at.data), dims, strides, type_.dtype.itemsize)
 
-    def _dtype(self, found: str, dtype: np.dtype) -> None:
-        """By address; unpickled arrays have a dtype object of their own."""
-        w, at = self.writer, self.layout
+    def _kind(self, thing: str, type_: Array, contiguous: bool, written: bool) -> None:
+        """Tests dtype, rank and flags.
+
+        The dtype is compared by address; unpickled arrays have a dtype object of their own.
+        """
+        w, at, dtype = self.writer, self.layout, type_.dtype
+        needed = ALIGNED | (WRITEABLE if written else 0) | (C_CONTIGUOUS if contiguous else 0)
+        held = w.add("and", "i32", w.load("i32", thing, at.flags), needed)
+        rank = w.load("i32", thing, at.ndim)
+        wrong = [w.add("icmp ne", "i32", held, needed), w.add("icmp ne", "i32", rank, type_.ndim)]
+        found = w.load("ptr", thing, at.descr)
         other = w.add("icmp ne", "ptr", found, w.data(descr(dtype)))
-        with w.unlikely(other):
-            number = w.load("i32", found, at.type_number)
-            w.require(w.add("icmp eq", "i32", number, dtype.num), self.miss)
-            order = w.load("i8", found, at.byte_order)
-            w.require(w.add("icmp ne", "i8", order, ord(">")), self.miss)
-            noted = w.load("ptr", found, at.metadata)
-            w.require(w.add("icmp eq", "ptr", noted, "null"), self.miss)
+        bad = w.any(wrong)
+        look, good = w.name("L"), w.name("L")
+        w.branch(w.any([other, bad]), look, good, likely=False)
+        w.label(look)
+        number = w.load("i32", found, at.type_number)
+        order = w.load("i8", found, at.byte_order)
+        noted = w.load("ptr", found, at.metadata)
+        unlike = [
+            bad,
+            w.add("icmp ne", "i32", number, dtype.num),
+            w.add("icmp eq", "i8", order, ord(">")),
+            w.add("icmp ne", "ptr", noted, "null"),
+        ]
+        w.branch(w.any(unlike), self.miss, good, likely=False)
+        w.label(good)
 
     def _strides(self, block: str, type_: Array) -> tuple[str, ...]:
         w, unit = self.writer, type_.dtype.itemsize
@@ -172,8 +176,8 @@ class Guards:
             return tuple(strides)
         for stride in strides:  # item sizes are powers of two
             rest = w.add("and", "i64", stride, unit - 1)
-            w.require(w.add("icmp eq", "i64", rest, 0), self.miss)
-        return tuple(w.add("ashr exact", "i64", s, unit.bit_length() - 1) for s in strides)
+            self._wrong.append(w.add("icmp ne", "i64", rest, 0))
+        return tuple(w.add("ashr", "i64", s, unit.bit_length() - 1) for s in strides)
 
     def measure(self, size: Size, value: str) -> None:
         """A size must be this value; a symbol that is new is defined by it."""
@@ -185,12 +189,13 @@ class Guards:
 
     def sizes(self, predicates: list[Predicate]) -> None:
         """Tests all measured sizes and the predicates on them, when every leaf has been read."""
-        w = self.writer
-        sizes = Sizes(w, self.symbols.__getitem__, self.miss)
+        sizes = Sizes(self.writer, self.symbols.__getitem__)
         for size, value in self._pairs:
-            w.require(w.add("icmp eq", "i64", value, sizes.emit(size)), self.miss)
+            expected = sizes.emit(size)
+            sizes.wrong.append(self.writer.add("icmp ne", "i64", value, expected))
         for predicate in predicates:
             sizes.require(predicate)
+        self.writer.refuse(self._wrong + sizes.wrong, self.miss)
 
     def extent(self, array: ArrayValue) -> tuple[str, str]:
         """The first address of an array's memory and the one after its last; equal if empty."""
@@ -216,35 +221,35 @@ class Guards:
             empty = w.add("or", "i1", empty, w.add("icmp eq", "i64", n, 0))
         return low, w.let(f"select i1 {empty}, i64 {low}, i64 {last}")
 
-    def distinct(self, array: ArrayValue, otherwise: str) -> None:
-        """Goes on where no two elements of an array can share memory.
+    def shares(self, array: ArrayValue) -> list[str]:
+        """Conditions of which one holds where elements of an array may share memory.
 
-        Each axis steps over all that the axes of no greater stride reach; in any order of axes.
+        Else each axis steps over all that the axes of no greater stride reach.
         """
-        if array.strides is None:
-            return
         w = self.writer
-        lengths = [w.call("i64", "llvm.abs.i64", ("i64", s), ("i1", "false"))
-                   for s in array.strides]
-        reach = [w.add("mul", "i64", w.add("sub", "i64", n, 1), s)
-                 for n, s in zip(array.dims, lengths)]
-        for k, (n, step) in enumerate(zip(array.dims, lengths)):
+        steps = [
+            w.call("i64", "llvm.abs.i64", ("i64", s), ("i1", "false")) for s in array.strides or ()
+        ]
+        reach = [
+            w.add("mul", "i64", w.add("sub", "i64", n, 1), s) for n, s in zip(array.dims, steps)
+        ]
+        found = []
+        for k, (n, step) in enumerate(zip(array.dims, steps)):
             total: str | int = 0
-            for j, other in enumerate(lengths):
+            for j, other in enumerate(steps):
                 if j != k:
                     inner = w.add("icmp ule", "i64", other, step)
                     part = w.let(f"select i1 {inner}, i64 {reach[j]}, i64 0")
                     total = w.add("add", "i64", total, part)
-            clear = w.add("icmp slt", "i64", total, step)
-            single = w.add("icmp sle", "i64", n, 1)
-            w.require(w.add("or", "i1", clear, single), otherwise)
+            several = w.add("icmp sgt", "i64", n, 1)
+            found.append(w.add("and", "i1", several, w.add("icmp sge", "i64", total, step)))
+        return found
 
-    def apart(self, one: tuple[str, str], other: tuple[str, str], otherwise: str) -> None:
-        """Goes on where two extents have nothing in common."""
+    def meets(self, one: tuple[str, str], other: tuple[str, str]) -> str:
+        """Whether two extents have something in common."""
         w = self.writer
-        before = w.add("icmp ule", "i64", one[1], other[0])
-        after = w.add("icmp ule", "i64", other[1], one[0])
-        w.require(w.add("or", "i1", before, after), otherwise)
+        begins = w.add("icmp ult", "i64", one[0], other[1])
+        return w.add("and", "i1", begins, w.add("icmp ult", "i64", other[0], one[1]))
 
     # ---------------------------------------------------------- numbers
 

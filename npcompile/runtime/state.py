@@ -23,6 +23,7 @@ from typing import Any
 from npcompile.runtime.words import Word
 from npcompile.tracing.sources import Leaf
 
+_ARGUMENTS_OFFSET = 1 << 63  # PY_VECTORCALL_ARGUMENTS_OFFSET
 NEXT, PYTHON, EXIT, BUILD, WORDS = range(5)
 
 
@@ -78,6 +79,33 @@ class Signature:
         return self.object(len(self.same) + len(self.keywords) + k)
 
 
+def _arguments(args: int, nargsf: int, kwnames: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a vectorcall, from the words that it passes (PEP 590)."""
+    count = nargsf & ~_ARGUMENTS_OFFSET
+    names = ctypes.cast(kwnames, ctypes.py_object).value if kwnames else ()
+    total = count + len(names)
+    if not total:
+        return (), {}
+    values = (ctypes.py_object * total).from_address(args)[:]
+    return tuple(values[:count]), dict(zip(names, values[count:]))
+
+
+def _spread_python(python: Callable[..., Any]) -> Callable[..., Any]:
+    def call(function: Any, *words: int) -> Any:
+        args, kwargs = _arguments(*words)
+        return python(function, *args, **kwargs)
+
+    return call
+
+
+def _spread_exit(exit: Callable[..., Any]) -> Callable[..., Any]:
+    def call(function: Any, code: int, flags: int, what: Any, *words: int) -> Any:
+        args, kwargs = _arguments(*words)
+        return exit(function, code, flags, what, *args, **kwargs)
+
+    return call
+
+
 class State:
     """The words of one entry, ``@npc.state`` in its text.
 
@@ -111,8 +139,9 @@ class State:
         self._slots = (ctypes.c_uint64 * (signature.object(0) + len(objects)))()
         self._kept: dict[int, Any] = {}
         self.watched: list[Word] = []
-        for slot, thing in ((PYTHON, python), (EXIT, exit), (BUILD, build)):
-            self._keep(slot, thing)
+        self._keep(PYTHON, _spread_python(python))
+        self._keep(EXIT, _spread_exit(exit))
+        self._keep(BUILD, build)
         for k, thing in enumerate(objects):
             self._keep(signature.object(k), thing)
         for k in range(signature.variables):  # empty as yet

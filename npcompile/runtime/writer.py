@@ -48,6 +48,21 @@ class Writer:
         weights = "!900" if likely else "!901"
         self.do(f"br i1 {condition}, label %{yes}, label %{no}, !prof {weights}")
 
+    def any(self, conditions: list[str]) -> str:
+        """Whether one of several i1 values is true."""
+        found = conditions[0] if conditions else "false"
+        for condition in conditions[1:]:
+            found = self.add("or", "i1", found, condition)
+        return found
+
+    def refuse(self, conditions: list[str], otherwise: str) -> None:
+        """Goes on where no condition holds, else to a label: one branch, for blocks are what
+        compiling costs."""
+        if conditions:
+            on = self.name("L")
+            self.branch(self.any(conditions), otherwise, on, likely=False)
+            self.label(on)
+
     def require(self, condition: str, otherwise: str) -> None:
         """Goes on where the condition holds, else to a label."""
         on = self.name("L")
