@@ -324,14 +324,14 @@ CATEGORIES = {
 
 def flags_wanted(flags: frozenset[str]) -> list[str]:
     """The categories among raised flags that ``np.geterr()`` does not ignore."""
-    state = np.geterr()
+    state: dict[str, Any] = {**np.geterr()}
     return [name for name in CATEGORIES if name in flags and state[name] != "ignore"]
 
 
 def warn_by_candidates(traced: Trace, wanted: list[str], function: FunctionType) -> None:
     """Warns, or raises, as NumPy would, at the line of the first operation that can raise each
     category.  (Results are in place already, so the function can't be run again.)"""
-    state = np.geterr()
+    state: dict[str, Any] = {**np.geterr()}
     for category in wanted:
         name, line = build.flag_candidate(traced.graph, category)
         text = f"{CATEGORIES[category]} encountered in {name}"

@@ -7,8 +7,9 @@ compared by ``==``) are called through Python, with their leaves as arguments.
 
 from __future__ import annotations
 
+import builtins
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,12 +163,14 @@ def value_of(source: Source | None, function: types.FunctionType) -> Any:
 
 def _cell(source: Closure, function: types.FunctionType) -> types.CellType:
     owner = value_of(source.owner, function)
-    cells: tuple[types.CellType, ...] = owner.__closure__ or ()
-    return cells[owner.__code__.co_freevars.index(source.name)]
+    cells: dict[str, types.CellType] = dict(
+        zip(owner.__code__.co_freevars, owner.__closure__ or ())
+    )
+    return cells[source.name]
 
 
 def _gather(
-    guards: list[Guard], sources: list[Source], function: types.FunctionType
+    guards: Sequence[Guard], sources: Sequence[Source], function: types.FunctionType
 ) -> list[Word]:
     """The words that show whether guards still hold and variables are where they were."""
     tables: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
@@ -188,7 +191,7 @@ def _gather(
                 if value:
                     names(table, name)
                     if name not in table:
-                        names(_match.builtins.__dict__, name)
+                        names(vars(builtins), name)
                 else:
                     tables.setdefault(id(table), (table, {}))
             case Closure(_, owner):
