@@ -1,5 +1,6 @@
 """Bytecode to graph: :func:`trace` follows a Python function on symbolic values."""
 
+from npcompile import special
 from npcompile.tracing.tracer import trace
 
-__all__ = ["trace"]
+__all__ = ["special", "trace"]
