@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import enum
 import functools
 import inspect
 import math
@@ -162,6 +163,9 @@ def test_static_loops():
             y += k * u - v
         for step in reversed([1.0, 2.0]):
             y = y / step
+        table = {"p": 2, "q": 3}
+        for key, value in table.items():
+            y = y + (value if key in table.keys() else 0)  # noqa: SIM118
         return y
 
     compare(f, V)
@@ -481,7 +485,7 @@ def test_refusals_say_why_and_where():
 
 @pytest.mark.parametrize("x", [
     V.astype(object), np.array(["a"]), V.astype(">f8"), np.ma.array(V), np.longdouble(1),
-    2**70, {1, 2}, np.zeros(3, "M8[s]"), np.zeros(3, "i1,f8")["f1"],
+    2**70, np.zeros(3, "M8[s]"), np.zeros(3, "i1,f8")["f1"],
 ])
 def test_arguments_that_are_left_to_python(x):
     def f(x):
@@ -500,3 +504,68 @@ def test_iterators_run_once():
         return x
 
     assert refused(f, V).construct == "iterator"
+
+
+def test_a_dictionary_must_not_grow_while_it_is_run_over():
+    def f(x):
+        table = {1: x}
+        keys = table.keys()
+        table[2] = x
+        for k in keys:
+            table[k + 5] = x
+        return x
+
+    assert refused(f, V).construct == "raise"
+
+
+class Mode(enum.Enum):
+    FAST = 1
+    SLOW = 2
+
+
+MARK = object()
+
+
+def test_identity_is_guarded_where_it_is_asked():
+    def f(x, mode, mark=None):
+        if mode is Mode.FAST and mode == Mode.FAST:
+            x = x + mode.value
+        return x if mark is MARK else x * 2
+
+    found, _ = follow(f, V, Mode.FAST, MARK)
+    guards = [(g.source, g.kind) for g in found.guards]
+    assert (Arg("mark", 2), "is") in guards and (Global("MARK"), "is") in guards
+    assert (Arg("mode", 1), "is") in guards
+
+
+def test_slices_and_objects_from_outside():
+    def f(x, where, _unused):
+        return x[where]
+
+    found, _ = follow(f, V, slice(1, 3), {1, 2})
+    sources = [leaf.source for leaf in found.leaves]
+    assert Attribute(Arg("where", 1), "start") in sources
+
+
+def test_code_that_may_be_caught():
+    def f(x):
+        try:
+            y = x * 2
+            if (x > 100).any():
+                raise ValueError
+        except ValueError:
+            y = x
+        finally:
+            x = x + 1
+        return y, x
+
+    compare(f, V)
+    assert refused(lambda x: open(x), "name").construct.endswith("open")  # noqa: SIM115
+
+
+def test_with_is_refused():
+    def f(x):
+        with np.errstate(all="ignore"):
+            return x / 0
+
+    assert "errstate" in refused(f, V).construct

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
+import os
 import sys
 from types import (
     FunctionType,
@@ -34,19 +36,21 @@ from npcompile.tracing.values import (
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
-_LIBRARIES = frozenset(sys.stdlib_module_names) | {
-    "numpy", "scipy", "torch", "npcompile", "mpmath", "sympy", "llvmlite"
-}
+_LIBRARIES = frozenset({"numpy", "scipy", "torch", "npcompile", "mpmath", "sympy", "llvmlite"})
+_STANDARD = os.path.dirname(os.__file__)
 _MISSING = object()
 _C_METHODS = (MethodDescriptorType, WrapperDescriptorType)
 #: objects whose attributes never change
-_CONSTANT = (np.dtype, np.finfo, np.iinfo, type(Ellipsis), range, str, bytes, int, float, complex)
+_CONSTANT = (np.dtype, np.finfo, np.iinfo, enum.Enum, range, str, bytes, int, float, complex)
 
 
 def is_library(module: Any) -> bool:
     """Whether a module belongs to a library whose names stay what they are."""
-    name: str = getattr(module, "__name__", "")
-    return name.partition(".")[0] in _LIBRARIES and name != "__main__"
+    name = str(getattr(module, "__name__", "")).partition(".")[0]
+    if name in _LIBRARIES:
+        return True
+    file = getattr(module, "__file__", None)  # a user's module may be called like Python's own
+    return name in sys.stdlib_module_names and (file is None or file.startswith(_STANDARD))
 
 
 def method(t: Tracer, value: Value, name: str) -> Value | None:

@@ -54,6 +54,9 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
 #: operands that are computed with while tracing: nothing of theirs warns or changes
 _PLAIN = (bool, int, float, complex, str, bytes, tuple, type, type(None), np.dtype, slice, range)
 
+#: objects that are one wherever they are found: nothing is added by guarding their identity
+_SINGLE = (bool, type(None), type(Ellipsis), type, np.ufunc)
+
 
 def executed(t: Tracer, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
     """Runs a pure function on known objects; what it raises, Python raises here."""
@@ -162,7 +165,7 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     if kinds[0] is kinds[1] and kinds[0] in (tuple, list) and symbol in ("==", "!="):
         return _compare_sequences(t, symbol, left, right)
     if isinstance(left, Static) and isinstance(right, Static):
-        return _compare_objects(t, symbol, left.value, right.value)
+        return _compare_objects(t, symbol, left, right)
     return t.operate(python.compare, symbol, left, right)
 
 
@@ -175,13 +178,13 @@ def _unlike(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     raise t.refuse(symbol, "between an array and something that is no number")
 
 
-def _compare_objects(t: Tracer, symbol: str, left: Any, right: Any) -> Value:
+def _compare_objects(t: Tracer, symbol: str, left: Static, right: Static) -> Value:
     """Objects that compare by identity."""
     by_identity: Any = object.__eq__
-    plain = all(type(x).__eq__ is by_identity for x in (left, right))
+    plain = all(type(x.value).__eq__ is by_identity for x in (left, right))
     if symbol not in ("==", "!=") or not plain:
-        raise t.refuse(symbol, f"of a {type(left).__name__} is left to Python")
-    return boolean((left is right) == (symbol == "=="))
+        raise t.refuse(symbol, f"of a {type(left.value).__name__} is left to Python")
+    return boolean(identical(t, left, right) == (symbol == "=="))
 
 
 def _compare_sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
@@ -228,6 +231,9 @@ def identical(t: Tracer, left: Value, right: Value) -> bool:
     if left is right and not isinstance(left, Node):
         return True
     if isinstance(left, Static) and isinstance(right, Static):
+        for one in (left, right):
+            if one.source is not None and not isinstance(one.value, _SINGLE):
+                t.inputs.guard(one.source, "is", one.value)
         return left.value is right.value
     if isinstance(left, ArrayRef) and isinstance(right, ArrayRef):
         if left.cell.param >= 0 and right.cell.param >= 0:

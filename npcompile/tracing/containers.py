@@ -153,6 +153,8 @@ def contains(t: Tracer, container: Value, item: Value) -> bool:
         held = container.parts[0]
         if container.kind == "static" and isinstance(held, Static):
             return t.static(item, "in") in held.value
+        if container.kind == "keys" and isinstance(held, Box):
+            return contains(t, held, item)
         raise t.refuse("in", "of an iterator is left to Python")
     return t.static(item, "in") in [
         t.static(x, "in") for x in iteration.items(t, container)
@@ -171,6 +173,9 @@ def count(t: Tracer, value: Value) -> Value | None:
             return Static(len(held))
         case Static(held) if hasattr(held, "__len__"):
             return Static(len(held))
+        case Iterator(kind) if kind in ("static", *iteration.VIEWS) and value.token is None:
+            known = iteration.length(t, value)
+            return None if known is None else Static(known)
         case ArrayRef() if value.ndim:
             return t.builder.size(value.shape[0])
     return None
@@ -246,17 +251,16 @@ def _get(t: Tracer, container: Value, key: Value, default: Value = NONE) -> Valu
     return mapping(t, container).get(t.static(key, "a dictionary's key"), default)
 
 
-def _keys(t: Tracer, container: Value) -> Value:
-    return Iterator("items", tuple(map(Static, mapping(t, container))))
+def _view(kind: str) -> Callable[[Tracer, Value], Value]:
+    """``keys``, ``values`` or ``items``; what comes from outside does not change."""
 
+    def view(t: Tracer, container: Value) -> Value:
+        if isinstance(container, Box):
+            return Iterator(kind, (container,))
+        shown = iteration.VIEWS[kind]
+        return Iterator("items", tuple(shown(k, v) for k, v in mapping(t, container).items()))
 
-def _values(t: Tracer, container: Value) -> Value:
-    return Iterator("items", tuple(mapping(t, container).values()))
-
-
-def _items(t: Tracer, container: Value) -> Value:
-    pairs = mapping(t, container).items()
-    return Iterator("items", tuple(Sequence((Static(k), v)) for k, v in pairs))
+    return view
 
 
 def _update(t: Tracer, box: Value, *other: Value, **named: Value) -> Value:
@@ -288,9 +292,9 @@ METHODS: dict[Any, ListMethod] = {
     dict.clear: _clear,
     dict.copy: _copy,
     dict.get: _get,
-    dict.keys: _keys,
-    dict.values: _values,
-    dict.items: _items,
+    dict.keys: _view("keys"),
+    dict.values: _view("values"),
+    dict.items: _view("pairs"),
     dict.update: _update,
     dict.setdefault: _setdefault,
 }

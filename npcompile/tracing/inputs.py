@@ -31,7 +31,7 @@ from npcompile.tracing.sources import (
     Leaf,
     Source,
 )
-from npcompile.tracing.values import Method, Partial, Sequence, Static, Value
+from npcompile.tracing.values import Method, Partial, Sequence, Slice, Static, Value
 
 #: longest tuple whose items are looked at one by one
 LONGEST = 256
@@ -75,17 +75,18 @@ class Inputs:
 
     def static(self, value: Any, source: Source) -> Static:
         """A value that is guarded by equality, as ``static=`` asks."""
-        if isinstance(value, (list, dict, set, np.ndarray)):
+        plain = pinned(value) or type(value) in (int, float, complex, tuple)
+        if not plain or type(value).__hash__ is None:
             raise refuse(label(source), f"a {type(value).__name__} can't be static")
         self.guard(source, "equal", value)
-        self._known[source] = made = Static(value, source)
+        self._known[source] = made = Static(value, source if pinned(value) else None)
         return made
 
     def _lift(self, value: Any, source: Source) -> Value:
         for classes, rule in _RULES:
             if isinstance(value, classes):
                 return rule(self, value, source)
-        if callable(value) and not isinstance(type(value).__call__, FunctionType):
+        if pinned(value):
             return self._same(value, source)  # a function of a library, whatever its type
         self.guard(source, "type", type(value))
         return Static(value, source)
@@ -194,23 +195,37 @@ class Inputs:
         keywords = {k: self.lift(v, Item(named, k)) for k, v in value.keywords.items()}
         return Partial(function, args.items, keywords)
 
-    def _masked(self, value: Any, source: Source) -> Value:
-        raise refuse(label(source), f"a {type(value).__name__} is Python's")
+    def _slice(self, value: Any, source: Source) -> Value:
+        self.guard(source, "type", slice)
+        names = ("start", "stop", "step")
+        return Slice(*(self.lift(getattr(value, n), Attribute(source, n)) for n in names))
+
+
+#: objects that their guard pins down: what is computed from them stays true
+_EQUAL = (bool, str, bytes, type(None), type(Ellipsis), range, np.dtype, frozenset)
+_SAME = (enum.Enum, ModuleType, type, BuiltinFunctionType, np.ufunc)
+
+
+def pinned(value: Any) -> bool:
+    """Whether an object from outside is known whole, not by its class alone."""
+    if isinstance(value, (*_EQUAL, *_SAME, FunctionType)):
+        return True
+    return callable(value) and not isinstance(type(value).__call__, FunctionType)
 
 
 Rule = Callable[[Inputs, Any, Source], Value]
 _RULES: list[tuple[Any, Rule]] = [  # the first that fits
     (np.ndarray, Inputs._array),
-    ((bool, str, bytes, type(None), type(Ellipsis), range, np.dtype), Inputs._equal),
     (enum.Enum, Inputs._same),
+    (_EQUAL, Inputs._equal),
     (np.generic, Inputs._number),
     ((int, float, complex), Inputs._number),
-    ((ModuleType, type, BuiltinFunctionType, np.ufunc), Inputs._same),
+    (_SAME, Inputs._same),
     (FunctionType, Inputs._function),
     (MethodType, Inputs._method),
     (tuple, Inputs._tuple),
     (functools.partial, Inputs._partial),
-    ((set, frozenset, bytearray, memoryview), Inputs._masked),
+    (slice, Inputs._slice),
 ]
 
 

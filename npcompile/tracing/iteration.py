@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from npcompile.graph.ir import Node
 from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing.values import Box, Iterator, Sequence, Static, Value
+from npcompile.tracing.values import Box, Dead, Iterator, Sequence, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -30,6 +29,8 @@ def begin(t: Tracer, value: Value) -> Iterator:
         if found.token in t.consumed:
             raise t.refuse("iterator", "is run a second time")
         t.consumed.add(found.token)
+    if found.kind in VIEWS:  # its dictionary must not grow or shrink from now on
+        found = replace(found, parts=(found.parts[0], Static(len(_view(t, found)))))
     return replace(found, nodes=len(t.builder.region.nodes))
 
 
@@ -42,7 +43,7 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
         case Box() if value.kind is list:
             return Iterator("list", (value,))
         case Box() if value.kind is dict:
-            return Iterator("items", tuple(map(Static, t.cells[value])))
+            return Iterator("keys", (value,))
         case ArrayRef() if value.ndim:
             return Iterator("array", (value,))
         case Static(held, source) if source is not None and type(held) is list:
@@ -176,7 +177,33 @@ def _range_item(t: Tracer, it: Iterator, k: int) -> Value:
     raise t.refuse("range", "of a length that depends on data")
 
 
+#: what the views of a dictionary show of an item
+VIEWS: dict[str, Callable[[Any, Value], Value]] = {
+    "keys": lambda key, value: Static(key),
+    "values": lambda key, value: value,
+    "pairs": lambda key, value: Sequence((Static(key), value)),
+}
+
+
+def _view(t: Tracer, it: Iterator) -> list[tuple[Any, Value]]:
+    box = it.parts[0]
+    assert isinstance(box, Box)
+    return list(t.cells[box].items())
+
+
+def _view_length(t: Tracer, it: Iterator) -> int:
+    pairs = _view(t, it)
+    if len(it.parts) > 1 and isinstance(it.parts[1], Static) and it.parts[1].value != len(pairs):
+        raise Dead
+    return len(pairs)
+
+
+def _view_item(t: Tracer, it: Iterator, k: int) -> Value:
+    return VIEWS[it.kind](*_view(t, it)[k])
+
+
 KINDS: dict[str, Kind] = {
+    **dict.fromkeys(VIEWS, Kind(_view_length, _view_item)),
     "static": Kind(lambda t, it: len(_held(it).value), _held_item),
     "items": Kind(lambda t, it: len(it.parts), lambda t, it, k: it.parts[k]),
     "list": Kind(lambda t, it: len(_list_contents(t, it)), _list_item),
@@ -196,6 +223,24 @@ def remaining(t: Tracer, iterator: Iterator) -> tuple[Value, ...] | None:
             return iterator.parts[iterator.position :]
         case "static":
             return tuple(map(Static, _held(iterator).value[iterator.position :]))
-        case "list" if not isinstance(iterator.parts[0], Node):
+        case "list":
             return _list_contents(t, iterator)[iterator.position :]
+        case "zip" | "enumerate":
+            return _remaining_tuples(t, iterator)
     return None
+
+
+def _remaining_tuples(t: Tracer, iterator: Iterator) -> tuple[Value, ...] | None:
+    columns: list[tuple[Value, ...]] = []
+    for inner in _inner(iterator):
+        rest = remaining(t, inner)
+        if rest is None:
+            return None
+        columns.append(rest[iterator.position :])
+    if iterator.kind == "enumerate":
+        start = iterator.parts[1]
+        if not isinstance(start, Static):
+            return None
+        first = start.value + iterator.position
+        columns.insert(0, tuple(map(Static, range(first, first + len(columns[0])))))
+    return tuple(map(Sequence, zip(*columns)))

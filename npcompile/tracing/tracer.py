@@ -26,7 +26,7 @@ from npcompile.graph.types import PY_INT, Array
 from npcompile.ops.operands import ArrayRef, Cell, Operand
 from npcompile.tracing import control, results
 from npcompile.tracing.bytecode import RETURN, analyse
-from npcompile.tracing.inputs import Inputs
+from npcompile.tracing.inputs import Inputs, label, pinned
 from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace
 from npcompile.tracing.values import (
     UNBOUND,
@@ -122,9 +122,9 @@ class Tracer:
             case Node() | ArrayRef():
                 return value
             case Static(held, source):
-                if source is not None and type(held) in (list, dict):
-                    return self._outside(held, source)
-                return held
+                if source is None or pinned(held):
+                    return held
+                return self._outside(held, source)
             case Sequence(items, kind):
                 operands = map(self.operand, items)
                 return tuple(operands) if kind is tuple else kind(*operands)
@@ -142,6 +142,8 @@ class Tracer:
         """A list or dict from outside, item by item."""
         if type(held) is list:
             return [self.operand(item) for item in self.items_outside(held, source)]
+        if type(held) is not dict:
+            raise self.refuse(label(source), f"a {type(held).__name__} is no operand")
         self.inputs.guard(source, "keys", tuple(held))
         return {k: self.operand(self.inputs.lift(v, Item(source, k))) for k, v in held.items()}
 
@@ -173,7 +175,7 @@ class Tracer:
         """Whether a value is known now, and the object that it is."""
         match value:
             case Static(held, source):
-                return source is None or type(held) not in (list, dict), held
+                return source is None or pinned(held), held
             case Node(op="const", attrs=Const(number)):
                 return True, number
             case Node(op="size", attrs=SizeOf(size)):
