@@ -29,7 +29,7 @@ def reduction(kind, dtype, rank, axes, initial="identity", chunk=0, into=None, o
     """Reduces a strided array of symbolic shape over some axes into another."""
     dtype = np.dtype(dtype)
     shape = tuple(symbol(f"n{k}", 3, 0) for k in range(rank))
-    strides = tuple(symbol(f"s{k}", 1) for k in range(rank - 1)) + (1,)
+    strides = (*(symbol(f"s{k}", 1) for k in range(rank - 1)), 1)
     a = Buffer("a", "param", dtype, shape, strides, 0)
     kept = [k for k in range(rank) if k not in axes]
     steps = tuple(symbol(f"t{k}", 1) for k in kept)
