@@ -7,9 +7,9 @@ would, checks the graph and the guards, and returns what NumPy would return.
 import numpy as np
 
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import evaluate, symbol
+from npcompile.core.sizes import symbol
 from npcompile.graph.builder import Builder
-from npcompile.graph.interpret import interpret
+from npcompile.graph.interpret import _clone, interpret
 from npcompile.graph.ir import (
     Graph,
     Items,
@@ -137,6 +137,18 @@ def call(function, *args, **kwargs):
     return lambda ctx, *operands: op.kind.call(op, ctx, (*operands, *args), kwargs)
 
 
+def check(program, function, *args, changed=None):
+    """Compares a program with a function of NumPy's: results and changed arguments."""
+    ours, numpys = ([_clone(a) if isinstance(a, np.ndarray) else a for a in args] for _ in "ab")
+    want = function(*numpys)
+    got = run(program, *ours)
+    same(got, want)
+    for mine, theirs in zip(ours, numpys):
+        same(mine, theirs if changed is None else changed)
+        if changed is not None:
+            break
+
+
 def same(got, want):
     """Equal type, dtype, shape, strides (where an axis has more than one element) and bits."""
     if isinstance(want, (tuple, list)):
@@ -160,6 +172,3 @@ def same(got, want):
     else:
         assert got == want or (got != got and want != want), (got, want)
 
-
-def number(size, values):
-    return evaluate(size, lambda s: values[s.name])

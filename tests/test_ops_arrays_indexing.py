@@ -1,0 +1,224 @@
+"""``a[key]`` and ``a[key] = value`` against NumPy: values, layout, what is shared."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npcompile.core.errors import Refused
+from npcompile.graph.interpret import Left
+from npcompile.graph.types import PY_INT
+from npcompile.ops import indexing
+from tests.support_arrays import call, check, run
+
+get = indexing.getitem
+A = np.arange(60.0).reshape(5, 12)
+
+
+def put(ctx, x, key, value):
+    indexing.setitem(ctx, x, key, value)
+    return x
+
+
+def put_numpy(x, key, value):
+    x[key] = value
+    return x
+
+
+bound = st.none() | st.integers(-8, 8)
+step = st.none() | st.integers(-4, 4).filter(bool)
+item = st.builds(slice, bound, bound, step) | st.integers(-3, 2) | st.just(None)
+memory = st.sampled_from(["C", "F", "reversed", "strided"])
+
+
+def laid_out(kind, shape):
+    wide = np.arange(4.0 * np.prod(shape)).reshape([2 * n if k < 2 else n
+                                                    for k, n in enumerate(shape)])
+    a = wide[::2, ::2]
+    return {"C": np.ascontiguousarray(a), "F": np.asfortranarray(a), "strided": a,
+            "reversed": a[::-1, ..., ::-1]}[kind]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(item, max_size=4), st.booleans(), st.integers(0, 4), memory)
+def test_any_basic_key(items, dots, at, layout):
+    if sum(i is not None for i in items) > 3:
+        return
+    key = tuple(items[:at] + [...] * dots + items[at:])
+    a = laid_out(layout, (3, 4, 5))
+    check(lambda ctx, x: get(ctx, x, key), lambda x: x[key], a)
+    check(lambda ctx, x: put(ctx, x, key, 2.5), lambda x: put_numpy(x, key, 2.5), a)
+    shape = a[key].shape
+    value = np.arange(np.prod(shape)).reshape(shape)
+    check(lambda ctx, x, v: put(ctx, x, key, v), lambda x, v: put_numpy(x, key, v), a, value)
+
+
+@pytest.mark.parametrize("key", [np.s_[5], np.s_[-6], np.s_[0, 12], np.s_[0, 0, 0], np.s_[..., ...],
+                                 np.s_[1.5], np.s_["x"], np.s_[::0], np.s_[True], np.s_[[0, 1]]])
+def test_what_raises_or_is_no_view_is_refused(key):
+    with pytest.raises(Refused):
+        run(lambda ctx, x: get(ctx, x, key), A)
+    with pytest.raises(Refused):
+        run(lambda ctx, x: put(ctx, x, key, 0), A)
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.int32, np.uint8])
+def test_traced_indices(kind):
+    for i in (0, 3, *([-1, -5] if kind is not np.uint8 else [])):
+        check(lambda ctx, x, i: get(ctx, x, i), lambda x, i: x[i], A, kind(i))
+        check(lambda ctx, x, i: get(ctx, x, (i, i)), lambda x, i: x[i, i], A, kind(i))
+        check(lambda ctx, x, i: put(ctx, x, (i, i), 7), lambda x, i: put_numpy(x, (i, i), 7), A,
+              kind(i))
+    for i in (5, 100, *([-6] if kind is not np.uint8 else [])):
+        with pytest.raises((Refused, Left)):
+            run(lambda ctx, x, i: get(ctx, x, i), A, kind(i))
+
+
+@pytest.mark.parametrize("i", [0, 2, 4, 5])
+@pytest.mark.parametrize("key", [
+    lambda i: slice(i, None), lambda i: slice(None, i), lambda i: slice(i, i + 1),
+    lambda i: slice(i, None, 2), lambda i: slice(None, None, -1), lambda i: slice(i, 5),
+])
+def test_bounds_that_only_the_run_knows(i, key):
+    def program(ctx, x, i):
+        # a NumPy scalar is no size, but a computed integer
+        node = ctx.builder.emit("cast", (i,), None, PY_INT)
+        one = ctx.builder.const(1)
+        found = key(_Sum(ctx, node, one))
+        ends = [e.node if isinstance(e, _Sum) else e for e in (found.start, found.stop)]
+        return get(ctx, x, slice(*ends, found.step))
+
+    try:
+        check(program, lambda x, i: x[key(i)], A, np.int64(i))
+    except Left:
+        assert i == 5  # where a slice is cut off
+
+
+class _Sum:
+    def __init__(self, ctx, node, one):
+        self.ctx, self.node, self.one = ctx, node, one
+
+    def __add__(self, other):
+        node = self.ctx.builder.map("add", (self.node, self.one), np.int64, origin="py")
+        return _Sum(self.ctx, node, self.one)
+
+
+def test_a_stencil_has_simple_sizes_and_one_guard_an_axis():
+    def program(ctx, x):
+        found = get(ctx, x, np.s_[1:-1, 1:-1])
+        for key in (np.s_[2:, 1:-1], np.s_[:-2, 1:-1], np.s_[1:-1, 2:], np.s_[1:-1, :-2]):
+            other = get(ctx, x, key)
+            assert other.shape == found.shape
+        assert repr(found.shape) == "(a0.0 - 2, a0.1 - 2)"
+        assert len(ctx.facts.guards) == 2
+        return found
+
+    run(program, A)
+
+
+# ------------------------------------------------------------------ values
+
+
+VALUES = [0, 3, -1, 2.75, True, np.float32(1.5), np.int64(7), np.float64(-2.5), np.uint8(9)]
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "i4", "i8", "u1", "u8", "f2", "f4", "f8", "F", "D"])
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_numbers_are_cast_as_numpy_casts_them(dtype, value):
+    a = np.ones((2, 3), dtype)
+    if value < 0 and a.dtype.kind == "u":
+        return  # wraps or raises, by the number's type: always left to Python
+    for key in (0, np.s_[:, 1], np.s_[...]):
+        try:
+            want = put_numpy(a.copy(), key, value)
+        except (OverflowError, TypeError, ValueError):
+            with pytest.raises((Refused, Left)):
+                run(lambda ctx, x, v: put(ctx, x, key, v), a.copy(), value)
+            continue
+        check(lambda ctx, x, v: put(ctx, x, key, v), lambda x, v: want, a, value, changed=want)
+        if not isinstance(value, np.generic):
+            check(lambda ctx, x: put(ctx, x, key, value), lambda x: want, a, changed=want)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e30, 300.0, 300, -129, np.int64(300), 1j])
+def test_numbers_that_do_not_fit_leave(value):
+    with pytest.raises((Refused, Left)):
+        run(lambda ctx, x, v: put(ctx, x, 0, v), np.zeros(3, np.int8), value)
+
+
+@pytest.mark.parametrize("target", ["i1", "i8", "u8", "f4", "?"])
+def test_arrays_are_cast_without_a_check(target):
+    value = np.array([np.nan, 1e30, -1e30, 300.7, -0.5])
+    with np.errstate(all="ignore"):
+        check(lambda ctx, x, v: put(ctx, x, ..., v), lambda x, v: put_numpy(x, ..., v),
+              np.zeros(5, target), value)
+
+
+def test_shapes_that_do_not_broadcast_are_refused():
+    for shape in [(5,), (2, 5, 12), (5, 12, 1), (4, 12)]:
+        with pytest.raises(Refused):
+            run(lambda ctx, x, v: put(ctx, x, ..., v), A.copy(), np.zeros(shape))
+    check(lambda ctx, x, v: put(ctx, x, ..., v), lambda x, v: put_numpy(x, ..., v), A,
+          np.ones((1, 1, 12)))
+
+
+def test_lists_of_numbers():
+    def program(ctx, x, v):
+        return put(ctx, x, 1, [v, 2, *[0.5] * 10])
+
+    check(program, lambda x, v: put_numpy(x, 1, [v, 2, *[0.5] * 10]), A, 4.0)
+
+
+def test_a_view_written_through_is_seen_everywhere():
+    def program(ctx, x):
+        view = get(ctx, x, np.s_[1:, ::2])
+        put(ctx, x, np.s_[2], -1.0)
+        put(ctx, view, np.s_[0, 0], 100.0)
+        return view, x, get(ctx, view, (1, 1))
+
+    def numpy(x):
+        view = x[1:, ::2]
+        x[2] = -1.0
+        view[0, 0] = 100.0
+        return view, x, view[1, 1]
+
+    check(program, numpy, A)
+
+
+def test_overlapping_assignment_reads_first():
+    for source, target in [(np.s_[:-1], np.s_[1:]), (np.s_[1:], np.s_[:-1]), (np.s_[::-1], ...)]:
+        check(lambda ctx, x: put(ctx, x, target, get(ctx, x, source)),
+              lambda x: put_numpy(x, target, x[source]), A)
+
+
+# ------------------------------------------------------------------ masks
+
+
+@pytest.mark.parametrize("value", [0, 2.5, np.float64(3.5)])
+def test_masked_write(value):
+    check(lambda ctx, x, m, v: put(ctx, x, m, v), put_numpy, A, A % 3 == 1, value)
+    check(lambda ctx, x, m: put(ctx, x, m, value), lambda x, m: put_numpy(x, m, value), A, A > 20)
+
+
+def test_masks_of_fewer_axes_and_wrapping():
+    rows = np.array([True, False, True, True, False])
+    check(lambda ctx, x, m: put(ctx, x, m, -1), lambda x, m: put_numpy(x, m, -1), A, rows)
+    check(lambda ctx, x, m, v: put(ctx, x, m, v), put_numpy, A, rows, np.arange(12.0))
+    small = np.zeros(5, np.int8)
+    check(lambda ctx, x, m, v: put(ctx, x, m, v), put_numpy, small, rows, np.int64(300))
+
+
+def test_masks_that_numpy_reads_otherwise_are_refused():
+    mask = A > 3
+    for value in (np.arange(56.0), np.zeros((5, 12))):
+        with pytest.raises(Refused):
+            run(lambda ctx, x, m, v: put(ctx, x, m, v), A.copy(), mask, value)
+    with pytest.raises(Refused):
+        run(lambda ctx, x, m: get(ctx, x, m), A, mask)
+    with pytest.raises(Refused):
+        run(lambda ctx, x, m: put(ctx, x, m, 1), A.copy(), mask[:4])
+
+
+def test_read_only_views_are_refused():
+    with pytest.raises(Refused):
+        run(lambda ctx, x: put(ctx, call(np.broadcast_to, (2, 5, 12))(ctx, x), 0, 1.0), A.copy())
