@@ -56,7 +56,8 @@ def test_functions_of_arrays(array: np.ndarray) -> None:
         done += both(np.clip, array, *bounds)
         done += both(np.ndarray.clip, array, *bounds)
     for function in (np.real, np.conj, np.isreal, np.iscomplex, np.nan_to_num, np.fix,
-                     np.negative, np.floor, np.square, np.logical_not):
+                     np.negative, np.floor, np.square, np.logical_not, np.isposinf,
+                     np.isneginf):
         done += both(function, array)
     done += both(np.nan_to_num, array, True, 7.0, 1.0, -1.0)
     for other in (1, 2.5, np.float32(3), np.array(3, np.int8)):
@@ -169,6 +170,14 @@ def test_two_outputs() -> None:
         return made
 
     assert check(build, np.divmod(x, 2), "divmod")
+
+
+def test_outer() -> None:
+    x, y = np.arange(6.0).reshape(2, 3), np.arange(4.0)[::-1]
+    for method in (np.add.outer, np.less.outer, np.subtract.outer):
+        assert both(method, x, y, lifted=2)
+        assert both(method, y, x, lifted=2)
+        assert both(method, x, 2.0)
 
 
 def test_views_of_complex_parts() -> None:

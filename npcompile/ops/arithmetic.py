@@ -100,10 +100,14 @@ def _float_remainder(a: Expr, b: Expr) -> Expr:
 
 
 def _float_floor_divide(a: Expr, b: Expr) -> Expr:
-    """npy_floor_divide and CPython's float_floor_div: the quotient of ``a - a % b``."""
+    """npy_floor_divide and CPython's float_floor_div: the quotient of ``a - a % b``.
+
+    Division by 0 sets the flags of ``a / b`` and no others.
+    """
     quotient = a / b
-    rest = fmod(a, b)
-    exact = (a - rest) / b
+    dividend, divisor = where(b == 0, 0.0, a), where(b == 0, 1.0, b)
+    rest = fmod(dividend, divisor)
+    exact = (dividend - rest) / divisor
     exact = where((rest != 0) & ((b < 0) != (rest < 0)), exact - 1.0, exact)
     down = floor(exact)
     down = where(exact - down > 0.5, down + 1.0, down)
@@ -244,6 +248,12 @@ def _int_power(base: Expr, exponent: Expr) -> Expr:
     return const(1, base) if result is None else result
 
 
+def pow_(base: Expr, exponent: Expr) -> Expr:
+    """The record's program: it belongs to the special functions."""
+    found: Expr = OPERATORS["pow"].lower(base, exponent)  # type: ignore[operator, misc]
+    return found
+
+
 def _float_power(base: Expr, exponent: Expr) -> Expr:
     value = static_value(exponent.node)
     if value == -1.0:
@@ -253,7 +263,7 @@ def _float_power(base: Expr, exponent: Expr) -> Expr:
     if value in (0.5, 1.0, 2.0):
         chosen: Expr = sqrt(base) if value == 0.5 else base if value == 1.0 else base * base
         return chosen
-    found: Expr = OPERATORS["pow"].lower(base, exponent)  # type: ignore[operator, misc]
+    found = pow_(base, exponent)
     if isinstance(exponent.node.type, Scalar):
         # NumPy takes the root where one exponent serves all elements; they differ at two points
         root = exponent == 0.5
@@ -266,6 +276,8 @@ ufunc("power", loops("xx->x", REAL), by_kind(iu=_int_power, f=_float_power),
       data=Ufunc(prepare=_check_exponents), ulp={"e": 1.0, "f": 1.0, "d": 1.0},
       doc="x1 ** x2; exponents -1, 0, 0.5, 1 and 2 are exact.")
 
+part("scalar_power", loops("xx->x", FLOATS), "operator:pow", pow_,
+     ulp={"e": 1.0, "f": 1.0, "d": 1.0}, doc="x1 ** x2 of scalars: always pow.")
 
 # ------------------------------------------------------------------ floats taken apart
 
@@ -295,7 +307,8 @@ def frexp_exponent(x: Any) -> Any:
 
 def _fraction(x: Expr) -> Expr:
     endless = abs(x) == float("inf")
-    return copysign(where(endless, 0.0, x - trunc(x)), x)
+    finite = where(endless, 0.0, x)
+    return copysign(finite - trunc(finite), x)
 
 
 _HERE = "npcompile.ops.arithmetic"
@@ -310,7 +323,7 @@ def _frexp_parts(x: Expr) -> tuple[Expr, Expr, Expr]:
     digits, bias = (52, 1023) if x.dtype.itemsize == 8 else (23, 127)
     ordinary = (x != 0) & (abs(x) < float("inf"))
     small = abs(x) < float(np.finfo(x.dtype).tiny)
-    bits = to_bits(where(small, x * 2.0**64, x))
+    bits = to_bits(where(small, where(small, x, 0.0) * 2.0**64, x))
     raw = (bits >> digits) & (2 * bias + 1)
     return ordinary, bits, raw - (bias - 1) - where(small, const(64, bits), 0)
 

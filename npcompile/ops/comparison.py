@@ -104,6 +104,20 @@ ufunc("isfinite", _TESTS,
               c=_each_part(lambda x: abs(x) < _INF, lambda a, b: a & b)),
       doc="Is neither infinite nor NaN.")
 
+def _infinity(name: str, negative: bool) -> None:
+    def test(ctx: Context, x: Operand, out: Operand = None) -> Operand:
+        sign = run(ctx, "signbit", x)
+        if not negative:
+            sign = run(ctx, "logical_not", sign)
+        return run(ctx, "logical_and", run(ctx, "isinf", x), sign, out=out)
+
+    test.__doc__ = f"Is {'negative' if negative else 'positive'} infinity."
+    composed(name, f"numpy:{name}")(test)
+
+
+_infinity("isposinf", False)
+_infinity("isneginf", True)
+
 # ------------------------------------------------------------------ extrema
 
 _EXTREMA = loops("xx->x", "?" + NUMBERS)

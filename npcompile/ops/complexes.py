@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from npcompile.graph.expression import Expr, complex_, fma, imag, real, rint, where
+from npcompile.graph.expression import Expr, complex_, const, fma, imag, real, rint, where
 from npcompile.graph.ir import Node, Window
 from npcompile.graph.types import Array, Scalar, c_strides, contiguous
+from npcompile.ops.arguments import static
 from npcompile.ops.elementwise import (
     COMPLEX,
     NUMBERS,
     as_node,
     composed,
     is_fortran,
+    lift,
     loops,
     part,
+    run,
     ufunc,
     wrap,
 )
 from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.ops.record import OPERATORS
 
 # ------------------------------------------------------------------ programs
 
@@ -64,7 +68,8 @@ def cdiv(x: Expr, y: Expr) -> Expr:
     re = (first + second * ratio) * scale
     cross = where(wide, b - a * ratio, b * ratio - a)
     im = cross * scale
-    return complex_(where(zero, a / abs(c), re), where(zero, b / abs(c), im))
+    nothing = where(zero, 0.0, const(1.0, c))  # other lanes must not divide by zero
+    return complex_(where(zero, a / nothing, re), where(zero, b / nothing, im))
 
 
 def cdiv_python(x: Expr, y: Expr) -> Expr:
@@ -225,3 +230,17 @@ def isreal(ctx: Context, x: Operand) -> Operand:
 def iscomplex(ctx: Context, x: Operand) -> Operand:
     """Whether the imaginary part is not 0."""
     return _imaginary_is(ctx, x, "ne")
+
+
+@composed("angle", "numpy:angle")
+def angle(ctx: Context, z: Operand, deg: Operand = False) -> Operand:
+    """The angle of complex numbers, in radians or degrees."""
+    deg = static(deg)
+    if not isinstance(deg, bool) or "arctan2" not in OPERATORS:
+        raise ctx.refuse("angle", "deg= must be known while tracing, and arctan2 be compiled")
+    source = lift(ctx, z, "angle")
+    if source.dtype.kind == "c":
+        made = run(ctx, "arctan2", _part(ctx, z, "imag"), _part(ctx, z, "real"))
+    else:
+        made = run(ctx, "arctan2", 0, z)
+    return run(ctx, "multiply", made, 180 / np.pi) if deg else made

@@ -19,7 +19,7 @@ from npcompile.graph.expression import Expr, cast
 from npcompile.graph.ir import Const, Node, Window
 from npcompile.graph.layout import broadcast_shapes
 from npcompile.graph.types import PY_FLOAT, PYTHON, SUPPORTED, Array, Scalar, c_strides
-from npcompile.ops.arguments import as_array, program_kind
+from npcompile.ops.arguments import as_array, program_kind, view
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS, Kind, Op, define
 
@@ -72,12 +72,23 @@ def halves(program: Program) -> Program:
 
 def ufunc(name: str, signatures: str, program: Program | None, *, aliases: tuple[str, ...] = (),
           data: Ufunc | None = None, **fields: Any) -> Op:
-    """Defines the record of NumPy's ufunc of this name."""
+    """Defines the record of NumPy's ufunc of this name, and of its method ``outer``."""
+    if signatures.partition("->")[0].isalnum() and len(signatures.partition("->")[0]) == 2:
+        define(f"{name}.outer", COMPOSED, reference=f"numpy:{name}.outer",
+               lower=partial(_outer, name=name), doc=f"{name} of all pairs.")
     return define(
         name, ELEMENTWISE, signatures, aliases=(f"numpy:{name}", *aliases),
         reference=fields.pop("reference", f"numpy:{name}"),
         lower=halves(program) if program else None, data=data or Ufunc(), **fields,
     )
+
+
+def _outer(ctx: Context, a: Operand, b: Operand, *, name: str, **kwargs: Operand) -> Operand:
+    """Axes of length 1 behind those of ``a``, one for each of ``b``'s."""
+    if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
+        pad = b.ndim
+        a = view(a, (*a.shape, *(1,) * pad), (*a.strides, *(0,) * pad))
+    return run(ctx, name, a, b, **kwargs)
 
 
 def part(name: str, signatures: str, reference: str, program: Program, **fields: Any) -> Op:

@@ -30,6 +30,7 @@ UFUNCS = {
 }
 UNARY = {"-": "negative", "+": "positive", "~": "invert"}
 EXACT = 2**53  # integers up to here are floats
+EXACT_POWERS = (-1.0, 0.0, 1.0, 2.0)
 MIN, MAX = -(2**63), 2**63 - 1
 
 
@@ -183,11 +184,22 @@ def _scalar_binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand
         nodes = [n if isinstance(n, Node) else ctx.builder.const(n)
                  for n in (left.value, right.value)]
         return run(ctx, "scalar_multiply", *(_as(ctx, n, dtype) for n in nodes))
-    exponent = _known(b)
-    if symbol == "**" and dtype.kind == "f" and exponent is not None and exponent == 0.5:
-        base = _as(ctx, as_node(ctx, a, symbol), dtype)
-        return _root(ctx, base)
+    if symbol == "**" and dtype.kind == "f":
+        return _scalar_power(ctx, a, b, dtype)
     return None
+
+
+def _scalar_power(ctx: Context, a: Operand, b: Operand, dtype: np.dtype) -> Operand:
+    """``pow`` of the C library: no fast path for the root, which differs at -0.0 and -inf."""
+    base, exponent = (_as(ctx, as_node(ctx, x, "**"), dtype) for x in (a, b))
+    value = _known(exponent)
+    if value is not None and float(value) == 0.5:
+        return _root(ctx, base)
+    if value is not None and float(value) in EXACT_POWERS:
+        return run(ctx, "power", base, exponent)
+    if "pow" not in OPERATORS:
+        raise ctx.refuse("**", "of floats needs pow")
+    return run(ctx, "scalar_power", base, exponent)
 
 
 def _as(ctx: Context, node: Node, dtype: np.dtype) -> Node:
@@ -199,8 +211,9 @@ def _root(ctx: Context, base: Node) -> Node:
     b, dtype = ctx.builder, base.dtype
     origin = base.type.origin if isinstance(base.type, Scalar) else "np"
     zero, inf = b.const(dtype.type(0)), b.const(dtype.type(np.inf))
-    root = b.map("add", (b.map("sqrt", (base,), dtype), zero), dtype)
     endless = b.map("eq", (b.map("abs", (base,), dtype), inf), BOOL)
+    finite = b.map("where", (endless, zero, base), dtype)
+    root = b.map("add", (b.map("sqrt", (finite,), dtype), zero), dtype)
     return b.map("where", (endless, inf, root), dtype, origin=origin)
 
 
@@ -404,7 +417,7 @@ def _general_power(ctx: Context, x: Node, y: Node) -> Node:
         falling = b.map("lt", (y, b.const(0.0)), BOOL)
         raises = b.map("bit_and", (zero, falling), BOOL)
         b.check(b.map("bit_not", (raises,), BOOL), "0.0 to a negative power")
-    made = _emit(ctx, "power", PY_FLOAT, x, y)
+    made = _emit(ctx, "scalar_power", PY_FLOAT, x, y)
     check_finite(ctx, made, x, y)
     return made
 
