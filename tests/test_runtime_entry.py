@@ -27,7 +27,9 @@ from npcompile.program.ir import (
     StaticResult,
     ViewResult,
 )
+from npcompile.runtime import boxing
 from npcompile.runtime.entry import FLAGS, OVERLAP
+from npcompile.runtime.frames import FrameReader
 from npcompile.runtime.helpers import DIVIDE, flag_names
 from npcompile.runtime.state import Place, Signature
 from tests.support_entry import (
@@ -370,6 +372,16 @@ def test_containers() -> None:
     assert got["b"][2] is static and got["b"][1] == ()
 
 
+def test_tuples_need_no_builder() -> None:
+    inner = ItemsResult(tuple, (ParamResult(0),), ident=2)
+    assert boxing.builder(ItemsResult(tuple, (inner, ParamResult(0)), ident=1)) is None
+    twice = ItemsResult(tuple, (inner, inner), ident=1)
+    assert boxing.builder(twice) is not None
+    x = np.ones(2)
+    got = echo(array_leaf("x"), result=twice)(x)
+    assert got[0] is got[1] and got[0][0] is x
+
+
 def test_fresh_array_in_two_places() -> None:
     leaf = array_leaf("x")
     params = buffers([leaf])
@@ -502,3 +514,36 @@ def test_no_leaks() -> None:
         entry(x, y, odd=odd)
     assert counts() == before and abs(sys.getrefcount(None) - none) < 100
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 1000  # KiB
+
+
+def test_frames_read_from_python() -> None:
+    n = symbol("n", 5, 0)
+    leaf, number, wide = array_leaf("x"), number_leaf("f4"), number_leaf(complex)
+    object.__setattr__(leaf, "type", type(leaf.type)(F8, (n,), (1,)))
+    leaves = leaf, number, wide
+    params = buffers(leaves)
+    out = Buffer("out", "result", F8, (n,), (1,))
+    made = program(leaves, ParamResult(0), [out], params=params)
+    body = Body(Frame(made))
+    body.new_array(out, body.frame.symbol(atom(n)))
+    view = ViewResult(1, ParamResult(0), Window(n - 1, (n, 1), (-1, 0)), F8)
+    fresh = ViewResult(2, BufferResult(out), Window(1, (n - 1,), (1,)), F8)
+    numbers = ScalarResult(params[1], "np"), ScalarResult(params[2], "py")
+    tree = ItemsResult(list, (view, ItemsResult(dict, (fresh, *numbers), ("a", "b", "c")), view,
+                              StaticResult("s"), ItemsResult(type(iter(())), (view,))))
+
+    def leave(function: Any, code: int, flags: int, what: int, *args: Any) -> Any:
+        reader = FrameReader(made, body.frame, what)
+        return reader.size(n * 2), reader.box(tree)
+
+    entry = Entry(Signature.positional(leaves), made, body, status="0", exit=leave)
+    x = np.arange(4.0)
+    for _ in range(100):
+        size, (a, table, b, s, rest) = entry(x, np.float32(1.5), 2j)
+    assert size == 8 and a is b is next(rest) and s == "s"
+    assert a.base is x and a.tolist() == [[3.0], [2.0], [1.0], [0.0]] and a.flags.writeable
+    assert table["a"].shape == (3,) and table["a"].base.shape == (4,)
+    assert type(table["b"]) is np.float32 and table["b"] == 1.5 and table["c"] == 2j
+    owner = weakref.ref(table["a"].base)
+    del a, b, table, rest, _
+    assert owner() is None and sys.getrefcount(x) == 2

@@ -40,10 +40,18 @@ def constants(result: Result) -> tuple[Any, ...]:
 
 
 def native(result: Result) -> bool:
-    """Whether a result is a leaf or made of plain tuples, none of them shared."""
-    if not isinstance(result, ItemsResult):
-        return True
-    return result.kind is tuple and not result.ident and all(map(native, result.items))
+    """Whether a result is a leaf or made of plain tuples, each in one place only."""
+    seen: set[int] = set()
+
+    def plain(node: Result) -> bool:
+        if not isinstance(node, ItemsResult):
+            return True
+        if node.kind is not tuple or node.ident in seen:
+            return False
+        seen.update({node.ident} - {0})
+        return all(map(plain, node.items))
+
+    return plain(result)
 
 
 def builder(result: Result) -> Callable[[tuple[Any, ...]], Any] | None:
@@ -51,23 +59,37 @@ def builder(result: Result) -> Callable[[tuple[Any, ...]], Any] | None:
     if native(result):
         return None
 
-    def make(node: Result, flat: Iterator[Any], made: dict[int, Any]) -> Any:
-        if not isinstance(node, ItemsResult):
-            return next(flat)
-        items = [make(item, flat, made) for item in node.items]
-        if node.ident and node.ident in made:
-            return made[node.ident]
-        if node.kind in (dict, slice):
-            thing: Any = dict(zip(node.keys, items)) if node.kind is dict else slice(*items)
-        elif node.kind in (tuple, list):
-            thing = node.kind(items)
-        else:  # a named tuple class
-            thing = node.kind._make(items)  # type: ignore[attr-defined]
-        if node.ident:
-            made[node.ident] = thing
-        return thing
+    def build(flat: tuple[Any, ...]) -> Any:
+        rest = iter(flat)
+        return assemble(result, lambda leaf: next(rest), {})
 
-    return lambda flat: make(result, iter(flat), {})
+    return build
+
+
+def assemble(result: Result, leaf: Callable[[Result], Any], made: dict[int, Any]) -> Any:
+    """A result, given what its leaves are; ``made`` holds containers by their ``ident``."""
+    if not isinstance(result, ItemsResult):
+        return leaf(result)
+    items = [assemble(item, leaf, made) for item in result.items]
+    if result.ident in made:
+        return made[result.ident]
+    thing = _container(result, items)
+    if result.ident:
+        made[result.ident] = thing
+    return thing
+
+
+def _container(result: ItemsResult, items: list[Any]) -> Any:
+    kind: Any = result.kind
+    if kind is dict:
+        return dict(zip(result.keys, items))
+    if kind is slice:
+        return slice(*items)
+    if hasattr(kind, "_make"):  # a named tuple class
+        return kind._make(items)
+    if issubclass(kind, Iterator):  # over what is left
+        return iter(items if kind is type(iter([])) else tuple(items))
+    return kind(items)
 
 
 class Boxing:

@@ -1,0 +1,126 @@
+"""Reads a frame from Python: what a failed check leaves behind.
+
+The code that an ``exit`` gets is the number of the check, and ``what`` is the address of the frame,
+which is there until ``exit`` returns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from npcompile.backends.cpu import symbols
+from npcompile.backends.cpu.frame import Frame
+from npcompile.core.sizes import Size, Symbol, evaluate
+from npcompile.program.ir import (
+    Buffer,
+    BufferResult,
+    ItemsResult,
+    ParamResult,
+    Program,
+    Result,
+    ScalarResult,
+    StaticResult,
+    ViewResult,
+)
+from npcompile.runtime.boxing import assemble
+
+_WRITEABLE = 0x400
+
+
+class FrameReader:
+    """Boxes what is in a frame.  Objects boxed by one reader keep their identity.
+
+    Parameters
+    ----------
+    program, frame
+        What the code was made of.
+    address
+        Where the frame is.
+    """
+
+    def __init__(self, program: Program, frame: Frame, address: int) -> None:
+        self._program = program
+        self._frame = frame
+        self._slots = (ctypes.c_uint64 * frame.size).from_address(address)
+        self._views: dict[int, Any] = {}
+        self._containers: dict[int, Any] = {}
+
+    def size(self, size: Size) -> int:
+        """The value of a size."""
+        return evaluate(size, self._symbol)
+
+    def _symbol(self, name: Symbol) -> int:
+        return ctypes.c_int64(self._slots[self._frame.symbol(name)]).value
+
+    def array(self, buffer: Buffer) -> Any:
+        """The array object of a parameter or result."""
+        address = self._slots[self._frame.object(buffer)]
+        if not address:
+            raise ValueError(f"{buffer.name} has not been made")
+        return ctypes.cast(address, ctypes.py_object).value
+
+    def number(self, buffer: Buffer, origin: str) -> Any:
+        """The number in a scalar buffer."""
+        slot = self._frame.number(buffer)
+        bits = b"".join(self._slots[k].to_bytes(8, "little") for k in (slot, slot + 1))
+        number = np.frombuffer(bits, buffer.dtype, 1)[0]
+        return number.item() if origin == "py" else number
+
+    def box(self, result: Result) -> Any:
+        """The object that a result stands for."""
+        match result:
+            case ParamResult(index):
+                return self.array(self._program.params[index])
+            case BufferResult(buffer):
+                return self.array(buffer)
+            case ScalarResult(buffer, origin):
+                return self.number(buffer, origin)
+            case StaticResult(value):
+                return value
+            case ViewResult(ident):
+                if ident not in self._views:
+                    self._views[ident] = self._view(result)
+                return self._views[ident]
+            case ItemsResult():
+                return assemble(result, self.box, self._containers)
+
+    def _view(self, view: ViewResult) -> Any:
+        owner = self.box(view.base)
+        part, unit = view.window.part, owner.dtype.itemsize
+        offset = self.size(view.window.offset) * unit + (unit // 2 if part == "imag" else 0)
+        shape = tuple(map(self.size, view.window.shape))
+        strides = tuple(self.size(stride) * unit for stride in view.window.strides)
+        return _view_of(owner, view.dtype, offset, shape, strides)
+
+
+@cache
+def _numpy() -> tuple[Any, Any]:
+    counts = ctypes.POINTER(ctypes.c_ssize_t)
+    pointer, integer, thing = ctypes.c_void_p, ctypes.c_int, ctypes.py_object
+    new = ctypes.PYFUNCTYPE(thing, thing, pointer, integer, counts, counts, pointer, integer,
+                            pointer)
+    own = ctypes.PYFUNCTYPE(integer, thing, pointer)
+    return (
+        new(symbols.resolve("PyArray_NewFromDescr")),
+        own(symbols.resolve("PyArray_SetBaseObject")),
+    )
+
+
+def _view_of(
+    owner: Any, dtype: np.dtype, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> Any:
+    """A view of an array's memory at any offset, with NumPy's own rule for its base."""
+    new, own = _numpy()
+    counts = ctypes.c_ssize_t * max(len(shape), 1)
+    data = owner.__array_interface__["data"][0] + offset
+    take = ctypes.pythonapi.Py_IncRef  # both functions steal a reference
+    take(ctypes.py_object(dtype))
+    made = new(np.ndarray, id(dtype), len(shape), counts(*shape), counts(*strides), data,
+               owner.flags.num & _WRITEABLE, None)
+    take(ctypes.py_object(owner))
+    own(made, id(owner))
+    return made
