@@ -9,8 +9,11 @@ from npcompile.ops import (
     complexes,
     contraction,
     creation,
+    joining,
+    ranges,
     reductions,
     rounding,
+    selection,
     statistics,
     views,
 )
@@ -24,8 +27,11 @@ __all__ = [
     "complexes",
     "contraction",
     "creation",
+    "joining",
+    "ranges",
     "reductions",
     "rounding",
+    "selection",
     "statistics",
     "views",
 ]
