@@ -1,0 +1,445 @@
+"""The disk cache of machine code: a folder of checked records, and stable fingerprints for keys.
+
+::
+
+    file   ::= magic, sha256 of the rest, lengths, key, metadata (JSON), object
+    folder ::= $NPCOMPILE_CACHE_DIR | $XDG_CACHE_HOME/npcompile | ~/.cache/npcompile
+
+What is loaded from here is executed.  So the folder must be a real one, belong to this user and be
+writable by nobody else; anything else is refused with a reason, and nothing is read or written.
+Records are written to a temporary file and renamed, so readers and concurrent writers see whole
+ones only.  A file that is not exactly what this module writes is removed and counted.
+
+>>> store = Store(folder)
+>>> store.put(b"key", Record(b"code", {"name": "f"}))
+>>> store.get(b"key")
+Record(object=b'code', metadata={'name': 'f'})
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import stat
+import struct
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from npcompile.core.config import Config
+
+CAPACITY = 512 << 20
+_MAGIC = b"npcompile\x01"
+_HEAD = struct.Struct(f"<{len(_MAGIC)}s32s")
+_LENGTHS = struct.Struct("<IIQ")  # key, metadata, object
+_SUFFIX, _TEMPORARY = ".npc", ".tmp"
+_STALE = 3600.0  # seconds after which a temporary file has no writer any more
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """``metadata`` is what JSON can hold: dicts with string keys, lists, numbers, strings."""
+
+    object: bytes
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """``rejected`` counts the files that were no valid records; ``reason`` says why the folder
+    is not used (empty: it is)."""
+
+    path: Path
+    reason: str
+    entries: int
+    bytes: int
+    hits: int
+    misses: int
+    written: int
+    rejected: int
+
+
+def default_folder() -> Path:
+    """The folder that the environment asks for."""
+    given = os.environ.get("NPCOMPILE_CACHE_DIR")
+    if given:
+        return Path(given).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    home = Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~/.cache"))
+    return home / "npcompile"
+
+
+class _Refused(Exception):
+    """The folder can't be used, and why."""
+
+
+class _Invalid(Exception):
+    """A file is not a record."""
+
+
+class Store:
+    """Records by key in one folder; the least recently used go when ``capacity`` is exceeded.
+
+    No method raises for what the folder or its files are like: then nothing is found or kept.
+    """
+
+    def __init__(self, path: Path | str | None = None, capacity: int = CAPACITY) -> None:
+        self.path = Path(path) if path is not None else default_folder()
+        self.capacity = capacity
+        self.reason = ""
+        self._counts = dict.fromkeys(("hits", "misses", "written", "rejected"), 0)
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> Record | None:
+        """The record kept under ``key``, if there is a valid one."""
+        with self._folder(create=False) as folder:
+            found = self._read(folder, key) if folder is not None else None
+        self._count("misses" if found is None else "hits")
+        return found
+
+    def put(self, key: bytes, record: Record) -> bool:
+        """Keep a record; whether that went well."""
+        metadata = json.dumps(record.metadata, allow_nan=False, separators=(",", ":")).encode()
+        lengths = _LENGTHS.pack(len(key), len(metadata), len(record.object))
+        body = lengths + key + metadata + record.object
+        content = _HEAD.pack(_MAGIC, hashlib.sha256(body).digest()) + body
+        with self._folder(create=True) as folder:
+            if folder is None or len(content) > self.capacity:
+                return False
+            try:
+                _write(folder, _file_name(key), content)
+                self._trim(folder)
+            except OSError as error:
+                self.reason = f"{self.path} can't be written: {error.strerror}"
+                return False
+        self._count("written")
+        return True
+
+    def clear(self) -> None:
+        """Remove all records."""
+        with self._folder(create=False) as folder:
+            if folder is not None:
+                for name, _ in _files(folder):
+                    _remove(folder, name)
+
+    def info(self) -> Info:
+        """What is there and how it was used by this object."""
+        with self._folder(create=False) as folder:
+            sizes = [s.st_size for _, s in _files(folder)] if folder is not None else []
+        return Info(self.path, self.reason, len(sizes), sum(sizes), **self._counts)
+
+    # ------------------------------------------------------------------ inside
+
+    def _count(self, what: str) -> None:
+        with self._lock:
+            self._counts[what] += 1
+
+    @contextmanager
+    def _folder(self, create: bool) -> Iterator[int | None]:
+        """A descriptor of the folder, checked; None (and a reason) if it can't be used."""
+        descriptor, self.reason = None, ""
+        try:
+            descriptor = _open_folder(self.path, create)
+        except _Refused as refused:
+            self.reason = str(refused)
+        try:
+            yield descriptor
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def _read(self, folder: int, key: bytes) -> Record | None:
+        name = _file_name(key)
+        try:
+            content = _content(folder, name, self.capacity)
+            record = _decode(content, key)
+        except FileNotFoundError:
+            return None
+        except (_Invalid, OSError):
+            _remove(folder, name)
+            self._count("rejected")
+            return None
+        _touch(folder, name)
+        return record
+
+    def _trim(self, folder: int) -> None:
+        """Remove the least recently used records until the rest takes 90 % of the capacity."""
+        files = sorted(_files(folder), key=lambda item: item[1].st_mtime_ns, reverse=True)
+        total, full = 0, sum(s.st_size for _, s in files) > self.capacity
+        for name, status in files:
+            total += status.st_size
+            if full and total > 0.9 * self.capacity:
+                _remove(folder, name)
+
+
+def _file_name(key: bytes) -> str:
+    return hashlib.sha256(key).hexdigest() + _SUFFIX
+
+
+def _open_folder(path: Path, create: bool) -> int | None:
+    if os.open not in os.supports_dir_fd or not hasattr(os, "geteuid"):
+        raise _Refused("this system has no file owners that can be checked")
+    try:
+        if create:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _Refused(f"{path} is no folder to be used: {error.strerror}") from error
+    status = os.fstat(descriptor)
+    reason = ""
+    if status.st_uid != os.geteuid():
+        reason = f"{path} belongs to another user"
+    elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        reason = f"{path} can be written by others"
+    if reason:
+        os.close(descriptor)
+        raise _Refused(reason)
+    return descriptor
+
+
+def _content(folder: int, name: str, capacity: int) -> bytes:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(os.open(name, flags, dir_fd=folder), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+            raise _Invalid("no file of this user")
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or status.st_size > capacity:
+            raise _Invalid("writable by others, or too large")
+        return file.read(capacity + 1)
+
+
+def _decode(content: bytes, key: bytes) -> Record:
+    start = _HEAD.size + _LENGTHS.size
+    if len(content) < start:
+        raise _Invalid("too short")
+    magic, digest = _HEAD.unpack_from(content)
+    if magic != _MAGIC or hashlib.sha256(content[_HEAD.size :]).digest() != digest:
+        raise _Invalid("another format, or damaged")
+    lengths = _LENGTHS.unpack_from(content, _HEAD.size)
+    if start + sum(lengths) != len(content):
+        raise _Invalid("lengths don't add up")
+    middle, end = start + lengths[0], start + lengths[0] + lengths[1]
+    if content[start:middle] != key:
+        raise _Invalid("of another key")
+    try:
+        metadata = json.loads(content[middle:end])
+    except (ValueError, RecursionError) as error:
+        raise _Invalid("metadata is no JSON") from error
+    if not isinstance(metadata, dict):
+        raise _Invalid("metadata is no dict")
+    return Record(content[end:], metadata)
+
+
+def _write(folder: int, name: str, content: bytes) -> None:
+    temporary = f"{secrets.token_hex(16)}{_TEMPORARY}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        with open(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
+            file.write(content)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        _remove(folder, temporary)
+        raise
+
+
+def _remove(folder: int, name: str) -> None:
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        pass  # another process was faster
+    except IsADirectoryError:
+        os.rename(name, name + ".not-a-file", src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _touch(folder: int, name: str) -> None:
+    with suppress(FileNotFoundError):  # trimmed by another process meanwhile
+        os.utime(name, dir_fd=folder, follow_symlinks=False)
+
+
+def _files(folder: int) -> list[tuple[str, os.stat_result]]:
+    """The records; temporary files that nobody writes any more are removed."""
+    found = []
+    for name in os.listdir(folder):
+        if not name.endswith((_SUFFIX, _TEMPORARY)):
+            continue
+        try:
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            continue
+        if name.endswith(_SUFFIX):
+            found.append((name, status))
+        elif time.time() - status.st_mtime > _STALE:
+            _remove(folder, name)
+    return found
+
+
+# ------------------------------------------------------------------ fingerprints
+
+
+def fingerprint(*parts: object) -> str:
+    """A hash of values that is the same in every process.
+
+    Knows constants, containers, dtypes, NumPy numbers, data classes, code objects (constants and
+    nested code included) and functions (code, constant defaults and closure values; of other
+    values there only the type counts).  Classes, modules and built-in functions go by name.
+
+    >>> fingerprint(1, "a") == fingerprint(1, "a") != fingerprint(1.0, "a")
+    True
+    """
+    encoder = _Encoder()
+    encoder.sequence("parts", parts)
+    return encoder.digest.hexdigest()
+
+
+class _Encoder:
+    """Feeds a hash with values: a tag, a length, and the bytes or the items."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+        self._open: list[int] = []
+
+    def add(self, tag: str, data: bytes = b"") -> None:
+        self.digest.update(f"{tag}:{len(data)}:".encode() + data)
+
+    def sequence(self, tag: str, items: Any) -> None:
+        items = list(items)
+        self.add(f"{tag}[{len(items)}]")
+        for item in items:
+            self.value(item)
+
+    def value(self, value: Any) -> None:
+        if id(value) in self._open:
+            self.add("cycle", str(len(self._open) - self._open.index(id(value))).encode())
+            return
+        self._open.append(id(value))
+        try:
+            self._value(value)
+        finally:
+            self._open.pop()
+
+    def _value(self, value: Any) -> None:
+        plain = _PLAIN.get(type(value))
+        if plain is not None:
+            self.add(type(value).__name__, plain(value))
+        elif type(value) in (tuple, list):
+            self.sequence(type(value).__name__, value)
+        elif type(value) is dict:
+            self.sequence("dict", [part for item in value.items() for part in item])
+        elif isinstance(value, (set, frozenset)):
+            self.sequence("set", sorted(fingerprint(item) for item in value))
+        elif isinstance(value, CodeType):
+            self.sequence("code", [getattr(value, name) for name in _CODE])
+        elif isinstance(value, FunctionType):
+            self._function(value)
+        elif isinstance(value, np.dtype):
+            self.sequence("dtype", [value.str, value.char, value.itemsize, repr(value)])
+        elif isinstance(value, np.generic):
+            self.sequence("number", [value.dtype, value.tobytes()])
+        elif isinstance(value, slice):
+            self.sequence("slice", [value.start, value.stop, value.step])
+        elif isinstance(value, (type, BuiltinFunctionType, np.ufunc, ModuleType)):
+            self.sequence("named", _name(value))
+        elif is_dataclass(value):
+            items = [getattr(value, field.name) for field in fields(value)]
+            self.sequence("data", [*_name(type(value)), *items])
+        else:
+            raise TypeError(f"a {type(value).__name__} has no fingerprint")
+
+    def _function(self, function: FunctionType) -> None:
+        self.add("function")
+        self.value(function.__code__)
+        cells = function.__closure__ or ()
+        for value in (
+            *(function.__defaults__ or ()),
+            *(part for item in (function.__kwdefaults__ or {}).items() for part in item),
+            *(_contents(cell) for cell in cells),
+        ):
+            self._constant(value)
+
+    def _constant(self, value: Any) -> None:
+        """A value if it is constant, else its type."""
+        if isinstance(value, (*_PLAIN, np.generic, np.dtype, FunctionType, type, ModuleType)):
+            self.value(value)
+        elif type(value) in (tuple, frozenset):
+            self.add(f"constants[{len(value)}]")
+            for item in value if type(value) is tuple else sorted(value, key=repr):
+                self._constant(item)
+        else:
+            self.sequence("of type", _name(type(value)))
+
+
+def _name(value: Any) -> tuple[str, str]:
+    module = getattr(value, "__module__", None) or ""
+    return str(module), getattr(value, "__qualname__", value.__name__)
+
+
+def _contents(cell: CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not bound yet
+        return CellType
+
+
+_PLAIN: dict[type, Any] = {
+    type(None): lambda v: b"",
+    type(...): lambda v: b"",
+    bool: lambda v: b"%d" % v,
+    int: lambda v: b"%x" % v,
+    float: lambda v: struct.pack("<d", v),
+    complex: lambda v: struct.pack("<dd", v.real, v.imag),
+    str: lambda v: v.encode("utf-8", "surrogatepass"),
+    bytes: bytes,
+    range: lambda v: repr(v).encode(),
+}
+
+#: what the meaning of a code object depends on, and its lines, which messages name
+_CODE = (
+    "co_code",
+    "co_consts",
+    "co_names",
+    "co_varnames",
+    "co_freevars",
+    "co_cellvars",
+    "co_argcount",
+    "co_posonlyargcount",
+    "co_kwonlyargcount",
+    "co_flags",
+    "co_exceptiontable",
+    "co_qualname",
+    "co_firstlineno",
+    "co_linetable",
+)
+
+
+def configuration(config: Config) -> str:
+    """The fingerprint of a configuration."""
+    return fingerprint(config)
+
+
+def environment(wish: str | None = None) -> str:
+    """The fingerprint of what machine code depends on: Python, NumPy, this package's source, and
+    the processor features that ``wish`` (None: ``NPCOMPILE_CPU_CAPABILITY``) asks for."""
+    from npcompile.backends.cpu.compile import target
+
+    return fingerprint(sys.version, sys.platform, np.__version__, _source(), target(wish))
+
+
+@cache
+def _source() -> str:
+    """The fingerprint of this package's own source files."""
+    root = Path(__file__).parents[1]
+    files = sorted(root.rglob("*.py"))
+    return fingerprint([[str(f.relative_to(root)), f.read_bytes()] for f in files])
