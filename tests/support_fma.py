@@ -106,7 +106,9 @@ def _value(node: Node, args: list[Any], operands: tuple[np.ndarray, ...]) -> Any
     if node.op == "cast":
         return np.asarray(args[0]).astype(node.dtype)
     if node.op == "fma":
-        return fma(*args)
+        made = fma(*args)
+        _raise_flags(made, args)
+        return made
     if isinstance(node.attrs, Table):
         table = np.array(node.attrs.values, node.dtype)
         return PRIMITIVES["lookup"].meaning(args[0], table=table)
@@ -114,6 +116,24 @@ def _value(node: Node, args: list[Any], operands: tuple[np.ndarray, ...]) -> Any
         found = PRIMITIVES[node.op].meaning(*args)
     assert np.asarray(found).dtype == node.dtype, (node, np.asarray(found).dtype)
     return found
+
+
+def _raise_flags(made: Any, args: list[Any]) -> None:
+    """NumPy's flags for a fused multiply-add that it does not have."""
+    finite = np.isfinite(args[0]) & np.isfinite(args[1]) & np.isfinite(args[2])
+    unknown = np.isnan(args[0]) | np.isnan(args[1]) | np.isnan(args[2])
+    if np.any(np.isinf(made) & finite):
+        np.multiply(np.float64(1e300), np.float64(1e300))
+    if np.any(np.isnan(made) & ~unknown):
+        np.sqrt(np.float64(-1.0))
+
+
+def flags_of(program: Callable[..., Any], *operands: np.ndarray) -> set[str]:
+    """The floating-point flags that a program raises, but for underflow and inexact."""
+    raised: set[str] = set()
+    with np.errstate(all="call", under="ignore", call=lambda kind, flag: raised.add(kind)):
+        run(program, *operands)
+    return {kind.split()[0] for kind in raised}
 
 
 def operations(program: Callable[..., Any], chars: str) -> int:

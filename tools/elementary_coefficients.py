@@ -250,6 +250,56 @@ def cos() -> Rows:
         SMALL, QUARTER_PI[c]**2, b, lambda z: z**2))
 
 
+# ---------------------------------------------------------------- inverse circular, roots
+
+
+@table
+def arctan() -> Rows:
+    """(atan(t) - t) / t**3 in z = t**2 on |t| <= tan(atan(1/2)/2), error relative to t."""
+    count = {"d": 10, "f": 4}
+
+    def remainder(z: Any) -> Any:
+        t = mp.sqrt(z)
+        return (mp.atan(t) - t) / (t * z)
+
+    end = mp.tan(mp.atan(mp.mpf(1) / 2) / 2) ** 2 * mp.mpf("1.001")
+    return by_format(lambda c, b: minimax(remainder, range(count[c]), SMALL, end, b, abs))
+
+
+@table
+def arctan_bases() -> Rows:
+    """atan(c) for c of 0, 1/2 and 1, then pi/2 less those, in two parts."""
+    angles = [mp.mpf(0), mp.atan(mp.mpf(1) / 2), mp.pi / 4, mp.mpf(0)]
+    angles += [mp.pi / 2, mp.pi / 2 - angles[1], mp.pi / 4, mp.mpf(0)]
+    return by_format(lambda c, b: tuple(zip(*(split(angle, b) for angle in angles))))
+
+
+@table
+def turns() -> Rows:
+    """pi/2 and pi, each in two parts."""
+    return by_format(lambda c, b: (split(mp.pi / 2, b), split(+mp.pi, b)))
+
+
+@table
+def arcsin() -> Rows:
+    """(asin(s) - s) / s**3 in z = s**2 on |s| <= 1/2, error relative to s."""
+    count = {"d": 13, "f": 5}
+
+    def remainder(z: Any) -> Any:
+        s = mp.sqrt(z)
+        return (mp.asin(s) - s) / (s * z)
+
+    return by_format(lambda c, b: minimax(
+        remainder, range(count[c]), SMALL, mp.mpf("0.25"), b, abs))
+
+
+@table
+def cbrt() -> Rows:
+    """m**(-1/3) on [1, 8], relative error."""
+    return by_format(lambda c, b: minimax(
+        lambda m: m ** (-mp.mpf(1) / 3), range(7), 1, 8, b, lambda m: m ** (mp.mpf(1) / 3)))
+
+
 # ---------------------------------------------------------------- the error function
 
 ERF_WIDTH = {"d": mp.mpf("0.375"), "f": mp.mpf("0.25")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npcompile.ops.elementwise import ELEMENTWISE, Program, Ufunc, loops, part, ufunc
 from npcompile.ops.record import Domain, define
-from npcompile.special import circular, error, exponential, logarithm, powers
+from npcompile.special import circular, error, exponential, inverse, logarithm, powers, roots
 
 REALS = "efd"  # float16 is computed in float32 and rounded once
 HUGE = 1e300
@@ -24,6 +24,10 @@ _UNARY: list[tuple[str, Program, float, Domain, str]] = [
     ("sinh", exponential.sinh, 1.0, Domain(-720, 720), "The hyperbolic sine."),
     ("cosh", exponential.cosh, 1.0, Domain(-720, 720), "The hyperbolic cosine."),
     ("tanh", exponential.tanh, 0.75, Domain(-25, 25), "The hyperbolic tangent."),
+    ("arctan", inverse.arctan, 0.75, Domain(-HUGE, HUGE), "The inverse tangent."),
+    ("arcsin", inverse.arcsin, 1.0, Domain(-1.1, 1.1), "The inverse sine."),
+    ("arccos", inverse.arccos, 1.0, Domain(-1.1, 1.1), "The inverse cosine."),
+    ("cbrt", roots.cbrt, 0.75, Domain(-HUGE, HUGE), "The cube root."),
 ]
 
 
@@ -33,6 +37,13 @@ def _bound(ulp: float) -> dict[str, float]:
 
 for _name, _program, _ulp, _domain, _doc in _UNARY:
     ufunc(_name, loops("x->x", REALS), _program, ulp=_bound(_ulp), domains=(_domain,), doc=_doc)
+
+for _name, _program, _doc in (
+    ("arctan2", inverse.arctan2, "The angle of the point (x2, x1)."),
+    ("hypot", roots.hypot, "sqrt(x1*x1 + x2*x2) without undue overflow."),
+):
+    ufunc(_name, loops("xx->x", REALS), _program, ulp=_bound(1.0),
+          domains=(Domain(-HUGE, HUGE), Domain(-HUGE, HUGE)), doc=_doc)
 
 define("erf", ELEMENTWISE, loops("x->x", "fd"), aliases=("scipy.special:erf",),
        reference="scipy.special:erf", lower=error.erf, data=Ufunc(), ulp=_bound(0.75),

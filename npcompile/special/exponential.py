@@ -42,7 +42,7 @@ def exp(x: Expr) -> Expr:
 def exp2(x: Expr) -> Expr:
     """2**x."""
     f = format_of(x)
-    inside = clamp(x, -float(f.bias + f.mantissa + 1), float(f.bias + 2))
+    inside = clamp(x, -float(f.bias + f.mantissa + 1), float(f.bias + 1))
     shifted = inside + f.magic
     part = inside - (shifted - f.magic)
     high, low, _ = LN2[f.char]
@@ -96,7 +96,7 @@ def _hyperbolic(x: Expr, f: Format) -> tuple[Pair, Pair, Pair, Pair, Expr]:
     """With ``|x| = n*log(2) + r``: ``1 + 4**-n``, ``1 - 4**-n``, ``sinh(r)``, ``cosh(r) - 1``,
     each as a large and a small part, and ``n - 1``."""
     a = abs(x)
-    high = RANGE[f.char][1] + 1.0
+    high = RANGE[f.char][1] + 0.5
     a = where(a > high, const(high, a), a)
     n, k, r0, r = reduce(a, f)
     low = fma(n, -LN2[f.char][1], r0 - r)
@@ -160,17 +160,18 @@ def scaled_sum(head: Expr, tail: Expr, n: Expr, x: Expr, special: Expr, f: Forma
     """``(head + tail) * 2**n``, head in [1/2, 2), rounded once; where ``special`` it may overflow
     (silently if ``x`` is infinite), be subnormal or NaN."""
     value = head + tail
-    return rare(special, _extreme(head, tail, n, x, f), scale(value, n, f))
+    return rare(special, _extreme(head, tail, n, x, special, f), scale(value, n, f))
 
 
-def _extreme(head: Expr, tail: Expr, n: Expr, x: Expr, f: Format) -> Expr:
-    """The same where ``2**n`` is out of range."""
-    large = x > 0.0
+def _extreme(head: Expr, tail: Expr, n: Expr, x: Expr, special: Expr, f: Format) -> Expr:
+    """The same where ``2**n`` is out of range; harmless elsewhere."""
+    large = special & (x > 0.0)
+    small = special & ~(x > 0.0)
     endless = abs(x) == float("inf")
     half = from_bits(to_bits(head + tail) + (n - 1 << f.mantissa))
     over = where(large & ~endless, half, const(1.0, x)) * 2.0
     # 2 + y, y < 2, has the rounding position of a subnormal result, and its low part is exact
-    up = power_of_two(where(large, const(0, n), n + f.bias), f)
+    up = power_of_two(where(small, n + f.bias, 0), f)
     y = head * up
     whole = y + 2.0
     rest = ((2.0 - whole) + y) + tail * up

@@ -49,9 +49,9 @@ def split(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
 
 def normalised(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
     """The same for subnormal numbers too, with k as a float."""
-    subnormal = x < f.smallest_normal
+    subnormal = abs(x) < f.smallest_normal
     up = f.mantissa + 2
-    k, m, i = split(where(subnormal, x * 2.0**up, x), f)
+    k, m, i = split(x * where(subnormal, const(2.0**up, x), 1.0), f)
     kf = small_float(k, f)
     return where(subnormal, kf - float(up), kf), m, i
 
