@@ -191,6 +191,16 @@ def test_numbers_are_computed_once_outside_of_loops() -> None:
     assert not scalar.axes and len(loop.axes) == 1
 
 
+def test_what_only_raises_flags_is_computed() -> None:
+    d = Drawing()
+    b = d.builder
+    x = d.array((N,))
+    b.map("div", [x, b.map("add", [x, x], FLOAT)], FLOAT)
+    b.map("eq", [x, x], BOOL)
+    (kernel,) = kernels(check(d))
+    assert [getattr(v, "op", "load") for v in kernel.values] == ["load", "add", "div"]
+
+
 def test_dear_small_operands_are_stored_first() -> None:
     d = Drawing()
     b = d.builder

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from npcompile.core.config import Config
 from npcompile.graph.ir import Graph
 from npcompile.passes.complexes import expand_complex
-from npcompile.passes.dead import drop_dead
+from npcompile.passes.dead import drop_dead, keep_flags
 from npcompile.passes.decompose import decompose
 from npcompile.passes.halves import widen_halves
 from npcompile.passes.normalise import normalise
@@ -26,7 +26,8 @@ class Pass:
 
 
 PASSES = (
-    Pass("normalise", normalise, (), "equal sizes get one name, so that equal nodes are one"),
+    Pass("flags", keep_flags, (), "later, what the user wrote can't be told from our own"),
+    Pass("normalise", normalise, ("flags",), "equal sizes make equal nodes one"),
     Pass("decompose", decompose, ("normalise",), "programs compare shapes"),
     Pass("halves", widen_halves, ("decompose",), "works on primitives"),
     Pass("complexes", expand_complex, ("decompose",), "works on primitives"),

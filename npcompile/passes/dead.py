@@ -16,14 +16,63 @@ from npcompile.graph.ir import (
     Window,
     result_nodes,
 )
-from npcompile.graph.types import Array
+from npcompile.graph.primitives import PRIMITIVES
+from npcompile.graph.types import Array, Scalar
+from npcompile.passes.decompose import GRAMMAR
 
 
 def drop_dead(graph: Graph) -> Graph:
-    """Checks and host calls stay; a write stays if its memory is seen."""
+    """Checks and host calls stay; a write stays if its memory is seen; so do the results of the
+    region itself, which :func:`keep_flags` has put there."""
+    live = reach(graph, needed(graph))
+    kept = [node for node in graph.region.nodes if node in live or node.op == "param"]
+    bound = {name: node for name, node in graph.bound.items() if node in live}
+    region = Region(graph.region.params, kept, graph.region.results)
+    return Graph(graph.name, region, graph.result, graph.facts, graph.finals, bound)
+
+
+def keep_flags(graph: Graph) -> Graph:
+    """What nobody needs but may raise floating-point flags, on which NumPy warns, is computed all
+    the same: it becomes a result of the graph's region."""
+    live = reach(graph, needed(graph))
+    roots = []
+    for node in reversed(graph.region.nodes):
+        if node not in live and _may_flag(node):
+            roots.append(node)
+            live |= reach(graph, [node])
+    if not roots:
+        return graph
+    region = Region(graph.region.params, graph.region.nodes, roots[::-1])
+    return Graph(graph.name, region, graph.result, graph.facts, graph.finals, graph.bound)
+
+
+def _may_flag(node: Node) -> bool:
+    """Python's own numbers raise exceptions, by checks, and no flags."""
+    if not isinstance(node.type, (Array, Scalar)):
+        return False
+    if isinstance(node.type, Scalar) and node.type.origin == "py":
+        return False
+    floats = any(a.dtype.kind in "fc" for a in node.args if isinstance(a.type, (Array, Scalar)))
+    if node.op in ("cast", "reduce"):
+        return floats
+    if node.op in GRAMMAR:
+        return False
+    primitive = PRIMITIVES.get(node.op)
+    if primitive is not None and not primitive.flags:
+        return False
+    return floats or any(word in node.op for word in ("div", "remainder", "mod"))
+
+
+def needed(graph: Graph) -> list[Node]:
+    """What is seen of a graph: results, parameters written, effects."""
+    seen = [*result_nodes(graph.result), *graph.finals.values(), *graph.region.results]
+    return seen + [node for node in graph.region.nodes if node.op in ("check", "host_call")]
+
+
+def reach(graph: Graph, roots: list[Node]) -> set[Node]:
+    """Everything that some nodes are computed from."""
     live: set[Node] = set()
-    work = [*result_nodes(graph.result), *graph.finals.values(), *graph.region.results]
-    work += [node for node in graph.region.nodes if node.op in ("check", "host_call")]
+    work = list(roots)
     while work:
         node = work.pop()
         if node in live:
@@ -37,10 +86,7 @@ def drop_dead(graph: Graph) -> Graph:
                 work += result_nodes(tree)
         if graph.bound:
             work += [graph.bound[name] for name in _symbols(node) if name in graph.bound]
-    kept = [node for node in graph.region.nodes if node in live or node.op == "param"]
-    bound = {name: node for name, node in graph.bound.items() if node in live}
-    region = Region(graph.region.params, kept, graph.region.results)
-    return Graph(graph.name, region, graph.result, graph.facts, graph.finals, bound)
+    return live
 
 
 def _needed(region: Region) -> Iterator[Node]:

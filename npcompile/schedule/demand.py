@@ -32,7 +32,9 @@ class Demand:
         self.consumers: dict[Node, list[Node]] = {node: [] for node in self.position}
         self.last_use: dict[Node, int] = {}  # of the node itself
         self.last_need: dict[Node, int] = {}  # of it or of what is computed from it
-        for node in (*result_nodes(graph.result), *graph.finals.values()):
+        for node in (
+            *result_nodes(graph.result), *graph.finals.values(), *graph.region.results
+        ):
             self.last_use[node] = self.last_need[node] = END
         for node in reversed(nodes):
             self._uses(node)

@@ -110,7 +110,8 @@ def finish(s: Scheduler) -> Program:
     """The program of a finished walk."""
     results = Results(s)
     results.place(s.graph.result)
-    _prune(s.steps, {*results.cells.values(), *results.numbers})
+    flagged = {s.materialise(node).memory for node in s.graph.region.results}
+    _prune(s.steps, {*results.cells.values(), *results.numbers, *flagged})
     steps = [step for step in s.steps if not (isinstance(step, Nest) and _is_empty(step))]
     body = _allocate(
         [_statement(step, k) for k, step in enumerate(steps)],

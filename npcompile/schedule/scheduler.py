@@ -281,16 +281,17 @@ class Scheduler:
     def store(self, node: Node, memory: Memory) -> Place:
         """Computes or copies all of a node's elements into a memory."""
         place = memory.whole(self.facts)
-        self.put([node], place)
+        self.put([node], place, node.line)
         return place
 
-    def put(self, nodes: Sequence[Node], target: Place) -> None:
+    def put(self, nodes: Sequence[Node], target: Place, line: int) -> None:
         """Stores ``nodes[0]`` (where ``nodes[1]`` holds, if given) into a place, broadcast."""
         work = self.collect(target.shape, nodes)
         work.roots = frozenset(nodes[:1])
         nest = self.open_nest(target.shape, work, target)
         self.fill(nest, work)
         positions = [nest.known[node, broadcast(self.shape(node), target.shape)] for node in nodes]
+        nest.lines.add(line)
         access = nest.access(target, tuple(range(len(target.shape))))
         nest.puts.append(Put(access, positions[0], positions[1] if positions[1:] else None))
 
@@ -402,7 +403,8 @@ class Scheduler:
             else:
                 operands = [nest.known[k] for k in self._operands(node, axes)]
                 nest.known[key] = _compute(nest, node, axes, operands)
-            nest.lines.add(node.line)
+                if operands:
+                    nest.lines.add(node.line)
         self._share(nest, work)
 
     def _share(self, nest: Nest, work: Work) -> None:

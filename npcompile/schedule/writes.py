@@ -29,7 +29,7 @@ def write(s: Scheduler, node: Node) -> None:
             s.materialise(operand)
             if _meets(s, operand, target):
                 s.place[operand] = s.store(operand, s.fresh(operand))
-    s.put([value, *mask], target)
+    s.put([value, *mask], target, node.line)
     if stays:
         s.place[value] = target
     s.place[node] = whole
