@@ -569,3 +569,124 @@ def test_with_is_refused():
             return x / 0
 
     assert "errstate" in refused(f, V).construct
+
+
+# ------------------------------------------------------------------ branches on data
+
+
+def test_arms_that_write():
+    def f(a, t):
+        s = 0.0
+        if a[0] > t:
+            a[1:] *= 2
+            s = a.sum()
+        else:
+            a[0] = t
+            b = a + 1
+            s = b[0]
+        return s + a[1]
+
+    for t in (-5.0, 5.0):
+        compare(f, V, t)
+
+
+def test_arms_that_make_arrays():
+    def f(a, t):
+        if a[0] > t:
+            b = a * 2
+            c = b[1:]
+        else:
+            b = a + t
+            c = b[1:]
+        c[0] = 9.0
+        return b, c, a
+
+    for t in (-5.0, 5.0):
+        found = compare(f, V, t)
+        b, c, _ = interpret(found.graph, [V.copy(), t], meaning)
+        assert np.shares_memory(b, c)
+
+
+def test_arms_that_return():
+    def f(a, t):
+        if a[0] > t:
+            return a * 2, 1
+        for i in range(3):
+            if a[i] < t - 7:
+                return a + i, i
+            a = a + 1
+        if t > 6:
+            a[0] = 2
+            k = -1
+        else:
+            k = -2
+        return a, k
+
+    for t in (-5.0, 5.0, 5.9, 7.0, 8.5, 100.0):
+        compare(f, V, t)
+
+
+def test_arms_within_arms():
+    def f(a, s, t):
+        k = 0
+        if a.max() > t:
+            if s > 0:
+                k = 1
+                a[0] = k
+            elif s < -1:
+                k = 2
+                if a[1] > 100:
+                    raise ValueError
+            rows = [a[0], s]
+            rows[1] = s * 2
+        else:
+            rows = [a[1], t]
+        return k, rows, a
+
+    for s in (1.0, 0.0, -2.0):
+        for t in (0.0, 9.0):
+            compare(f, V, s, t)
+
+
+def test_helpers_that_branch():
+    def clip(v, low):
+        if v < low:
+            return low
+        return v
+
+    def f(a, low):
+        return clip(a[0], np.float64(low)) + clip(a[3], a[2])
+
+    for low in (-9.0, 9.0):
+        compare(f, V, low)
+
+
+def test_joins_are_exact_or_refused():
+    def types(a, t):
+        return 1 if a[0] > t else 2.0
+
+    def identity(a, b, t):
+        x = a if t > 0 else b
+        x[0] = 1
+        return a
+
+    def lengths(a, t):
+        r = [a]
+        if t > 0:
+            r.append(a)
+        return r
+
+    def shapes(a, t):
+        return a[1:] if t > 0 else a + 1
+
+    def spins(x):
+        while x > 1:
+            x = x / 2
+        return x
+
+    for function, args in (
+        (types, (V, 0.0)), (identity, (V, V + 1, 1.0)), (lengths, (V, 1.0)), (shapes, (V, 1.0)),
+        (spins, (9.0,)),
+    ):
+        refusal = refused(function, *args)
+        assert refusal.construct in ("if", "while") and "depends on data" in refusal.reason

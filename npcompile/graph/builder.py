@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 import numpy as np
@@ -15,6 +16,7 @@ from npcompile.graph.ir import (
     Attrs,
     Check,
     Const,
+    Get,
     Node,
     Number,
     Region,
@@ -29,6 +31,7 @@ from npcompile.graph.types import (
     Array,
     Nothing,
     Scalar,
+    Tuple,
     Type,
     contiguous,
 )
@@ -147,6 +150,29 @@ class Builder:
             self._interned.popitem()
         for name in [s for s, node in self.bound.items() if node in dropped]:
             del self.bound[name]
+
+    # -------------------------------------------------------------- regions
+
+    @contextmanager
+    def inside(self, region: Region) -> Iterator[None]:
+        """Builds in a nested region; its nodes are not found again outside."""
+        outer, interned = self.region, len(self._interned)
+        self.region = region
+        try:
+            yield
+        finally:
+            self.region = outer
+            while len(self._interned) > interned:
+                self._interned.popitem()
+
+    def if_(self, condition: Node, then: Region, other: Region) -> list[Node]:
+        """The results of the region that is taken; both yield the same types."""
+        types = tuple(node.type for node in then.results)
+        assert types == tuple(node.type for node in other.results), (types, other.results)
+        regions = (then, other)
+        node = Node("if_", (condition,), None, Tuple(types), self.line, regions)
+        self.region.nodes.append(node)
+        return [self.emit("get", (node,), Get(k), kind) for k, kind in enumerate(types)]
 
     # -------------------------------------------------------------- typed forms
 

@@ -4,8 +4,8 @@
 arms, each over the blocks that only it can reach, and joins what they leave behind:
 
 * an arm that certainly raises becomes a check, and tracing goes on with the other;
-* arms without effects that bind numbers of one type are joined by ``where``;
-* anything else is refused.
+* otherwise both become regions of an ``if_``, or a ``where`` (see :mod:`.joins`);
+* where one arm returns, the other goes on to the end of the function as part of its arm.
 
 Loops over something of known length need no special care: their back edges are followed, which
 unrolls them.
@@ -13,24 +13,20 @@ unrolls them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from npcompile.core.sizes import Unhinted
 from npcompile.graph.ir import Node
-from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, PY_INT, Scalar
+from npcompile.tracing import joins
 from npcompile.tracing.bytecode import RETURN
+from npcompile.tracing.joins import Arm
 from npcompile.tracing.values import (
-    UNBOUND,
     Dead,
     Exits,
     Frame,
     Iterator,
-    Method,
-    Sequence,
-    Slice,
     State,
     Static,
     Value,
@@ -41,12 +37,8 @@ if TYPE_CHECKING:
 
 TRIPS = 64  #: trips of a loop that is unrolled, if they emit nodes
 VISITS = 4096  #: trips of a loop that only computes static values
+BLOCKS = 20_000  #: blocks that are followed in all
 NODES = 4000  #: nodes of a graph with unrolled loops
-
-#: what may be computed on a path that Python does not take: it never raises, warns or leaves
-_SPECULATIVE = frozenset({"const", "size"}) | {
-    name for name, p in PRIMITIVES.items() if not p.flags and name != "lookup"
-}
 
 
 def run(t: Tracer, frame: Frame, exits: Exits, allowed: set[int]) -> Exits:
@@ -65,6 +57,9 @@ def step(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
     from npcompile.tracing.handlers import HANDLERS
 
     frame.state, frame.block = state, block
+    t.blocks += 1
+    if t.blocks > BLOCKS:
+        raise t.refuse("function", "is too long to follow")
     if block in frame.code.loops:
         _visit(t, frame, block)
     try:
@@ -193,120 +188,53 @@ def negate(t: Tracer, condition: Node) -> Node:
 def _arms(
     t: Tracer, frame: Frame, condition: Node, then: tuple[int, State], other: tuple[int, State]
 ) -> Exits:
-    before, mark, writes, visible = replace(frame), t.builder.mark(), t.writes, t.visible
+    before, origin, consumed = replace(frame), (t.writes, t.visible), set(t.consumed)
 
-    def arm(target: int, state: State) -> Exits:
-        """The part of an arm that nothing else leads to, tried."""
-        exits = Exits({target: state})
-        if frame.code.predecessors[target] == [before.block]:
-            exits = run(t, frame, exits, frame.code.dominated[target])
-        back()
-        return exits
-
-    def back() -> None:
+    def enter(arm: Arm, exits: Exits, allowed: set[int]) -> None:
+        """Traces some of an arm into its region; all else stays as it was."""
+        created = len(t.created)
+        t.writes, t.visible = arm.reached
+        with t.builder.inside(arm.region):
+            arm.exits = run(t, frame, exits, allowed)
+        arm.created.update(t.created[created:])
+        arm.reached = (t.writes, t.visible)
         frame.state, frame.block, frame.stack = before.state, before.block, before.stack
         frame.instruction, frame.writes = before.instruction, before.writes
-        t.writes, t.visible = writes, visible
+        t.writes, t.visible = origin
         assert frame.instruction is not None
         t.builder.line = frame.instruction.line
 
-    arms = (then, other)
-    untouched = [state.copy() for _, state in arms]
-    found = []
-    for k, (target, state) in enumerate(arms):
-        found.append(arm(target, state))
-        if not found[k].states:
-            t.builder.rollback(mark)
-            _check(t, condition, k == 1, "an exception is raised")
-            return Exits({arms[1 - k][0]: untouched[1 - k]})
-    return _join(t, frame, condition, found[0], found[1], t.builder.region.nodes[mark[0] :])
+    arms = [Arm(*then, Exits({}), origin), Arm(*other, Exits({}), origin)]
+    for k, arm in enumerate(arms):
+        alone = frame.code.predecessors[arm.target] == [before.block]
+        own = frame.code.dominated[arm.target] if alone else set()
+        enter(arm, Exits({arm.target: arm.state.copy()}), own)
+        if not arm.exits.states:
+            return _only(t, condition, arms[1 - k], k == 1, consumed)
+    first, second = (next(iter(arm.exits.states)) for arm in arms)
+    if first != second and RETURN in (first, second):
+        k = 0 if second == RETURN else 1
+        _may_return(t, frame, (first, second)[k])
+        enter(arms[k], arms[k].exits, set(frame.code.order))
+        if not arms[k].exits.states:
+            return _only(t, condition, arms[1 - k], k == 1, consumed)
+    t.writes, t.visible = (max(x) for x in zip(*(arm.reached for arm in arms)))
+    return joins.join(t, frame, condition, *arms)
 
 
-def _join(
-    t: Tracer, frame: Frame, condition: Node, a: Exits, b: Exits, emitted: list[Node]
-) -> Exits:
-    target = next(iter(a.states))
-    if list(b.states) != [target]:
-        raise t.refuse("if", "depends on data, and its arms go on in different places")
-    if any(node.op not in _SPECULATIVE for node in emitted):
-        raise t.refuse("if", "depends on data, and its arms compute or change something")
-    return Exits({target: _merge(t, frame, condition, a.states[target], b.states[target], target)})
+def _only(t: Tracer, condition: Node, arm: Arm, holds: bool, consumed: set[object]) -> Exits:
+    """One arm where the other certainly raises."""
+    t.consumed = consumed
+    _check(t, condition, holds, "an exception is raised")
+    return Exits({arm.target: arm.state})
 
 
-def _merge(t: Tracer, frame: Frame, condition: Node, a: State, b: State, target: int) -> State:
-    """The state after either arm."""
-    code = frame.code
-    live = code.live[target] if target != RETURN else set()
-    cells_of_code = range(code.code.co_nlocals, len(code.names))
-    kept = live.union(cells_of_code)
-    frame.state = a
+def _may_return(t: Tracer, frame: Frame, target: int) -> None:
+    """One arm returns: the other goes on to the end of the function as part of its arm.
 
-    def one(x: Value, y: Value) -> Value:
-        return select(t, condition, x, y)
-
-    for box in a.cells:  # what only one arm made is reached through no common name
-        if box in b.cells and not _same_contents(a.cells[box], b.cells[box]):
-            raise t.refuse("if", "depends on data, and its arms change an object")
-    variables = [
-        one(x, y) if k in kept else (x if same(x, y) else UNBOUND)
-        for k, (x, y) in enumerate(zip(a.locals, b.locals))
-    ]
-    stack = [one(x, y) for x, y in zip(a.stack, b.stack)]
-    return State(variables, stack, {**b.cells, **a.cells})
-
-
-def _same_contents(a: Any, b: Any) -> bool:
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return _all_same(a, b)
-    return a is b or same(a, b)
-
-
-def select(t: Tracer, condition: Node, a: Value, b: Value) -> Value:
-    """``a if condition else b`` where that has one exact type."""
-    if same(a, b):
-        return a
-    match a, b:
-        case Sequence(), Sequence() if a.kind is b.kind and len(a.items) == len(b.items):
-            items = [select(t, condition, x, y) for x, y in zip(a.items, b.items)]
-            return Sequence(tuple(items), a.kind)
-    x, y = _number(t, a), _number(t, b)
-    if x is None or y is None or x.type != y.type:
-        raise t.refuse("if", "depends on data, and its arms bind values of different types")
-    assert isinstance(x.type, Scalar)
-    return t.builder.map("where", (condition, x, y), x.dtype, origin=x.type.origin)
-
-
-def _number(t: Tracer, value: Value) -> Node | None:
-    if isinstance(value, Node):
-        return value
-    if isinstance(value, Static) and type(value.value) in (bool, int, float, complex):
-        return t.builder.const(value.value)
-    return None
-
-
-def same(a: Value, b: Value) -> bool:
-    """Whether two values are certainly one."""
-    if a is b:
-        return True
-    if type(a) is not type(b):
-        return False
-    match a, b:
-        case Static(x), Static(y):
-            plain = (bool, int, str, bytes, type(None))
-            return x is y or (type(x) is type(y) and type(x) in plain and x == y)
-        case Sequence(x, kind), Sequence(y, other):
-            return kind is other and _all_same(x, y)
-        case Slice(), Slice():
-            return _all_same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
-        case Method(), Method():
-            return same(a.function, b.function) and same(a.receiver, b.receiver)
-        case Iterator(), Iterator():
-            return (a.kind, a.position, a.token) == (b.kind, b.position, b.token) and _all_same(
-                a.parts, b.parts
-            )
-    return False
-
-
-def _all_same(a: Iterable[Value], b: Iterable[Value]) -> bool:
-    first, second = list(a), list(b)
-    return len(first) == len(second) and all(map(same, first, second))
+    That ends unless the arm goes round in a ``while`` loop.
+    """
+    header = frame.code.blocks[target]
+    loop = frame.code.loops.get(target, set())
+    if frame.block in loop and not (header and header[-1].op == "FOR_ITER"):
+        raise t.refuse("while", "depends on data and runs in Python")

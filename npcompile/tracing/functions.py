@@ -12,7 +12,7 @@ from npcompile.graph.ir import Node
 from npcompile.graph.types import FLOAT, INT, PY_BOOL, PY_FLOAT, PY_INT
 from npcompile.ops.operands import ArrayRef
 from npcompile.ops.record import resolve
-from npcompile.tracing import attributes, calls, containers, control, iteration
+from npcompile.tracing import attributes, calls, containers, iteration, joins
 from npcompile.tracing.bytecode import VERSION
 from npcompile.tracing.values import (
     NONE,
@@ -267,7 +267,7 @@ def _extreme(symbol: str) -> Rule:
                 best = item if better.value else best
             else:
                 assert isinstance(better, Node)
-                best = control.select(t, better, item, best)
+                best = joins.select(t, better, item, best)
         return best
 
     return extreme

@@ -53,6 +53,9 @@ class Trees:
         """``ref`` is the object whose memory its cell is, not a view of it."""
         self._objects[ref.cell] = ref
 
+    def owns(self, ref: ArrayRef) -> bool:
+        return self._objects.get(ref.cell) is ref
+
     def result(self, value: Value) -> Tree:
         """The tree of a value; refuses what can't be said."""
         match value:
@@ -79,7 +82,7 @@ class Trees:
             base = SameParam(ref.cell.param)
         else:
             base = NewArray(self._number(ref.cell), self.t.version(ref.cell))
-        if self._objects.get(ref.cell) is ref:
+        if self.owns(ref):
             return base
         if not ref.writeable:
             raise self.t.refuse("return", "of a read-only view is left to Python")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from types import CellType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from npcompile.core import sizes
 from npcompile.core.config import Config
@@ -43,6 +43,7 @@ from npcompile.tracing.values import (
 )
 
 DEEPEST = 40  #: inlined calls within one another
+_Made = TypeVar("_Made", Cell, Box)
 _GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
@@ -59,6 +60,8 @@ class Tracer:
         self.frames: list[Frame] = []
         self.notes: list[str] = []
         self.file = ""  # that the current line is in
+        self.blocks = 0  # executed so far
+        self.created: list[Cell | Box] = []  # in order
         self.writes = 0  # versions written so far
         self.visible = 0  # of them, versions of memory that the caller can see
         self.consumed: set[object] = set()  # tokens of iterators that were run
@@ -95,7 +98,7 @@ class Tracer:
     def new(self, node: Node) -> ArrayRef:
         assert isinstance(node.type, Array), node
         window = Window(0, node.type.shape, node.type.strides)
-        made = ArrayRef(Cell(node), window, node.type.dtype)
+        made = ArrayRef(self.register(Cell(node)), window, node.type.dtype)
         self.trees.own(made)
         return made
 
@@ -167,8 +170,13 @@ class Tracer:
         return Static(operand)
 
     def box(self, kind: type | None, contents: Any, source: Source | None = None) -> Box:
-        made = Box(kind, source)
+        made = self.register(Box(kind, source))
         self.cells[made] = contents
+        return made
+
+    def register(self, made: _Made) -> _Made:
+        """Notes that the program made a cell or box here."""
+        self.created.append(made)
         return made
 
     def known(self, value: Value) -> tuple[bool, Any]:
@@ -274,7 +282,7 @@ class Tracer:
         if code.code.co_flags & _GENERATORS:
             if code.code.co_name != "<genexpr>":
                 raise self.refuse(code.code.co_name, "generators and coroutines are Python's")
-            frame.yields = Box(list)
+            frame.yields = self.register(Box(list))
             frame.state.cells[frame.yields] = ()
         if len(self.frames) >= DEEPEST:
             raise self.refuse(code.code.co_name, "calls are nested too deeply")

@@ -1,0 +1,264 @@
+"""What holds after either of two arms: their states joined into one.
+
+Arms that only bind numbers become ``where``.  Otherwise an ``if_`` node yields what differs:
+numbers of one type, versions of arrays that an arm wrote, and arrays that both arms made.  A join
+is exact or it is refused: no value changes its type, and no name may mean one of several old
+arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from npcompile.core.errors import Refused
+from npcompile.core.sizes import symbols
+from npcompile.graph.ir import Node, Region
+from npcompile.graph.primitives import PRIMITIVES
+from npcompile.graph.types import Array, Scalar
+from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.tracing.bytecode import RETURN
+from npcompile.tracing.values import (
+    UNBOUND,
+    Box,
+    Exits,
+    Frame,
+    Iterator,
+    Method,
+    Sequence,
+    Slice,
+    State,
+    Static,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+#: what may be computed on a path that Python does not take: it never raises, warns or leaves
+_SPECULATIVE = frozenset({"const", "size"}) | {
+    name for name, p in PRIMITIVES.items() if not p.flags and name != "lookup"
+}
+
+
+@dataclass(slots=True, eq=False)
+class Arm:
+    """One way to go on from a branch: where it starts, and what tracing it left behind.
+
+    ``created`` are the cells and boxes that it made, ``reached`` its counts of writes.
+    """
+
+    target: int
+    state: State
+    exits: Exits
+    reached: tuple[int, int]
+    region: Region = field(default_factory=Region)
+    created: set[Cell | Box] = field(default_factory=set)
+
+
+def join(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Exits:
+    """The exit of either arm."""
+    target = next(iter(a.exits.states))
+    if list(b.exits.states) != [target]:
+        raise t.refuse("if", "depends on data, and its arms go on in different places")
+    if all(node.op in _SPECULATIVE for arm in (a, b) for node in arm.region.nodes):
+        mark = t.builder.mark()
+        t.builder.region.nodes.extend(a.region.nodes + b.region.nodes)
+        try:
+            merged = _Merge(t, a, b, lambda x, y: _where(t, condition, x, y))
+            return Exits({target: merged.state(frame, target)})
+        except Refused:
+            t.builder.rollback(mark)
+    return Exits({target: _regions(t, frame, condition, a, b, target)})
+
+
+def _where(t: Tracer, condition: Node, a: Node, b: Node) -> Node:
+    if not isinstance(a.type, Scalar):
+        raise t.refuse("if", "depends on data, and its arms bind different arrays")
+    return t.builder.map("where", (condition, a, b), a.dtype, origin=a.type.origin)
+
+
+def _regions(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm, target: int) -> State:
+    """An ``if_`` node; merging is tried first to find what the regions must yield."""
+    pairs: dict[tuple[Node, Node], int] = {}
+
+    def note(x: Node, y: Node) -> Node:
+        pairs.setdefault((x, y), len(pairs))
+        return x
+
+    _Merge(t, a, b, note).state(frame, target)
+    a.region.results = [x for x, _ in pairs]
+    b.region.results = [y for _, y in pairs]
+    results = t.builder.if_(condition, a.region, b.region)
+    return _Merge(t, a, b, lambda x, y: results[pairs[x, y]]).state(frame, target)
+
+
+class _Merge:
+    """Merges what two arms left; ``export`` gives the node that is either of two."""
+
+    def __init__(self, t: Tracer, a: Arm, b: Arm, export: Callable[[Node, Node], Node]) -> None:
+        self.t, self.a, self.b, self.export = t, a, b, export
+        self.made: dict[Any, tuple[Any, Any]] = {}  # of one arm -> (its partner, the joined one)
+        self.cells: dict[Cell | Box, Any] = {}
+        local = set(a.region.nodes) | set(b.region.nodes)
+        self.hidden = {s for s, node in t.builder.bound.items() if node in local}
+
+    def state(self, frame: Frame, target: int) -> State:
+        """The state after either arm; what is not live may differ."""
+        a, b = self.a.exits.states[target], self.b.exits.states[target]
+        self._old_cells(a, b)
+        live = frame.code.live[target] if target != RETURN else set()
+        first_cell = frame.code.code.co_nlocals
+        variables: list[Value] = [
+            self.value(x, y) if k in live or k >= first_cell else x if same(x, y) else UNBOUND
+            for k, (x, y) in enumerate(zip(a.locals, b.locals))
+        ]
+        stack = [self.value(x, y) for x, y in zip(a.stack, b.stack)]
+        return State(variables, stack, self.cells)
+
+    def _old_cells(self, a: State, b: State) -> None:
+        """What was there before the branch."""
+        new = self.a.created | self.b.created
+        for cell in dict.fromkeys((*a.cells, *b.cells)):
+            if cell in new:
+                continue
+            if isinstance(cell, Cell):
+                x, y = a.cells.get(cell, cell.first), b.cells.get(cell, cell.first)
+                self.cells[cell] = self.node(x, y)
+            else:
+                self.cells[cell] = self.contents(a.cells[cell], b.cells[cell])
+
+    def contents(self, a: Any, b: Any) -> Any:
+        """What a list, dictionary, instance or closure cell holds."""
+        if isinstance(a, tuple) and len(a) == len(b):
+            return tuple(map(self.value, a, b))
+        if isinstance(a, dict) and list(a) == list(b):
+            return {key: self.value(a[key], b[key]) for key in a}
+        if isinstance(a, (tuple, dict)):
+            raise self.differ("change the length of a list or dictionary")
+        return self.value(a, b)
+
+    def value(self, a: Value, b: Value) -> Value:
+        if same(a, b):
+            return a
+        match a, b:
+            case Sequence(), Sequence() if a.kind is b.kind and len(a.items) == len(b.items):
+                return Sequence(tuple(map(self.value, a.items, b.items)), a.kind)
+            case Slice(), Slice():
+                return Slice(*map(self.value, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
+            case ArrayRef(), ArrayRef():
+                array: ArrayRef = self.pair(a, b, self._array)
+                return array
+            case Box(), Box() if a.kind is b.kind:
+                box: Box = self.pair(a, b, self._box)
+                return box
+        return self.node(self._number(a), self._number(b))
+
+    def node(self, a: Node, b: Node) -> Node:
+        if a is b:
+            return a
+        if a.type != b.type:
+            raise self.differ(f"bind values of different types ({a.type!r}, {b.type!r})")
+        if isinstance(a.type, Array):
+            for size in (*a.type.shape, *a.type.strides):
+                if not self.hidden.isdisjoint(symbols(size)):
+                    raise self.differ("make arrays of sizes that only they know")
+        return self.export(a, b)
+
+    def pair(self, a: Any, b: Any, make: Callable[[Any, Any], Any]) -> Any:
+        """Two things that the arms made and that are one from now on."""
+        if a not in self.made and b not in self.made:
+            joined = make(a, b)
+            self.made[a], self.made[b] = (b, joined), (a, joined)
+        partner, joined = self.made.get(a, (None, None))
+        if partner is not b:
+            raise self.differ("give one name to different objects")
+        return joined
+
+    def _array(self, a: ArrayRef, b: ArrayRef) -> ArrayRef:
+        fresh = a.cell in self.a.created and b.cell in self.b.created
+        alike = (a.window, a.dtype, a.writeable) == (b.window, b.dtype, b.writeable)
+        trees = self.t.trees
+        if not fresh or not alike or trees.owns(a) != trees.owns(b):
+            raise self.differ("give one name to different arrays")
+        cell = self.pair(a.cell, b.cell, self._cell)
+        made = ArrayRef(cell, a.window, a.dtype, a.writeable)
+        if trees.owns(a):
+            trees.own(made)
+        return made
+
+    def _cell(self, a: Cell, b: Cell) -> Cell:
+        states = (next(iter(arm.exits.states.values())) for arm in (self.a, self.b))
+        x, y = (state.cells.get(cell, cell.first) for state, cell in zip(states, (a, b)))
+        if x is y:  # equal constants, but an object of each arm
+            return self.t.register(Cell(x))
+        return self.t.register(Cell(self.node(x, y)))
+
+    def _box(self, a: Box, b: Box) -> Box:
+        if a not in self.a.created or b not in self.b.created:
+            raise self.differ("give one name to different objects")
+        made = self.t.register(Box(a.kind, a.source))
+        first, second = (next(iter(arm.exits.states.values())) for arm in (self.a, self.b))
+        self.cells[made] = self.contents(first.cells[a], second.cells[b])
+        return made
+
+    def _number(self, value: Value) -> Node:
+        if isinstance(value, Node):
+            return value
+        if isinstance(value, Static) and type(value.value) in (bool, int, float, complex):
+            return self.t.builder.const(value.value)
+        raise self.differ("bind values of different types")
+
+    def differ(self, what: str) -> Refused:
+        return self.t.refuse("if", f"depends on data, and its arms {what}")
+
+
+def select(t: Tracer, condition: Node, a: Value, b: Value) -> Value:
+    """``a if condition else b`` where that has one exact type."""
+    if same(a, b):
+        return a
+    match a, b:
+        case Sequence(), Sequence() if a.kind is b.kind and len(a.items) == len(b.items):
+            items = [select(t, condition, x, y) for x, y in zip(a.items, b.items)]
+            return Sequence(tuple(items), a.kind)
+    x, y = _number(t, a), _number(t, b)
+    if x is None or y is None or x.type != y.type:
+        raise t.refuse("min, max", "of values of different types")
+    return _where(t, condition, x, y)
+
+
+def _number(t: Tracer, value: Value) -> Node | None:
+    if isinstance(value, Node):
+        return value
+    if isinstance(value, Static) and type(value.value) in (bool, int, float, complex):
+        return t.builder.const(value.value)
+    return None
+
+
+def same(a: Value, b: Value) -> bool:
+    """Whether two values are certainly one."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    match a, b:
+        case Static(x), Static(y):
+            plain = (bool, int, str, bytes, type(None))
+            return x is y or (type(x) is type(y) and type(x) in plain and x == y)
+        case Sequence(x, kind), Sequence(y, other):
+            return kind is other and _all_same(x, y)
+        case Slice(), Slice():
+            return _all_same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
+        case Method(), Method():
+            return same(a.function, b.function) and same(a.receiver, b.receiver)
+        case Iterator(), Iterator():
+            return (a.kind, a.position, a.token) == (b.kind, b.position, b.token) and _all_same(
+                a.parts, b.parts
+            )
+    return False
+
+
+def _all_same(a: Iterable[Value], b: Iterable[Value]) -> bool:
+    first, second = list(a), list(b)
+    return len(first) == len(second) and all(map(same, first, second))
