@@ -73,7 +73,7 @@ def halves(program: Program) -> Program:
 def ufunc(name: str, signatures: str, program: Program | None, *, aliases: tuple[str, ...] = (),
           data: Ufunc | None = None, **fields: Any) -> Op:
     """Defines the record of NumPy's ufunc of this name, and of its method ``outer``."""
-    if signatures.partition("->")[0].isalnum() and len(signatures.partition("->")[0]) == 2:
+    if len(signatures.partition("->")[0]) == 2:
         define(f"{name}.outer", COMPOSED, reference=f"numpy:{name}.outer",
                lower=partial(_outer, name=name), doc=f"{name} of all pairs.")
     return define(
