@@ -13,7 +13,11 @@ from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, widest
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.sizes import Size
-from npcompile.program.ir import Kernel
+from npcompile.program.ir import Apply, Kernel, Load
+
+LIGHT = 16  # operations of a kernel that memory may hold up
+#: bytes that a kernel reads and writes from which on its output had better not fill the cache
+STREAMING_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +46,14 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
     f = Function(module, name, "void", [("ptr", "frame"), ("i64", "begin"), ("i64", "end")])
     pointer, begin, end = f.params
     slots = Slots(f, frame, pointer)
-    loops = plan.order[: rank - len(reduced_axes(kernel))]  # those that may be empty
+    reduced = kernel.reductions[0].axes if kernel.reductions else ()
+    loops = tuple(axis for axis in range(rank) if axis not in reduced)  # those that may be empty
     with f.when(_nonempty(f, kernel, loops[1:], slots, begin, end)):
         nest(Scope.outermost(plan, f, slots), begin, end)
     f.do("ret void")
     extent = kernel.axes[loops[0]].extent if loops else 1
     unit = 64 if loops == (rank - 1,) else 1
     return Made(name, extent, tuple(axis.extent for axis in kernel.axes), unit)
-
-
-def reduced_axes(kernel: Kernel) -> tuple[int, ...]:
-    return kernel.reductions[0].axes if kernel.reductions else ()
 
 
 def _nonempty(f: Function, kernel: Kernel, axes: tuple[int, ...], slots: Slots, begin: Value,
@@ -83,8 +84,11 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
         return
     count = f.binary("sub", end, begin)
     whole = f.binary("add", begin, f.binary("and", count, i64(-lanes)))
-    with f.loop(begin, whole, lanes) as loop:
-        each(scope.enter(loop.index, lanes))
+    if streams(scope.plan):
+        whole = _streaming_row(scope, begin, whole, end)
+    else:
+        with f.loop(begin, whole, lanes) as loop:
+            each(scope.enter(loop.index, lanes))
     if masks_tail(scope.plan):
         with f.when(f.icmp("slt", whole, end)):
             each(scope.enter(whole, lanes, f.binary("sub", end, whole)))
@@ -92,3 +96,53 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
         with f.loop(whole, end) as loop:
             each(scope.enter(loop.index))
 
+
+# ------------------------------------------------------------------ stores past the cache
+
+
+def streams(plan: Plan) -> bool:
+    """Whether a kernel might store past the cache: light, one axis, and fresh contiguous output
+    in whole vectors."""
+    kernel = plan.kernel
+    loaded = {v.buffer for v in kernel.values if isinstance(v, Load)}
+    return (
+        len(kernel.axes) == 1
+        and len(kernel.stores) == 1
+        and plan.target.width >= 32
+        and sum(isinstance(v, Apply) for v in kernel.values) <= LIGHT
+        and all(
+            s.mask is None and not s.at.part and s.at.coefficients[0] == 1
+            and s.buffer not in loaded and s.buffer.dtype.itemsize * plan.lanes == plan.target.width
+            for s in kernel.stores
+        )
+    )
+
+
+def _streaming_row(scope: Scope, begin: Value, whole: Value, end: Value) -> Value:
+    """Whole vectors; where much memory is passed over, aligned stores past the cache.
+
+    One ordinary vector comes first, then the aligned ones, which may overlap it.  Returns where
+    the rest begins.
+    """
+    f, plan = scope.f, scope.plan
+    lanes, (store,) = plan.lanes, plan.kernel.stores
+    size, width = store.buffer.dtype.itemsize, plan.target.width
+    touched = size + sum(v.dtype.itemsize for v in plan.kernel.values if isinstance(v, Load))
+    much = f.icmp("slt", i64(STREAMING_BYTES // touched), scope.extent(0))
+    place = scope.enter(begin).place(store.buffer, store.at).pointer
+    address = f.op(f"ptrtoint {place.typed} to i64", "i64")
+    fits = f.icmp("eq", f.binary("and", address, i64(size - 1)), i64(0))
+    far = f.icmp("sle", i64(2 * lanes), f.binary("sub", end, begin))
+    streaming = f.binary("and", much, f.binary("and", fits, far))
+    over = f.binary("udiv", f.binary("and", address, i64(width - 1)), i64(size))
+    first = f.binary("add", begin, f.binary("sub", i64(lanes), over))
+    last = f.binary("and", f.binary("sub", end, first), i64(-lanes))
+    last = f.select(streaming, f.binary("add", first, last), whole)
+    stop = f.select(streaming, f.binary("add", begin, i64(lanes)), whole)
+    with f.loop(begin, stop, lanes) as loop:
+        scope.enter(loop.index, lanes).stores()
+    with f.when(streaming):
+        with f.loop(first, last, lanes) as loop:
+            scope.enter(loop.index, lanes).stores(streaming=True)
+        f.run("llvm.x86.sse.sfence")
+    return last

@@ -1,8 +1,9 @@
 """Kernels with reductions, in the canonical order (see :mod:`npcompile.program.ir`).
 
 Kept axes are the outer loops.  Where the kernel's last axis is reduced, lanes run along it, and
-floats are summed as trees; where it is kept, lanes run along it and the reduced loops are inside,
-the partial results of some columns staying in registers.
+floats are summed as trees.  Where it is kept, lanes run along it, and rows are added to the result
+in memory, some at a time; or, where the result is no place for that, the reduced loops are inside
+and the partial results of some columns stay in registers.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from npcompile.backends.cpu.folds import (
 from npcompile.backends.cpu.scalar import Parts
 from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, widest
 from npcompile.backends.cpu.text import Function, Value, i64, vector_literal
-from npcompile.program.ir import Kernel, Reduce
+from npcompile.program.ir import Apply, Kernel, Load, Reduce
 
-COLUMNS = 4  # vectors of columns that are reduced side by side
+UNROLLED = 4  # vectors with their own partial results, where the order does not show
+COLUMNS = 4  # vectors of columns that are reduced side by side in registers
+BLOCK = 2048  # columns of results that stay in the nearest cache while rows are added
 
 
 def plan(kernel: Kernel, target: Target) -> Plan:
@@ -36,6 +39,8 @@ def plan(kernel: Kernel, target: Target) -> Plan:
     reduced = set(kernel.reductions[0].axes)
     kept = [axis for axis in range(rank) if axis not in reduced]
     order = (*kept, *(axis for axis in range(rank) if axis in reduced))
+    if adds_rows(kernel):
+        order = (*(axis for axis in order if axis != rank - 1), rank - 1)
     lanes = max(1, target.width // widest(kernel))
     trees = [r for r in kernel.reductions if folds.is_pairwise(r)] if rank - 1 in reduced else []
     if trees:
@@ -47,10 +52,24 @@ def plan(kernel: Kernel, target: Target) -> Plan:
 
 def nest(scope: Scope, begin: Value, end: Value) -> None:
     """The kept loops; the outermost of them from ``begin`` to ``end``."""
-    reduced = scope.plan.kernel.reductions[0].axes
-    by_columns = scope.plan.lane_axis not in reduced
+    kernel = scope.plan.kernel
+    reduced = kernel.reductions[0].axes
     kept = len(scope.plan.order) - len(reduced)
-    _kept(scope, kept - 1 if by_columns else kept, begin, end, _columns if by_columns else _rows)
+    if scope.plan.lane_axis in reduced:
+        _kept(scope, kept, begin, end, _rows)
+    else:
+        _kept(scope, kept - 1, begin, end, _add_rows if adds_rows(kernel) else _columns)
+
+
+def adds_rows(kernel: Kernel) -> bool:
+    """Whether the results' own memory can hold the partial results."""
+    last = len(kernel.axes) - 1
+    loaded = {v.buffer for v in kernel.values if isinstance(v, Load)}
+    return last not in kernel.reductions[0].axes and all(
+        not r.kind.startswith("arg") and r.dtype != folds.HALF and r.buffer not in loaded
+        and r.at.coefficients[last] != 0
+        for r in kernel.reductions
+    )
 
 
 def _kept(scope: Scope, count: int, begin: Value, end: Value,
@@ -60,7 +79,8 @@ def _kept(scope: Scope, count: int, begin: Value, end: Value,
         return
     with scope.f.loop(begin, end) as loop:
         inside = scope.enter(loop.index)
-        axis = inside.plan.order[inside.depth]
+        last = inside.depth == count  # what is left of the kept axes is the lanes'
+        axis = inside.plan.lane_axis if last else inside.plan.order[inside.depth]
         _kept(inside, count, i64(0), inside.extent(axis), inner)
 
 
@@ -74,6 +94,85 @@ def _counter(scope: Scope, outer: Value, index: Value) -> Value:
     if outer.text == "0":
         return index
     return scope.f.binary("add", scope.f.binary("mul", outer, scope.extent(axis)), index)
+
+
+# ------------------------------------------------------------------ rows added in memory
+
+
+def _add_rows(scope: Scope, begin: Value, end: Value) -> None:
+    f = scope.f
+    kinds = [Fold(f, scope.plan.target, r) for r in scope.plan.kernel.reductions]
+    operations = sum(isinstance(v, Apply) for v in scope.plan.kernel.values)
+    together = 8 if operations <= 1 else 4 if operations <= 4 else 1
+    with f.loop(begin, end, BLOCK) as block:
+        stop = f.intrinsic("smin", f.binary("add", block.index, i64(BLOCK)), end)
+        columns = _Columns(kinds, block.index, stop)
+        columns.start(scope)
+        columns.rows(scope, together)
+
+
+class _Columns:
+    """A block of columns, whose results are in memory."""
+
+    def __init__(self, kinds: list[Fold], begin: Value, end: Value) -> None:
+        self.kinds, self.begin, self.end = kinds, begin, end
+
+    def start(self, scope: Scope) -> None:
+        while scope.depth < len(scope.plan.order) - 1:
+            scope = scope.enter(i64(0))
+        self.sweep([scope], self._write_start)
+
+    def _write_start(self, scopes: list[Scope]) -> None:
+        (scope,) = scopes
+        for fold in self.kinds:
+            first = None
+            if fold.wants_first:
+                first = scope.operand(fold.reduce.value, scope.lanes.count)
+            state = fold.start(first, scope.lanes.count)
+            _write(scope, fold.reduce, tuple(state), scope.lanes)
+
+    def rows(self, scope: Scope, together: int) -> None:
+        """The reduced loops; of the innermost, ``together`` turns in one pass over the columns."""
+        f, extent = scope.f, scope.extent(scope.plan.order[scope.depth])
+        if scope.depth < len(scope.plan.order) - 2:
+            with f.loop(i64(0), extent) as loop:
+                self.rows(scope.enter(loop.index), together)
+            return
+        whole = f.binary("and", extent, i64(-together))
+        with f.loop(i64(0), whole, together) as loop:
+            turns = [f.binary("add", loop.index, i64(k)) for k in range(together)]
+            self.sweep([scope.enter(turn) for turn in turns], self._add)
+        if together > 1:
+            with f.loop(whole, extent) as loop:
+                self.sweep([scope.enter(loop.index)], self._add)
+
+    def sweep(self, rows: list[Scope], each: Callable[[list[Scope]], None]) -> None:
+        f, plan, lanes = rows[0].f, rows[0].plan, rows[0].plan.lanes
+        count = f.binary("sub", self.end, self.begin)
+        whole = f.binary("add", self.begin, f.binary("and", count, i64(-lanes)))
+        with f.loop(self.begin, whole, lanes) as loop:
+            each([row.enter(loop.index, lanes) for row in rows])
+        if masks_tail(plan):
+            with f.when(f.icmp("slt", whole, self.end)):
+                valid = f.binary("sub", self.end, whole)
+                each([row.enter(whole, lanes, valid) for row in rows])
+        else:
+            with f.loop(whole, self.end) as loop:
+                each([row.enter(loop.index) for row in rows])
+
+    def _add(self, scopes: list[Scope]) -> None:
+        first = scopes[0]
+        states = [
+            list(access.load(first.f, first.place(k.reduce.buffer, k.reduce.at), first.lanes))
+            for k in self.kinds
+        ]
+        for scope in scopes:
+            scope.stores()
+            for position, fold in enumerate(self.kinds):
+                parts = scope.operand(fold.reduce.value, scope.lanes.count)
+                states[position] = fold.step(states[position], Item(parts, i64(0)))
+        for fold, state in zip(self.kinds, states, strict=True):
+            _write(first, fold.reduce, tuple(state), first.lanes)
 
 
 # ------------------------------------------------------------------ lanes along a kept axis
