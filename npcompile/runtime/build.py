@@ -10,7 +10,6 @@ from typing import Any
 from npcompile import passes
 from npcompile.core.config import Config, Deterministic
 from npcompile.graph.ir import Graph, HostCall, Region
-from npcompile.graph.primitives import PRIMITIVES
 from npcompile.ops.record import OPERATORS
 from npcompile.program.ir import Program
 from npcompile.schedule import schedule
@@ -105,22 +104,3 @@ def exact(graph: Graph) -> bool:
         if isinstance(node.attrs, HostCall) or (record is not None and any(record.ulp.values())):
             return False
     return True
-
-
-def flag_candidate(graph: Graph, category: str) -> tuple[str, int]:
-    """Name and line of the first operation of a traced graph that can raise a floating-point
-    category."""
-    letter = category[0]
-    for node in walk(graph.region):
-        if letter in _flags(node.op) and node.line:
-            return node.op, node.line
-    return "compiled code", 0
-
-
-def _flags(name: str) -> str:
-    record = OPERATORS.get(name)
-    if record is not None and callable(record.lower):
-        return "doui"
-    lower = record.lower if record is not None else name
-    primitive = PRIMITIVES.get(str(lower))
-    return primitive.flags if primitive is not None else ("i" if name == "cast" else "")

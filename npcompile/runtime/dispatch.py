@@ -21,7 +21,7 @@ import numpy as np
 from npcompile.core import logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
-from npcompile.runtime import build, match, wiring
+from npcompile.runtime import build, flags, match, wiring
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.checked import checked
 from npcompile.runtime.entry import OVERLAP, STALE
@@ -254,11 +254,11 @@ class Dispatcher:
     def leave(self, version: Version, left: Left, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Goes on in Python after a failed check or floating-point exceptions."""
         if left.flags:
-            wanted = flags_wanted(left.flags)
+            wanted = flags.wanted(left.flags)
             if not wanted:
                 return left.result
             if version.trace.graph.written:
-                warn_by_candidates(version.trace, wanted, self.function)
+                flags.report(version.trace.graph, wanted, self.function)
                 return left.result
         if left.number == OVERLAP:
             overlap = Refusal("arguments", left.reason)
@@ -313,36 +313,3 @@ def call_kind(bound: dict[str, Any], exact: bool) -> object:
     kinds = tuple(map(one, bound.values()))
     return (call_kind(bound, exact=False), kinds) if exact else kinds
 
-
-CATEGORIES = {
-    "divide": "divide by zero",
-    "over": "overflow",
-    "under": "underflow",
-    "invalid": "invalid value",
-}
-
-
-def flags_wanted(flags: frozenset[str]) -> list[str]:
-    """The categories among raised flags that ``np.geterr()`` does not ignore."""
-    state: dict[str, Any] = {**np.geterr()}
-    return [name for name in CATEGORIES if name in flags and state[name] != "ignore"]
-
-
-def warn_by_candidates(traced: Trace, wanted: list[str], function: FunctionType) -> None:
-    """Warns, or raises, as NumPy would, at the line of the first operation that can raise each
-    category.  (Results are in place already, so the function can't be run again.)"""
-    state: dict[str, Any] = {**np.geterr()}
-    for category in wanted:
-        name, line = build.flag_candidate(traced.graph, category)
-        text = f"{CATEGORIES[category]} encountered in {name}"
-        action = state[category]
-        if action == "raise":
-            raise FloatingPointError(text)
-        if action == "warn":
-            warnings.warn_explicit(text, RuntimeWarning, function.__code__.co_filename, line)
-        elif action == "print":
-            print(f"Warning: {text}")
-        elif action == "call":
-            handler = np.geterrcall()
-            if callable(handler):
-                handler(category, 0)

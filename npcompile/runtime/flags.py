@@ -1,0 +1,85 @@
+"""Floating-point warnings of a run that can't be repeated: as NumPy would give them, as far as the
+sticky flags tell (see docs/decisions/0002-floating-point-flags.md)."""
+
+from __future__ import annotations
+
+import warnings
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from npcompile.graph.ir import Graph, Node, Reduction
+from npcompile.graph.types import Array, Scalar
+from npcompile.runtime.build import walk
+
+CATEGORIES = {
+    "divide": "divide by zero",
+    "over": "overflow",
+    "under": "underflow",
+    "invalid": "invalid value",
+}
+
+#: which categories NumPy's loops of floats can raise, by first letter
+_RAISES = {
+    **dict.fromkeys(["add", "subtract"], "oi"),
+    **dict.fromkeys(["multiply", "square"], "oui"),
+    **dict.fromkeys(["divide", "reciprocal", "power", "pow"], "doui"),
+    **dict.fromkeys(["floor_divide", "divmod"], "doi"),
+    **dict.fromkeys(["remainder", "fmod", "sqrt", "arcsin", "arccos", "arccosh"], "i"),
+    **dict.fromkeys(["exp", "exp2", "expm1", "sinh", "cosh"], "ou"),
+    **dict.fromkeys(["log", "log2", "log10", "log1p", "arctanh"], "di"),
+    **dict.fromkeys(["sin", "cos", "tan"], "i"),
+    **dict.fromkeys(["cast", "astype"], "oi"),
+    "reduce": "oui",
+}
+_OF_INTEGERS = frozenset({"floor_divide", "remainder", "fmod", "divmod"})
+
+
+def wanted(flags: frozenset[str]) -> list[str]:
+    """The categories among raised flags that ``np.geterr()`` does not ignore."""
+    state: dict[str, Any] = {**np.geterr()}
+    return [name for name in CATEGORIES if name in flags and state[name] != "ignore"]
+
+
+def report(graph: Graph, categories: list[str], function: FunctionType) -> None:
+    """Warns, or raises, at the line of the first operation that can raise each category."""
+    state: dict[str, Any] = {**np.geterr()}
+    for category in categories:
+        name, line = candidate(graph, category)
+        text = f"{CATEGORIES[category]} encountered in {name}"
+        action = state[category]
+        if action == "raise":
+            raise FloatingPointError(text)
+        if action == "warn":
+            warnings.warn_explicit(text, RuntimeWarning, function.__code__.co_filename, line)
+        elif action == "print":
+            print(f"Warning: {text}")
+        elif action == "call":
+            handler = np.geterrcall()
+            if callable(handler):
+                handler(category, 0)
+
+
+def candidate(graph: Graph, category: str) -> tuple[str, int]:
+    """Name and line of the first operation of a traced graph that can raise a category."""
+    for node in walk(graph.region):
+        if node.line and category[0] in raises(node):
+            return node.op, node.line
+    return "compiled code", 0
+
+
+def raises(node: Node) -> str:
+    """The first letters of the categories that an operation can raise on its dtype."""
+    kind = node.args[0].type if node.args else node.type
+    if not isinstance(kind, (Array, Scalar)):
+        return ""
+    if node.op == "cast":
+        assert isinstance(node.type, (Array, Scalar))
+        narrower = node.type.dtype.kind in "iub" or node.type.dtype.itemsize < kind.dtype.itemsize
+        return _RAISES["cast"] if kind.dtype.kind in "fc" and narrower else ""
+    if isinstance(node.attrs, Reduction) and node.attrs.kind not in ("sum", "prod"):
+        return ""
+    if kind.dtype.kind in "iub" and node.op != "divide":
+        return "d" if node.op in _OF_INTEGERS else ""
+    return _RAISES.get(node.op, "")
