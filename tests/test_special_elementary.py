@@ -9,10 +9,10 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
-from tests.support_fma import flags_of, fma, run
 
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.ops.record import OPERATORS
+from tests.support_fma import flags_of, fma, run
 
 importlib.import_module("npcompile.special")
 
@@ -278,7 +278,8 @@ def test_fast_fma_is_the_exact_one(char: str) -> None:
     a, b = p.signed(p.bits()), p.signed(p.bits())
     with np.errstate(all="ignore"):
         c = p.signed(a * b * p.near(1.0))
-        a, b, c = (np.concatenate(v) for v in ([a, p.near(1.0)], [b, p.near(1.0)], [c, -p.near(1.0)]))
+        ones = p.near(1.0), p.near(1.0), -p.near(1.0)
+        a, b, c = (np.concatenate(parts) for parts in zip((a, b, c), ones))
         slow = PRIMITIVES["fma"].meaning(a, b, c)
         fast = fma(a, b, c)
     assert np.array_equal(np.asarray(slow, a.dtype), fast, equal_nan=True)

@@ -12,6 +12,7 @@ polynomial with its machine coefficients, where the weight makes it relative to 
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -358,7 +359,9 @@ def _text(value: Any, indent: int) -> str:
 def section(name: str, build: Callable[[], Rows]) -> str:
     """One table of the module, errors in comments."""
     print(name)
-    lines = [f"# {' '.join((build.__doc__ or '').split())}", f"{name} = {{"]
+    text = " ".join((build.__doc__ or "").split())
+    lines = [*textwrap.wrap(text, 98, initial_indent="# ", subsequent_indent="# "),
+             f"{name} = {{"]
     for char, value in build().items():
         if isinstance(value, (Fit, Tables)):
             print(f"  {char}: {len(value.coefficients)} coefficients, {log2_of(value.error)}")
@@ -368,7 +371,7 @@ def section(name: str, build: Callable[[], Rows]) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-HEADER = '''"""Constants of the elementary functions.  Made by tools/elementary_coefficients.py: don't edit.
+HEADER = '''"""Constants of the elementary functions; made by tools/elementary_coefficients.py.
 
 Keys are dtype characters.  Each polynomial is given with the largest error of its machine
 coefficients, relative to the function.

@@ -2,8 +2,8 @@
 
 Lawson's iteration (reweighted least squares: Rice, The Approximation of Functions, vol. 2, section
 13-10) on a fine Chebyshev grid, in 300-bit arithmetic.  Unlike Remez's exchange it needs no Haar
-system, so any powers may be asked for on any interval.  Coefficients are rounded to the format one after another, from the lowest
-power on; after each rounding the rest is fitted again, so that they make up for it.
+system, so any powers may be asked for on any interval.  Coefficients are rounded to the format one
+after another, from the lowest power on; after each the rest is fitted again to make up for it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Constants of the elementary functions.  Made by tools/elementary_coefficients.py: don't edit.
+"""Constants of the elementary functions; made by tools/elementary_coefficients.py.
 
 Keys are dtype characters.  Each polynomial is given with the largest error of its machine
 coefficients, relative to the function.
@@ -838,7 +838,8 @@ CBRT = {
     ),
 }
 
-# erf in 16 intervals: rows of centres, values (2), slopes (2) and of the coefficients of (erf(c + t) - value - slope*t) / t**2, error relative to erf.
+# erf in 16 intervals: rows of centres, values (2), slopes (2) and of the coefficients of (erf(c +
+# t) - value - slope*t) / t**2, error relative to erf.
 ERF = {
     # largest error 2**-56.3
     "d": (

@@ -57,7 +57,7 @@ def exp2(x: Expr) -> Expr:
 def expm1(x: Expr) -> Expr:
     """e**x - 1."""
     f = format_of(x)
-    low, high, normal = RANGE[f.char]
+    _, high, normal = RANGE[f.char]
     lowest = {"d": -40.0, "f": -18.0}[f.char]
     head, tail, _, k = expm1_parts(clamp(x, lowest, high), f)
     return copysign(scaled_sum(head, tail, k, x, ~(x <= normal), f), x)
