@@ -357,10 +357,13 @@ class Facts:
     guards: list[Predicate] = field(default_factory=list)
     replaced: dict[Symbol, Size] = field(default_factory=dict)
     bounds: dict[Size, int] = field(default_factory=dict)
+    equals: dict[Size, Size] = field(default_factory=dict)  # what no symbol could be solved for
 
     def norm(self, size: Size) -> Size:
         """The size with symbols that are known to be equal to others replaced."""
-        return substitute(size, self.replaced) if self.replaced else size
+        if self.replaced:
+            size = substitute(size, self.replaced)
+        return self.equals.get(size, size) if self.equals else size
 
     def equal(self, a: Size, b: Size) -> bool:
         return self.ask("==", a, b)
@@ -414,13 +417,16 @@ class Facts:
 
     def _learn(self, p: Predicate) -> None:
         if p.op == "==":
-            for one, other in ((p.left, p.right), (p.right, p.left)):
-                name = _lone_symbol(one)
-                if name is not None and name not in set(symbols(other)):
-                    known = {name: other}
-                    self.replaced = {k: substitute(v, known) for k, v in self.replaced.items()}
-                    self.replaced[name] = other
-                    return
+            solved = _solve(p.left, p.right)
+            if solved is not None:
+                name, other = solved
+                known = {name: other}
+                self.replaced = {k: substitute(v, known) for k, v in self.replaced.items()}
+                self.replaced[name] = other
+            elif isinstance(p.left, Poly):
+                self.equals[p.left] = p.right
+            else:
+                self.equals[p.right] = p.left
         elif p.op in ("<", "<="):
             gap = p.right - p.left  # gap >= 1 or gap >= 0
             if isinstance(gap, Poly):
@@ -430,9 +436,15 @@ class Facts:
                 self.bounds[rest] = max(bound, self.bounds.get(rest, bound))
 
 
-def _lone_symbol(size: Size) -> Symbol | None:
-    if isinstance(size, Poly) and len(size.terms) == 1:
-        atoms, coefficient = size.terms[0]
-        if coefficient == 1 and len(atoms) == 1 and isinstance(atoms[0], Symbol):
-            return atoms[0]
+def _solve(left: Size, right: Size) -> tuple[Symbol, Size] | None:
+    """A symbol and what it must be for two sizes to be equal, if it occurs once, to first power,
+    with coefficient 1 or -1."""
+    gap = left - right
+    if isinstance(gap, int):
+        return None
+    for atoms, coefficient in gap.terms:
+        if len(atoms) == 1 and isinstance(atoms[0], Symbol) and abs(coefficient) == 1:
+            rest = gap - Poly(((atoms, coefficient),))
+            if atoms[0] not in set(symbols(rest)):
+                return atoms[0], rest * -coefficient
     return None
