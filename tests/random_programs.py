@@ -163,10 +163,40 @@ class Writer:
         if roll < 0.94:
             fn = rng.choice(["np.zeros_like", "np.ones_like", "np.copy"])
             return f"{fn}({name})"
-        axis = rng.randrange(self.env[name].ndim)
-        fn = rng.choice(["sum", "max", "min", "mean", "prod", "any", "all", "argmax", "argmin"])
-        keep = ", keepdims=True" if rng.random() < 0.4 else ""
-        return f"{name}.{fn}(axis={axis}{keep})"
+        return self.reduction(name)
+
+    def reduction(self, name: str) -> str:
+        """A reduction over one axis or several, or a function that makes an array of arrays."""
+        rng = self.rng
+        ndim = self.env[name].ndim
+        axis = rng.choice([rng.randrange(ndim), -1, rng.randrange(ndim)])
+        roll = rng.random()
+        if roll < 0.55:
+            fn = rng.choice(["sum", "max", "min", "mean", "prod", "any", "all", "argmax", "argmin"])
+            keep = ", keepdims=True" if rng.random() < 0.4 else ""
+            return f"{name}.{fn}(axis={axis}{keep})"
+        if roll < 0.65:
+            fn = rng.choice(["var", "std", "nansum", "nanmax", "ptp"])
+            return f"np.{fn}({name}, axis={axis})"
+        if roll < 0.72 and ndim > 1:
+            return f"{name}.sum(axis={rng.choice(['(0, 1)', '(-1, 0)', '(1,)'])})"
+        if roll < 0.84:
+            return rng.choice([
+                f"np.concatenate([{name}, {name}])", f"np.stack([{name}, {name}], axis={axis})",
+                f"np.broadcast_to({name}, (2,) + {name}.shape)", f"np.flip({name}, {axis})",
+                f"np.swapaxes({name}, 0, {axis})", f"np.expand_dims({name}, {axis})",
+            ])
+        if roll < 0.92:
+            return rng.choice([
+                f"np.arange({name}.shape[0])", f"np.zeros({name}.shape[0] + 1)",
+                f"np.full({name}.shape, 1.5)", f"np.linspace(0.0, 1.0, {name}.shape[0])",
+                f"np.eye({name}.shape[0])", f"np.empty_like({name}) * 0",
+            ])
+        return rng.choice([
+            f"np.clip({name}, -1, 2)", f"np.round({name}, 1)", f"np.nan_to_num({name})",
+            f"{name}.real", f"np.float32(0.5) * {name}", f"np.logical_and({name}, {name} > 0)",
+            f"({name} > 0) & ({name} < 2)", f"{name} ** 2", f"np.add.reduce({name})",
+        ])
 
     def scalar(self) -> str:
         rng = self.rng
@@ -250,7 +280,19 @@ class Writer:
             if kind.startswith("if") and rng.random() < 0.5:
                 block += ["else:", *("    " + line for line in self.statement(depth + 1))]
             return block
-        if roll < 0.97:
+        if roll < 0.945:
+            numbers = self.names(lambda v: type(v) in (int, float))
+            if numbers:
+                n = rng.choice(numbers)
+                return [rng.choice([
+                    f"{n} = {n} {rng.choice(['+', '-', '*'])} {rng.choice(['1', '3', '0.5'])}",
+                    f"{n} += {rng.choice(['2', '-1', '1.5'])}",
+                    f"{self.fresh('s')} = {n} if {n} > 1 else -{n}",
+                    f"{self.fresh('s')} = min({n}, {self.number()}, 2)",
+                    f"{self.fresh('s')} = int({n}) + len({target})",
+                    f"{self.fresh('s')} = abs({n}) // 2",
+                ])]
+        if roll < 0.975:
             test = rng.choice([
                 f"({target} > {rng.randint(0, 12)}).any()",
                 f"{target}.sum() < {rng.randint(-40, 0)}",
