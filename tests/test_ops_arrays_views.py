@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from npcompile.core.errors import Refused
-from npcompile.ops import indexing, selection, views
+from npcompile.ops import indexing, queries, selection, views
 from tests.support_arrays import agrees, call, check, run
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((6, 8))
 V = np.arange(12.0)
+assert queries
 ARRAYS = {
     "C": A,
     "F": np.asfortranarray(A),
@@ -111,3 +112,20 @@ def test_attributes(name, kind):
 def test_attributes_of_memory_are_left_to_python(name):
     with pytest.raises(Refused):
         run(lambda ctx, x: views.attribute(ctx, x, name), A)
+
+
+def test_queries():
+    for a in ARRAYS.values():
+        for function in (np.shape, np.ndim, np.size):
+            agrees(function, [a])
+        agrees(np.size, [a], 0)
+        agrees(np.size, [a], (0, 1))
+        agrees(np.ndarray.item, [a], *[1] * a.ndim)
+        agrees(np.array_equal, [a, a])
+    agrees(np.array_equal, [A, V])
+    agrees(np.array_equal, [A, A + (A > 2)])
+    for a in (np.array(2.5), np.ones((1, 1), "f4"), np.array([True]), np.array(3, "i1")):
+        agrees(np.ndarray.item, [a])
+    for args in ((), (0,), (9, 0), (0, 0, 0)):
+        with pytest.raises(Refused):
+            run(call(np.ndarray.item, *args), A)
