@@ -439,7 +439,13 @@ def environment(wish: str | None = None) -> str:
 
 @cache
 def _source() -> str:
-    """The fingerprint of this package's own source files."""
+    """The fingerprint of this package's own source files: place, sizes and times of change.
+
+    Reading them all would cost more than loading what is cached.
+    """
     root = Path(__file__).parents[1]
-    files = sorted(root.rglob("*.py"))
-    return fingerprint([[str(f.relative_to(root)), f.read_bytes()] for f in files])
+    stamps = [str(root)]
+    for path in sorted(root.rglob("*.py")):
+        status = path.stat()
+        stamps.append(f"{path} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}")
+    return fingerprint(stamps)

@@ -36,20 +36,12 @@ from itertools import takewhile
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from npcompile.tracing.values import NULL
+
 _STATE = ".state"
 _CACHES = {"UNPACK_SEQUENCE": 1, "PRECALL": 1, "CALL": 4 if sys.version_info < (3, 12) else 3}
 _BEFORE = (dis.EXTENDED_ARG, dis.opmap.get("KW_NAMES"))
 _GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-
-class _Null:
-    """The empty stack slot that calls and comprehensions use."""
-
-    def __repr__(self) -> str:
-        return "NULL"
-
-
-NULL: Any = _Null()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +49,11 @@ class Activation:
     """One Python frame to go on in.
 
     Innermost frame: ``offset`` is the instruction to execute next and ``stack`` the value stack
-    before it, bottom first.  Outer frames: ``offset`` is the call in progress and ``stack`` what is
-    left when the callee and its arguments are popped.  Names missing in ``local`` are unbound;
-    free variables named there are written through the closure.  ``cells`` gives the cells
-    of cell variables that are shared with closures made before.
+    before it, bottom first (``NULL`` for the empty slots that calls use).  Outer frames:
+    ``offset`` is the call in progress and ``stack`` what is left when the callee and its arguments
+    are popped.  Names missing in ``local`` are unbound; free variables named there are written
+    through the closure.  ``cells`` gives the cells of cell variables that are shared with
+    closures made before.
     """
 
     code: CodeType
