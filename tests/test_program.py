@@ -98,6 +98,14 @@ def test_loads_see_what_was_before_the_kernel() -> None:
     assert (x == np.arange(5.0)[::-1]).all()
 
 
+def test_floating_point_exceptions_are_told() -> None:
+    values = (Load(X, ONE, FLOAT), Const(0.0, FLOAT), Apply("div", (0, 1), FLOAT))
+    made = program(Kernel("divide", AXES, values, (Store(X, ONE, 2),)))
+    flags: set[str] = set()
+    assert reference.load(made)([np.array([0.0, 1.0]), 0], flags) == (DONE, ())
+    assert flags == {"divide", "invalid"}
+
+
 def test_views_and_identity() -> None:
     window = Window(1, (2,), (2,))
     view = ViewResult(1, BufferResult(OUT), window, FLOAT)

@@ -70,17 +70,29 @@ def pairwise(rows: Memory) -> Memory:
     return total
 
 
+#: NumPy's names of floating-point exceptions, and the keys of ``np.errstate`` for them
+FLAGS = {"divide by zero": "divide", "overflow": "over", "underflow": "under",
+         "invalid value": "invalid"}
+
+
 def interpret(
-    program: Program, params: Sequence[Any], run_sum: Callable[[Memory], Memory] = pairwise
+    program: Program,
+    params: Sequence[Any],
+    run_sum: Callable[[Memory], Memory] = pairwise,
+    flags: set[str] | None = None,
 ) -> tuple[int, Any]:
     """Runs a program on arrays and numbers, which it changes in place.
+
+    ``run_sum`` sums runs; floating-point exceptions are added to ``flags``.
 
     Returns
     -------
     status, result
         :data:`DONE` and the function's result, or the number of the check that failed and None.
     """
-    return _Run(program, run_sum).run(params)
+    raised: set[str] = set() if flags is None else flags
+    with np.errstate(all="call", call=lambda what, _: raised.add(FLAGS[what])):
+        return _Run(program, run_sum).run(params)
 
 
 class _Run:
@@ -103,8 +115,7 @@ class _Run:
         for buffer in self.program.buffers:
             if buffer.kind == "scalar":
                 self.memory[buffer] = np.zeros((), buffer.dtype)
-        with np.errstate(all="ignore"):
-            status = self.block(self.program.body)
+        status = self.block(self.program.body)
         return (status, self.result(self.program.result, params) if status == DONE else None)
 
     def size(self, size: Size) -> int:

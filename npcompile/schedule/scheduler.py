@@ -506,8 +506,8 @@ def broadcast(shape: tuple[Size, ...], extents: tuple[Size, ...]) -> AxisMap:
 
 
 def axis_window(version: Node, window: Window) -> AxisMap | None:
-    """A window that only permutes, drops and repeats axes: for each axis of the version the one
-    of the window that runs along it."""
+    """A window that only permutes and repeats axes: for each axis of the version the one of the
+    window that runs along it.  One that shows less would lose floating-point flags."""
     if window.part or window.offset != 0:
         return None
     whole = version.type
@@ -523,6 +523,8 @@ def axis_window(version: Node, window: Window) -> AxisMap | None:
         if not match:
             return None
         axes[match[0]] = k
+    if any(axis is None and not _is_one(size) for axis, size in zip(axes, whole.shape)):
+        return None
     return tuple(axes)
 
 

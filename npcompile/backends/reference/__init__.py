@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from npcompile.ops.canonical import pairwise
 from npcompile.program.interpret import interpret
 from npcompile.program.ir import Program
 
-Executable = Callable[[Sequence[Any]], tuple[int, Any]]
+
+class Executable(Protocol):
+    """A function of the parameters that gives (status, result); floating-point exceptions are
+    added to ``flags``, by the names that ``np.errstate`` has for them."""
+
+    def __call__(
+        self, params: Sequence[Any], flags: set[str] | None = None
+    ) -> tuple[int, Any]: ...
 
 
 def load(program: Program) -> Executable:
-    """A function of the parameters that gives (status, result); see :func:`interpret`."""
+    """The program as a function; see :func:`npcompile.program.interpret.interpret`."""
 
-    def run(params: Sequence[Any]) -> tuple[int, Any]:
-        return interpret(program, params, pairwise)
+    def run(params: Sequence[Any], flags: set[str] | None = None) -> tuple[int, Any]:
+        return interpret(program, params, pairwise, flags)
 
     return run
