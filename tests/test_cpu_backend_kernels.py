@@ -233,3 +233,24 @@ def test_both_targets_have_equal_bits(target):
         outs.append(np.zeros(777))
         Runner(of, each)(x, k, outs[-1])
     assert all(same(o, outs[0]) for o in outs)
+
+
+@targets
+def test_rare_choices(target):
+    """``rare(a > 2, sqrt(a) / b, rare(a < -2, -b * b, a))``: in some vectors no lane takes them."""
+    n = symbol("n", 5, 0)
+    a, b, out = (array(name, "d", (n,), (1,), k) for k, name in enumerate("abo"))
+    at = Index(0, (1,))
+    values = (
+        Load(a, at, FLOAT), Load(b, at, FLOAT), Const(2.0, FLOAT), Apply("lt", (2, 0), BOOL),
+        Apply("sqrt", (0,), FLOAT), Apply("div", (4, 1), FLOAT), Const(-2.0, FLOAT),
+        Apply("lt", (0, 6), BOOL), Apply("mul", (1, 1), FLOAT), Apply("neg", (8,), FLOAT),
+        Apply("rare", (7, 9, 0), FLOAT), Apply("rare", (3, 5, 10), FLOAT),
+    )
+    kernel = Kernel("k", (Axis("i", n),), values, (Store(out, at, 11),))
+    of = program([a, b, out], [], kernel, result=BufferResult(out))
+    for size in (5, 64, 1000):
+        x, y = rng.standard_normal(size), rng.random(size) + 1
+        if size == 64:
+            x = np.clip(x, -1, 1)
+        check(of, [x, y, np.zeros(size)], target)

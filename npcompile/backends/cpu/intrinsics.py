@@ -59,21 +59,15 @@ def permute(f: Function, elem: str, numbers: tuple[Literal, ...], index: Value) 
                   halves[0], index, halves[1])
 
 
-_RAISING = {  # an operation on (1 or x, 1 or y) that raises just this flag (and inexact)
+_RAISING = {  # operations that raise just this flag (and inexact)
     "divide": ("fdiv", 1.0, 0.0),
     "overflow": ("fmul", 1e308, 1e308),
 }
 
 
-def raise_where(f: Function, mask: Value, flag: str) -> None:
-    """Raises a floating-point flag if any lane of the mask is set."""
-    if mask.text in ("false", "splat (i1 false)"):
-        return
+def raise_flag(f: Function, flag: str) -> None:
+    """Raises a floating-point flag."""
     op, a, b = _RAISING[flag]
-    any_lane = mask
-    if mask.lanes > 1:
-        any_lane = f.call(f"llvm.vector.reduce.or.{mask.suffix}", ("i1", 1), mask)
-    with f.when(any_lane):
-        name = f"llvm.experimental.constrained.{op}.f64"
-        f.call(name, ("double", 1), literal("double", a), literal("double", b),
-               'metadata !"round.tonearest"', 'metadata !"fpexcept.strict"')
+    name = f"llvm.experimental.constrained.{op}.f64"
+    f.call(name, ("double", 1), literal("double", a), literal("double", b),
+           'metadata !"round.tonearest"', 'metadata !"fpexcept.strict"')

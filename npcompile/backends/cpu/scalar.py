@@ -87,6 +87,13 @@ def apply(f: Function, target: Target, op: str, dtypes: list[np.dtype], args: li
     return (RULES[op](site, *(part for (part,) in args)),)
 
 
+def any_lane(f: Function, mask: Value) -> Value:
+    """Whether a mask holds anywhere."""
+    if mask.lanes == 1:
+        return mask
+    return f.call(f"llvm.vector.reduce.or.{mask.suffix}", ("i1", 1), mask)
+
+
 # ------------------------------------------------------------------ arithmetic
 
 
@@ -204,7 +211,7 @@ def _divide(site: Site, a: Value, b: Value) -> tuple[Value, Value, Value, Value]
     never = literal("i1", False, a.lanes)
     over = over if site.signed else never
     safe = f.select(f.binary("or", by_zero, over), one, b)
-    intrinsics.raise_where(f, by_zero, "divide")
+    raise_where(f, by_zero, "divide")
     if not site.signed:
         quotient = f.binary("udiv", a, safe)
         return quotient, f.binary("sub", a, f.binary("mul", quotient, safe)), by_zero, never
@@ -218,11 +225,18 @@ def _divide(site: Site, a: Value, b: Value) -> tuple[Value, Value, Value, Value]
     return quotient, rest, by_zero, over
 
 
+def raise_where(f: Function, mask: Value, flag: str) -> None:
+    """Raises a floating-point flag if any lane of the mask is set."""
+    if mask.text.startswith("%"):
+        with f.when(any_lane(f, mask)):
+            intrinsics.raise_flag(f, flag)
+
+
 def _int_div(site: Site, a: Value, b: Value) -> Value:
     f = site.f
     quotient, _, by_zero, over = _divide(site, a, b)
     if site.signed:
-        intrinsics.raise_where(f, over, "overflow")
+        raise_where(f, over, "overflow")
     # where it overflows, the divisor was replaced by 1: the quotient is MIN, as NumPy has it
     return f.select(by_zero, literal(a.elem, 0, a.lanes), quotient)
 

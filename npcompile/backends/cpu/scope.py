@@ -43,6 +43,7 @@ class Plan:
             self.axes_of.append(self._axes(value))
         position = {axis: depth for depth, axis in enumerate(order, 1)}
         self.depth = [max((position[a] for a in axes), default=0) for axes in self.axes_of]
+        self.owner = self._owners()
         self.widened = self._widened()
         places = [(v.buffer, v.at) for v in kernel.values if isinstance(v, Load)]
         places += [(s.buffer, s.at) for s in kernel.stores]
@@ -73,6 +74,29 @@ class Plan:
             found.update(v for v in (store.value, store.mask) if v is not None)
         found.update(reduce.value for reduce in self.kernel.reductions)
         return frozenset(v for v in found if not self.vector(v))
+
+    def _owners(self) -> dict[int, int]:
+        """Values that only the seldom chosen operand of a ``rare`` needs, and that ``rare``."""
+        values = self.kernel.values
+        uses: list[list[tuple[int, int]]] = [[] for _ in values]
+        for user, value in enumerate(values):
+            if isinstance(value, Apply):
+                for place, arg in enumerate(value.args):
+                    uses[arg].append((user, place))
+        pinned = {v for s in self.kernel.stores for v in (s.value, s.mask)}
+        pinned |= {reduce.value for reduce in self.kernel.reductions}
+        owner: dict[int, int] = {}
+        for rare, value in enumerate(values):
+            if not isinstance(value, Apply) or value.op != "rare":
+                continue
+            inside: set[int] = set()
+            for p in range(rare - 1, -1, -1):
+                if (p not in pinned and isinstance(values[p], Apply) and uses[p]
+                        and self.depth[p] == self.depth[rare]
+                        and all(u in inside or (u, k) == (rare, 1) for u, k in uses[p])):
+                    inside.add(p)
+                    owner.setdefault(p, rare)  # an inner rare came first
+        return owner
 
     def sizes(self) -> list[Size]:
         """All sizes that loops and addresses need."""
@@ -145,15 +169,38 @@ class Scope:
 
     # ------------------------------------------------------------------ values
 
-    def _evaluate(self) -> None:
-        """Computes the values of this depth."""
+    def _evaluate(self, owner: int | None = None) -> None:
+        """Computes the values of this depth, or those that belong to a ``rare``."""
         for position, value in enumerate(self.plan.kernel.values):
-            if self.plan.depth[position] == self.depth:
-                parts = self._value(position, value)
-                self.values[position] = parts
-                if position in self.plan.widened:
-                    self.wide[position] = tuple(
-                        self.f.splat(part, self.plan.lanes) for part in parts)
+            if (self.plan.depth[position] != self.depth
+                    or self.plan.owner.get(position) != owner):
+                continue
+            rare = isinstance(value, Apply) and value.op == "rare"
+            parts = self._rare(position) if rare else self._value(position, value)
+            self.values[position] = parts
+            if position in self.plan.widened:
+                self.wide[position] = tuple(self.f.splat(p, self.plan.lanes) for p in parts)
+
+    def _rare(self, position: int) -> Parts:
+        """A ``where`` that computes its first choice only if some lane takes it."""
+        value = self.plan.kernel.values[position]
+        assert isinstance(value, Apply)
+        if position not in self.plan.owner.values():
+            return self._value(position, value)
+        f, count = self.f, self.lanes.count if self.plan.vector(position) else 1
+        usual = self.operand(value.args[2], count)
+        some = scalar.any_lane(f, self.operand(value.args[0], count)[0])
+        before, seldom, after = f.block, f.name_for("seldom"), f.name_for("after")
+        f.branch(some, seldom, after)
+        f.label(seldom)
+        self._evaluate(position)
+        chosen, last = self._value(position, value), f.block
+        f.jump(after)
+        f.label(after)
+        return tuple(
+            f.phi(u.elem, u.lanes, (u, before), (c, last))
+            for u, c in zip(usual, chosen, strict=True)
+        )
 
     def _value(self, position: int, value: object) -> Parts:
         count = self.lanes.count if self.plan.vector(position) else 1
@@ -161,8 +208,8 @@ class Scope:
             case Load(buffer, at, _):
                 lanes = self.lanes if self.plan.vector(position) else access.ALL
                 return access.load(self.f, self.place(buffer, at), lanes)
-            case scalar_const if isinstance(scalar_const, Const):
-                return scalar.constant(scalar_const.value, scalar_const.dtype)
+            case Const(number, dtype):
+                return scalar.constant(number, dtype)
             case AxisIndex(axis):
                 return (self._axis_index(axis, count),)
             case SizeValue(size):
