@@ -90,7 +90,9 @@ def _arguments(args: int, nargsf: int, kwnames: int) -> tuple[tuple[Any, ...], d
     return tuple(values[:count]), dict(zip(names, values[count:]))
 
 
-def _spread_python(python: Callable[..., Any]) -> Callable[..., Any]:
+def spread(python: Callable[..., Any]) -> Callable[..., Any]:
+    """``python(function, *args, **kwargs)``, to be called with the words of a vectorcall."""
+
     def call(function: Any, *words: int) -> Any:
         args, kwargs = _arguments(*words)
         return python(function, *args, **kwargs)
@@ -139,7 +141,7 @@ class State:
         self._slots = (ctypes.c_uint64 * (signature.object(0) + len(objects)))()
         self._kept: dict[int, Any] = {}
         self.watched: list[Word] = []
-        self._keep(PYTHON, _spread_python(python))
+        self._keep(PYTHON, spread(python))
         self._keep(EXIT, _spread_exit(exit))
         self._keep(BUILD, build)
         for k, thing in enumerate(objects):
