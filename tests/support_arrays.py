@@ -112,8 +112,8 @@ def meaning(name):
         OPERATORS[name].reference)
 
 
-def run(program, *args):
-    """``program(ctx, *operands)`` for these arguments; arrays are changed as it says."""
+def trace(program, *args):
+    """The graph of ``program(ctx, *operands)`` for arguments like these."""
     ctx = GraphContext()
     operands = [ctx.param(k, a) for k, a in enumerate(args)]
     result = program(ctx, *operands)
@@ -122,12 +122,27 @@ def run(program, *args):
     for ref in operands:
         if isinstance(ref, ArrayRef) and ref.cell in ctx.versions:
             finals[ref.cell.param] = ctx.versions[ref.cell]
-    graph = Graph("test", ctx.builder.region, tree, ctx.facts, finals)
-    if hasattr(graph, "bound"):
-        graph.bound.update(ctx.builder.bound)
+    graph = Graph("test", ctx.builder.region, tree, ctx.facts, finals, bound=ctx.builder.bound)
     verify(graph)
     assert all(g.holds(lambda s: s.hint) for g in ctx.facts.guards)
-    return interpret(graph, args, meaning, ctx.builder.bound)
+    return graph
+
+
+def holds(graph, *args):
+    """Whether a graph is valid for other arguments."""
+    values = {}
+    for k, a in enumerate(args):
+        if isinstance(a, np.ndarray):
+            values |= {f"a{k}.{i}": n for i, n in enumerate(a.shape)}
+            values |= {f"a{k}.s{i}": s // a.itemsize for i, s in enumerate(a.strides)}
+        else:
+            values[f"a{k}"] = a
+    return all(g.holds(lambda s: values[s.name]) for g in graph.facts.guards)
+
+
+def run(program, *args):
+    """``program(ctx, *operands)`` for these arguments; arrays are changed as it says."""
+    return interpret(trace(program, *args), args, meaning)
 
 
 def call(function, *args, **kwargs):
