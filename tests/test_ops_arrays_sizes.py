@@ -77,7 +77,7 @@ def test_sizes(program, numpy, first, others, layout):
         return
     for again in (first, *others):
         a = made(again, layout)
-        if example.flags.c_contiguous and not a.flags.c_contiguous or not holds(graph, a):
+        if (example.flags.c_contiguous and not a.flags.c_contiguous) or not holds(graph, a):
             continue
         b = made(again, layout)
         with np.errstate(all="ignore"):
