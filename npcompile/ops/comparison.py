@@ -8,7 +8,7 @@ import numpy as np
 
 from npcompile.graph.expression import Expr, cast, maximum, minimum, where
 from npcompile.graph.ir import Node
-from npcompile.graph.types import Array
+from npcompile.graph.types import Array, Scalar
 from npcompile.ops import complexes as cx
 from npcompile.ops.arguments import static
 from npcompile.ops.arithmetic import by_kind
@@ -24,6 +24,7 @@ from npcompile.ops.elementwise import (
     composed,
     lift,
     loops,
+    py_scalar,
     run,
     scalar_array,
     store,
@@ -152,6 +153,10 @@ def clip(ctx: Context, a: Operand, a_min: Operand = None, a_max: Operand = None,
          out: Operand = None, *, min: Operand = _UNSET, max: Operand = _UNSET,
          **kwargs: Operand) -> Operand:
     """Numbers cut to a range."""
+    source = lift(ctx, a, "clip")
+    if source.weak:  # becomes an array first
+        a = to_loop(ctx, source, source.dtype, "clip")
+        a = py_scalar(ctx, a, Scalar(a.dtype, "np"))
     low = _bound(ctx, a, a_min if min is _UNSET else min, "min")
     high = _bound(ctx, a, a_max if max is _UNSET else max, "max")
     if low is None and high is None:
