@@ -7,6 +7,7 @@ elements does not show (integers, minima, truth) each lane folds its own element
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,6 +103,15 @@ class Fold:
 class AcrossLanes(Fold):
     """All lanes go into one result, whose order does not show: each lane folds its own."""
 
+    def another(self, state: State) -> State:
+        """A state to be merged with one that began as ``state``."""
+        if self.idempotent:
+            return state
+        return list(constant(neutral(self.reduce), self.dtype, state[0].lanes))
+
+    def merge(self, a: State, b: State) -> State:
+        return list(self.combine(tuple(a), tuple(b)))
+
     def start(self, first: Parts | None, lanes: int) -> State:
         if first is not None or self.idempotent:
             return super().start(first, lanes)
@@ -115,13 +125,10 @@ class AcrossLanes(Fold):
         return list(self.combine(tuple(state), parts))
 
     def finish(self, state: State) -> Parts:
-        parts = tuple(state)
-        while (lanes := parts[0].lanes) > 1:
-            low, high = halves(self.f, parts[0], lanes)
-            parts = self.combine((low,), (high,))
+        state = merge_lanes(self.f, state, self.merge)
         if not self.idempotent and self.reduce.initial is not None:
-            parts = self.combine(constant(self.reduce.initial, self.reduce.dtype), parts)
-        return super().finish(list(parts))
+            state = self.merge(list(constant(self.reduce.initial, self.reduce.dtype)), state)
+        return super().finish(state)
 
 
 class InOrder(Fold):
@@ -197,16 +204,27 @@ class ArgAcrossLanes(Arg):
             return first
         return self.f.binary("add", first, vector_literal("i64", range(first.lanes)))
 
+    def another(self, state: State) -> State:
+        return state
+
+    def merge(self, a: State, b: State) -> State:
+        f = self.f
+        wins, loses = self.beats(b[0], a[0]), self.beats(a[0], b[0])
+        equal = f.binary("xor", f.binary("or", wins, loses), literal("i1", True, wins.lanes))
+        tie = f.binary("and", equal, f.icmp("slt", b[1], a[1]))
+        second = f.binary("or", wins, tie)
+        return [f.select(second, y, x) for x, y in zip(a, b, strict=True)]
+
     def finish(self, state: State) -> Parts:
-        f, (best, where) = self.f, state
-        while (lanes := best.lanes) > 1:
-            (a, b), (i, j) = halves(f, best, lanes), halves(f, where, lanes)
-            neither = f.binary("or", self.beats(a, b), self.beats(b, a))
-            equal = f.binary("xor", neither, literal("i1", True, a.lanes))
-            tie = f.binary("and", equal, f.icmp("slt", j, i))
-            second = f.binary("or", self.beats(b, a), tie)
-            best, where = f.select(second, b, a), f.select(second, j, i)
-        return super().finish([best, where])
+        return super().finish(merge_lanes(self.f, state, self.merge))
+
+
+def merge_lanes(f: Function, state: State, merge: Callable[[State, State], State]) -> State:
+    """One lane from all."""
+    while (lanes := state[0].lanes) > 1:
+        both = [halves(f, value, lanes) for value in state]
+        state = merge([low for low, _ in both], [high for _, high in both])
+    return state
 
 
 def halves(f: Function, a: Value, lanes: int) -> tuple[Value, Value]:

@@ -296,6 +296,7 @@ class _Run:
         self.kinds = kinds
         self.trees = [kind for kind in kinds if isinstance(kind, Tree)]
         self.folds = [kind for kind in kinds if isinstance(kind, Fold)]
+        self.across = [k for k in kinds if isinstance(k, AcrossLanes | ArgAcrossLanes)]
 
     def __call__(self, scopes: list[Scope], states: list[State], counter: Value) -> list[State]:
         (scope,) = scopes
@@ -314,19 +315,35 @@ class _Run:
 
     def sweep(self, scope: Scope, states: list[State], begin: Value, end: Value,
               base: Value) -> list[State]:
-        """Without trees: whole vectors, then the rest in one masked (or in single steps)."""
-        f, lanes = scope.f, scope.plan.lanes
+        """Without trees: whole vectors, then the rest in masked ones (or in single steps)."""
+        f, lanes, masked = scope.f, scope.plan.lanes, masks_tail(scope.plan)
+        vectors = self.independent(scope.plan)
+        step = lanes * vectors
+        flat = list(states)
+        for _ in range(vectors - 1):
+            flat += [k.another(s) for k, s in zip(self.across, states, strict=True)]
         count = f.binary("sub", end, begin)
-        whole = f.binary("add", begin, f.binary("and", count, i64(-lanes)))
-        with f.loop(begin, whole, lanes, _flat(states)) as loop:
-            inside = scope.enter(loop.index, lanes)
-            loop.next = _flat(self.take(inside, _shaped(loop.carried, states), base))
-        masked = masks_tail(scope.plan)
-        with f.loop(whole, end, lanes if masked else 1, loop.results) as rest:
+        whole = f.binary("add", begin, f.binary("and", count, i64(-step)))
+        with f.loop(begin, whole, step, _flat(flat)) as loop:
+            taken = []
+            for k, copy in enumerate(_groups(_shaped(loop.carried, flat), len(states))):
+                inside = scope.enter(f.binary("add", loop.index, i64(k * lanes)), lanes)
+                taken += self.take(inside, copy, base)
+            loop.next = _flat(taken)
+        states, *copies = _groups(_shaped(loop.results, flat), len(states))
+        for copy in copies:
+            states = [k.merge(a, b) for k, a, b in zip(self.across, states, copy, strict=True)]
+        with f.loop(whole, end, lanes if masked else 1, _flat(states)) as rest:
             valid = f.binary("sub", end, rest.index) if masked else None
             inside = scope.enter(rest.index, lanes if masked else 1, valid)
             rest.next = _flat(self.take(inside, _shaped(rest.carried, states), base))
         return _shaped(rest.results, states)
+
+    def independent(self, plan: Plan) -> int:
+        """Vectors with partial results of their own, so that no result waits for another."""
+        light = sum(isinstance(v, Apply) for v in plan.kernel.values) <= 4
+        free = len(self.across) == len(self.kinds) and masks_tail(plan)
+        return UNROLLED if light and free else 1
 
     def take(self, inside: Scope, states: list[State], base: Value) -> list[State]:
         """One vector of values into every fold."""
