@@ -648,6 +648,16 @@ def test_arms_within_arms():
             compare(f, V, s, t)
 
 
+def test_unpacked_arguments_and_tuples():
+    def f(x):
+        rows = [x, x + 1]
+        rows.extend((x * 2,))
+        together = (*rows, x)
+        return np.stack(together), max(rows[0][1], x[0]), min(x[0], x[1], x[2])
+
+    compare(f, V)
+
+
 def test_helpers_that_branch():
     def clip(v, low):
         if v < low:

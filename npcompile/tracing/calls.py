@@ -313,6 +313,14 @@ def _call_record(t: Tracer, op: Any, args: Any, kwargs: Any) -> Any:
     return op.kind.call(op, t, args, kwargs)
 
 
+def record(t: Tracer, function: Any, args: tuple[Value, ...]) -> Value:
+    """Calls the record of a function of Python's."""
+    op = resolve(function)
+    if op is None:
+        raise t.refuse(function.__name__, "of data is left to Python")
+    return t.operate(_call_record, Static(op), args, {})
+
+
 def _of_library(function: FunctionType) -> bool:
     name = function.__globals__.get("__name__", "")
     return attributes.is_library(sys.modules.get(name))

@@ -22,6 +22,7 @@ from npcompile.graph.types import BOOL, PY_INT, Scalar
 from npcompile.tracing import joins
 from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.joins import Arm
+from npcompile.tracing.opcodes import HANDLERS
 from npcompile.tracing.values import (
     Dead,
     Exits,
@@ -54,8 +55,6 @@ def run(t: Tracer, frame: Frame, exits: Exits, allowed: set[int]) -> Exits:
 
 def step(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
     """Executes one block."""
-    from npcompile.tracing.handlers import HANDLERS
-
     frame.state, frame.block = state, block
     t.blocks += 1
     if t.blocks > BLOCKS:

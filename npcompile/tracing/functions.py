@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.graph.ir import Node
-from npcompile.graph.types import FLOAT, INT, PY_BOOL, PY_FLOAT, PY_INT
+from npcompile.graph.types import PY_BOOL
 from npcompile.ops.operands import ArrayRef
-from npcompile.ops.record import resolve
-from npcompile.tracing import attributes, calls, containers, iteration, joins
+from npcompile.tracing import attributes, calls, containers, iteration
 from npcompile.tracing.bytecode import VERSION
 from npcompile.tracing.values import (
     NONE,
@@ -253,27 +252,30 @@ def _sum(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return total
 
 
-def _extreme(symbol: str) -> Rule:
+def _extreme(function: Any) -> Rule:
+    """``min`` and ``max``, of several arguments or of the items of one."""
+
     def extreme(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         if kwargs:
-            raise t.refuse("min, max", "key= and default= are left to Python")
+            raise t.refuse(function.__name__, "key= and default= are left to Python")
         items = iteration.items(t, args[0]) if len(args) == 1 else args
         if not items:
             raise Dead
-        best = items[0]
-        for item in items[1:]:
-            better = calls.truth(t, calls.compare(t, symbol, item, best))
-            if isinstance(better, Static):
-                best = item if better.value else best
-            else:
-                assert isinstance(better, Node)
-                best = joins.select(t, better, item, best)
-        return best
+        if len(items) == 1:
+            return items[0]
+        if all(t.known(v)[0] for v in items):
+            return calls.executed(t, function, *(t.known(v)[1] for v in items))
+        return calls.record(t, function, items)
 
     return extreme
 
 
-FUNCTIONS[min], FUNCTIONS[max] = _extreme("<"), _extreme(">")
+FUNCTIONS[min], FUNCTIONS[max] = _extreme(min), _extreme(max)
+
+
+@rule(bool)
+def _bool(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return calls.truth(t, args[0]) if args else boolean(False)
 
 
 def _every(stops_at: bool) -> Rule:
@@ -299,37 +301,6 @@ def _every(stops_at: bool) -> Rule:
 
 
 FUNCTIONS[any], FUNCTIONS[all] = _every(True), _every(False)
-
-
-@rule(abs)
-def _abs(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    value = args[0]
-    if not isinstance(value, (Node, ArrayRef)):
-        return NULL
-    if isinstance(value, Node) and value.type == PY_FLOAT:
-        return t.builder.map("abs", (value,), FLOAT, origin="py")
-    if isinstance(value, Node) and value.type == PY_INT:
-        fits = calls.compare(t, ">=", value, Static(-(2**63) + 1))
-        if isinstance(fits, Node):
-            t.builder.check(fits, "an integer is wider than 64 bits")
-        return t.builder.map("abs", (value,), INT, origin="py")
-    if resolve(np.absolute) is None or (isinstance(value, Node) and value.type.origin == "py"):  # type: ignore[union-attr]
-        return NULL
-    return calls.call(t, Static(np.absolute), args, kwargs)
-
-
-@rule(divmod)
-def _divmod(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if all(t.known(v)[0] for v in args):
-        return NULL
-    return Sequence((calls.binary(t, "//", *args), calls.binary(t, "%", *args)))
-
-
-@rule(pow)
-def _pow(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if len(args) != 2 or kwargs:
-        return NULL
-    return calls.binary(t, "**", *args)
 
 
 @rule(functools.partial)

@@ -1,21 +1,17 @@
-"""What each instruction does to traced values: one short function per opcode.
-
-A handler returns None to go on with the next instruction, or the exits of its block.  Opcodes that
-mean something else in another version are listed with the versions they are for.
-"""
+"""Opcodes of variables, the stack, operators, subscripts and control flow."""
 
 from __future__ import annotations
 
 import builtins
 import opcode
 import sys
-from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from npcompile.graph.ir import Node
 from npcompile.tracing import attributes, calls, containers, control, iteration
 from npcompile.tracing.bytecode import RETURN, VERSION, Instruction
+from npcompile.tracing.opcodes import on, pop, push, take
 from npcompile.tracing.sources import Global
 from npcompile.tracing.values import (
     NONE,
@@ -25,9 +21,7 @@ from npcompile.tracing.values import (
     Dead,
     Exits,
     Frame,
-    Function,
     Iterator,
-    Sequence,
     Slice,
     State,
     Static,
@@ -37,40 +31,6 @@ from npcompile.tracing.values import (
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
-
-Handler = Callable[["Tracer", Frame, Instruction], Exits | None]
-HANDLERS: dict[str, Handler] = {}
-
-
-def on(
-    *names: str, since: tuple[int, int] = (3, 11), until: tuple[int, int] = (4, 0)
-) -> Callable[[Handler], Handler]:
-    """Registers a handler for opcodes of the versions ``since <= version < until``."""
-
-    def register(handler: Handler) -> Handler:
-        if since <= VERSION < until:
-            for name in names:
-                HANDLERS[name] = handler
-        return handler
-
-    return register
-
-
-def push(frame: Frame, *values: Value) -> None:
-    frame.state.stack.extend(values)
-
-
-def pop(frame: Frame) -> Value:
-    return frame.state.stack.pop()
-
-
-def take(frame: Frame, count: int) -> list[Value]:
-    """The topmost values, in the order they were pushed."""
-    stack = frame.state.stack
-    taken = stack[len(stack) - count :]
-    del stack[len(stack) - count :]
-    return taken
-
 
 # ---------------------------------------------------------------------- variables
 
@@ -254,7 +214,7 @@ def call_intrinsic(t: Tracer, frame: Frame, i: Instruction) -> None:
     if name == "INTRINSIC_UNARY_POSITIVE":
         push(frame, calls.unary(t, "+", pop(frame)))
     elif name == "INTRINSIC_LIST_TO_TUPLE":
-        list_to_tuple(t, frame, i)
+        push(frame, Sequence(iteration.items(t, pop(frame))))
     else:
         raise t.refuse(name[len("INTRINSIC_1_") :].lower(), "is left to Python")
 
@@ -335,206 +295,6 @@ def delete_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
 def build_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
     parts = take(frame, i.arg)
     push(frame, Slice(*parts, *([NONE] * (3 - i.arg))))
-
-
-# ---------------------------------------------------------------------- containers
-
-
-@on("BUILD_TUPLE")
-def build_tuple(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, Sequence(tuple(take(frame, i.arg))))
-
-
-@on("BUILD_LIST")
-def build_list(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, t.box(list, tuple(take(frame, i.arg))))
-
-
-@on("LIST_TO_TUPLE")
-def list_to_tuple(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, Sequence(iteration.items(t, pop(frame))))
-
-
-@on("LIST_APPEND")
-def list_append(t: Tracer, frame: Frame, i: Instruction) -> None:
-    value = pop(frame)
-    target = frame.state.stack[-i.arg]
-    assert isinstance(target, Box)
-    t.cells[target] = (*t.cells[target], value)
-
-
-@on("LIST_EXTEND")
-def list_extend(t: Tracer, frame: Frame, i: Instruction) -> None:
-    more = iteration.items(t, pop(frame))
-    target = frame.state.stack[-i.arg]
-    assert isinstance(target, Box)
-    t.cells[target] = (*t.cells[target], *more)
-
-
-@on("BUILD_MAP")
-def build_map(t: Tracer, frame: Frame, i: Instruction) -> None:
-    flat = take(frame, 2 * i.arg)
-    keys = [t.static(key, "a dictionary's key") for key in flat[::2]]
-    push(frame, t.box(dict, dict(zip(keys, flat[1::2]))))
-
-
-@on("BUILD_CONST_KEY_MAP")
-def build_const_key_map(t: Tracer, frame: Frame, i: Instruction) -> None:
-    *items, keys = take(frame, i.arg + 1)
-    push(frame, t.box(dict, dict(zip(t.static(keys, "keys"), items))))
-
-
-@on("MAP_ADD")
-def map_add(t: Tracer, frame: Frame, i: Instruction) -> None:
-    key, value = take(frame, 2)
-    target = frame.state.stack[-i.arg]
-    assert isinstance(target, Box)
-    t.cells[target] = {**t.cells[target], t.static(key, "a dictionary's key"): value}
-
-
-@on("DICT_UPDATE", "DICT_MERGE")
-def dict_update(t: Tracer, frame: Frame, i: Instruction) -> None:
-    more = containers.mapping(t, pop(frame))
-    target = frame.state.stack[-i.arg]
-    assert isinstance(target, Box)
-    old = t.cells[target]
-    if i.op == "DICT_MERGE" and any(key in old for key in more):
-        raise Dead
-    t.cells[target] = {**old, **more}
-
-
-@on("UNPACK_SEQUENCE")
-def unpack_sequence(t: Tracer, frame: Frame, i: Instruction) -> None:
-    found = iteration.items(t, pop(frame), exactly=i.arg)
-    if len(found) != i.arg:
-        raise Dead
-    push(frame, *reversed(found))
-
-
-@on("UNPACK_EX")
-def unpack_ex(t: Tracer, frame: Frame, i: Instruction) -> None:
-    found = iteration.items(t, pop(frame))
-    before, after = i.arg & 255, i.arg >> 8
-    if len(found) < before + after:
-        raise Dead
-    end = len(found) - after
-    push(frame, *reversed(found[end:]), t.box(list, found[before:end]), *reversed(found[:before]))
-
-
-# ---------------------------------------------------------------------- attributes
-
-
-@on("LOAD_ATTR", until=(3, 12))
-@on("LOAD_METHOD")
-def load_attr_311(t: Tracer, frame: Frame, i: Instruction) -> None:
-    _load_attr(t, frame, frame.code.code.co_names[i.arg], i.op == "LOAD_METHOD")
-
-
-@on("LOAD_ATTR", since=(3, 12))
-def load_attr(t: Tracer, frame: Frame, i: Instruction) -> None:
-    _load_attr(t, frame, frame.code.code.co_names[i.arg >> 1], bool(i.arg & 1))
-
-
-def _load_attr(t: Tracer, frame: Frame, name: str, to_call: bool) -> None:
-    value = pop(frame)
-    if not to_call:
-        push(frame, attributes.load(t, value, name))
-        return
-    method = attributes.method(t, value, name)
-    if method is not None:
-        push(frame, method, value)
-        return
-    found = attributes.load(t, value, name)
-    push(frame, *((NULL, found) if VERSION < (3, 13) else (found, NULL)))
-
-
-@on("STORE_ATTR")
-def store_attr(t: Tracer, frame: Frame, i: Instruction) -> None:
-    value, target = take(frame, 2)
-    attributes.store(t, target, frame.code.code.co_names[i.arg], value)
-
-
-# ---------------------------------------------------------------------- functions
-
-
-@on("MAKE_FUNCTION")
-def make_function(t: Tracer, frame: Frame, i: Instruction) -> None:
-    code = t.static(pop(frame), "code")
-    flags = i.arg if VERSION < (3, 13) else 0
-    closure = pop(frame) if flags & 8 else None
-    if flags & 4:
-        pop(frame)  # annotations
-    named = pop(frame) if flags & 2 else None
-    defaults = pop(frame) if flags & 1 else None
-    push(frame, Function(
-        code, frame.space, frame.owner, code.co_qualname,
-        iteration.items(t, defaults) if defaults is not None else (),
-        containers.mapping(t, named) if named is not None else {},
-        iteration.items(t, closure) if closure is not None else (),
-    ))
-
-
-@on("SET_FUNCTION_ATTRIBUTE")
-def set_function_attribute(t: Tracer, frame: Frame, i: Instruction) -> None:
-    value, made = take(frame, 2)
-    assert isinstance(made, Function)
-    defaults, named, closure = made.defaults, made.keyword_defaults, made.closure
-    if i.arg == 1:
-        defaults = iteration.items(t, value)
-    elif i.arg == 2:
-        named = containers.mapping(t, value)
-    elif i.arg == 8:
-        closure = iteration.items(t, value)
-    push(frame, Function(made.code, made.space, made.owner, made.name, defaults, named, closure))
-
-
-def _call(t: Tracer, frame: Frame, values: list[Value], names: tuple[str, ...]) -> None:
-    """``values``: two slots (one may be NULL) and the arguments."""
-    first, second, *args = values
-    if VERSION < (3, 13):
-        function = second if first is NULL else first
-        receiver = [] if first is NULL else [second]
-    else:
-        function, receiver = first, [] if second is NULL else [second]
-    args = receiver + args
-    split = len(args) - len(names)
-    keywords = dict(zip(names, args[split:]))
-    push(frame, calls.call(t, function, tuple(args[:split]), keywords, plain=True))
-
-
-@on("CALL")
-def call(t: Tracer, frame: Frame, i: Instruction) -> None:
-    names = frame.code.code.co_consts[i.keywords] if i.keywords >= 0 else ()
-    _call(t, frame, take(frame, i.arg + 2), names)
-
-
-@on("CALL_KW")
-def call_kw(t: Tracer, frame: Frame, i: Instruction) -> None:
-    names = t.static(pop(frame), "names of arguments")
-    _call(t, frame, take(frame, i.arg + 2), names)
-
-
-@on("CALL_FUNCTION_EX")
-def call_function_ex(t: Tracer, frame: Frame, i: Instruction) -> None:
-    keywords = containers.mapping(t, pop(frame)) if i.arg & 1 else {}
-    args = iteration.items(t, pop(frame))
-    function, null = reversed(take(frame, 2))
-    if function is NULL:
-        function, null = null, function
-    push(frame, calls.call(t, function, args, keywords, plain=True))
-
-
-@on("RETURN_GENERATOR")
-def return_generator(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, NONE)
-
-
-@on("YIELD_VALUE")
-def yield_value(t: Tracer, frame: Frame, i: Instruction) -> None:
-    # only generator expressions come here, and all their items are wanted
-    assert frame.yields is not None
-    t.cells[frame.yields] = (*t.cells[frame.yields], pop(frame))
-    push(frame, NONE)
 
 
 # ---------------------------------------------------------------------- control

@@ -214,28 +214,6 @@ class _Merge:
         return self.t.refuse("if", f"depends on data, and its arms {what}")
 
 
-def select(t: Tracer, condition: Node, a: Value, b: Value) -> Value:
-    """``a if condition else b`` where that has one exact type."""
-    if same(a, b):
-        return a
-    match a, b:
-        case Sequence(), Sequence() if a.kind is b.kind and len(a.items) == len(b.items):
-            items = [select(t, condition, x, y) for x, y in zip(a.items, b.items)]
-            return Sequence(tuple(items), a.kind)
-    x, y = _number(t, a), _number(t, b)
-    if x is None or y is None or x.type != y.type:
-        raise t.refuse("min, max", "of values of different types")
-    return _where(t, condition, x, y)
-
-
-def _number(t: Tracer, value: Value) -> Node | None:
-    if isinstance(value, Node):
-        return value
-    if isinstance(value, Static) and type(value.value) in (bool, int, float, complex):
-        return t.builder.const(value.value)
-    return None
-
-
 def same(a: Value, b: Value) -> bool:
     """Whether two values are certainly one."""
     if a is b:

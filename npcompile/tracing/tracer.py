@@ -24,7 +24,7 @@ from npcompile.graph.ir import (
 )
 from npcompile.graph.types import PY_INT, Array
 from npcompile.ops.operands import ArrayRef, Cell, Operand
-from npcompile.tracing import control, results
+from npcompile.tracing import control, handlers, making, results
 from npcompile.tracing.bytecode import RETURN, analyse
 from npcompile.tracing.inputs import Inputs, label, pinned
 from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace
@@ -42,6 +42,7 @@ from npcompile.tracing.values import (
     Value,
 )
 
+HANDLED = (handlers, making)  # the modules that fill the table of opcodes
 DEEPEST = 40  #: inlined calls within one another
 _Made = TypeVar("_Made", Cell, Box)
 _GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
@@ -352,6 +353,7 @@ def trace(function: FunctionType, bound: dict[str, object], config: Config) -> T
 
     Examples
     --------
+    >>> import numpy as np
     >>> def double(x):
     ...     return x * 2 + 1
     >>> found = trace(double, {"x": np.arange(3.0)}, Config())
