@@ -11,8 +11,18 @@ from types import CellType, CodeType, FrameType, FunctionType, TracebackType
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from npcompile.runtime.resume import NULL, Activation, continuation, prepare, resume
+from npcompile.graph.ir import Frame, Resume, StaticObject
+from npcompile.runtime.resume import (
+    NULL,
+    Activation,
+    activations,
+    continuation,
+    prepare,
+    resume,
+)
 
 # ------------------------------------------------------------------ the functions that are left
 # Many split expressions over lines: a new line inside an expression is a point with a full stack.
@@ -318,6 +328,59 @@ def test_goes_on_from_every_point(function: FunctionType, args: tuple[Any, ...])
     assert stop > 4
 
 
+# ------------------------------------------------------------------ random functions
+
+LEAVES = [
+    "a = a * 3 + b",
+    "b -= a % 5",
+    "c.append(a)",
+    "a = (b +\n     len(c))",
+    "b = helper(a % 9,\n     b % 4)",
+    "b = [x +\n     a for x in c[-2:]][-1:] == [b]",
+    "a //= b % 3",
+    "a = (lambda: b)() + \\\n     (lambda q: q + a)(1)",
+    "del b\nb = 4",
+]
+HEADS = [
+    ("for i in range(3):", None),
+    ("for j in [a, b]:", None),
+    ("if a % 2:", "else:"),
+    ("while a % 3 and len(c) < 9:\n    c.append(0); a += 1", "else:"),
+    ("try:", "except ZeroDivisionError:"),
+    ("try:", "finally:"),
+    ("with Log(a % 2 == 0):", None),
+]
+LAST = ["", "", "return a, b", "raise KeyError(a)"]
+
+
+def block(draw: Callable[..., Any], depth: int) -> list[str]:
+    lines: list[str] = []
+    for _ in range(draw(st.integers(1, 3))):
+        if depth and draw(st.booleans()):
+            head, other = draw(st.sampled_from(HEADS))
+            lines += head.split("\n")
+            lines += ["    " + line for line in block(draw, depth - 1)]
+            if other:
+                lines += [other, *("    " + line for line in block(draw, depth - 1))]
+        else:
+            lines += draw(st.sampled_from(LEAVES)).split("\n")
+    return lines + [line for line in [draw(st.sampled_from(LAST))] if line]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_random_functions(data: st.DataObject) -> None:
+    lines = [*block(data.draw, 3), "return a, b, c"]
+    source = "def f(a, b, c):\n" + "".join(f"    {line}\n" for line in lines)
+    space = dict(globals())
+    exec(compile(source, __file__, "exec"), space)
+    want = outcome(space["f"], 7, 2, [1])
+    stop = 1
+    while stop < 150 and (got := leave(space["f"], (7, 2, [1]), stop)) is not None:
+        assert got == want, f"left at point {stop} of\n{source}"
+        stop += 7
+
+
 # ------------------------------------------------------------------ details
 
 
@@ -355,6 +418,26 @@ def test_shared_cells_stay_shared() -> None:
     start = offset_of(outer, "STORE_DEREF", 1)
     got, count = resume([Activation.of(outer, start, {"bump": sees}, [9], {"count": cell})])
     assert got() == count == cell.cell_contents == 9
+
+
+def test_from_a_descriptor() -> None:
+    scale = 3
+
+    def outer(x):
+        return inner(x) + scale
+
+    def inner(x):
+        return x - 1
+
+    call, minus = offset_of(outer, "CALL"), offset_of(inner, "BINARY_OP")
+    held = [StaticObject(v) for v in (5, 1)]
+    frames = (
+        Frame(outer.__code__, call, (("x", held[0]),), (), "outer"),
+        Frame(inner.__code__, minus, (), tuple(held), "inner"),
+    )
+    owners = {"outer": outer, "inner": inner}
+    found = activations(Resume(frames), lambda tree: tree.value, lambda owner: owners[owner])
+    assert resume(found) == 7
 
 
 def test_free_variables_are_written_through() -> None:

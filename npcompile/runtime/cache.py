@@ -10,8 +10,10 @@ writable by nobody else; anything else is refused with a reason, and nothing is 
 Records are written to a temporary file and renamed, so readers and concurrent writers see whole
 ones only.  A file that is not exactly what this module writes is removed and counted.
 
->>> store = Store(folder)
+>>> import tempfile
+>>> store = Store(Path(tempfile.mkdtemp()) / "cache")
 >>> store.put(b"key", Record(b"code", {"name": "f"}))
+True
 >>> store.get(b"key")
 Record(object=b'code', metadata={'name': 'f'})
 """

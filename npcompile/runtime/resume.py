@@ -29,13 +29,14 @@ from __future__ import annotations
 import dis
 import inspect
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import takewhile
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from npcompile.graph.ir import Resume, Tree
 from npcompile.tracing.values import NULL
 
 _STATE = ".state"
@@ -77,6 +78,22 @@ class Activation:
         return Activation(
             function.__code__, function.__globals__, closure, offset, local, stack, cells or {}
         )
+
+
+def activations(
+    resume: Resume, value: Callable[[Tree], object], function: Callable[[Any], FunctionType]
+) -> list[Activation]:
+    """The frames of a resume descriptor: ``value`` boxes a tree, ``function`` finds an owner."""
+    found = []
+    for frame in resume.frames:
+        owner = function(frame.owner)
+        cells = dict(zip(owner.__code__.co_freevars, owner.__closure__ or ()))
+        closure = tuple(cells[name] for name in frame.code.co_freevars)
+        local = {name: value(tree) for name, tree in frame.local}
+        stack = [value(tree) for tree in frame.stack]
+        space = owner.__globals__
+        found.append(Activation(frame.code, space, closure, frame.offset, local, stack))
+    return found
 
 
 def resume(frames: Sequence[Activation]) -> Any:
