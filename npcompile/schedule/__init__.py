@@ -6,9 +6,10 @@ from npcompile.core.config import Config
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Unhinted
 from npcompile.graph.ir import Graph
+from npcompile.passes.normalise import normalise
 from npcompile.program.ir import Program
-from npcompile.schedule.demand import END
 from npcompile.schedule.finish import finish
+from npcompile.schedule.reductions import ask_order
 from npcompile.schedule.scheduler import Scheduler
 
 
@@ -27,11 +28,18 @@ def schedule(graph: Graph, config: Config | None = None) -> Program:
     Refused
         The graph has something that can't be scheduled.
     """
-    scheduler = Scheduler(graph)
     try:
+        scheduler = Scheduler(_ask(graph))
         scheduler.run()
         return finish(scheduler)
     except Unhinted as unknown:
-        line = graph.region.nodes[scheduler.now].line if scheduler.now != END else 0
-        raise refuse("size", f"the layout depends on {unknown}, which only the run can tell",
-                     line) from None
+        raise refuse("size", f"a layout depends on {unknown}, which only the run can tell") from None
+
+
+def _ask(graph: Graph) -> Graph:
+    """The graph in the normal names of its sizes once the orders of all sums are known."""
+    known = len(graph.facts.guards)
+    for node in graph.region.nodes:
+        if node.op == "reduce":
+            ask_order(graph.facts, node)
+    return normalise(graph) if len(graph.facts.guards) > known else graph

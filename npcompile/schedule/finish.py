@@ -67,9 +67,7 @@ class Results:
         """The memory that holds a node already, if it is nobody's, or a new one."""
         s = self.s
         found = s.place.get(node)
-        if found is not None and found.memory.kind == "temp" and (
-            found == found.memory.whole(s.facts)
-        ):
+        if found is not None and found.memory.kind == "temp" and s.is_whole(found):
             found.memory.kind = "result"
             return found.memory
         memory = s.fresh(node, "result")

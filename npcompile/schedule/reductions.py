@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Size
+from npcompile.core.sizes import Facts, Size
 from npcompile.graph.ir import Const, Node, Number, Reduction
 from npcompile.graph.layout import fresh_strides
 from npcompile.graph.primitives import REDUCTIONS
@@ -34,6 +34,25 @@ class Order:
     chunk: Size = 0
     packed: bool = False  # whether runs span axes that are no single run of memory
     any: bool = False  # whether every order gives the same bits
+
+
+def ask_order(facts: Facts, node: Node) -> None:
+    """Asks what the order of a sum depends on, so that the answers hold from the start."""
+    attrs = cast(Reduction, node.attrs)
+    type_ = node.args[0].type
+    assert isinstance(type_, Array)
+    if _is_canonical(attrs):
+        casts = type_.dtype != attrs.loop
+        plan(facts, _norm(facts, type_.shape), _norm(facts, type_.strides), attrs.axes, casts)
+
+
+def _is_canonical(attrs: Reduction) -> bool:
+    """Whether the order of a reduction shows in its bits."""
+    return attrs.kind in ("sum", "prod") and attrs.loop.kind in "fc"
+
+
+def _norm(facts: Facts, sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+    return tuple(map(facts.norm, sizes))
 
 
 def reduce(s: Scheduler, node: Node) -> None:
@@ -86,10 +105,10 @@ def _order(s: Scheduler, operand: Node, attrs: Reduction) -> Order:
     """The canonical order; where every order gives the same bits, that of memory."""
     place = s.place.get(operand)
     assert isinstance(operand.type, Array)
-    strides = tuple(map(s.facts.norm, operand.type.strides))
-    shape = s.shape(operand)
-    if attrs.kind in ("sum", "prod") and attrs.loop.kind in "fc":
-        if place is not None and place.strides != strides:
+    strides = _norm(s.facts, operand.type.strides)
+    shape = _norm(s.facts, operand.type.shape)
+    if _is_canonical(attrs):
+        if place is not None and _norm(s.facts, place.strides) != strides:
             raise refuse(attrs.kind, "of an array whose copy is laid out in another way",
                          operand.line)
         return _canonical(s, shape, strides, attrs, operand.dtype != attrs.loop)

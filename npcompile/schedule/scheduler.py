@@ -162,6 +162,14 @@ class Scheduler:
         if self.demand.last_use.get(node, -1) >= 0:
             self.live[node] = None
 
+    def is_whole(self, place: Place) -> bool:
+        """Whether a place is all of its memory.  Sizes are compared in the names that are normal
+        now: questions asked on the way may have found some of them equal."""
+        norm, whole = self.facts.norm, place.memory.whole(self.facts)
+        return (place.part, norm(place.offset)) == ("", 0) and (
+            tuple(map(norm, place.shape)), tuple(map(norm, place.strides))
+        ) == (whole.shape, whole.strides)
+
     # ------------------------------------------------------------------ nodes
 
     def _virtual(self, node: Node) -> None:
@@ -197,7 +205,8 @@ class Scheduler:
         """Where a version is, its strides being those of its type, so that windows fit."""
         place = self.materialise(version)
         assert isinstance(version.type, Array)
-        if place.strides != tuple(map(self.facts.norm, version.type.strides)):
+        norm = self.facts.norm
+        if tuple(map(norm, place.strides)) != tuple(map(norm, version.type.strides)):
             raise refuse("view", "of an array whose copy is laid out in another way", version.line)
         return place
 

@@ -40,9 +40,8 @@ def _own(s: Scheduler, node: Node) -> Place:
     """The memory to write into: the old version's own, or a copy if that is somebody else's."""
     version = node.args[0]
     place = s.laid_out(version)
-    mine = place.memory.kind != "param" or node in s.demand.own_writes
-    assert isinstance(version.type, Array)
-    if mine and place == place.memory.whole(s.facts):
+    mine = place.memory.kind != "param" and s.is_whole(place)
+    if mine or node in s.demand.own_writes:
         return place
     s.note(node, "another array has the same contents: they are copied first")
     copy = s.store(version, s.fresh(version))
