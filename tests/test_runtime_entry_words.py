@@ -85,10 +85,35 @@ def test_names_of_builtins_and_numpy() -> None:
         assert len(watched) == 3 and unchanged(watched)
 
 
+def test_names_of_bare_modules() -> None:
+    """Without ``__builtins__``, as extension modules are."""
+    module = types.ModuleType("bare")
+    module.a = 1
+    watched = words.of_names(vars(module), ["a", "len"])
+    assert len(watched) == 3 and unchanged(watched)
+    module.a = 2
+    assert not unchanged(watched)
+    assert len(words.of_names({}, ["a"])) == 2
+
+
+def test_names_while_tracing() -> None:
+    """A debugger may keep CPython from numbering the keys."""
+    module = namespace()
+    before = sys.gettrace()
+    sys.settrace(lambda *args: None)
+    try:
+        watched = words.of_names(vars(module), ["a"])
+    finally:
+        sys.settrace(before)
+    assert unchanged(watched)
+    module.a = 5
+    assert not unchanged(watched)
+
+
 def test_tables_without_a_version_fall_back() -> None:
     table: dict[Any, Any] = {"a": 1, 2: 3}
     watched = words.of_names(table, ["a"])
-    assert len(watched) == 1 and unchanged(watched)
+    assert len(watched) == 3 and len(set(watched)) == 1 and unchanged(watched)
     assert words.name_address(table, "a") is None
     table[2] = 4
     assert not unchanged(watched)

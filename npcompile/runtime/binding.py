@@ -86,7 +86,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 @npc.format.call = private constant [5 x i8] c"OKKK\\00"
 
-define ptr @npc.bind(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames) nounwind {{
+define ptr @npc.bind(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames) optnone noinline {{
 start:
   %table.at = getelementptr i8, ptr %callable, i64 {TABLE}
   %table = load ptr, ptr %table.at

@@ -7,6 +7,7 @@ and, where they hold, asks for the words anew.
 ============== ===================================================================================
 names          of a module: its table of keys and the version of that, and for each name that has
                to be the same object the pointer to it.  Other names may get other values freely.
+               Where the keys have no version (while a debugger traces), that of the dictionary.
 dictionary     its version tag (PEP 509, up to CPython 3.13): changes with every change
 function       the pointers to its code object, its defaults and keyword defaults
 closure cell   the pointer to its contents
@@ -15,17 +16,16 @@ closure cell   the pointer to its contents
 
 from __future__ import annotations
 
-import builtins
 import ctypes
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from types import CellType, CodeType, FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 from npcompile.runtime.layout import STRING_KEYS, Layout, key_table, layout
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Word:
     """A word of memory and what it is now.
 
@@ -99,10 +99,10 @@ def of_names(table: dict[str, Any], names: Iterable[str]) -> list[Word]:
     """
     at = _layout()
     keys = _versioned_keys(table, at)
+    present = [name for name in names if name in table]
     if keys is None:
-        return [of_dict(table)]
+        return [of_dict(table)] * (2 + len(present))  # always as many
     head, addresses = keys
-    present = (name for name in names if name in table)
     values = (_word(addresses[name], table[name]) for name in present)
     return [head, _word(head.expected + 8), *values]
 
@@ -117,7 +117,7 @@ def name_address(table: dict[str, Any], name: str) -> int | None:
 def _versioned_keys(table: dict[str, Any], at: Layout) -> tuple[Word, dict[str, int]] | None:
     """The word that points to a dict's keys, and the addresses of their values; None if the keys
     have no version."""
-    if at.dict_keys is None:
+    if at.dict_keys is None or not table:
         return None
     keys = key_table(table, at.dict_keys)
     if keys.kind != STRING_KEYS or _read(id(table) + at.dict_keys + 8):
@@ -131,13 +131,14 @@ def _versioned_keys(table: dict[str, Any], at: Layout) -> tuple[Word, dict[str, 
     return _word(id(table) + at.dict_keys, table), addresses
 
 
+def _look() -> object:
+    return ctypes  # or whatever global name replaces this one
+
+
 def _ask_version(table: dict[str, Any]) -> None:
     """Makes CPython number the keys of a dict: it does so when a global name is looked up often
     enough that the look-up gets specialised."""
-    scope = {"__builtins__": builtins.__dict__}
-    exec("def look(): return __builtins__", scope)
-    look: Any = scope["look"]
-    code: CodeType = look.__code__
-    ask = FunctionType(code.replace(co_name="ask"), table)
+    code = _look.__code__.replace(co_names=(next(iter(table)),))
+    ask = FunctionType(code, table)
     for _ in range(64):
         ask()
