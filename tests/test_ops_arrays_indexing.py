@@ -65,7 +65,8 @@ def test_any_basic_key(items, dots, at, layout):
 
 
 @pytest.mark.parametrize("key", [np.s_[5], np.s_[-6], np.s_[0, 12], np.s_[0, 0, 0], np.s_[..., ...],
-                                 np.s_[1.5], np.s_["x"], np.s_[::0], np.s_[True], np.s_[[0, 1]]])
+                                 np.s_[1.5], np.s_["x"], np.s_[::0], np.s_[True], np.s_[[0.5, 1]],
+                                 np.s_[[]]])
 def test_what_raises_or_is_no_view_is_refused(key):
     with pytest.raises(Refused):
         run(lambda ctx, x: get(ctx, x, key), A)
@@ -236,3 +237,27 @@ def test_masks_that_numpy_reads_otherwise_are_refused():
 def test_read_only_views_are_refused():
     with pytest.raises(Refused):
         run(lambda ctx, x: put(ctx, call(np.broadcast_to, (2, 5, 12))(ctx, x), 0, 1.0), A.copy())
+
+
+# ------------------------------------------------------------------ arrays of integers
+
+
+@pytest.mark.parametrize("array", [A, np.asfortranarray(A), A[::-1, ::2], A.reshape(3, 4, 5), A[0]])
+@pytest.mark.parametrize("index", [np.array([0, 2, -1]), np.array([[1, 1], [0, 2], [2, -3]]),
+                                   np.array([2, 0], np.uint8), np.zeros(0, int)])
+def test_gather(array, index):
+    check(lambda ctx, x, i: get(ctx, x, i), lambda x, i: x[i], array, index)
+
+
+def test_other_gathers():
+    i, j = np.array([0, 2, -1]), np.array([3, 1, 0])
+    check(lambda ctx, x, i, j: get(ctx, x, (i, j)), lambda x, i, j: x[i, j], A, i, j)
+    check(lambda ctx, x: get(ctx, x, [2, 0]), lambda x: x[[2, 0]], A)
+    for program in (lambda ctx, x, i: get(ctx, x, (slice(None), i)),
+                    lambda ctx, x, i: get(ctx, x, (i, 0)),
+                    lambda ctx, x, i: get(ctx, x, (get(ctx, i, np.s_[:, None]), i))):
+        with pytest.raises(Refused):
+            run(program, A, i)
+    with pytest.raises(Refused):
+        run(lambda ctx, x, i: put(ctx, x, i, 1.0), A.copy(), i)
+

@@ -5,6 +5,7 @@
     key  ::= item | tuple of items
     item ::= integer (known or traced) | start:stop:step (bounds known or traced, step known)
            | None | ... | array of bool (alone, for writes)
+           | array of integers (for reads: alone, or one for each axis)
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from npcompile.core.sizes import Size, floordiv, hint, largest, smallest
-from npcompile.graph.ir import Node
+from npcompile.core.sizes import Size, floordiv, largest, smallest
+from npcompile.graph.ir import HostCall, Node
 from npcompile.graph.layout import broadcast_shapes
-from npcompile.graph.types import BOOL
+from npcompile.graph.types import BOOL, contiguous
 from npcompile.ops import arguments
 from npcompile.ops.arguments import known, require
 from npcompile.ops.operands import ArrayRef, Context, Operand
@@ -26,6 +27,9 @@ def getitem(ctx: Context, ref: ArrayRef, key: Operand) -> Operand:
     """``ref[key]``: a view, or a NumPy scalar where every axis has an integer."""
     if is_mask(key):
         raise ctx.refuse("index", "reading by a mask: the length is known only at run time")
+    picks = _picks(ctx, ref, key)
+    if picks:
+        return _gather(ctx, ref, picks)
     window = _view(ctx, ref, key)
     items = key if isinstance(key, tuple) else (key,)
     if window.ndim == 0 and not any(item is Ellipsis for item in items):
@@ -69,6 +73,35 @@ def fitted(ctx: Context, value: ArrayRef, shape: tuple[Size, ...]) -> ArrayRef:
     if not all(map(ctx.facts.equal, wide, shape)):
         raise ctx.refuse("assignment", "the value does not broadcast: Python raises")
     return value
+
+
+# ------------------------------------------------------------------ arrays of integers
+
+
+def pick(array: Any, *indices: Any) -> Any:
+    """``array[indices]``: what compiled code calls."""
+    return array[indices]
+
+
+def _picks(ctx: Context, ref: ArrayRef, key: Operand) -> tuple[ArrayRef, ...]:
+    """The arrays of integers of a key whose result is a C-contiguous copy; else nothing."""
+    items = key if isinstance(key, tuple) else (key,)
+    if not any(isinstance(item, (ArrayRef, list)) for item in items):
+        return ()
+    if not all(isinstance(item, (ArrayRef, list)) and item for item in items):
+        return ()
+    picks = tuple(arguments.as_array(ctx, item) for item in items)
+    if any(p.dtype.kind not in "iu" or p.ndim == 0 for p in picks):
+        return ()
+    alone = len(picks) == 1 and ref.ndim > 0
+    return picks if alone or (len(picks) == ref.ndim and all(p.ndim == 1 for p in picks)) else ()
+
+
+def _gather(ctx: Context, ref: ArrayRef, picks: tuple[ArrayRef, ...]) -> ArrayRef:
+    """A copy of the elements at these places; NumPy itself finds them, or raises."""
+    shape = broadcast_shapes(ctx.facts, *(p.shape for p in picks))
+    kind = contiguous(ref.dtype, (*shape, *ref.shape[len(picks) :]))
+    return ctx.host_call(HostCall("npcompile.ops.indexing:pick"), (ref, *picks), kind)
 
 
 # ------------------------------------------------------------------ masks
@@ -269,6 +302,3 @@ def _clamp(ctx: Context, end: Size, low: Size, high: Size) -> Size:
         return low
     return end if _at_most(ctx, end, high) else high
 
-
-def is_empty(size: Size) -> bool:
-    return known(size) and hint(size) == 0

@@ -65,7 +65,7 @@ def _type(ctx: Context, array: Node, axes: tuple[int, ...], keepdims: bool,
 class Rule:
     """``kind``: of the node; ``wide``: small integers and bools run in 64 bits; ``dtypes``: the
     kinds of dtype that are compiled; ``first``: the first element starts, so there must be one;
-    ``axis``: the default of ``axis=``."""
+    ``truth``: of the operand cast to bool."""
 
     kind: str
     wide: bool = False
