@@ -39,12 +39,18 @@ REFUSAL_LIMIT = 8
 @dataclass(eq=False)
 class Version:
     """One compiled version of a function.  ``direct``: its entry takes the call's own arguments,
-    otherwise the leaves that ``match`` finds."""
+    otherwise the leaves that ``match`` finds.
+
+    ``cautious``: it writes into arguments, several of its operations can raise the same
+    floating-point flag, and the last run raised one (or there was none): the next run keeps copies
+    of what it writes, so that Python can run instead and warn at the very lines.
+    """
 
     trace: Trace
     executable: Executable
     match: match.Match
     direct: bool
+    cautious: bool = False
     calls: int = 0
     exits: Counter[str] = field(default_factory=Counter)
 
@@ -53,10 +59,15 @@ class Version:
         executable = self.executable
         return not isinstance(executable, Native) or executable.wiring.connect(executable.state)
 
+    def save(self, leaves: tuple[Any, ...]) -> list[tuple[Any, Any]]:
+        """The arrays that it writes, each with a copy."""
+        return [(leaves[k], leaves[k].copy()) for k in sorted(self.trace.graph.written)]
+
     def installable(self, modes: bool) -> bool:
         """Whether calls may go to its entry directly, while deterministic modes are in force."""
         return (
             self.direct
+            and not self.cautious
             and isinstance(self.executable, Native)
             and not (modes and build.unpromised(self.trace.graph, "portable"))
         )
@@ -153,12 +164,19 @@ class Dispatcher:
             if names:
                 text = f"{', '.join(names)}: not deterministic in mode {mode!r}"
                 self._complain(text)
+        saved = version.save(leaves) if version.cautious else None
+        left: Left | None = None
         try:
             result = version.run(tuple(bound.values()), leaves)
-        except Left as left:
-            return self.leave(version, left, args, kwargs)
+        except Left as found:
+            left = found
+        if left is not None:
+            return self.leave(version, left, args, kwargs, saved)
         if result is not MISS:
             version.calls += 1
+            if saved is not None:
+                version.cautious = False
+                self.on_version()
         return result
 
     def _miss(
@@ -174,8 +192,10 @@ class Dispatcher:
         try:
             version, leaves = self.compile(bound)
         except Refused as refused:
-            self._remember(bound, refused.refusal)
-            return self._python(refused.refusal, args, kwargs, mode)
+            refusal = refused.refusal
+        if refusal is not None:  # out of the handler: what Python raises has no other context
+            self._remember(bound, refusal)
+            return self._python(refusal, args, kwargs, mode)
         result = self._run(version, bound, leaves, args, kwargs, mode)
         if result is not MISS:
             return result
@@ -234,6 +254,7 @@ class Dispatcher:
             made = native(traced, graph, program, self.config, wires, self._exit, watch)
         made.times = watch.times
         version = Version(traced, made, match.matcher(traced), wired is not None)
+        version.cautious = bool(traced.graph.written) and flags.ambiguous(traced.graph)
         made.owner = version
         logs.log("trace", lambda: f"{self.function.__qualname__}: {watch.times}")
         return version
@@ -244,22 +265,34 @@ class Dispatcher:
         self, executable: Executable, left: Left, function: Any, args: tuple[Any, ...]
     ) -> Any:
         """Called by the machine-code entry when compiled code was left or could not be entered."""
-        version: Version = executable.owner
-        if not version.direct:
-            raise left  # a slow-path call: it knows the real arguments
+        probing = isinstance(function, Probe)  # called by the slow path, which knows more
         if left.number == STALE:
-            return MISS if isinstance(function, Probe) else self(*args)
-        return self.leave(version, left, args, {})
+            return MISS if probing else self(*args)
+        if probing:
+            raise left
+        return self.leave(executable.owner, left, args, {})
 
-    def leave(self, version: Version, left: Left, args: tuple[Any, ...], kwargs: Any) -> Any:
+    def leave(
+        self,
+        version: Version,
+        left: Left,
+        args: tuple[Any, ...],
+        kwargs: Any,
+        saved: list[tuple[Any, Any]] | None = None,
+    ) -> Any:
         """Goes on in Python after a failed check or floating-point exceptions."""
         if left.flags:
             wanted = flags.wanted(left.flags)
             if not wanted:
                 return left.result
-            if version.trace.graph.written:
+            if version.trace.graph.written and saved is None:
+                if flags.ambiguous(version.trace.graph):
+                    version.cautious = True
+                    self.on_version()
                 flags.report(version.trace.graph, wanted, self.function)
                 return left.result
+            for array, copy in saved or ():
+                array[...] = copy
         if left.number == OVERLAP:
             overlap = Refusal("arguments", left.reason)
             return self._python(overlap, args, kwargs, self.mode())

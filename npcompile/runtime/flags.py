@@ -33,6 +33,10 @@ _RAISES = {
     **dict.fromkeys(["cast", "astype"], "oi"),
     "reduce": "oui",
 }
+#: what NumPy's scalars compute by themselves, and call so
+_OPERATORS = frozenset(
+    ["add", "subtract", "multiply", "divide", "floor_divide", "remainder", "divmod", "power"]
+)
 _OF_INTEGERS = frozenset({"floor_divide", "remainder", "fmod", "divmod"})
 
 
@@ -65,8 +69,15 @@ def candidate(graph: Graph, category: str) -> tuple[str, int]:
     """Name and line of the first operation of a traced graph that can raise a category."""
     for node in walk(graph.region):
         if node.line and category[0] in raises(node):
-            return node.op, node.line
+            scalar = all(isinstance(a.type, Scalar) for a in node.args) and node.op in _OPERATORS
+            return f"scalar {node.op}" if scalar else node.op, node.line
     return "compiled code", 0
+
+
+def ambiguous(graph: Graph) -> bool:
+    """Whether more than one operation can raise a category."""
+    found = [letter for node in walk(graph.region) for letter in raises(node)]
+    return len(found) != len(set(found))
 
 
 def raises(node: Node) -> str:
