@@ -357,6 +357,20 @@ def test_sums_that_numpy_buffers(dtype: Any, step: int) -> None:
                for loop in (dtype, wide)])
 
 
+def test_what_a_sum_asks_does_not_move_memory() -> None:
+    """Asking for the order of a sum finds that a stride is a length."""
+    d = Drawing()
+    b = d.builder
+    n, m = sizes()
+    stride = symbol("stride", N, 0)
+    data = np.asfortranarray(np.arange(N * M).reshape(N, M) - 7)
+    x = d.param(data, Array(INT, (n, m), (1, stride)))
+    mean = d.reduce("sum", x, (0, 1), np.float64)
+    mask = b.map("lt", [x, b.const(np.int64(0))], BOOL)
+    d.finals[0] = b.write(x, b.const(np.int64(0)), Window(0, (n, m), (1, stride)), mask)
+    check(d, NumberOf(mean), SameParam(0))
+
+
 # ------------------------------------------------------------------ effects
 
 

@@ -33,7 +33,8 @@ def schedule(graph: Graph, config: Config | None = None) -> Program:
         scheduler.run()
         return finish(scheduler)
     except Unhinted as unknown:
-        raise refuse("size", f"a layout depends on {unknown}, which only the run can tell") from None
+        reason = f"a layout depends on {unknown}, which only the run can tell"
+        raise refuse("size", reason) from None
 
 
 def _ask(graph: Graph) -> Graph:
