@@ -12,6 +12,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import cache
+from string import Template
 from types import FunctionType
 from typing import Any
 
@@ -78,7 +79,13 @@ _loaded: list[Any] = []
 
 
 def _text(at: Layout) -> str:
-    return f"""
+    return _TEXT.substitute(
+        TABLE=TABLE, PYTHON=_PYTHON, FUNCTION=_FUNCTION, COUNT=_COUNT, NAMES=_NAMES,
+        DEFAULTS=at.func_defaults, SIZE=at.tuple_size, ITEMS=at.tuple_items, MASK=2**63 - 1,
+    )
+
+
+_TEXT = Template("""\
 declare ptr @PyObject_CallFunction(ptr, ptr, ...)
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
@@ -86,18 +93,18 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 @npc.format.call = private constant [5 x i8] c"OKKK\\00"
 
-define ptr @npc.bind(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames) optnone noinline {{
+define ptr @npc.bind(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames) optnone noinline {
 start:
-  %table.at = getelementptr i8, ptr %callable, i64 {TABLE}
+  %table.at = getelementptr i8, ptr %callable, i64 $TABLE
   %table = load ptr, ptr %table.at
-  %n.at = getelementptr i64, ptr %table, i64 {_COUNT}
+  %n.at = getelementptr i64, ptr %table, i64 $COUNT
   %n = load i64, ptr %n.at
-  %names = getelementptr i64, ptr %table, i64 {_NAMES}
-  %function.at = getelementptr i64, ptr %table, i64 {_FUNCTION}
+  %names = getelementptr i64, ptr %table, i64 $NAMES
+  %function.at = getelementptr i64, ptr %table, i64 $FUNCTION
   %function = load ptr, ptr %function.at
-  %defaults.at = getelementptr i8, ptr %function, i64 {at.func_defaults}
+  %defaults.at = getelementptr i8, ptr %function, i64 $DEFAULTS
   %defaults = load ptr, ptr %defaults.at
-  %count = and i64 %nargsf, {2**63 - 1}
+  %count = and i64 %nargsf, $MASK
   %many = icmp ugt i64 %count, %n
   %plain = icmp eq ptr %kwnames, null
   %full = icmp eq i64 %count, %n  ; in order already: the chain had its chance
@@ -111,14 +118,14 @@ room:
   call void @llvm.memcpy.p0.p0.i64(ptr %room.at, ptr %args, i64 %given.bytes, i1 false)
   br i1 %plain, label %fill, label %named
 named:
-  %size.at = getelementptr i8, ptr %kwnames, i64 {at.tuple_size}
+  %size.at = getelementptr i8, ptr %kwnames, i64 $SIZE
   %size = load i64, ptr %size.at
   %some = icmp sgt i64 %size, 0
   br i1 %some, label %keyword, label %fill
 keyword:  ; one name after the other
   %k = phi i64 [0, %named], [%k.next, %found]
   %name.off = shl i64 %k, 3
-  %name.base = getelementptr i8, ptr %kwnames, i64 {at.tuple_items}
+  %name.base = getelementptr i8, ptr %kwnames, i64 $ITEMS
   %name.at = getelementptr i8, ptr %name.base, i64 %name.off
   %name = load ptr, ptr %name.at
   br label %search
@@ -147,7 +154,7 @@ fill:  ; what is still missing has a default
   %none = icmp eq ptr %defaults, null
   br i1 %none, label %known, label %length
 length:
-  %length.at = getelementptr i8, ptr %defaults, i64 {at.tuple_size}
+  %length.at = getelementptr i8, ptr %defaults, i64 $SIZE
   %length.found = load i64, ptr %length.at
   br label %known
 known:
@@ -168,7 +175,7 @@ default:
   %without = icmp slt i64 %index, 0
   br i1 %without, label %python, label %take
 take:
-  %items = getelementptr i8, ptr %defaults, i64 {at.tuple_items}
+  %items = getelementptr i8, ptr %defaults, i64 $ITEMS
   %default.at = getelementptr ptr, ptr %items, i64 %index
   %default.value = load ptr, ptr %default.at
   store ptr %default.value, ptr %slot
@@ -183,10 +190,10 @@ go:
   call void @Py_DecRef(ptr %defaults)
   ret ptr %result
 python:
-  %python.at = getelementptr i64, ptr %table, i64 {_PYTHON}
+  %python.at = getelementptr i64, ptr %table, i64 $PYTHON
   %target = load ptr, ptr %python.at
   %answer = call ptr (ptr, ptr, ...) @PyObject_CallFunction(ptr %target, ptr @npc.format.call,
       ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)
   ret ptr %answer
-}}
-"""
+}
+""")
