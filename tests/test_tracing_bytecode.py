@@ -33,7 +33,8 @@ def test_instructions_are_those_of_dis(module):
                     if i.opname not in ("CACHE", "EXTENDED_ARG", "PRECALL", "KW_NAMES")]
         assert [i.op for i in found] == [i.opname for i in expected]
         for one, other in zip(found, expected):
-            assert one.arg == (other.arg or 0) and one.offset <= other.offset < one.after
+            assert one.arg == (other.arg or 0) and one.at == other.offset
+            assert one.offset <= one.at < one.after
             if one.jumps and one.op != "FOR_ITER":
                 assert one.target == other.argval
         assert len(mine) == len(found)

@@ -28,13 +28,15 @@ _CACHE, _EXTENDED = opcode.opmap["CACHE"], opcode.opmap["EXTENDED_ARG"]
 class Instruction:
     """One instruction with its prefixes; ``after`` is the offset of the next one.
 
-    ``keywords`` is the index of the constant that names a call's last arguments (3.11, 3.12:
-    KW_NAMES is merged into the CALL, so that the pair can be executed again).
+    ``offset`` is that of the first prefix, ``at`` that of the instruction proper.  ``keywords``
+    is the index of the constant that names a call's last arguments (3.11, 3.12: KW_NAMES is
+    merged into the CALL, so that the pair can be executed again).
     """
 
     op: str
     arg: int
     offset: int
+    at: int
     after: int
     line: int
     target: int = RETURN
@@ -81,7 +83,7 @@ def _decode(code: CodeType) -> list[Instruction]:
             continue
         if name == "PRECALL":
             continue
-        instruction = Instruction(name, arg, start, offset + 2, lines.get(offset, 0))
+        instruction = Instruction(name, arg, start, offset, offset + 2, lines.get(offset, 0))
         instruction.jumps = number in _JUMPS
         if name == "CALL":
             instruction.keywords, keywords = keywords, -1

@@ -22,6 +22,7 @@ from npcompile.tracing.values import (
     Exits,
     Frame,
     Iterator,
+    Sequence,
     Slice,
     State,
     Static,

@@ -119,7 +119,7 @@ class Trees:
             if value is not UNBOUND and (index in live or value is not slot):
                 variables.append((name, self._held(value)))
         held = tuple(map(self._held, stack))
-        code, offset = frame.code.code, instruction.offset
+        code, offset = frame.code.code, instruction.offset if innermost else instruction.at
         return ir.Frame(code, offset, tuple(variables), held, frame.owner)
 
     def _held(self, value: Value) -> Tree:
