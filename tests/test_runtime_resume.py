@@ -378,7 +378,7 @@ def test_random_functions(data: st.DataObject) -> None:
     stop = 1
     while stop < 150 and (got := leave(space["f"], (7, 2, [1]), stop)) is not None:
         assert got == want, f"left at point {stop} of\n{source}"
-        stop += 7
+        stop += 7 if sys.version_info < (3, 12) else 2
 
 
 # ------------------------------------------------------------------ details
