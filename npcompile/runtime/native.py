@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import re
 from collections.abc import Callable
+from importlib import metadata
 from typing import Any
 
 from npcompile.backends import cpu
 from npcompile.backends.cpu.frame import Frame
+from npcompile.core import logs
 from npcompile.core.config import Config
 from npcompile.graph.ir import Graph, HostCall
 from npcompile.ops.record import import_path
@@ -15,6 +19,7 @@ from npcompile.program.ir import Program
 from npcompile.runtime import pool
 from npcompile.runtime.boxing import builder, constants
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
+from npcompile.runtime.cache import Record, Store
 from npcompile.runtime.callable import FunctionBase, install
 from npcompile.runtime.entry import FLAGS, OVERLAP, STALE, emit_entry
 from npcompile.runtime.helpers import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
@@ -60,8 +65,7 @@ def native(
     emitted = cpu.emit(program, frame, target, parallel)
     text = joined(emitted.text, emit_entry(wiring.signature, program, frame))
     watch.lap("emit")
-    code = cpu.compile(text, target, emitted.optimise)
-    watch.lap("llvm")
+    code = _object(text, target, emitted.optimise, config, watch)
     if parallel:
         pool.ensure()
 
@@ -90,6 +94,39 @@ def native(
         raise RuntimeError("the words to watch changed while the function was compiled")
     watch.lap("load")
     return made
+
+
+@functools.cache
+def store() -> Store:
+    """The machine code that earlier processes left on disk."""
+    return Store()
+
+
+def _object(
+    text: str, target: cpu.Target, optimise: tuple[str, ...], config: Config, watch: Stopwatch
+) -> bytes:
+    """The object of a text, from the disk cache if it is there.
+
+    The text says everything: what was traced, with every static value, callee and offset.  So an
+    object can't be stale; what compiles it is the rest of the key.
+    """
+    if not config.cache:
+        code = cpu.compile(text, target, optimise)
+        watch.lap("llvm")
+        return code
+    llvmlite = metadata.version("llvmlite")
+    key = hashlib.sha256("\0".join([text, repr(target), *optimise, llvmlite]).encode()).digest()
+    found = store().get(key)
+    if found is not None:
+        logs.log("cache", lambda: f"hit {key.hex()[:12]}")
+        watch.lap("cache")
+        return found.object
+    code = cpu.compile(text, target, optimise)
+    watch.lap("llvm")
+    kept = store().put(key, Record(code, {}))
+    logs.log("cache", lambda: f"{'kept' if kept else 'not kept'} {key.hex()[:12]}")
+    watch.lap("cache")
+    return code
 
 
 def joined(*texts: str) -> str:
