@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from npcompile.runtime.helpers import errstate
 from npcompile.runtime.words import Word
 from npcompile.tracing.sources import Leaf
 
@@ -136,6 +137,7 @@ class State:
         constants: tuple[Any, ...] = (),
         build: Callable[[tuple[Any, ...]], Any] | None = None,
     ) -> None:
+        errstate()  # names what the code needs, which may come from a cache
         self.signature = signature
         objects = (*same, *signature.keywords, *constants)
         self._slots = (ctypes.c_uint64 * (signature.object(0) + len(objects)))()
