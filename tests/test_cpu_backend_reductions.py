@@ -159,3 +159,24 @@ def test_ties_zeros_and_nans(kind, target):
             if out == 0:
                 zeros = np.signbit(a[a == 0])
                 assert np.signbit(out) == (zeros.any() if kind == "min" else zeros.all())
+
+
+@targets
+@pytest.mark.parametrize("kind", KINDS)
+def test_threads_change_no_bit(kind, target):
+    from npcompile.runtime import pool
+
+    if not pool.supported():
+        pytest.skip("no threads here")
+    pool.ensure()
+    for dtype in KINDS[kind]:
+        of = reduction(kind, dtype, 1, (0,), op="add" if dtype in "fd" else None)
+        alone, together = Runner(of, target), Runner(of, target, parallel=True)
+        for n in (1, 9, 1000, 32769, 300001):
+            a = sample(dtype, n)
+            if kind.startswith("arg"):
+                a = np.round(a) if dtype in "fd" else a
+            out, expected = (np.zeros((), of.params[1].dtype) for _ in range(2))
+            alone(a, expected)
+            together(a, out)
+            assert same(out, expected), (kind, dtype, n)

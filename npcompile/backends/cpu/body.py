@@ -32,9 +32,6 @@ from npcompile.program.ir import (
 )
 
 ALIGNMENT = 64
-#: elements times nodes from which on a kernel is worth waking threads for (some 10 us of work)
-PARALLEL_WORK = 1 << 18
-
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
@@ -213,7 +210,8 @@ class _Body:
             return
         name = f"k{self.kernels}"
         self.kernels += 1
-        made = kernels.emit(self.module, self.frame, kernel, name, self.target)
+        made = kernels.emit(self.module, self.frame, kernel, name, self.target,
+                            self.parallel)
         f, sizes = self.f, Sizes(self.slots)
         extent = sizes(made.extent)
         if not self.parallel or made.extent == 1:
@@ -221,7 +219,7 @@ class _Body:
             return
         work = sizes(product(made.work) * (len(kernel.values) + len(kernel.stores)))
         wide, narrow, after = (f.name_for(stem) for stem in ("wide", "narrow", "after"))
-        f.branch(f.icmp("slt", i64(PARALLEL_WORK), work), wide, narrow)
+        f.branch(f.icmp("slt", i64(kernels.PARALLEL_WORK), work), wide, narrow)
         f.label(wide)
         f.run("npc_pool_run", Value(f"@{name}", "ptr"), self.slots.pointer, extent, i64(made.unit))
         f.jump(after)

@@ -88,6 +88,10 @@ class Fold:
         start = neutral(self.reduce) if initial is None else initial
         return list(self.widen(constant(start, self.reduce.dtype, lanes)))
 
+    def types(self) -> State:
+        """A state of one lane, for its types."""
+        return list(constant(0, self.dtype))
+
     @property
     def wants_first(self) -> bool:
         return self.idempotent and self.reduce.initial is None
@@ -171,6 +175,9 @@ class Arg(Fold):
         assert first is not None
         (value,) = self.widen(first)
         return [self.f.splat(value, lanes), literal("i64", 0, lanes)]
+
+    def types(self) -> State:
+        return [*super().types(), literal("i64", 0)]
 
     def beats(self, a: Value, b: Value) -> Value:
         """Whether ``a`` replaces ``b``, which comes before it."""

@@ -35,9 +35,19 @@ def inline(f: Function, slots: Slots, kernel: Kernel, target: Target) -> None:
     Scope.outermost(Plan(kernel, target, ()), f, slots).stores()
 
 
-def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target) -> Made:
-    """The function of a kernel with axes."""
+#: elements times nodes from which on a kernel is worth waking threads for (some 10 us of work)
+PARALLEL_WORK = 1 << 18
+
+
+def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target,
+         parallel: bool = False) -> Made:
+    """The function of a kernel with axes; one whose only axis is reduced calls threads itself."""
     rank = len(kernel.axes)
+    work = tuple(axis.extent for axis in kernel.axes)
+    if parallel and kernel.reductions and reductions.divides(kernel):
+        plan = reductions.plan(kernel, target)
+        reductions.divided(module, name, plan, frame, PARALLEL_WORK)
+        return Made(name, 1, work, 1)
     if kernel.reductions:
         plan, nest = reductions.plan(kernel, target), reductions.nest
     else:
@@ -53,7 +63,7 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
     f.do("ret void")
     extent = kernel.axes[loops[0]].extent if loops else 1
     unit = 64 if loops == (rank - 1,) else 1
-    return Made(name, extent, tuple(axis.extent for axis in kernel.axes), unit)
+    return Made(name, extent, work, unit)
 
 
 def _nonempty(f: Function, kernel: Kernel, axes: tuple[int, ...], slots: Slots, begin: Value,
