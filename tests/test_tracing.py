@@ -648,6 +648,20 @@ def test_arms_within_arms():
             compare(f, V, s, t)
 
 
+def test_strings_and_optional_attributes():
+    def f(x, s, n):
+        weights = {f"w{k}": k * 0.5 for k in range(3)}
+        if getattr(s, "missing", None) is None and hasattr(s, "gain"):
+            x = x * weights[f"w{2:d}"]
+        return x, f"{n!r:>4}"
+
+    s = Settings(1.5, V)
+    found, arguments = follow(f, s=s, x=V, n=3)
+    values = [fetch(leaf.source, f, arguments) for leaf in found.leaves]
+    same(interpret(found.graph, values, meaning), f(V, s, 3))
+    assert "n == 3" in map(repr, found.graph.facts.guards)
+
+
 def test_unpacked_arguments_and_tuples():
     def f(x):
         rows = [x, x + 1]

@@ -13,6 +13,7 @@ from npcompile.graph.types import PY_BOOL
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import attributes, calls, containers, iteration
 from npcompile.tracing.bytecode import VERSION
+from npcompile.tracing.sources import Attribute
 from npcompile.tracing.values import (
     NONE,
     NULL,
@@ -106,7 +107,11 @@ def _has(t: Tracer, value: Value, name: str) -> bool:
     if isinstance(value, Static) and value.source is not None and not (
         isinstance(value.value, type) or attributes.is_library(value.value)
     ):
-        raise t.refuse("hasattr", "of an object that comes from outside")
+        own = getattr(value.value, "__dict__", None)
+        if type(own) is not dict or hasattr(type(value.value), "__getattr__"):
+            raise t.refuse("hasattr", "of an object that comes from outside")
+        t.inputs.guard(Attribute(value.source, "__dict__"), "keys", tuple(own))
+        return name in own
     if isinstance(value, Static):
         return hasattr(value.value, name)
     return isinstance(value, Box) and isinstance(t.cells[value], dict) and name in t.cells[value]

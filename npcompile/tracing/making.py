@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from npcompile.tracing import attributes, calls, containers, iteration
@@ -15,6 +16,7 @@ from npcompile.tracing.values import (
     Frame,
     Function,
     Sequence,
+    Static,
     Value,
 )
 
@@ -103,6 +105,42 @@ def unpack_ex(t: Tracer, frame: Frame, i: Instruction) -> None:
         raise Dead
     end = len(found) - after
     push(frame, *reversed(found[end:]), t.box(list, found[before:end]), *reversed(found[:before]))
+
+
+# ---------------------------------------------------------------------- strings
+
+_CONVERSIONS: dict[int, Callable[[object], object]] = {0: lambda x: x, 1: str, 2: repr, 3: ascii}
+
+
+def _format(t: Tracer, frame: Frame, conversion: int, spec: Value | None) -> None:
+    shown = _CONVERSIONS[conversion](t.static(pop(frame), "f-string"))
+    wanted = t.static(spec, "f-string") if spec is not None else ""
+    push(frame, calls.executed(t, format, shown, wanted))
+
+
+@on("FORMAT_VALUE")
+def format_value(t: Tracer, frame: Frame, i: Instruction) -> None:
+    _format(t, frame, i.arg & 3, pop(frame) if i.arg & 4 else None)
+
+
+@on("CONVERT_VALUE")
+def convert_value(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, calls.executed(t, _CONVERSIONS[i.arg], t.static(pop(frame), "f-string")))
+
+
+@on("FORMAT_SIMPLE")
+def format_simple(t: Tracer, frame: Frame, i: Instruction) -> None:
+    _format(t, frame, 0, None)
+
+
+@on("FORMAT_WITH_SPEC")
+def format_with_spec(t: Tracer, frame: Frame, i: Instruction) -> None:
+    _format(t, frame, 0, pop(frame))
+
+
+@on("BUILD_STRING")
+def build_string(t: Tracer, frame: Frame, i: Instruction) -> None:
+    push(frame, Static("".join(t.static(part, "f-string") for part in take(frame, i.arg))))
 
 
 # ---------------------------------------------------------------------- attributes
