@@ -54,6 +54,7 @@ class Builder:
         self.bound: dict[Symbol, Node] = {}  # symbols that are bound by nodes
         self.known: dict[Node, Size] = {}  # computed integers that are equal to a size
         self._interned: dict[tuple[object, ...], Node] = {}
+        self._layouts: dict[tuple[object, ...], Array] = {}
 
     # -------------------------------------------------------------- nodes
 
@@ -186,11 +187,18 @@ class Builder:
         arrays = [a.type for a in args if isinstance(a.type, Array)]
         if not arrays:
             return Scalar(dtype, origin)  # type: ignore[arg-type]
-        shape = layout.broadcast_shapes(self.facts, *(a.shape for a in arrays))
-        strides = [
-            layout.broadcast_strides(self.facts, a.shape, a.strides, shape) for a in arrays
-        ]
-        return Array(dtype, shape, layout.k_strides(self.facts, shape, strides))
+        facts = self.facts  # what was found with fewer facts may be put more simply now
+        key = (dtype, len(facts.guards), len(facts.replaced),
+               *[(a.shape, a.strides) for a in arrays])
+        found = self._layouts.get(key)
+        if found is None:
+            shape = layout.broadcast_shapes(facts, *(a.shape for a in arrays))
+            strides = [
+                layout.broadcast_strides(facts, a.shape, a.strides, shape) for a in arrays
+            ]
+            found = Array(dtype, shape, layout.k_strides(facts, shape, strides))
+            self._layouts[key] = found
+        return found
 
     def full(self, shape: tuple[Size, ...], value: Node) -> Node:
         """A fresh C-contiguous array filled with a scalar."""

@@ -175,7 +175,7 @@ def is_fortran(ctx: Context, type_: Array) -> bool:
 
 def as_node(ctx: Context, x: Operand, what: str) -> Node:
     """An operand as a node; Python numbers keep being Python's."""
-    found = lift(ctx, x, what).value
+    found = x if isinstance(x, bool) else lift(ctx, x, what).value
     return found if isinstance(found, Node) else ctx.builder.const(found)
 
 
@@ -241,17 +241,18 @@ def _resolve(function: np.ufunc, likes: tuple[Any, ...], signature: tuple[Any, .
     return tuple(found)
 
 
-def ufunc_of(op: Op) -> np.ufunc:
-    """The ufunc that a record stands for."""
-    found = op.oracle()
-    assert isinstance(found, np.ufunc)
-    return found
+@cache
+def ufunc_of(op: Op) -> np.ufunc | None:
+    """The ufunc that a record stands for; None for a record that only operators use."""
+    found = None if op.reference.startswith("npcompile") else op.oracle()
+    return found if isinstance(found, np.ufunc) else None
 
 
 def find_loop(ctx: Context, op: Op, inputs: Sequence[Input], outs: Sequence[ArrayRef | None],
               dtype: Any = None, casting: str = "same_kind") -> Dtypes:
     """The dtypes of the loop for these operands; refuses what is not compiled."""
     function = ufunc_of(op)
+    assert function is not None
     likes: list[Any] = [x.like for x in inputs]
     if all(x.weak for x in inputs) or (op.data.compares and _mixed_ints(inputs)):
         likes = [PYTHON[x].dtype if isinstance(x, type) else x for x in likes]
@@ -285,9 +286,9 @@ def _show(likes: Sequence[Any]) -> str:
 def call_ufunc(op: Op, ctx: Context, args: tuple[Operand, ...],
                kwargs: dict[str, Operand]) -> Operand:
     """One call of a ufunc: what NumPy would return."""
-    if op.reference.startswith("npcompile") or not isinstance(op.oracle(), np.ufunc):
-        return apply_record(op, ctx, args)
     function = ufunc_of(op)
+    if function is None:
+        return apply_record(op, ctx, args)
     options = dict(kwargs)
     outs = _outs(ctx, op, function, args[function.nin :], options.pop("out", None))
     mask = options.pop("where", True)
