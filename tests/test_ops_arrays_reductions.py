@@ -153,3 +153,22 @@ def test_nothing_to_reduce_leaves(function):
 def test_what_is_not_compiled_is_refused(options):
     with pytest.raises(Refused):
         run(call(np.sum, **options), ARRAYS["C"])
+
+
+def test_differences():
+    a, v = ARRAYS["window"][:40], np.arange(20.0) ** 2
+    for x in (a, v, a.astype("f"), (a * 9).astype(int), np.asfortranarray(a), a[:, ::-1]):
+        agrees(np.diff, [x])
+        agrees(np.diff, [x > 1])
+        agrees(np.trapezoid, [x])
+        agrees(np.trapezoid, [x], dx=0.3, axis=0)
+        agrees(np.gradient, [x])
+        agrees(np.gradient, [x], 0.1)
+        agrees(np.gradient, [x], 2, axis=0)
+    check(call(np.trapezoid), np.trapezoid, a, np.arange(58.0) ** 2)
+    check(call(np.trapezoid), np.trapezoid, a, a * 2)
+    for wrong in ({"axis": 5}, {"edge_order": 2}):
+        with pytest.raises(Refused):
+            run(call(np.gradient, **wrong), a)
+    with pytest.raises(Refused):
+        run(call(np.gradient), a[:1])

@@ -18,7 +18,6 @@ from npcompile.ops.arguments import as_array, dtype_of, program, truth
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS
 from npcompile.ops.reductions import axes_of, deliver, reduce_node
-from npcompile.ops.selection import cut
 
 STATISTIC = arguments.program_kind("composed reduction")
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
@@ -322,24 +321,6 @@ def nanstd(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None
     """The standard deviation of what is not NaN."""
     result, ref = _nan_variance(ctx, "nanstd", a, axis, dtype, ddof, keepdims)
     return deliver(ctx, "nanstd", apply(ctx, "sqrt", result), out, ref)
-
-
-# ------------------------------------------------------------------ differences
-
-
-@program(STATISTIC, "diff")
-def diff(ctx: Context, a: Operand, n: Operand = 1, axis: Operand = -1) -> Operand:
-    """Differences of neighbours along an axis, n times."""
-    ref = as_array(ctx, a)
-    place = arguments.axis_in(ctx, axis, ref.ndim, "diff")
-    times = arguments.static_int(ctx, n, "diff")
-    if times < 0:
-        raise ctx.refuse("diff", "a negative order: Python raises")
-    for _ in range(times):
-        ends = cut(ctx, ref, place, slice(1, None)), cut(ctx, ref, place, slice(None, -1))
-        name = "not_equal" if ref.dtype == BOOL else "subtract"
-        ref = ctx.new(apply(ctx, name, *ends))
-    return ref
 
 
 # ------------------------------------------------------------------ norms

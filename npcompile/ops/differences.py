@@ -1,0 +1,83 @@
+"""Differences of neighbours, slopes and areas, composed as NumPy composes them."""
+
+from __future__ import annotations
+
+from npcompile.graph.types import BOOL, FLOAT
+from npcompile.ops import arguments
+from npcompile.ops.arguments import as_array, program
+from npcompile.ops.creation import filled, like_strides
+from npcompile.ops.elementwise import run
+from npcompile.ops.indexing import setitem
+from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.ops.reductions import SUM, reduce_with
+from npcompile.ops.selection import cut
+from npcompile.ops.statistics import apply
+
+DIFFERENCE = arguments.program_kind("difference")
+
+
+@program(DIFFERENCE, "diff")
+def diff(ctx: Context, a: Operand, n: Operand = 1, axis: Operand = -1) -> ArrayRef:
+    """Differences of neighbours along an axis, n times."""
+    ref = as_array(ctx, a)
+    place = arguments.axis_in(ctx, axis, ref.ndim, "diff")
+    times = arguments.static_int(ctx, n, "diff")
+    if times < 0:
+        raise ctx.refuse("diff", "a negative order: Python raises")
+    for _ in range(times):
+        ends = cut(ctx, ref, place, slice(1, None)), cut(ctx, ref, place, slice(None, -1))
+        name = "not_equal" if ref.dtype == BOOL else "subtract"
+        ref = ctx.new(apply(ctx, name, *ends))
+    return ref
+
+
+@program(DIFFERENCE, "trapezoid")
+def trapezoid(ctx: Context, y: Operand, x: Operand = None, dx: Operand = 1.0,
+              axis: Operand = -1) -> Operand:
+    """The area under samples, by the trapezoidal rule."""
+    ref = as_array(ctx, y)
+    place = arguments.axis_in(ctx, axis, ref.ndim, "trapezoid")
+    width = dx
+    if x is not None:
+        at = as_array(ctx, x)
+        width = gap = diff(ctx, at, 1, -1 if at.ndim == 1 else place)
+        if at.ndim == 1:
+            after = ref.ndim - place - 1
+            shape = (*[1] * place, *gap.shape, *[1] * after)
+            width = arguments.view(gap, shape, (*[0] * place, *gap.strides, *[0] * after))
+    ends = cut(ctx, ref, place, slice(1, None)), cut(ctx, ref, place, slice(None, -1))
+    area = run(ctx, "multiply", width, run(ctx, "add", *ends))
+    return reduce_with(SUM, "trapezoid", ctx, run(ctx, "divide", area, 2.0), place)
+
+
+@program(DIFFERENCE, "gradient")
+def gradient(ctx: Context, f: Operand, *varargs: Operand, axis: Operand = None,
+             edge_order: Operand = 1) -> Operand:
+    """Slopes by central differences of evenly spaced samples, one-sided at the ends."""
+    ref = as_array(ctx, f)
+    axes = tuple(range(ref.ndim))
+    if axis is not None:
+        axes = arguments.axes_in(ctx, axis, ref.ndim, "gradient")
+    steps = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
+    known = [arguments.static(step) for step in steps]
+    if arguments.static(edge_order) != 1 or len(known) != len(axes):
+        raise ctx.refuse("gradient", "edge_order=, or not as many distances as axes")
+    if not all(type(step) in (int, float) for step in known):
+        raise ctx.refuse("gradient", "distances that are no constant numbers")
+    if ref.dtype.kind not in "fc":
+        ref = ctx.new(ctx.builder.cast(ctx.read(ref), FLOAT))
+    slopes = tuple(_slope(ctx, ref, place, step) for place, step in zip(axes, known))
+    return slopes[0] if len(slopes) == 1 else slopes
+
+
+def _slope(ctx: Context, ref: ArrayRef, place: int, step: float) -> ArrayRef:
+    arguments.require(ctx, "<=", 2, ref.shape[place], "gradient of fewer than two samples")
+    out = filled(ctx, ref.shape, None, ref.dtype, like_strides(ctx, ref))
+    for target, high, low, width in (
+        (slice(1, -1), slice(2, None), slice(None, -2), 2.0 * step),
+        (slice(None, 1), slice(1, 2), slice(None, 1), step),
+        (slice(-1, None), slice(-1, None), slice(-2, -1), step),
+    ):
+        rise = run(ctx, "subtract", cut(ctx, ref, place, high), cut(ctx, ref, place, low))
+        setitem(ctx, cut(ctx, out, place, target), Ellipsis, run(ctx, "divide", rise, width))
+    return out
