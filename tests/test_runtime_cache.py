@@ -319,3 +319,14 @@ def test_closures_count_by_constants_and_types() -> None:
 def test_environment_tells_capabilities_apart() -> None:
     assert cache.environment("avx2") == cache.environment("avx2")
     assert cache.configuration(Config()) != cache.configuration(Config(fastmath=True))
+
+
+def test_compiled_text_comes_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NPCOMPILE_CACHE_DIR", str(tmp_path / "c"))
+    text = "define i64 @seven() {\n  ret i64 7\n}\n"
+    first = cache.compiled(text)
+    assert Store().info().entries == 1
+    monkeypatch.setattr(Store, "put", None)
+    assert cache.compiled(text) == first

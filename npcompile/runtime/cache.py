@@ -23,7 +23,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import stat
 import struct
 import sys
@@ -39,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.core.config import Config
+from npcompile.core.config import Config, capability
 
 CAPACITY = 512 << 20
 _MAGIC = b"npcompile\x01"
@@ -246,7 +245,7 @@ def _decode(content: bytes, key: bytes) -> Record:
 
 
 def _write(folder: int, name: str, content: bytes) -> None:
-    temporary = f"{secrets.token_hex(16)}{_TEMPORARY}"
+    temporary = f"{os.urandom(16).hex()}{_TEMPORARY}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         with open(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
@@ -434,9 +433,27 @@ def configuration(config: Config) -> str:
 def environment(wish: str | None = None) -> str:
     """The fingerprint of what machine code depends on: Python, NumPy, this package's source, and
     the processor features that ``wish`` (None: ``NPCOMPILE_CPU_CAPABILITY``) asks for."""
+    return _environment(capability() if wish is None else wish)
+
+
+@cache
+def _environment(wish: str) -> str:
     from npcompile.backends.cpu.compile import target
 
     return fingerprint(sys.version, sys.platform, np.__version__, _source(), target(wish))
+
+
+def compiled(text: str) -> bytes:
+    """An object of LLVM text that is the same in every process, from the cache if it is there."""
+    from npcompile.backends.cpu.compile import compile
+
+    store, key = Store(), fingerprint("text", text, environment()).encode()
+    found = store.get(key)
+    if found is not None:
+        return found.object
+    made = compile(text)
+    store.put(key, Record(made, {}))
+    return made
 
 
 @cache

@@ -370,12 +370,13 @@ class _Memory:
     """The loaded code; immortal, for arrays may be freed when everything else is gone."""
 
     def __init__(self) -> None:
-        from npcompile.backends.cpu.compile import compile, load
+        from npcompile.backends.cpu.compile import load
         from npcompile.backends.cpu.symbols import register
+        from npcompile.runtime.cache import compiled
 
         self.recycling = supported()
         if not self.recycling:
-            code = load(compile(_PLAIN))
+            code = load(compiled(_PLAIN))
             self.numbers = (ctypes.c_int64 * 4)()
         else:
             self.handler = _Handler(b"npcompile", 1)
@@ -385,7 +386,7 @@ class _Memory:
                 "npc_mem_handler": id(self.capsule),
                 "PyDataMem_SetHandler": _set_handler(),
             }
-            code = load(compile(_RECYCLING), imports)
+            code = load(compiled(_RECYCLING), imports)
             for field in ("malloc", "calloc", "realloc", "free"):
                 setattr(self.handler, field, code[f"npc_memory_{field}"])
             self.numbers = (ctypes.c_int64 * 4).from_address(code["npc_memory"])

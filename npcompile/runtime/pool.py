@@ -457,11 +457,12 @@ class _Pool:
     """The loaded code; one in a process."""
 
     def __init__(self) -> None:
-        from npcompile.backends.cpu.compile import compile, load
+        from npcompile.backends.cpu.compile import load
         from npcompile.backends.cpu.symbols import register
+        from npcompile.runtime.cache import compiled
 
         text = _NATIVE if supported() else _SERIAL
-        self._code = load(compile(text))
+        self._code = load(compiled(text))
         self.address = self._code["npc_pool_run"]
         self.limit = ctypes.c_int64.from_address(self._code["npc_pool_limit"])
         self.forget = ctypes.PYFUNCTYPE(None)(self._code["npc_pool_forget"])
