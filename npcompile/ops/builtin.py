@@ -88,7 +88,7 @@ def _choose(ctx: Context, name: str, args: tuple[Operand, ...]) -> Operand:
 
 
 def _better(ctx: Context, name: str, best: Operand, x: Operand) -> Operand:
-    if isinstance(best, ArrayRef) or isinstance(x, ArrayRef):
+    if any(isinstance(v, (ArrayRef, np.ndarray)) for v in (best, x)):
         raise ctx.refuse(name, "of arrays")
     sizes = python.both_sizes(best, x)
     if sizes is not None:
