@@ -196,6 +196,16 @@ def test_simplify(build: Build, left: list[str]) -> None:
     assert keeps_meaning(before, after, values("f8"))
 
 
+def test_constants_fold_unless_they_raise_flags() -> None:
+    def build(b: Builder, x: Node, zero: float) -> Node:
+        number = b.map("div", [b.const(np.float64(1)), b.const(np.float64(zero))], FLOAT)
+        b.check(b.map("lt", [b.const(1), b.const(2)], BOOL), "one is less than two")
+        return b.map("mul", [x, number], FLOAT)
+
+    assert ops(drop_dead(simplify(graph(lambda b, x: build(b, x, 2.0), "f8")))) == ["mul"]
+    assert ops(drop_dead(simplify(graph(lambda b, x: build(b, x, 0.0), "f8")))) == ["div", "mul"]
+
+
 def test_widening_that_is_undone() -> None:
     before = graph(lambda b, x: b.cast(b.cast(x, np.float64), np.float32), "f4")
     assert ops(drop_dead(simplify(before))) == []

@@ -34,12 +34,12 @@ def drop_dead(graph: Graph) -> Graph:
 def keep_flags(graph: Graph) -> Graph:
     """What nobody needs but may raise floating-point flags, on which NumPy warns, is computed all
     the same: it becomes a result of the graph's region."""
-    live = reach(graph, needed(graph))
+    live = reach(graph, needed(graph), resumed=False)
     roots = []
     for node in reversed(graph.region.nodes):
         if node not in live and _may_flag(node):
             roots.append(node)
-            live |= reach(graph, [node])
+            live |= reach(graph, [node], resumed=False)
     if not roots:
         return graph
     region = Region(graph.region.params, graph.region.nodes, roots[::-1])
@@ -69,8 +69,8 @@ def needed(graph: Graph) -> list[Node]:
     return seen + [node for node in graph.region.nodes if node.op in ("check", "host_call")]
 
 
-def reach(graph: Graph, roots: list[Node]) -> set[Node]:
-    """Everything that some nodes are computed from."""
+def reach(graph: Graph, roots: list[Node], resumed: bool = True) -> set[Node]:
+    """Everything that some nodes are computed from, and what their checks hand to Python."""
     live: set[Node] = set()
     work = list(roots)
     while work:
@@ -81,7 +81,7 @@ def reach(graph: Graph, roots: list[Node]) -> set[Node]:
         work += node.args
         for region in node.regions:
             work += _needed(region)
-        if isinstance(node.attrs, Check):
+        if resumed and isinstance(node.attrs, Check):
             for tree in _resumed(node.attrs):
                 work += result_nodes(tree)
         if graph.bound:

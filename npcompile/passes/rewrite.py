@@ -8,6 +8,7 @@ from dataclasses import replace
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
     Check,
+    Const,
     Frame,
     Graph,
     Items,
@@ -67,6 +68,8 @@ class _Rewriter:
             builder.region.nodes.append(made)
             return made
         if isinstance(node.attrs, Check):
+            if isinstance(args[0].attrs, Const) and args[0].attrs.value:
+                return args[0]  # it always holds
             resume = self.resume(node.attrs.resume)
             return builder.emit("check", args, Check(node.attrs.reason, resume), node.type)
         found = self.rule(builder, node, args)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
+
+import numpy as np
 
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Const, Graph, Node
+from npcompile.graph.primitives import PRIMITIVES
+from npcompile.graph.types import Scalar
 from npcompile.passes.rewrite import rewrite
 
 Rule = Callable[[Builder, Node, tuple[Node, ...]], "Node | None"]
@@ -17,8 +22,30 @@ def simplify(graph: Graph) -> Graph:
 
 
 def _rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+    if args and all(arg.op == "const" for arg in args):
+        found = _fold(builder, node, args)
+        if found is not None:
+            return found
     rule = _RULES.get(node.op)
     return None if rule is None else rule(builder, node, args)
+
+
+def _fold(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+    """A number that follows from constants, unless computing it raises floating-point flags."""
+    if not isinstance(node.type, Scalar) or node.attrs is not None:
+        return None
+    numbers = [arg.dtype.type(arg.attrs.value) for arg in args if isinstance(arg.attrs, Const)]
+    try:
+        with np.errstate(all="raise"):
+            if node.op == "cast":
+                value = np.asarray(numbers[0]).astype(node.dtype)[()]
+            elif node.op in PRIMITIVES:
+                value = PRIMITIVES[node.op].meaning(*numbers)
+            else:
+                return None
+    except FloatingPointError:
+        return None
+    return builder.const(cast(np.generic, value), node.type)
 
 
 def _cast(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:

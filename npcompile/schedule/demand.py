@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npcompile.graph.ir import Check, Graph, Node, Tree, Window, result_nodes
+from npcompile.graph.ir import Graph, Node, Window, result_nodes
 from npcompile.graph.types import Array, Scalar
 
 END = 1 << 60
@@ -42,7 +42,7 @@ class Demand:
     def _uses(self, node: Node) -> None:
         here = self.position[node]
         need = here if self.ordered(node) else max(here, self.last_need.get(node, here))
-        for arg in (*node.args, *resumed(node)):
+        for arg in node.args:
             self.consumers[arg].append(node)
             self.last_use[arg] = max(self.last_use.get(arg, -1), here)
             self.last_need[arg] = max(self.last_need.get(arg, -1), need)
@@ -68,17 +68,6 @@ def _own_writes(graph: Graph) -> set[Node]:
             found.add(node)
             node = node.args[0]
     return found
-
-
-def resumed(node: Node) -> list[Node]:
-    """What a failed check hands to Python."""
-    if not isinstance(node.attrs, Check):
-        return []
-    trees: list[Tree] = []
-    for frame in node.attrs.resume.frames:
-        trees += [tree for _, tree in frame.local]
-        trees += frame.stack
-    return [node for tree in trees for node in result_nodes(tree)]
 
 
 def is_number(node: Node) -> bool:
