@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from npcompile.backends.cpu import reductions
+from npcompile.backends.cpu import divided, reductions
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, widest
@@ -44,9 +44,9 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
     """The function of a kernel with axes; one whose only axis is reduced calls threads itself."""
     rank = len(kernel.axes)
     work = tuple(axis.extent for axis in kernel.axes)
-    if parallel and kernel.reductions and reductions.divides(kernel):
+    if parallel and kernel.reductions and divided.divides(kernel):
         plan = reductions.plan(kernel, target)
-        reductions.divided(module, name, plan, frame, PARALLEL_WORK)
+        divided.emit(module, name, plan, frame, PARALLEL_WORK)
         return Made(name, 1, work, 1)
     if kernel.reductions:
         plan, nest = reductions.plan(kernel, target), reductions.nest

@@ -1,0 +1,128 @@
+"""A long run reduced by several threads, with the bits of one: they sum nodes of its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npcompile.backends.cpu import access, folds
+from npcompile.backends.cpu.folds import AcrossLanes, ArgAcrossLanes, State, Tree, merge_lanes
+from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.runs import Run, first_value, row_kind, write
+from npcompile.backends.cpu.scope import Plan, Scope
+from npcompile.backends.cpu.sizes import Slots
+from npcompile.backends.cpu.states import flatten, restore, save, shaped
+from npcompile.backends.cpu.text import Function, Module, Value, i64
+from npcompile.program.ir import Kernel
+
+LEVELS = 5  # of a tree whose 2**5 nodes threads may sum, where it is at least so long:
+LONG = 1 << 15
+
+
+def divides(kernel: Kernel) -> bool:
+    """Whether stretches of the only axis may be reduced apart, with the same bits."""
+    return len(kernel.axes) == 1 and all(
+        reduce.chunk == 0 and reduce.dtype != folds.HALF
+        and (folds.is_pairwise(reduce) or not (reduce.kind == "prod" and reduce.dtype.kind in "fc"))
+        for reduce in kernel.reductions
+    )
+
+
+def emit(module: Module, name: str, plan: Plan, frame: Frame, work: int) -> None:
+    """``name`` as a function of the frame that has nodes of the tree reduced by ``name.nodes``, at
+    once by threads if there is enough to do, and combines them in the tree's order.
+
+    What they share is a block of words: the frame, the levels of the tree, states of nodes.
+    """
+    f = Function(module, name, "void", [("ptr", "frame"), ("i64", "begin"), ("i64", "end")])
+    run = Run([row_kind(f, plan.target, plan.kernel, r) for r in plan.kernel.reductions])
+    scope = Scope.outermost(plan, f, Slots(f, frame, f.params[0]))
+    like = run.scalar_states()
+    width = sum(map(len, like))
+    block = f.alloca("i64", 2 + width * (1 << LEVELS))
+    length = scope.extent(0)
+    least = max(LONG, work // (len(plan.kernel.values) + len(plan.kernel.stores)))
+    long = f.icmp("slt", i64(least), length)
+    levels = f.select(long, i64(LEVELS), i64(0))
+    save(f, [f.params[0], levels], [block, f.offset(block, "i64", i64(1))])
+    nodes = Value(f"@{name}.nodes", "ptr")
+    wide, narrow, after = (f.name_for(stem) for stem in ("wide", "narrow", "after"))
+    f.branch(long, wide, narrow)
+    f.label(wide)
+    f.run("npc_pool_run", nodes, block, i64(1 << LEVELS), i64(1))
+    f.jump(after)
+    f.label(narrow)
+    f.run_here(f"{name}.nodes", block, i64(0), i64(1))
+    f.jump(after)
+    f.label(after)
+    _combine(f, run, block, levels, like)
+    for kind, state in zip(run.kinds, _read(f, block, i64(0), like), strict=True):
+        parts = (tuple(kind.close_run(kind.start(), tuple(state))) if isinstance(kind, Tree)
+                 else kind.finish(state))
+        write(scope, kind.reduce, parts, access.ALL)
+    f.do("ret void")
+    _nodes(module, name, plan, frame)
+
+
+def _nodes(module: Module, name: str, plan: Plan, frame: Frame) -> None:
+    """Reduces nodes ``begin`` to ``end`` of the tree's last level."""
+    f = Function(module, f"{name}.nodes", "void",
+                 [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
+    block, begin, end = f.params
+    slots = Slots(f, frame, f.load(block, "ptr"))
+    levels = f.load(f.offset(block, "i64", i64(1)), "i64")
+    scope = Scope.outermost(plan, f, slots)
+    run = Run([row_kind(f, plan.target, plan.kernel, r) for r in plan.kernel.reductions])
+    lanes = run.trees[0].lanes if run.trees else plan.lanes
+    with f.loop(begin, end) as node:
+        with f.loop(i64(0), levels, carried=[i64(0), scope.extent(0)]) as level:
+            first, length = level.carried
+            half = f.binary("and", f.binary("lshr", length, i64(1)), i64(-lanes))
+            bit = f.binary("lshr", node.index, f.binary("sub", f.binary("sub", levels, i64(1)),
+                                                        level.index))
+            right = f.icmp("ne", f.binary("and", bit, i64(1)), i64(0))
+            level.next = [
+                f.binary("add", first, f.select(right, half, i64(0))),
+                f.select(right, f.binary("sub", length, half), half),
+            ]
+        first, length = level.results
+        starts = [
+            list(kind.zero()) if isinstance(kind, Tree)
+            else kind.start(first_value(scope, kind), plan.lanes) for kind in run.kinds
+        ]
+        ends = run.span(scope, starts, first, f.binary("add", first, length), i64(0))
+        merged = [
+            merge_lanes(f, state, kind.merge) if isinstance(kind, AcrossLanes | ArgAcrossLanes)
+            else state for kind, state in zip(run.kinds, ends, strict=True)
+        ]
+        _keep(f, block, node.index, merged)
+    f.do("ret void")
+
+
+def _combine(f: Function, run: Run, block: Value, levels: Value, like: list[State]) -> None:
+    """Combines neighbours, level by level."""
+    with f.loop(i64(0), levels) as level:
+        rest = f.binary("sub", f.binary("sub", levels, i64(1)), level.index)
+        with f.loop(i64(0), f.binary("shl", i64(1), rest)) as node:
+            left = f.binary("shl", node.index, i64(1))
+            lefts = _read(f, block, left, like)
+            rights = _read(f, block, f.binary("add", left, i64(1)), like)
+            _keep(f, block, node.index, [
+                list(kind.add(tuple(a), tuple(b))) if isinstance(kind, Tree)
+                else kind.merge(a, b)
+                for kind, a, b in zip(run.kinds, lefts, rights, strict=True)
+                if isinstance(kind, Tree | AcrossLanes | ArgAcrossLanes)
+            ])
+
+
+def _rooms(f: Function, block: Value, node: Value, like: Sequence[State]) -> list[Value]:
+    width = sum(map(len, like))
+    first = f.offset(block, "i64", f.binary("add", f.binary("mul", node, i64(width)), i64(2)))
+    return [f.offset(first, "i64", i64(k)) for k in range(width)]
+
+
+def _read(f: Function, block: Value, node: Value, like: list[State]) -> list[State]:
+    return shaped(restore(f, flatten(like), _rooms(f, block, node, like)), like)
+
+
+def _keep(f: Function, block: Value, node: Value, states: list[State]) -> None:
+    save(f, flatten(states), _rooms(f, block, node, states))

@@ -1,0 +1,250 @@
+"""One run of a reduction along the kernel's last axis: lanes along it, floats summed as trees."""
+
+from __future__ import annotations
+
+from npcompile.backends.cpu import access, folds
+from npcompile.backends.cpu.access import Lanes
+from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.folds import (
+    AcrossLanes,
+    Arg,
+    ArgAcrossLanes,
+    Fold,
+    InOrder,
+    Item,
+    State,
+    Tree,
+)
+from npcompile.backends.cpu.scalar import Parts
+from npcompile.backends.cpu.scope import Plan, Scope, masks_tail
+from npcompile.backends.cpu.states import flatten, groups, restore, save, shaped
+from npcompile.backends.cpu.text import Function, Value, i64, vector_literal
+from npcompile.program.ir import Apply, Kernel, Reduce
+
+UNROLLED = 4  # vectors with their own partial results, where the order does not show
+
+
+def write(scope: Scope, reduce: Reduce, parts: Parts, lanes: Lanes) -> None:
+    access.store(scope.f, scope.place(reduce.buffer, reduce.at), parts, lanes)
+
+
+def first_value(scope: Scope, fold: Fold) -> Parts | None:
+    """The value at the start of all reduced axes, if the fold begins with it."""
+    if not (fold.wants_first or isinstance(fold, Arg)):
+        return None
+    while scope.depth < len(scope.plan.order):
+        lane_loop = scope.plan.order[scope.depth] == scope.plan.lane_axis
+        scope = scope.enter(i64(0), 1) if lane_loop else scope.enter(i64(0))
+    return scope.operand(fold.reduce.value, scope.lanes.count)
+
+
+def row_kind(f: Function, target: Target, kernel: Kernel, reduce: Reduce) -> Fold | Tree:
+    if folds.is_pairwise(reduce):
+        return Tree(f, target, reduce)
+    if reduce.kind.startswith("arg"):
+        return ArgAcrossLanes(f, target, reduce, kernel.values[reduce.value].dtype)
+    fold = AcrossLanes(f, target, reduce)
+    return InOrder(f, target, reduce) if fold.ordered else fold
+
+
+class Run:
+    """Reduces one run along the last axis."""
+
+    def __init__(self, kinds: list[Fold | Tree]) -> None:
+        self.kinds = kinds
+        self.trees = [kind for kind in kinds if isinstance(kind, Tree)]
+        self.folds = [kind for kind in kinds if isinstance(kind, Fold)]
+        self.across = [k for k in kinds if isinstance(k, AcrossLanes | ArgAcrossLanes)]
+
+    def __call__(self, scopes: list[Scope], states: list[State], counter: Value) -> list[State]:
+        (scope,) = scopes
+        f, length = scope.f, scope.extent(scope.plan.lane_axis)
+        base = i64(0) if counter.text == "0" else f.binary("mul", counter, length)
+        chunk = scope.sizes(self.trees[0].reduce.chunk) if self.trees else i64(0)
+        if chunk.text == "0":
+            return self.span(scope, states, i64(0), length, base)
+        with f.loop(i64(0), length, chunk, flatten(states)) as loop:
+            end = f.intrinsic("smin", f.binary("add", loop.index, chunk), length)
+            now = shaped(loop.carried, states)
+            loop.next = flatten(self.span(scope, now, loop.index, end, base))
+        return shaped(loop.results, states)
+
+    def span(self, scope: Scope, states: list[State], begin: Value, end: Value,
+             base: Value) -> list[State]:
+        """A stretch of the run; sums of one stretch are one tree."""
+        if self.trees:
+            return Forest(self, scope, base).sum(states, begin, end)
+        return self.sweep(scope, states, begin, end, base)
+
+    def scalar_states(self) -> list[State]:
+        """States of one lane, for their types."""
+        return [list(kind.zero()) if isinstance(kind, Tree) else kind.types()
+                for kind in self.kinds]
+
+    def sweep(self, scope: Scope, states: list[State], begin: Value, end: Value,
+              base: Value) -> list[State]:
+        """Without trees: whole vectors, then the rest in masked ones (or in single steps)."""
+        f, lanes, masked = scope.f, scope.plan.lanes, masks_tail(scope.plan)
+        vectors = self.independent(scope.plan)
+        step = lanes * vectors
+        flat = list(states)
+        for _ in range(vectors - 1):
+            flat += [k.another(s) for k, s in zip(self.across, states, strict=True)]
+        count = f.binary("sub", end, begin)
+        whole = f.binary("add", begin, f.binary("and", count, i64(-step)))
+        with f.loop(begin, whole, step, flatten(flat)) as loop:
+            taken = []
+            for k, copy in enumerate(groups(shaped(loop.carried, flat), len(states))):
+                inside = scope.enter(f.binary("add", loop.index, i64(k * lanes)), lanes)
+                taken += self.take(inside, copy, base)
+            loop.next = flatten(taken)
+        states, *copies = groups(shaped(loop.results, flat), len(states))
+        for copy in copies:
+            states = [k.merge(a, b) for k, a, b in zip(self.across, states, copy, strict=True)]
+        with f.loop(whole, end, lanes if masked else 1, flatten(states)) as rest:
+            valid = f.binary("sub", end, rest.index) if masked else None
+            inside = scope.enter(rest.index, lanes if masked else 1, valid)
+            rest.next = flatten(self.take(inside, shaped(rest.carried, states), base))
+        return shaped(rest.results, states)
+
+    def independent(self, plan: Plan) -> int:
+        """Vectors with partial results of their own, so that no result waits for another."""
+        light = sum(isinstance(v, Apply) for v in plan.kernel.values) <= 4
+        free = len(self.across) == len(self.kinds) and masks_tail(plan)
+        return UNROLLED if light and free else 1
+
+    def take(self, inside: Scope, states: list[State], base: Value) -> list[State]:
+        """One vector of values into every fold."""
+        inside.stores()
+        f, lanes = inside.f, inside.plan.lanes
+        axis = inside.plan.lane_axis
+        counter = inside.index[axis]
+        if base.text != "0":
+            counter = f.binary("add", base, counter)
+        mask, taken = inside.lanes.mask, []
+        for fold, state in zip(self.folds, states, strict=True):
+            parts = inside.operand(fold.reduce.value, inside.lanes.count)
+            if inside.lanes.count < lanes and not isinstance(fold, InOrder):
+                parts = tuple(f.splat(part, lanes) for part in parts)  # only the first lane counts
+                mask = vector_literal("i1", [k == 0 for k in range(lanes)])
+            taken.append(fold.step(state, Item(parts, counter, mask)))
+        return taken
+
+
+class Forest:
+    """Sums runs as trees without recursion: leaves from left to right, and after each leaf the
+    additions that it completes.
+
+    ``pending`` holds, for each node on the way down, the length of its right half; 0 once that is
+    being summed, and then ``left`` holds the sum of its left half.
+    """
+
+    def __init__(self, run: Run, scope: Scope, base: Value) -> None:
+        self.run, self.scope, self.base, f = run, scope, base, scope.f
+        self.f = f
+        self.lanes, self.leaf = run.trees[0].lanes, run.trees[0].leaf
+        self.length, self.at, self.depth = (f.alloca("i64") for _ in range(3))
+        self.pending = f.alloca("i64", 64)
+        self.parts = [[f.alloca(z.elem) for z in tree.zero()] for tree in run.trees]
+        self.left = [[f.alloca(z.elem, 64) for z in tree.zero()] for tree in run.trees]
+
+    def sum(self, states: list[State], begin: Value, end: Value) -> list[State]:
+        f, run = self.f, self.run
+        of_folds = [s for kind, s in zip(run.kinds, states, strict=True) if isinstance(kind, Fold)]
+        kept = [[f.alloca(v.type) for v in state] for state in of_folds]
+        save(f, flatten(of_folds), flatten(kept))
+        save(f, [f.binary("sub", end, begin), begin, i64(0)], [self.length, self.at, self.depth])
+        names = {n: f.name_for(n) for n in ("descend", "split", "leaf", "ascend", "up", "node",
+                                            "right", "done")}
+        f.jump(names["descend"])
+        self._descend(names)
+        f.label(names["leaf"])
+        now = shaped(restore(f, flatten(of_folds), flatten(kept)), of_folds)
+        save(f, flatten(self._leaf(now)), flatten(kept))
+        f.jump(names["ascend"])
+        self._ascend(names)
+        f.label(names["done"])
+        ends = iter(shaped(restore(f, flatten(of_folds), flatten(kept)), of_folds))
+        sums = iter(self._load_parts())
+        return [
+            kind.close_run(state, next(sums)) if isinstance(kind, Tree) else next(ends)
+            for kind, state in zip(run.kinds, states, strict=True)
+        ]
+
+    def _descend(self, names: dict[str, str]) -> None:
+        f = self.f
+        f.label(names["descend"])
+        length = f.load(self.length, "i64")
+        f.branch(f.icmp("slt", i64(self.leaf), length), names["split"], names["leaf"])
+        f.label(names["split"])
+        half = f.binary("and", f.binary("lshr", length, i64(1)), i64(-self.lanes))
+        depth = f.load(self.depth, "i64")
+        f.store(f.binary("sub", length, half), f.offset(self.pending, "i64", depth))
+        save(f, [f.binary("add", depth, i64(1)), half], [self.depth, self.length])
+        f.jump(names["descend"])
+
+    def _ascend(self, names: dict[str, str]) -> None:
+        f = self.f
+        f.label(names["ascend"])
+        depth = f.load(self.depth, "i64")
+        f.branch(f.icmp("eq", depth, i64(0)), names["done"], names["up"])
+        f.label(names["up"])
+        top = f.binary("sub", depth, i64(1))
+        slot = f.offset(self.pending, "i64", top)
+        right = f.load(slot, "i64")
+        f.branch(f.icmp("eq", right, i64(0)), names["node"], names["right"])
+        f.label(names["node"])
+        for tree, part, left in zip(self.run.trees, self._load_parts(), self.left, strict=True):
+            lefts = [f.load(f.offset(room, p.elem, top), p.elem) for room, p in zip(left, part)]
+            self._store_part(tree, tree.add(tuple(lefts), part))
+        f.store(top, self.depth)
+        f.jump(names["ascend"])
+        f.label(names["right"])
+        for part, left in zip(self._load_parts(), self.left, strict=True):
+            for room, p in zip(left, part):
+                f.store(p, f.offset(room, p.elem, top))
+        save(f, [i64(0), right], [slot, self.length])
+        f.jump(names["descend"])
+
+    def _leaf(self, states: list[State]) -> list[State]:
+        """Sums the next leaf into ``parts``; the folds take its values in passing."""
+        f, scope, lanes, trees = self.f, self.scope, self.lanes, self.run.trees
+        begin, length = f.load(self.at, "i64"), f.load(self.length, "i64")
+        end = f.binary("add", begin, length)
+        f.store(end, self.at)
+        whole = f.binary("add", begin, f.binary("and", length, i64(-lanes)))
+        sums = [list(tree.zero(lanes)) for tree in trees]
+        both = [*sums, *states]
+        with f.loop(begin, whole, lanes, flatten(both)) as loop:
+            inside, now = scope.enter(loop.index, lanes), shaped(loop.carried, both)
+            added = [
+                list(tree.add(tuple(s), tree.widen(inside.operand(tree.reduce.value, lanes))))
+                for tree, s in zip(trees, now)
+            ]
+            loop.next = flatten([*added, *self.run.take(inside, now[len(trees):], self.base)])
+        ends = shaped(loop.results, both)
+        totals = [list(tree.fold_lanes(tuple(s))) for tree, s in zip(trees, ends)]
+        both = [*totals, *ends[len(trees):]]
+        with f.loop(whole, end, lanes, flatten(both)) as rest:
+            inside = scope.enter(rest.index, lanes, f.binary("sub", end, rest.index))
+            now, mask = shaped(rest.carried, both), inside.lanes.mask
+            assert mask is not None
+            added = [
+                list(tree.add_rest(tuple(s), inside.operand(tree.reduce.value, lanes), mask))
+                for tree, s in zip(trees, now)
+            ]
+            rest.next = flatten([*added, *self.run.take(inside, now[len(trees):], self.base)])
+        ends = shaped(rest.results, both)
+        for tree, total in zip(trees, ends):
+            self._store_part(tree, tuple(total))
+        return ends[len(trees):]
+
+    def _load_parts(self) -> list[Parts]:
+        return [
+            tuple(self.f.load(room, z.elem) for room, z in zip(rooms, tree.zero()))
+            for tree, rooms in zip(self.run.trees, self.parts, strict=True)
+        ]
+
+    def _store_part(self, tree: Tree, parts: Parts) -> None:
+        rooms = self.parts[self.run.trees.index(tree)]
+        save(self.f, list(parts), rooms)
