@@ -62,6 +62,15 @@ def target(wish: str | None = None) -> Target:
 
 
 @cache
+def compiler_version() -> str:
+    """The versions that object code depends on."""
+    import llvmlite
+
+    with _lock:
+        return f"{llvmlite.__version__} {'.'.join(map(str, _binding().llvm_version_info))}"
+
+
+@cache
 def _machine(of: Target) -> Any:
     llvm = _binding()
     triple = llvm.Target.from_triple(llvm.get_process_triple())
