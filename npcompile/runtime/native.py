@@ -6,7 +6,6 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable
-from importlib import metadata
 from typing import Any
 
 from npcompile.backends import cpu
@@ -114,8 +113,8 @@ def _object(
         code = cpu.compile(text, target, optimise)
         watch.lap("llvm")
         return code
-    llvmlite = metadata.version("llvmlite")
-    key = hashlib.sha256("\0".join([text, repr(target), *optimise, llvmlite]).encode()).digest()
+    parts = [text, repr(target), *optimise, cpu.compiler_version()]
+    key = hashlib.sha256("\0".join(parts).encode()).digest()
     found = store().get(key)
     if found is not None:
         logs.log("cache", lambda: f"hit {key.hex()[:12]}")
