@@ -254,3 +254,18 @@ def test_rare_choices(target):
         if size == 64:
             x = np.clip(x, -1, 1)
         check(of, [x, y, np.zeros(size)], target)
+
+
+@targets
+@pytest.mark.parametrize("divisor", [0, 1, -1, 2, 3, -7, 10**12])
+def test_division_by_constants(divisor, target):
+    n, integer = symbol("n", 5, 0), np.dtype(np.int64)
+    a, q, r = (array(name, "l", (n,), (1,), k) for k, name in enumerate("aqr"))
+    at = Index(0, (1,))
+    values = (Load(a, at, integer), Const(divisor, integer), Apply("int_div", (0, 1), integer),
+              Apply("int_mod", (0, 1), integer))
+    kernel = Kernel("k", (Axis("i", n),), values, (Store(q, at, 2), Store(r, at, 3)))
+    of = program([a, q, r], [], kernel, result=BufferResult(r))
+    least = np.iinfo(integer).min
+    x = np.append(rng.integers(least, -least - 1, 30), [least, least + 1, 0, -1, 1, -least - 1])
+    check(of, [x, np.zeros_like(x), np.zeros_like(x)], target)

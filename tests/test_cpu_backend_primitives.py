@@ -66,7 +66,8 @@ def samples(char):
         return np.concatenate([np.array(special, dtype), more])
     if dtype.kind == "c":
         part = samples(dtype.char.lower())[:14]
-        return (part[:, None] + 1j * part).ravel().astype(dtype)
+        with np.errstate(invalid="ignore"):
+            return (part[:, None] + 1j * part).ravel().astype(dtype)
     info = np.finfo(dtype)
     special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -2.5, 1.5, info.max, -info.max,
                info.tiny, info.smallest_subnormal, -info.smallest_subnormal, 3 * info.tiny,

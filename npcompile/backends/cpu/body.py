@@ -74,8 +74,7 @@ class _Body:
             if buffer.kind == "temp":  # null if it is not there
                 f.run("free", self.slots.data(buffer))
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
-        scalar_loops = any(isinstance(s, (For, While)) for s in self.program.body)
-        optimise = ("body",) if scalar_loops else ()
+        optimise = ("body",) if _loops(self.program.body) else ()
         return Emitted(self.module.text(), tuple(self.objects.listed), optimise)
 
     def leave(self, status: Value) -> None:
@@ -227,3 +226,10 @@ class _Body:
         f.run_here(name, self.slots.pointer, i64(0), extent)
         f.jump(after)
         f.label(after)
+
+
+def _loops(body: tuple[Statement, ...]) -> bool:
+    return any(
+        isinstance(s, (For, While)) or (isinstance(s, If) and (_loops(s.then) or _loops(s.orelse)))
+        for s in body
+    )

@@ -15,7 +15,7 @@ import numpy as np
 
 from npcompile.backends.cpu import casts, intrinsics
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.text import FLOATS, Function, Value, literal, poison
+from npcompile.backends.cpu.text import FLOATS, Function, Value, known_integer, literal, poison
 from npcompile.graph.ir import Number, Table
 
 Parts = tuple[Value, ...]
@@ -202,15 +202,17 @@ def _power_of_two(f: Function, n: Value, elem: str, bias: int, digits: int) -> V
 def _divide(site: Site, a: Value, b: Value) -> tuple[Value, Value, Value, Value]:
     """(quotient rounded down, remainder, divisor is 0, quotient overflows) where LLVM's division
     is defined; any of both where it is not."""
-    f = site.f
+    f, divisor = site.f, known_integer(b)
     zero, one = literal(a.elem, 0, a.lanes), literal(a.elem, 1, a.lanes)
-    by_zero = f.icmp("eq", b, zero)
-    bits = int(a.elem[1:])
-    least = literal(a.elem, -(1 << (bits - 1)), a.lanes)
-    over = f.binary("and", f.icmp("eq", a, least), f.icmp("eq", b, literal(a.elem, -1, a.lanes)))
     never = literal("i1", False, a.lanes)
-    over = over if site.signed else never
-    safe = f.select(f.binary("or", by_zero, over), one, b)
+    by_zero = f.icmp("eq", b, zero) if divisor in (None, 0) else never
+    over = never
+    if site.signed and divisor in (None, -1):
+        least = f.icmp("eq", a, literal(a.elem, -(1 << (int(a.elem[1:]) - 1)), a.lanes))
+        over = f.binary("and", least, f.icmp("eq", b, literal(a.elem, -1, a.lanes)))
+    safe = b
+    if divisor in (None, 0, -1):
+        safe = f.select(f.binary("or", by_zero, over), one, b)
     raise_where(f, by_zero, "divide")
     if not site.signed:
         quotient = f.binary("udiv", a, safe)

@@ -285,6 +285,7 @@ def narrow_memory(kernel: Kernel) -> bool:
     """Whether elements of one or two bytes are loaded or stored."""
     dtypes: list[np.dtype] = [v.dtype for v in kernel.values if isinstance(v, Load)]
     dtypes += [s.buffer.dtype for s in kernel.stores]
+    dtypes += [r.buffer.dtype for r in kernel.reductions]
     return any(component(dtype).itemsize < 4 for dtype in dtypes)
 
 

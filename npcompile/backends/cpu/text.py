@@ -62,6 +62,14 @@ def number_text(elem: str, number: Literal) -> str:
     return str(wrapped - (1 << width) if wrapped >> (width - 1) else wrapped)
 
 
+def known_integer(value: Value) -> int | None:
+    """The integer that a literal has in every lane, or None for what only the run can tell."""
+    text = value.text
+    if text.startswith("splat "):
+        text = text.rpartition(" ")[2].rstrip(")")
+    return int(text) if text.lstrip("-").isdigit() else None
+
+
 def literal(elem: str, number: Literal, lanes: int = 1) -> Value:
     """A constant, the same in every lane."""
     text = number_text(elem, number)
