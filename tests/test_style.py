@@ -15,11 +15,12 @@ import pytest
 import npcompile
 
 ROOT = Path(npcompile.__file__).parent
-ROOMS = (
-    "core graph program ops special fft linalg tracing passes schedule backends runtime api demo"
-).split()
-#: rooms on one level, which don't import one another
+ROOMS = [
+    "core", "graph", "program", "ops", "special", "fft", "linalg", "tracing", "passes",
+    "schedule", "backends", "runtime", "api", "demo",
+]
 MODULES = sorted(ROOT.rglob("*.py"))
+TABLES = {"coefficients.py"}  # written by scripts
 
 
 def room(path: Path) -> str:
@@ -56,8 +57,8 @@ def test_every_room_is_known() -> None:
 
 
 def test_modules_are_small() -> None:
-    big = {str(p.relative_to(ROOT)): n for p in MODULES if (n := len(p.read_text().splitlines())) > 650}
-    assert not big
+    lengths = {p: len(p.read_text().splitlines()) for p in MODULES if p.name not in TABLES}
+    assert not {str(p.relative_to(ROOT)): n for p, n in lengths.items() if n > 650}
 
 
 def test_ruff() -> None:
