@@ -269,3 +269,20 @@ def test_division_by_constants(divisor, target):
     least = np.iinfo(integer).min
     x = np.append(rng.integers(least, -least - 1, 30), [least, least + 1, 0, -1, 1, -least - 1])
     check(of, [x, np.zeros_like(x), np.zeros_like(x)], target)
+
+
+@targets
+def test_constants_raise_flags_at_run_time(target):
+    """``(a * 0) / (a * 0)`` and ``1.0 / 0.0``: known to a compiler, flagged all the same."""
+    n, integer = symbol("n", 5, 0), np.dtype(np.int64)
+    a, out = array("a", "l", (n,), (1,), 0), array("o", "d", (n,), (1,), 1)
+    at = Index(0, (1,))
+    loads = (Load(a, at, integer), Const(0, integer), Apply("mul", (0, 1), integer),
+             Apply("cast", (2,), FLOAT), Apply("div", (3, 3), FLOAT))
+    constants = (Const(1.0, FLOAT), Const(0.0, FLOAT), Apply("div", (0, 1), FLOAT))
+    for values, flag in ((loads, 1), (constants, 4)):
+        kernel = Kernel("k", (Axis("i", n),), values, (Store(out, at, len(values) - 1),))
+        run = Runner(program([a, out], [], kernel, result=BufferResult(out)), target)
+        for size in (3, 16):
+            x, y = np.arange(size), np.zeros(size)
+            assert raised(lambda x=x, y=y, run=run: run(x, y)) == flag

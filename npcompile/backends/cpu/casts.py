@@ -71,7 +71,7 @@ def _from_integer(f: Function, a: Value, source: np.dtype, to: np.dtype) -> Valu
     if to.kind != "f":
         return resize(f, a, f"i{8 * to.itemsize}", source.kind == "i")
     elem = "double" if to.itemsize == 8 else "float"
-    value = f.convert("sitofp" if source.kind == "i" else "uitofp", a, elem)
+    value = f.opaque(f.convert("sitofp" if source.kind == "i" else "uitofp", a, elem))
     return _float_to_float(f, value, to)
 
 

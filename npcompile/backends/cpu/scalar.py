@@ -84,7 +84,10 @@ def apply(f: Function, target: Target, op: str, dtypes: list[np.dtype], args: li
     site = Site(f, target, dtypes[-1], result, table)
     if op in _PARTWISE:
         return _PARTWISE[op](site, *args)
-    return (RULES[op](site, *(part for (part,) in args)),)
+    operands = [part for (part,) in args]
+    if site.floating and not any(a.text.startswith("%") for a in operands):
+        operands = [f.opaque(a) if a.elem in FLOATS else a for a in operands]
+    return (RULES[op](site, *operands),)
 
 
 def any_lane(f: Function, mask: Value) -> Value:

@@ -201,6 +201,11 @@ class Function:
         a = args[0]
         return self.call(f"llvm.{name}.{a.suffix}", (a.elem, a.lanes), *args)
 
+    def opaque(self, value: Value) -> Value:
+        """The same float, of which LLVM knows nothing: it must not compute with constants itself,
+        because then no flag is raised."""
+        return self.intrinsic("arithmetic.fence", value)
+
     def splat(self, value: Value, lanes: int) -> Value:
         """One number in every lane."""
         if lanes == 1 or value.lanes == lanes:
