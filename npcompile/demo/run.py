@@ -114,7 +114,7 @@ def distance(got: Any, want: Any) -> float:
     if want.dtype.kind != "f":
         return 0.0 if np.array_equal(got, want) else np.inf
     scale = np.spacing(np.maximum(np.abs(want), np.finfo(want.dtype).tiny))
-    floor = np.spacing(np.abs(want).max()) / 64
+    floor = np.spacing(np.abs(want).max()) / 16
     return float((np.abs(got - want) / np.maximum(scale, floor)).max())
 
 
