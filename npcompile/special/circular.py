@@ -13,12 +13,15 @@ from __future__ import annotations
 from npcompile.graph.expression import (
     Expr,
     cast,
+    complex_,
     const,
     fma,
     from_bits,
+    imag,
     lookup,
     poly,
     rare,
+    real,
     rint,
     to_bits,
     where,
@@ -83,7 +86,7 @@ def sine_cosine(r: Expr, low: Expr, f: Format, precise: bool = False) -> tuple[P
 
 
 def reduce(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
-    """For ``x >= 0``: a quadrant (modulo 4) and the remainder in two parts."""
+    """For ``x >= 0``: a quadrant (its last two bits count) and the remainder in two parts."""
     first, second, inverse, trust = HALF_PI[f.char]
     shifted = fma(x, inverse, f.magic)
     n = shifted - f.magic
@@ -93,15 +96,14 @@ def reduce(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
     untrusted = abs(r) < x * trust
     wide = cast(where(untrusted, x, const(1.0, x)), "d")
     quadrant, slow, slow_low = payne_hanek(wide)
+    # one rare carries all three: the quadrant in r's last bits, which the low part makes up for
     short = cast(slow, x.dtype)
-    if f.char == "f":
-        slow_low = cast(slow - cast(short, "d"), x.dtype)
-    slow_quadrant = cast(quadrant, f.integer)
-    return (
-        rare(untrusted, slow_quadrant, to_bits(shifted)),
-        rare(untrusted, short, r),
-        rare(untrusted, slow_low, low),
-    )
+    mark = cast(quadrant, f.integer) & 3
+    marked = from_bits(((to_bits(short) - mark + 2) & ~3) + mark)  # the nearest so marked
+    slow_low = cast((slow - cast(marked, "d")) + slow_low, x.dtype)
+    both = rare(untrusted, complex_(marked, slow_low), complex_(r, low))
+    r, low = real(both), imag(both)
+    return where(untrusted, to_bits(r), to_bits(shifted)), r, low
 
 
 def payne_hanek(x: Expr) -> tuple[Expr, Expr, Expr]:
