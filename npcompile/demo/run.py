@@ -45,10 +45,10 @@ class Row:
 def cases(data: Data) -> list[Case]:
     """The demo's calls."""
     pixels = data.photo.reshape(-1, 3)
-    centres = pixels[:: len(pixels) // 6][:6].copy()
+    centres = palette(pixels)
     sigma = functions.volatility(data.prices)[-1]
     spot = np.repeat(data.prices[-1], 20000)
-    scores = data.prices[:, None, :] * np.linspace(0.01, 0.1, 500)[:, None]
+    scores = np.log(data.prices)[:, None, :] * np.linspace(0.1, 2.0, 500)[:, None]
     peak = np.unravel_index(data.height.argmax(), data.height.shape)
     place = float(data.latitude[peak]), float(data.longitude[peak])
     return [
@@ -62,6 +62,13 @@ def cases(data: Data) -> list[Case]:
         Case(functions.contrast, (data.scan, 5.0, 180.0, 0.6), 4),
         Case(functions.volatility, (np.tile(data.prices, (1, 200)),), 64),
     ]
+
+
+def palette(pixels: Any) -> Any:
+    """Six colours of a picture, from its darkest to its brightest."""
+    order = pixels.sum(axis=1).argsort()
+    places = (np.linspace(0.03, 0.97, 6) * len(order)).astype(int)
+    return pixels[order[places]].copy()
 
 
 def main(folder: str = "demo_output") -> int:
@@ -153,7 +160,7 @@ def page(data: Data, rows: list[Row], folder: Path) -> Path:
 
     results = {row.name: row.result for row in rows}
     figure, axes = pyplot.subplots(2, 4, figsize=(18, 9), layout="constrained")
-    colours = data.photo.reshape(-1, 3)[:: data.photo.size // 18][:6]
+    colours = palette(data.photo.reshape(-1, 3))
     pictures = [
         ("hillshade", results["hillshade"], "gray"),
         ("unsharp", results["unsharp"], None),
