@@ -351,7 +351,11 @@ def _text(value: Any, indent: int) -> str:
     """A value as Python source."""
     pad = " " * indent
     if isinstance(value, (tuple, list)):
-        inner = "".join(f"{pad}    {_text(v, indent + 4)},\n" for v in value)
+        if any(isinstance(v, (tuple, list)) for v in value):
+            inner = "".join(f"{pad}    {_text(v, indent + 4)},\n" for v in value)
+        else:
+            words = " ".join(f"{_number(v)}," for v in value)
+            inner = textwrap.indent(textwrap.fill(words, 96 - indent), pad + "    ") + "\n"
         return f"(\n{inner}{pad})"
     return _number(value)
 
