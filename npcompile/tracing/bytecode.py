@@ -70,7 +70,8 @@ def _decode(code: CodeType) -> list[Instruction]:
     for offset in range(0, len(raw), 2):
         number, arg = raw[offset], raw[offset + 1] | extended
         if number == _CACHE:
-            found[-1].after = offset + 2
+            if start < 0:  # else it belongs to a prefix (PRECALL)
+                found[-1].after = offset + 2
             continue
         if start < 0:
             start = offset
