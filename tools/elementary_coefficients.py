@@ -344,7 +344,9 @@ def erf() -> Rows:
 def _number(value: float) -> str:
     if isinstance(value, int):
         return hex(value)
-    return f'_("{value.hex()}")'
+    mantissa, exponent = value.hex().split("p")
+    short = mantissa.rstrip("0").rstrip(".").removeprefix("0x").replace("-0x", "-")
+    return f'_("{short}p{exponent}")'
 
 
 def _text(value: Any, indent: int) -> str:
@@ -355,7 +357,10 @@ def _text(value: Any, indent: int) -> str:
             inner = "".join(f"{pad}    {_text(v, indent + 4)},\n" for v in value)
         else:
             words = " ".join(f"{_number(v)}," for v in value)
-            inner = textwrap.indent(textwrap.fill(words, 96 - indent), pad + "    ") + "\n"
+            if len(words) < 86 - indent:
+                return f"({words})"
+            lines = textwrap.wrap(words, 95 - indent, break_on_hyphens=False)
+            inner = "".join(f"{pad}    {line}\n" for line in lines)
         return f"(\n{inner}{pad})"
     return _number(value)
 
