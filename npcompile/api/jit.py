@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from npcompile.core.config import Config, Deterministic, disabled, from_environment, modes
-from npcompile.runtime.callable import FunctionBase, install
+from npcompile.runtime.callable import FunctionBase, install, installed
 
 if TYPE_CHECKING:
     from npcompile.api.explain import Explanation
@@ -30,7 +31,20 @@ class CacheInfo(tuple[int, int, int]):
         return f"CacheInfo(compiled={self[0]}, refused={self[1]}, fallbacks={self[2]})"
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()
+
+
+def _compiler() -> type[Dispatcher]:
+    """Imports the compiler; an interrupt meanwhile leaves nothing half imported."""
+    before = set(sys.modules)
+    try:
+        from npcompile.runtime.dispatch import Dispatcher
+    except BaseException:
+        for name in set(sys.modules) - before:
+            if name.startswith("npcompile."):
+                del sys.modules[name]
+        raise
+    return Dispatcher
 
 
 class Jit(FunctionBase):
@@ -53,24 +67,44 @@ class Jit(FunctionBase):
     def _dispatcher(self) -> Dispatcher:
         """Made at the first call: the compiler is imported then, not before."""
         if self._made is None:
-            from npcompile.runtime.dispatch import Dispatcher
-
             with _lock:
                 if self._made is None:
-                    self._made = Dispatcher(self.__wrapped__, self.config, self.modes_changed)
+                    self._made = _compiler()(self.__wrapped__, self.config, self.modes_changed)
         return self._made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._dispatcher(*args, **kwargs)
+        dispatcher = self._dispatcher
+        given, wanted = len(args), len(dispatcher.parameters.positional)
+        if self._binder is None and (kwargs or given < wanted) and installed(self):
+            self._bind()
+        return dispatcher(*args, **kwargs)
+
+    def _bind(self) -> None:
+        """Has keywords and defaults bound by machine code from now on, if that can be."""
+        from npcompile.runtime.binding import Binder
+        from npcompile.runtime.native import in_python
+
+        dispatcher = self._dispatcher
+        with dispatcher.lock:
+            if self._binder is None and dispatcher.parameters.plain:
+                Binder(self, self.__wrapped__, in_python)
+                self.modes_changed()
 
     def modes_changed(self) -> None:
         """Chains the entries of the versions that may be called directly, the newest first."""
-        first = 0
-        if self._made is not None and not self.config.check:
-            for version in reversed(self._made.versions):
-                if version.installable(bool(modes or self.config.deterministic)):
-                    first = version.precede(first)
-        install(self, first)
+        dispatcher = self._made
+        if dispatcher is None or self.config.check:
+            return
+        with dispatcher.lock:
+            careful = bool(modes or self.config.deterministic)
+            chain = [v for v in dispatcher.versions if v.installable(careful)]
+            first = self._binder.address if self._binder is not None and chain else 0
+            for version in reversed(chain):
+                first = version.precede(first)
+            if self._binder is None:
+                install(self, first)
+            else:
+                self._binder.install(first)
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What becomes of a call with these arguments: captured, left, fused, guarded.
@@ -91,7 +125,6 @@ class Jit(FunctionBase):
     def clear_cache(self) -> None:
         """Forgets all compiled versions of this process."""
         self._dispatcher.clear()
-        self.modes_changed()
 
     def cache_info(self) -> CacheInfo:
         """Numbers of compiled versions, refused kinds of calls, and calls run in Python."""
@@ -157,7 +190,8 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     check
         Run every call also in Python, on copies, and compare (``NPCOMPILE_CHECK=1``).
     fastmath, reassociate
-        Allow faster forms that change the last bits (``reassociate``: of sums only).
+        Permit forms that change the last bits (``reassociate``: of sums only).  Permission, not
+        a promise: no rule of this version makes use of it.
     deterministic
         ``True``: same bits on every run and thread count; ``"portable"``: on every machine.
         Operators that can't promise it raise :class:`DeterminismError`.

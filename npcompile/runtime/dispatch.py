@@ -7,7 +7,6 @@ and whatever left compiled code.
 
 from __future__ import annotations
 
-import inspect
 import threading
 import warnings
 from collections import Counter
@@ -21,12 +20,14 @@ import numpy as np
 from npcompile.core import logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
+from npcompile.program.show import show
 from npcompile.runtime import build, flags, match, wiring
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.checked import checked
 from npcompile.runtime.entry import OVERLAP, STALE
 from npcompile.runtime.interpreted import interpreted
 from npcompile.runtime.native import Native, Probe, native
+from npcompile.runtime.parameters import Parameters
 from npcompile.tracing import trace
 from npcompile.tracing.sources import Trace
 
@@ -54,10 +55,12 @@ class Version:
     calls: int = 0
     exits: Counter[str] = field(default_factory=Counter)
 
-    def connect(self) -> bool:
+    def connect(self, bound: dict[str, Any], function: FunctionType) -> bool:
         """Looks anew at what the entry watches; after ``match`` has said that all is well."""
-        executable = self.executable
-        return not isinstance(executable, Native) or executable.wiring.connect(executable.state)
+        made = self.executable
+        return not isinstance(made, Native) or made.wiring.connect(
+            made.state, lambda: self.match(bound, function) is not None
+        )
 
     def save(self, leaves: tuple[Any, ...]) -> list[tuple[Any, Any]]:
         """The arrays that it writes, each with a copy."""
@@ -93,7 +96,7 @@ class Dispatcher:
     config
         Its options.
     on_version
-        Called when there is a new version.
+        Called, under ``lock``, when other versions can be called than before.
     """
 
     def __init__(
@@ -107,11 +110,8 @@ class Dispatcher:
         self.on_version = on_version
         self._refused_kinds: Counter[object] = Counter()
         self._last_refusal: dict[object, Refusal] = {}
-        self._lock = threading.RLock()
-        self._signature = inspect.signature(function)
-        parameters = self._signature.parameters.values()
-        self._names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-        self._plain = len(self._names) == len(parameters)
+        self.lock = threading.RLock()
+        self.parameters = Parameters(function)
 
     # ------------------------------------------------------------------ calls
 
@@ -133,7 +133,11 @@ class Dispatcher:
         mode = self.mode()
         for version in self.versions:
             leaves = version.match(bound, self.function)
-            if leaves is not None and version.connect():
+            if leaves is None:
+                continue
+            with self.lock:
+                connected = version.connect(bound, self.function)
+            if connected:
                 result = self._run(version, bound, leaves, args, kwargs, mode)
                 if result is not MISS:
                     return result
@@ -141,14 +145,7 @@ class Dispatcher:
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
         """Arguments by parameter name with defaults filled in, or None if they don't fit."""
-        if self._plain and not kwargs and len(args) == len(self._names):
-            return dict(zip(self._names, args))
-        try:
-            found = self._signature.bind(*args, **kwargs)
-        except TypeError:
-            return None
-        found.apply_defaults()
-        return dict(found.arguments)
+        return self.parameters.bind(args, kwargs)
 
     def _run(
         self,
@@ -207,14 +204,14 @@ class Dispatcher:
         kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
         found = self.refusals.get(exact)
         if found is None and self._refused_kinds[kind] >= REFUSAL_LIMIT:
-            found = self._last_refusal[kind]
+            found = self._last_refusal.get(kind)
         if found is None and len(self.versions) >= VERSION_LIMIT:
             found = Refusal("versions", f"more than {VERSION_LIMIT} compiled versions")
         return found
 
     def _remember(self, bound: dict[str, Any], refusal: Refusal) -> None:
         kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
-        with self._lock:
+        with self.lock:
             self.refusals[exact] = self._last_refusal[kind] = refusal
             self._refused_kinds[kind] += 1
 
@@ -226,16 +223,18 @@ class Dispatcher:
         Refused
             If the call can't be compiled.
         """
-        with self._lock:
+        with self.lock:
             for version in self.versions:  # another thread may have been first
                 leaves = version.match(bound, self.function)
-                if leaves is not None and match.accepts(version.trace, leaves):
+                if leaves is None or not match.accepts(version.trace, leaves):
+                    continue
+                if version.connect(bound, self.function):
                     return version, leaves
             version = self._make(bound)
             leaves = version.match(bound, self.function)
             if leaves is None:
                 raise Refused(Refusal("guards", "the arguments don't satisfy their own guards"))
-            self.versions.insert(0, version)
+            self.versions = [version, *self.versions]
             logs.log("recompiles", lambda: f"{self.function.__qualname__}: {len(self.versions)}")
             self.on_version()
             return version, leaves
@@ -249,15 +248,24 @@ class Dispatcher:
         if self.config.backend == "reference":
             made, wired = interpreted(traced, graph, program), None
         else:
-            wired = wiring.direct(traced, self.function, self._names) if self._plain else None
+            names = self.parameters.positional if self.parameters.plain else None
+            wired = None if names is None else wiring.direct(traced, self.function, names)
             wires = wired if wired is not None else wiring.leafwise(traced)
             made = native(traced, graph, program, self.config, wires, self._exit, watch)
         made.times = watch.times
         version = Version(traced, made, match.matcher(traced), wired is not None)
         version.cautious = bool(traced.graph.written) and flags.ambiguous(traced.graph)
         made.owner = version
-        logs.log("trace", lambda: f"{self.function.__qualname__}: {watch.times}")
+        self._log(version)
         return version
+
+    def _log(self, version: Version) -> None:
+        name, traced, made = self.function.__qualname__, version.trace, version.executable
+        spent = ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in made.times.items())
+        logs.log("trace", lambda: f"{name}: {len(traced.leaves)} inputs; {spent}")
+        logs.log("guards", lambda: f"{name}: " + "; ".join(map(repr, traced.graph.facts.guards)))
+        logs.log("fusion", lambda: f"{name}: " + "; ".join(made.program.notes))
+        logs.log("kernels", lambda: f"{name}:\n{show(made.program)}")
 
     # ------------------------------------------------------------------ leaving
 
@@ -325,11 +333,15 @@ class Dispatcher:
 
     def clear(self) -> None:
         """Forgets all versions and refusals."""
-        with self._lock:
-            self.versions.clear()
+        with self.lock:
+            for version in self.versions:
+                build.retire(version.executable)
+            self.versions = []
             self.refusals.clear()
             self.fallbacks.clear()
             self._refused_kinds.clear()
+            self._last_refusal.clear()
+            self.on_version()
 
 
 def call_kind(bound: dict[str, Any], exact: bool) -> object:
