@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import linecache
+import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from npcompile.core.errors import Refusal, Refused
+from npcompile.graph.types import Array
 from npcompile.program.ir import Alloc, Buffer, Call, Check, For, If, Kernel, Program, While
 from npcompile.runtime.dispatch import Dispatcher, Version
+from npcompile.tracing.sources import Attribute, Default, Guard, Item, Leaf, Source
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ class Explanation:
         ):
             if items:
                 lines.append(f"  {title}:")
-                lines += ["    " + item for item in items]
+                for item, count in Counter(items).items():
+                    lines.append(f"    {item}" + f" ({count} times)" * (count > 1))
         if self.times:
             spent = ", ".join(f"{name} {ms:.1f}" for name, ms in self.times.items())
             lines.append(f"  compiled in {sum(self.times.values()):.1f} ms ({spent})")
@@ -55,7 +60,7 @@ class Explanation:
 def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
     """The explanation of one call, or of all calls so far if there are no arguments."""
     name = dispatcher.function.__qualname__
-    if not args and not kwargs and dispatcher._names:
+    if not args and not kwargs and dispatcher.parameters.positional:
         return _history(dispatcher)
     bound = dispatcher.bind(args, kwargs)
     if bound is None:
@@ -91,19 +96,57 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
         True,
         kernels=[source.kernel(s) for s in statements if isinstance(s, Kernel) and s.axes],
         exits=[s.reason for s in statements if isinstance(s, Check)],
-        guards=[f"{leaf.source!r} is {leaf.type!r}" for leaf in traced.leaves]
-        + [f"{g.source!r}: {g.kind} {_short(g.value)}" for g in traced.guards]
-        + [repr(p) for p in traced.graph.facts.guards],
-        notes=list(dict.fromkeys([*traced.notes, *program.notes, _memory(program)])),
+        guards=[_leaf(leaf) for leaf in traced.leaves]
+        + [_guard(guard) for guard in traced.guards]
+        + [_readable(repr(p)) for p in traced.graph.facts.guards],
+        notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])), _memory(program)],
         host_calls=[s.function.path.replace(":", ".") for s in statements if isinstance(s, Call)],
         times=executable.times,
         history=_past(dispatcher),
     )
 
 
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) < 60 else text[:57] + "..."
+def _readable(text: str) -> str:
+    """Names of sizes as a NumPy user writes them."""
+    text = re.sub(r"\b(\w+)\.s(\d+)\b", r"\1.strides[\2]", text)
+    return re.sub(r"\b([A-Za-z_]\w*)\.(\d+)\b", r"\1.shape[\2]", text)
+
+
+def _name(source: Source | None) -> str:
+    """A source as the user's code says it."""
+    match source:
+        case Attribute(base, name):
+            return f"{_name(base)}.{name}"
+        case Item(base, key):
+            return f"{_name(base)}[{key!r}]"
+        case Default(name):
+            return f"the default of {name}"
+        case None:
+            return "the function"
+        case _:
+            return source.name
+
+
+def _leaf(leaf: Leaf) -> str:
+    if isinstance(leaf.type, Array):
+        layout = "C-contiguous" if leaf.contiguous else "strided"
+        axes = f"{leaf.type.ndim} ax{'i' if leaf.type.ndim == 1 else 'e'}s"
+        return f"{_name(leaf.source)} is a {layout} {leaf.type.dtype} array of {axes}"
+    python = leaf.type.origin == "py"
+    kind = leaf.type.python_type.__name__ if python else f"np.{leaf.type.dtype}"
+    return f"{_name(leaf.source)} is a {kind} (any value)"
+
+
+def _guard(guard: Guard) -> str:
+    name, value = _name(guard.source), guard.value
+    if guard.kind == "code":
+        return f"{name} is the same function"
+    if guard.kind == "type":
+        return f"{name} is a {value.__name__}"
+    if guard.kind in ("length", "keys"):
+        return f"{name} has the {guard.kind} {value!r}"
+    text = getattr(value, "__name__", None) or repr(value)
+    return f"{name} is {text if len(text) < 60 else text[:57] + '...'}"
 
 
 def _flatten(body: tuple[Any, ...]) -> Any:
@@ -130,7 +173,7 @@ class _Source:
         self.file = file
 
     def kernel(self, kernel: Kernel) -> str:
-        space = " x ".join(repr(axis.extent) for axis in kernel.axes)
+        space = _readable(" x ".join(repr(axis.extent) for axis in kernel.axes))
         kinds = [r.kind for r in kernel.reductions]
         what = f"{'+'.join(kinds)} over" if kinds else "over"
         operations = sum(type(v).__name__ == "Apply" for v in kernel.values)
@@ -138,4 +181,5 @@ class _Source:
         text = linecache.getline(self.file, lines[0]).strip() if lines else ""
         place = f" from line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}" if lines else ""
         shown = f": {text}" if text else ""
-        return f"{what} {space}, {operations} operations{place}{shown}"
+        count = f"{operations} operation{'s' * (operations != 1)}"
+        return f"{what} {space}: {count}{place}{shown}"
