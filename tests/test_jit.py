@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import gc
 import inspect
 import multiprocessing
 import os
@@ -81,6 +82,29 @@ class TestCalls:
         for args, kwargs in [((X,), {}), ((X, 3), {}), ((X,), {"b": 5}), ((), {"x": X, "a": 0.5})]:
             want = line.__wrapped__(*args, **kwargs)
             assert line(*args, **kwargs).tolist() == want.tolist()
+
+    @pytest.mark.parametrize(
+        ("args", "kwargs"),
+        [((), {"x": X, "k": 3.0}), ((X,), {"k": 3.0}), ((X,), {}), ((), {"k": 3.0, "x": X})],
+    )
+    def test_keywords_and_defaults_are_bound_by_machine_code(self, args: Any, kwargs: Any) -> None:
+        def f(x: Any, k: float = 2.0) -> Any:
+            return x * k
+
+        g = jit(f)
+        for _ in range(3):
+            assert g(*args, **kwargs).tolist() == f(*args, **kwargs).tolist()
+        (version,) = g._dispatcher.versions
+        in_python = version.calls
+        assert g(*args, **kwargs).tolist() == f(*args, **kwargs).tolist()
+        assert version.calls == in_python
+        f.__defaults__ = (5.0,)
+        assert g(*args, **kwargs).tolist() == f(*args, **kwargs).tolist()
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            g(X, w=1)
+        g.clear_cache()
+        assert g(*args, **kwargs).tolist() == f(*args, **kwargs).tolist()
+        assert compiled(g) == 1
 
     def test_wrong_arguments_raise_as_python_does(self) -> None:
         with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'x'"):
@@ -395,3 +419,47 @@ def test_a_million_calls_leak_nothing() -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2000
     after = [sys.getrefcount(o) for o in (X, X.dtype, None, f)]
     assert all(abs(a - b) < 50 for a, b in zip(after, counts))
+
+
+class TestClearing:
+    def test_while_another_thread_is_inside(self) -> None:
+        done = threading.Event()
+
+        @jit
+        def f(x: Any) -> Any:
+            return np.sqrt(x) + 1
+
+        want, wrong = (np.sqrt(X) + 1).tolist(), []
+
+        def call() -> None:
+            while not done.is_set():
+                got = f(X).tolist()
+                if got != want:
+                    wrong.append(got)
+
+        threads = [threading.Thread(target=call) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for _ in range(8):
+            f.clear_cache()
+        done.set()
+        for thread in threads:
+            thread.join()
+        assert not wrong
+        assert f(X).tolist() == want
+
+    def test_inside_of_a_warning(self) -> None:
+        @jit
+        def f(x: Any) -> Any:
+            return 1 / x + 1
+
+        def clear(*args: Any) -> None:
+            f.clear_cache()
+            gc.collect()
+
+        assert f(X[1:]).tolist() == (1 / X[1:] + 1).tolist()
+        with np.errstate(all="call", call=clear):
+            got = f(X)
+        assert got[0] == np.inf
+        assert compiled(f) == 0
+        assert f(X[1:]).tolist() == (1 / X[1:] + 1).tolist()

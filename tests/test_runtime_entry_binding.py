@@ -95,8 +95,20 @@ def test_no_leaks() -> None:
     assert [sys.getrefcount(thing) for thing in (x, one, plain.__defaults__)] == before
 
 
+def test_positional_only() -> None:
+    def other(x: Any, y: Any = 2.0, /, z: Any = 3.0) -> Any: ...
+
+    entry, _ = bound(other)
+    x = np.ones(2)
+    assert entry(x, z=4.0) == (x, 2.0, 4.0)
+    assert entry(x, 5.0, z=4.0) == (x, 5.0, 4.0)
+    assert entry(x) == (x, 2.0, 3.0)
+    assert entry(x, y=5.0) == ("python", (x,), {"y": 5.0})
+    assert entry(z=4.0) == ("python", (), {"z": 4.0})
+
+
 def test_other_parameters_are_not_bound() -> None:
     entry, _ = bound()
-    for other in (lambda *a: 0, lambda **k: 0, lambda *, k: 0, lambda a, /: 0):
-        with pytest.raises(ValueError, match="positional or keyword"):
+    for other in (lambda *a: 0, lambda **k: 0, lambda *, k: 0):
+        with pytest.raises(ValueError, match="by position"):
             Binder(entry.function, other, entry.python)

@@ -8,7 +8,6 @@ parameters, and tries the chain once more.  What does not fit is Python's: it ra
 from __future__ import annotations
 
 import ctypes
-import inspect
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -16,12 +15,14 @@ from string import Template
 from types import FunctionType
 from typing import Any
 
-from npcompile.backends.cpu.compile import compile, load
+from npcompile.backends.cpu.compile import load
+from npcompile.runtime.cache import compiled
 from npcompile.runtime.callable import TABLE, FunctionBase, install, installed
 from npcompile.runtime.layout import Layout, layout
+from npcompile.runtime.parameters import Parameters
 from npcompile.runtime.state import spread
 
-_HEAD, _PYTHON, _FUNCTION, _COUNT, _NAMES = range(5)  # slots of a table
+_HEAD, _PYTHON, _FUNCTION, _COUNT, _NAMELESS, _NAMES = range(6)  # slots of a table
 
 
 class Binder:
@@ -32,7 +33,7 @@ class Binder:
     function
         What is called.
     plain
-        The Python function with its parameters, all of them positional or keyword.
+        The Python function; all of its parameters can be given by position.
     python
         ``python(function, *args, **kwargs)`` takes the calls that no entry takes.
     """
@@ -41,12 +42,13 @@ class Binder:
         self, function: FunctionBase, plain: FunctionType, python: Callable[..., Any]
     ) -> None:
         code = plain.__code__
-        if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _VARIADIC:
-            raise ValueError("only parameters that are positional or keyword")
+        if not Parameters(plain).plain:
+            raise ValueError("a parameter that can't be given by position")
         self._kept = spread(python), plain
         names = [sys.intern(name) for name in code.co_varnames[: code.co_argcount]]
         self._table = (ctypes.c_uint64 * (_NAMES + len(names)))(
-            installed(function), id(self._kept[0]), id(plain), len(names), *map(id, names)
+            installed(function), id(self._kept[0]), id(plain), len(names), code.co_posonlyargcount,
+            *map(id, names),
         )
         self._names = names
         #: what the last entry of the chain has to go on to
@@ -61,16 +63,13 @@ class Binder:
         install(self._function, address)
 
 
-_VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-
-
 @cache
 def _code() -> int:
     """The address of the binder's code, the same for all functions."""
     where = layout()
     if where is None:
         raise RuntimeError("this Python's objects have an unknown layout")
-    loaded = load(compile(_text(where)))
+    loaded = load(compiled(_text(where)))
     _loaded.append(loaded)
     return loaded["npc.bind"]
 
@@ -81,7 +80,8 @@ _loaded: list[Any] = []
 def _text(at: Layout) -> str:
     return _TEXT.substitute(
         TABLE=TABLE, PYTHON=_PYTHON, FUNCTION=_FUNCTION, COUNT=_COUNT, NAMES=_NAMES,
-        DEFAULTS=at.func_defaults, SIZE=at.tuple_size, ITEMS=at.tuple_items, MASK=2**63 - 1,
+        NAMELESS=_NAMELESS, MASK=2**63 - 1,
+        DEFAULTS=at.func_defaults, SIZE=at.tuple_size, ITEMS=at.tuple_items,
     )
 
 
@@ -121,6 +121,10 @@ named:
   %size.at = getelementptr i8, ptr %kwnames, i64 $SIZE
   %size = load i64, ptr %size.at
   %some = icmp sgt i64 %size, 0
+  %nameless.at = getelementptr i64, ptr %table, i64 $NAMELESS
+  %nameless = load i64, ptr %nameless.at
+  %more.given = icmp ugt i64 %count, %nameless
+  %from.here = select i1 %more.given, i64 %count, i64 %nameless
   br i1 %some, label %keyword, label %fill
 keyword:  ; one name after the other
   %k = phi i64 [0, %named], [%k.next, %found]
@@ -129,8 +133,8 @@ keyword:  ; one name after the other
   %name.at = getelementptr i8, ptr %name.base, i64 %name.off
   %name = load ptr, ptr %name.at
   br label %search
-search:  ; among the parameters that are not given by position
-  %j = phi i64 [%count, %keyword], [%j.next, %other]
+search:  ; among the parameters that have a name and are not given by position
+  %j = phi i64 [%from.here, %keyword], [%j.next, %other]
   %end = icmp eq i64 %j, %n
   br i1 %end, label %python, label %compare
 compare:
@@ -184,8 +188,11 @@ step:
   %i.next = add i64 %i, 1
   br label %next
 go:
-  call void @Py_IncRef(ptr %defaults)
   %head = load ptr, ptr %table
+  %empty = icmp eq ptr %head, null
+  br i1 %empty, label %python, label %enter
+enter:
+  call void @Py_IncRef(ptr %defaults)
   %result = call ptr %head(ptr %callable, ptr %room.at, i64 %n, ptr null)
   call void @Py_DecRef(ptr %defaults)
   ret ptr %result

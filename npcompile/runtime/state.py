@@ -26,6 +26,7 @@ from npcompile.tracing.sources import Leaf
 
 _ARGUMENTS_OFFSET = 1 << 63  # PY_VECTORCALL_ARGUMENTS_OFFSET
 NEXT, PYTHON, EXIT, BUILD, WORDS = range(5)
+_NEVER = 0xA5A5A5A5A5A5A5A5  # neither an address nor a version
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ class State:
         objects = (*same, *signature.keywords, *constants)
         self._slots = (ctypes.c_uint64 * (signature.object(0) + len(objects)))()
         self._kept: dict[int, Any] = {}
-        self.watched: list[Word] = []
+        self.watched: list[Word] | None = None
         self._keep(PYTHON, spread(python))
         self._keep(EXIT, _spread_exit(exit))
         self._keep(BUILD, build)
@@ -174,10 +175,29 @@ class State:
     def watch(self, k: int, address: int, expected: int) -> None:
         """The word at an address must be ``expected`` from now on.
 
-        Who calls this keeps alive what makes the word unique, in ``watched`` for instance.
+        Who calls this keeps alive what makes the word unique, in ``watched`` for instance.  An
+        entry that another thread runs meanwhile finds that the word does not hold.
         """
         slot = self.signature.word(k)
-        self._slots[slot], self._slots[slot + 1] = address, expected
+        self._slots[slot + 1] = _NEVER
+        self._slots[slot] = address
+        self._slots[slot + 1] = expected
+
+    def suspend(self) -> None:
+        """No call passes the words before word 0 is set anew."""
+        if self.signature.words:
+            self._slots[self.signature.word(0) + 1] = _NEVER
+
+    def watches(self, words: list[Word]) -> bool:
+        """Whether these are the words that are watched now."""
+        now = self.watched
+        slot = self.signature.word(0)
+        if now is None or (words and self._slots[slot + 1] == _NEVER):
+            return False
+        return all(
+            (a.address, a.expected) == (b.address, b.expected)
+            for a, b in zip(now, words, strict=True)
+        )
 
     def hold(self, k: int, thing: Any) -> None:
         """Variable k is this object."""

@@ -42,22 +42,34 @@ class Wiring:
     words: Callable[[], list[Word]]
     variables: Callable[[State], None]
 
-    def connect(self, state: State) -> bool:
-        """Points a state at the words and variables as they are now; False: they don't fit."""
+    def connect(self, state: State, holds: Callable[[], bool] = lambda: True) -> bool:
+        """Points a state at the words and variables as they are now; False: they don't fit.
+
+        ``holds`` tests the guards once more: another thread may have changed something since.
+        One thread at a time may connect a state.
+        """
         try:
             found = self.words()
         except Unwatchable:
             return False
         if len(found) != self.signature.words:
             return False
-        for k, word in enumerate(found):
-            state.watch(k, word.address, word.expected)
+        if state.watches(found):
+            return True
+        before = state.watched  # what only that holds is freed at the end: it may run any code
+        state.suspend()
         self.variables(state)
+        for k in reversed(range(len(found))):  # the first one vouches for all
+            state.watch(k, found[k].address, found[k].expected)
         state.watched = found  # keeps the objects, so that their addresses stay theirs
-        return True
+        held = holds()
+        if not held:
+            state.suspend()
+        del before
+        return held
 
 
-def direct(traced: Trace, function: types.FunctionType, names: list[str]) -> Wiring | None:
+def direct(traced: Trace, function: types.FunctionType, names: Sequence[str]) -> Wiring | None:
     """The wiring of a function of positional parameters ``names``, or None if it needs Python."""
     try:
         places, variables = _places(traced, function)
@@ -116,7 +128,7 @@ def _variable(source: Source, function: types.FunctionType) -> int | None:
     return words.name_address(owner.__globals__, source.name)
 
 
-def _same(traced: Trace, names: list[str]) -> list[tuple[int, Any]]:
+def _same(traced: Trace, names: Sequence[str]) -> list[tuple[int, Any]]:
     """(position, object) of arguments that must be an object."""
     found: list[tuple[int, Any]] = []
     leaves = {leaf.source.position for leaf in traced.leaves if isinstance(leaf.source, Arg)}
