@@ -1,0 +1,79 @@
+"""A parallel For as a function ``void name(ptr shared, i64 begin, i64 end)`` over its turns.
+
+``shared`` is two words: the frame's address, and what becomes 1 where memory runs out.  Each call
+works on a copy of the frame, so that symbols and buffers of a turn are its own, and takes memory
+for all turns at once.
+"""
+
+from __future__ import annotations
+
+from npcompile.backends.cpu import kernels
+from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.objects import NULL
+from npcompile.backends.cpu.sizes import Sizes, Slots
+from npcompile.backends.cpu.text import Function, Module, Value, i64
+from npcompile.core.sizes import Size, product, substitute
+from npcompile.program.ir import Alloc, Buffer, For, Kernel
+
+LINE = 64
+#: bytes between buffers beyond whole lines, so that the same rows of two never meet in the places
+#: of the nearest cache
+APART = 5 * LINE
+
+
+def emit(module: Module, frame: Frame, loop: For, name: str, target: Target) -> None:
+    """Writes the function and those of its kernels, ``name.k``."""
+    made = [
+        kernels.emit(module, frame, kernel, f"{name}.{k}", target)
+        for k, kernel in enumerate(s for s in loop.body if isinstance(s, Kernel))
+    ]
+    f = Function(module, name, "void", [("ptr", "shared"), ("i64", "begin"), ("i64", "end")])
+    shared, begin, end = f.params
+    copy = f.alloca("i64", frame.size)
+    f.run("llvm.memcpy.p0.p0.i64", copy, f.load(shared, "ptr"), i64(8 * frame.size),
+          Value("false", "i1"))
+    slots = Slots(f, frame, copy)
+    sizes = Sizes(slots)
+    start, step = sizes(loop.start), sizes(loop.step)
+    room = _take(f, slots, sizes, [s.buffer for s in loop.body if isinstance(s, Alloc)], shared)
+    with f.loop(begin, end) as turn:
+        slots.set_symbol(loop.symbol, f.binary("add", start, f.binary("mul", turn.index, step)))
+        now = Sizes(slots)
+        for kernel in made:
+            f.run_here(kernel.name, copy, i64(0), now(kernel.extent))
+    f.run("free", room)
+    f.do("ret void")
+
+
+def _take(f: Function, slots: Slots, sizes: Sizes, buffers: list[Buffer], shared: Value) -> Value:
+    """Memory for all buffers in one piece."""
+    if not buffers:
+        return NULL
+    total, places = i64(0), []
+    for buffer in buffers:
+        places.append(total)
+        bytes_ = sizes(product(buffer.shape) * buffer.dtype.itemsize)
+        lines = f.binary("and", f.binary("add", bytes_, i64(LINE - 1)), i64(-LINE))
+        total = f.binary("add", total, f.binary("add", lines, i64(APART)))
+    room = f.call("aligned_alloc", ("ptr", 1), i64(LINE), total)
+    with f.when(f.icmp("eq", room, NULL)):
+        f.store(i64(1), f.offset(shared, "i64", i64(1)))
+    there, none = f.name_for("there"), f.name_for("none")
+    f.branch(f.icmp("eq", room, NULL), none, there)
+    f.label(none)
+    f.do("ret void")
+    f.label(there)
+    for buffer, place in zip(buffers, places, strict=True):
+        slots.set_data(buffer, f.offset(room, "i8", place))
+    return room
+
+
+def work(loop: For) -> Size:
+    """Elements times nodes of the first turn."""
+    total: Size = 0
+    for kernel in loop.body:
+        if isinstance(kernel, Kernel):
+            nodes = len(kernel.values) + len(kernel.stores)
+            total = total + product([a.extent for a in kernel.axes]) * nodes
+    return substitute(total, {loop.symbol: loop.start})

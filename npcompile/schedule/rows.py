@@ -1,0 +1,372 @@
+"""Kernels over the same rows become one parallel loop over blocks of rows.
+
+A block of rows passes through all kernels of a group while it stays in the cache; temporaries that
+only the group uses shrink to a block of a thread's own.  What is computed, and in which order
+within a row, stays as it was: kernels are merely run on fewer rows at a time.
+
+A *row* is an index along an axis that no reduction runs over, of the same extent in all kernels of
+a group; a single axis that stands for rows and columns counts as rows of several elements.  Two
+accesses of which one writes must meet only within a row: per row both advance by the same step,
+and neither reaches as far as one step beyond the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from npcompile.core.sizes import (
+    Facts,
+    Poly,
+    Size,
+    Symbol,
+    Unhinted,
+    largest,
+    product,
+    smallest,
+)
+from npcompile.graph.types import INT
+from npcompile.program.ir import (
+    Alloc,
+    Axis,
+    AxisIndex,
+    Bind,
+    Buffer,
+    For,
+    Free,
+    Index,
+    Kernel,
+    Load,
+    Reduce,
+    SizeValue,
+    Statement,
+    Store,
+    Value,
+)
+from npcompile.schedule.allocate import touched
+from npcompile.schedule.memory import span
+
+#: bytes that the rows of a block touch, and most that its least rows may: they stay in the cache
+BLOCK = 1 << 17
+ROW = 1 << 19
+#: least rows of a block where neighbours in memory belong to different rows
+COLUMNS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One access of a kernel as rows: elements ``low`` to ``high`` of row 0 (None: unknown),
+    ``step`` further in each row; ``count`` elements of a row."""
+
+    buffer: Buffer
+    step: Size
+    low: Size | None
+    high: Size | None
+    count: Size
+    writes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A kernel of a group: ``axis`` runs over the rows, in each over ``width`` elements."""
+
+    kernel: Kernel
+    axis: int
+    width: Size
+    touches: tuple[Touch, ...]
+
+
+@dataclass
+class Rows:
+    """What fusing leaves: statements, buffers made smaller, new buffers, notes."""
+
+    body: list[Statement] = field(default_factory=list)
+    smaller: dict[Buffer, Buffer] = field(default_factory=dict)
+    made: list[Buffer] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def fuse(facts: Facts, body: Sequence[Statement], kept: Collection[Buffer]) -> Rows:
+    """Groups kernels of a program's statements; temporaries in ``kept`` are needed after it."""
+    return _Fuser(facts, body, kept).run()
+
+
+class _Fuser:
+    def __init__(self, facts: Facts, body: Sequence[Statement], kept: Collection[Buffer]) -> None:
+        self.facts, self.body, self.kept = facts, body, kept
+        self.out = Rows()
+
+    def run(self) -> Rows:
+        at = 0
+        while at < len(self.body):
+            group = self._group(at)
+            if group is None:
+                self.out.body.append(self.body[at])
+                at += 1
+            else:
+                self.out.body += self._write(group)
+                at = group.end
+        return self.out
+
+    # ------------------------------------------------------------------ finding groups
+
+    def _group(self, at: int) -> _Group | None:
+        """The group that begins with a statement, if it is worth while."""
+        found: list[_Group] = []
+        for rows in self._counts(at):
+            group = self._grow(at, rows)
+            if len(group.members) > 1 and group.shared():
+                found.append(group)
+        for group in sorted(found, key=lambda g: len(g.members), reverse=True):
+            if self._small(group):
+                return group
+        return None
+
+    def _counts(self, at: int) -> list[Size]:
+        """Numbers of rows that a group might have: kept axes of the kernel and of the next."""
+        found: dict[Size, None] = {}
+        for statement in self.body[at : at + 2]:
+            if isinstance(statement, Kernel) and isinstance(self.body[at], Kernel):
+                reduced = _reduced(statement)
+                for k, axis in enumerate(statement.axes):
+                    if k not in reduced:
+                        found[self.facts.norm(axis.extent)] = None
+        return list(found)
+
+    def _grow(self, at: int, rows: Size) -> _Group:
+        """The longest group from a statement on.  Numbers that it does not make come first."""
+        group = _Group(self.facts, rows, at)
+        for end, statement in enumerate(self.body[at:], at + 1):
+            if not isinstance(statement, Kernel):
+                break
+            if not statement.axes:
+                if not group.may_follow(statement):
+                    break
+                group.numbers.append(statement)
+                continue
+            member = _member(self.facts, statement, rows)
+            if member is None or not group.accepts(member):
+                break
+            group.members.append(member)
+            group.numbers_used, group.end = len(group.numbers), end
+        del group.numbers[group.numbers_used :]
+        return group
+
+    def _small(self, group: _Group) -> bool:
+        """Whether a row stays in the cache; asked for the sizes at hand."""
+        names = ", ".join(m.kernel.name for m in group.members)
+        try:
+            small = self.facts.at_most(group.bytes * group.least, ROW)
+        except Unhinted as unknown:
+            self.out.notes.append(f"{names} stay apart: {unknown} is not known before the run")
+            return False
+        if not small:
+            self.out.notes.append(f"{names} stay apart: a row of all that they touch is too large "
+                                  f"for the cache")
+        return small
+
+    # ------------------------------------------------------------------ writing them
+
+    def _write(self, group: _Group) -> list[Statement]:
+        """The loop over blocks of a group, and what it needs before."""
+        out: list[Statement] = list(group.numbers)
+        block = self._block(group, out)
+        start = Poly((((Symbol("row", 0, 0),), 1),))
+        count = smallest(block, group.rows - start)
+        private = {
+            buffer: replace(buffer, shape=(block, *buffer.shape[1:]))
+            for buffer in self._private(group)
+        }
+        self.out.smaller.update(private)
+        body: list[Statement] = [Alloc(buffer) for buffer in private.values()]
+        body += [_inside(m, start, count, private) for m in group.members]
+        body += [Free(buffer) for buffer in private.values()]
+        ((name,), _), = start.terms
+        assert isinstance(name, Symbol)
+        out.append(For(name, 0, group.rows, block, tuple(body), parallel=True))
+        names = ", ".join(m.kernel.name for m in group.members)
+        shrunk = f", {len(private)} temporaries are as small" if private else ""
+        self.out.notes.append(f"{names} run together over blocks of the {group.rows!r} rows"
+                              f"{shrunk}")
+        return out
+
+    def _block(self, group: _Group, out: list[Statement]) -> Size:
+        """Rows of a block, as a symbol that is computed once if it is no constant."""
+        fit = BLOCK // largest(group.bytes, 1)
+        size = largest(smallest(largest(fit, group.least), group.rows), 1)
+        if isinstance(size, int):
+            return size
+        number = len(self.out.made)
+        buffer = Buffer(f"block{number}", "scalar", INT)
+        self.out.made.append(buffer)
+        store = Store(buffer, Index(0, ()), 0)
+        out.append(Kernel(f"b{number}", (), (SizeValue(size),), (store,)))
+        name = Symbol(f"block{number}", low=1)
+        out.append(Bind(name, buffer))
+        return Poly((((name,), 1),))
+
+    def _private(self, group: _Group) -> Iterator[Buffer]:
+        """Temporaries that only this group uses, their first axis running over the rows."""
+        outside = [*self.body[: group.start], *self.body[group.end :], *group.numbers]
+        elsewhere = {b for statement in outside for b in touched(statement)} | set(self.kept)
+        for buffer in group.buffers():
+            if buffer.kind == "temp" and buffer not in elsewhere and self._by_rows(group, buffer):
+                yield buffer
+
+    def _by_rows(self, group: _Group, buffer: Buffer) -> bool:
+        norm, prove = self.facts.norm, self.facts.prove
+        if not buffer.shape:
+            return False
+        rest = norm(product(tuple(map(norm, buffer.shape[1:]))))
+        if norm(buffer.shape[0]) != group.rows or norm(buffer.strides[0]) != rest:
+            return False
+        return all(
+            t.step == rest and t.low is not None and t.high is not None
+            and prove("<=", 0, t.low) and prove("<", t.high, rest)
+            for t in group.touches() if t.buffer is buffer
+        )
+
+
+class _Group:
+    """Consecutive kernels over the same rows; ``numbers`` are kernels to be run before."""
+
+    def __init__(self, facts: Facts, rows: Size, start: int) -> None:
+        self.facts, self.rows = facts, rows
+        self.start = self.end = start
+        self.members: list[Member] = []
+        self.numbers: list[Kernel] = []
+        self.numbers_used = 0
+
+    def touches(self) -> Iterator[Touch]:
+        for member in self.members:
+            yield from member.touches
+
+    def buffers(self) -> list[Buffer]:
+        return list(dict.fromkeys(t.buffer for t in self.touches()))
+
+    def accepts(self, member: Member) -> bool:
+        """Whether rows of a kernel depend on the same rows of the group only."""
+        mine = list(self.touches())
+        return all(
+            self._aligned(new, other)
+            for new in member.touches for other in (*mine, *member.touches)
+            if new.buffer is other.buffer and (new.writes or other.writes)
+        )
+
+    def _aligned(self, a: Touch, b: Touch) -> bool:
+        if a.step != b.step or a.low is None or a.high is None or b.low is None or b.high is None:
+            return False
+        prove = self.facts.prove
+        step = a.step if prove("<", 0, a.step) else -a.step
+        return bool(prove("<", a.high - b.low, step) and prove("<", b.high - a.low, step))
+
+    def may_follow(self, number: Kernel) -> bool:
+        """Whether a kernel of numbers may run before the group."""
+        made = {t.buffer for t in self.touches() if t.writes}
+        read = {t.buffer for t in self.touches()}
+        return not made & set(touched(number)) and not read & {s.buffer for s in number.stores}
+
+    def shared(self) -> list[Buffer]:
+        """Buffers of more than a number a row that pass from one kernel to another."""
+        users: dict[Buffer, set[Kernel]] = {}
+        for member in self.members:
+            for touch in member.touches:
+                if touch.count != 1 and touch.step != 0:
+                    users.setdefault(touch.buffer, set()).add(member.kernel)
+        return [buffer for buffer, kernels in users.items() if len(kernels) > 1]
+
+    @property
+    def least(self) -> int:
+        """Rows that a block must have: columns of memory are read by whole cache lines."""
+        columns = any(t.step == 1 and t.count != 1 for t in self.touches())
+        return COLUMNS if columns else 1
+
+    @property
+    def bytes(self) -> Size:
+        """What a row touches."""
+        counts: dict[Buffer, Size] = {}
+        for touch in self.touches():
+            if touch.step != 0 and counts.get(touch.buffer, 1) == 1:
+                counts[touch.buffer] = touch.count
+        total: Size = 0
+        for buffer, count in counts.items():
+            total = total + count * buffer.dtype.itemsize
+        return self.facts.norm(total)
+
+
+def _member(facts: Facts, kernel: Kernel, rows: Size) -> Member | None:
+    """A kernel as rows, if its steps can be told."""
+    counted = {v.axis for v in kernel.values if isinstance(v, AxisIndex)} | _reduced(kernel)
+    for axis, along in enumerate(kernel.axes):
+        width = _quotient(facts.norm(along.extent), rows)
+        if width is not None and axis not in counted:
+            return Member(kernel, axis, width, tuple(_touches(facts, kernel, axis, width)))
+    return None
+
+
+def _touches(facts: Facts, kernel: Kernel, axis: int, width: Size) -> Iterator[Touch]:
+    extents = [a.extent for a in kernel.axes]
+    extents[axis] = width
+    accesses = [(v.buffer, v.at, False) for v in kernel.values if isinstance(v, Load)]
+    accesses += [(store.buffer, store.at, True) for store in kernel.stores]
+    accesses += [(reduce.buffer, reduce.at, True) for reduce in kernel.reductions]
+    for buffer, at, writes in accesses:
+        steps = tuple(map(facts.norm, at.coefficients))
+        inner = [0 if k == axis and width == 1 else s for k, s in enumerate(steps)]
+        reach = span(facts, (facts.norm(at.offset), tuple(extents), tuple(inner)))
+        low, high = reach if reach is not None else (None, None)
+        count = product([n for n, s in zip(extents, inner) if s != 0])
+        yield Touch(buffer, steps[axis] * width, low, high, facts.norm(count), writes)
+
+
+def _quotient(size: Size, divisor: Size) -> Size | None:
+    """``size / divisor`` where it is a product of sizes that has the divisor as a factor."""
+    if size == divisor:
+        return 1
+    if isinstance(size, int) or isinstance(divisor, int):
+        return None
+    (atoms, factor), *more = size.terms
+    (wanted, by), *others = divisor.terms
+    if more or others or factor % by:
+        return None
+    rest = list(atoms)
+    for atom in wanted:
+        if atom not in rest:
+            return None
+        rest.remove(atom)
+    return Poly(((tuple(rest), factor // by),)) if rest else factor // by
+
+
+def _reduced(kernel: Kernel) -> set[int]:
+    return {axis for reduce in kernel.reductions for axis in reduce.axes}
+
+
+def _inside(member: Member, start: Size, count: Size, private: dict[Buffer, Buffer]) -> Kernel:
+    """A kernel on ``count`` rows from ``start`` on."""
+    kernel, axis = member.kernel, member.axis
+    axes = list(kernel.axes)
+    axes[axis] = Axis(axes[axis].name, count * member.width)
+
+    def moved(buffer: Buffer, at: Index) -> Index:
+        if buffer in private:
+            return at
+        return replace(at, offset=at.offset + at.coefficients[axis] * member.width * start)
+
+    def value(v: Value) -> Value:
+        if isinstance(v, Load):
+            return replace(v, buffer=private.get(v.buffer, v.buffer), at=moved(v.buffer, v.at))
+        return v
+
+    def store(s: Store) -> Store:
+        return replace(s, buffer=private.get(s.buffer, s.buffer), at=moved(s.buffer, s.at))
+
+    def reduce(r: Reduce) -> Reduce:
+        return replace(r, buffer=private.get(r.buffer, r.buffer), at=moved(r.buffer, r.at))
+
+    return replace(
+        kernel,
+        axes=tuple(axes),
+        values=tuple(map(value, kernel.values)),
+        stores=tuple(map(store, kernel.stores)),
+        reductions=tuple(map(reduce, kernel.reductions)),
+    )
