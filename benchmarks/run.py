@@ -148,7 +148,7 @@ def versions() -> list[str]:
     """The machine and the versions that figures belong to."""
     import importlib.metadata as metadata
 
-    packages = ["numpy", "llvmlite", *installed()]
+    packages = ["numpy", "llvmlite", *(p for p in installed() if p != "npcompile")]
     found = ", ".join(f"{p} {metadata.version(p)}" for p in dict.fromkeys(packages))
     info = Path("/proc/cpuinfo")
     models = [t for t in info.read_text().splitlines() if t.startswith("model name")]

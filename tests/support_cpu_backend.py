@@ -21,6 +21,7 @@ from npcompile.program.ir import (
     ScalarResult,
     Store,
 )
+from npcompile.runtime import memory
 
 TARGETS = [t for t in dict.fromkeys(map(cpu.target, ("default", "avx2"))) if t.width >= 32]
 
@@ -36,6 +37,7 @@ class Runner:
         self.code = cpu.compile(emitted.text, target, emitted.optimise)
         self.keep = [self.prepare(o) for o in emitted.objects]
         objects = {f"obj.{n}": id(o) for n, o in enumerate(self.keep)}
+        memory.ensure()
         self.loaded = cpu.load(self.code, objects)
         self.body = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.loaded["body"])
 

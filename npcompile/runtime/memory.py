@@ -3,11 +3,14 @@
 ::
 
     PyObject *npc_new_array(PyArray_Descr *descr, int nd, npy_intp *dims, npy_intp *strides)
+    void *npc_take(size_t n)
+    void npc_give(void *memory)
 
-makes a fresh array as ``PyArray_NewFromDescr`` does.  From 1 MB on its memory comes from blocks
-that earlier results gave back: their pages are there already, and page faults cost as much as the
-arithmetic.  Arrays stay ordinary: they own their data, have no base and may outlive everything;
-the handler that frees them is NumPy's own hook (NEP 49), so tracemalloc sees them.
+make a fresh array as ``PyArray_NewFromDescr`` does, and take and give back plain memory at a
+multiple of 64.  From 1 MB on memory comes from blocks that were given back earlier: their pages
+are there already, and page faults cost as much as the arithmetic.  Arrays stay ordinary: they own
+their data, have no base and may outlive everything; the handler that frees them is NumPy's own
+hook (NEP 49), so tracemalloc sees them.
 
 At most :func:`limit` bytes lie idle (256 MB), each for some seconds: older blocks go back to the
 system at the next large allocation, release or full garbage collection, or by :func:`trim`.
@@ -38,7 +41,16 @@ _HELPER = """
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 declare ptr @PyArray_NewFromDescr(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
+declare ptr @aligned_alloc(i64, i64)
+declare void @free(ptr)
 @PyArray_Type = external global i8
+
+define internal ptr @lines(i64 %n) {
+  %up64 = add i64 %n, 127                                ; whole cache lines, at least one
+  %lines = and i64 %up64, -64
+  %memory = call ptr @aligned_alloc(i64 64, i64 %lines)
+  ret ptr %memory
+}
 """
 
 _PLAIN = (
@@ -49,6 +61,16 @@ define ptr @npc_new_array(ptr %descr, i32 %nd, ptr %dims, ptr %strides) {
   %made = call ptr @PyArray_NewFromDescr(ptr @PyArray_Type, ptr %descr, i32 %nd, ptr %dims,
     ptr %strides, ptr null, i32 0, ptr null)
   ret ptr %made
+}
+
+define ptr @npc_take(i64 %n) {
+  %memory = call ptr @lines(i64 %n)
+  ret ptr %memory
+}
+
+define void @npc_give(ptr %memory) {
+  call void @free(ptr %memory)
+  ret void
 }
 """
 )
@@ -65,9 +87,7 @@ declare ptr @PyDataMem_SetHandler(ptr)
 declare ptr @malloc(i64)
 declare ptr @calloc(i64, i64)
 declare ptr @realloc(ptr, i64)
-declare ptr @aligned_alloc(i64, i64)
 declare i64 @malloc_usable_size(ptr)
-declare void @free(ptr)
 declare i32 @madvise(ptr, i64, i32)
 declare i64 @llvm.readcyclecounter()
 
@@ -217,9 +237,7 @@ advise:
 out:
   ret ptr %memory
 plain:
-  %up64 = add i64 %n, 63
-  %lines = and i64 %up64, -64
-  %small = call ptr @aligned_alloc(i64 64, i64 %lines)
+  %small = call ptr @lines(i64 %n)
   ret ptr %small
 }}
 
@@ -242,6 +260,32 @@ fresh:
   call void @count(i64 3, i64 1)
   %new = call ptr @fresh(i64 %n)
   ret ptr %new
+}}
+
+define ptr @npc_take(i64 %n) {{
+entry:
+  %limit = load i64, ptr @npc_memory
+  %large = icmp uge i64 %n, {_LARGE}
+  %on = icmp ule i64 %n, %limit
+  %recycle = and i1 %large, %on
+  br i1 %recycle, label %ours, label %plain
+ours:
+  %memory = call ptr @npc_memory_malloc(ptr null, i64 %n)
+  ret ptr %memory
+plain:
+  %small = call ptr @lines(i64 %n)
+  ret ptr %small
+}}
+
+define void @npc_give(ptr %memory) {{
+entry:
+  %none = icmp eq ptr %memory, null
+  br i1 %none, label %done, label %give
+give:
+  call void @npc_memory_free(ptr null, ptr %memory, i64 0)
+  br label %done
+done:
+  ret void
 }}
 
 define ptr @npc_memory_calloc(ptr %context, i64 %count, i64 %size) {{
@@ -399,7 +443,8 @@ class _Memory:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
         self.address = code["npc_new_array"]
         self.numbers[0] = 0 if os.environ.get("NPCOMPILE_RECYCLE") == "0" else LIMIT
-        register("npc_new_array", self.address)
+        for name in ("npc_new_array", "npc_take", "npc_give"):
+            register(name, code[name])
 
     def _collected(self, phase: str, info: dict[str, Any], age: int = _OLD) -> None:
         if phase == "stop" and info["generation"] == 2:

@@ -15,7 +15,7 @@ from npcompile.core.config import Config
 from npcompile.graph.ir import Graph, HostCall
 from npcompile.ops.record import import_path
 from npcompile.program.ir import Program
-from npcompile.runtime import pool
+from npcompile.runtime import memory, pool
 from npcompile.runtime.boxing import builder, constants
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.cache import Record, Store
@@ -65,6 +65,7 @@ def native(
     text = joined(emitted.text, emit_entry(wiring.signature, program, frame))
     watch.lap("emit")
     code = _object(text, target, emitted.optimise, config, watch)
+    memory.ensure()
     if parallel:
         pool.ensure()
 

@@ -31,8 +31,6 @@ from npcompile.program.ir import (
     While,
 )
 
-ALIGNMENT = 64
-
 @dataclass(frozen=True, slots=True)
 class Emitted:
     """LLVM text with ``@body``; ``objects[N]`` says what ``@obj.N`` must be when it is loaded;
@@ -72,7 +70,7 @@ class _Body:
         f.label("leave")
         for buffer in self.program.buffers:
             if buffer.kind == "temp":  # null if it is not there
-                f.run("free", self.slots.data(buffer))
+                f.run("npc_give", self.slots.data(buffer))
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
         optimise = ("body",) if _loops(self.program.body) else ()
         return Emitted(self.module.text(), tuple(self.objects.listed), optimise)
@@ -105,7 +103,7 @@ class _Body:
             case Alloc(buffer):
                 self.alloc(buffer)
             case Free(buffer):
-                self.f.run("free", self.slots.data(buffer))
+                self.f.run("npc_give", self.slots.data(buffer))
                 self.slots.set_data(buffer, NULL)
             case Bind():
                 (value,) = self.slots.number(statement.buffer)
@@ -179,9 +177,7 @@ class _Body:
         f = self.f
         count = self.size(product(buffer.shape))
         bytes_ = f.binary("mul", count, i64(buffer.dtype.itemsize))
-        # whole cache lines, at least one: aligned_alloc wants a multiple
-        padded = f.binary("and", f.binary("add", bytes_, i64(2 * ALIGNMENT - 1)), i64(-ALIGNMENT))
-        room = f.call("aligned_alloc", ("ptr", 1), i64(ALIGNMENT), padded)
+        room = f.call("npc_take", ("ptr", 1), bytes_)
         with f.when(f.icmp("eq", room, NULL)):
             f.call("PyErr_NoMemory", ("ptr", 1))
         self.leave_if(f.icmp("eq", room, NULL), i64(RAISED))

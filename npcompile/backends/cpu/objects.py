@@ -54,11 +54,13 @@ def new_array(f: Function, dtype: np.dtype, shape: list[Value], strides: list[Va
     Strides are in bytes; C order if they are None.
     """
     kind = f.module.extern(descr(dtype))
-    f.run("Py_IncRef", kind)  # the array takes it over
-    flags = literal("i32", 0 if data is NULL else WRITEABLE)
     steps = NULL if strides is None else numbers(f, strides)
+    rank, dims = literal("i32", len(shape)), numbers(f, shape)
+    if data is NULL:
+        return f.call("npc_new_array", ("ptr", 1), kind, rank, dims, steps)
+    f.run("Py_IncRef", kind)  # the array takes it over
     return f.call("PyArray_NewFromDescr", ("ptr", 1), f.module.extern("PyArray_Type"), kind,
-                  literal("i32", len(shape)), numbers(f, shape), steps, data, flags, NULL)
+                  rank, dims, steps, data, literal("i32", WRITEABLE), NULL)
 
 
 class HostCalls:
