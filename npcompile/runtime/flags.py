@@ -69,9 +69,15 @@ def candidate(graph: Graph, category: str) -> tuple[str, int]:
     """Name and line of the first operation of a traced graph that can raise a category."""
     for node in walk(graph.region):
         if node.line and category[0] in raises(node):
-            scalar = all(isinstance(a.type, Scalar) for a in node.args) and node.op in _OPERATORS
-            return f"scalar {node.op}" if scalar else node.op, node.line
+            return f"scalar {node.op}" if _by_scalars(node) else node.op, node.line
     return "compiled code", 0
+
+
+def _by_scalars(node: Node) -> bool:
+    """Whether NumPy's scalars compute it themselves; bools leave arithmetic to the ufuncs."""
+    given = [a.args[0] if a.op == "cast" else a for a in node.args]
+    numbers = all(isinstance(a.type, Scalar) and a.type.dtype.kind != "b" for a in given)
+    return numbers and node.op in _OPERATORS
 
 
 def ambiguous(graph: Graph) -> bool:
