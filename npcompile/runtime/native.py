@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -24,9 +23,9 @@ from npcompile.runtime.entry import FLAGS, OVERLAP, STALE, emit_entry
 from npcompile.runtime.helpers import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
 from npcompile.runtime.state import State
 from npcompile.runtime.wiring import Wiring
+from npcompile.runtime.writer import combine
 from npcompile.tracing.sources import Trace
 
-_DECLARATION = re.compile(r"(?:declare [^@]*)?(@[-\w.$]+)(?: = external global |\()")
 _FLAG_NAMES = {DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under", INVALID: "invalid"}
 
 
@@ -62,7 +61,7 @@ def native(
     target = cpu.target()
     parallel = config.parallel and pool.supported()
     emitted = cpu.emit(program, frame, target, parallel)
-    text = joined(emitted.text, emit_entry(wiring.signature, program, frame))
+    text = combine(emitted.text, emit_entry(wiring.signature, program, frame))
     watch.lap("emit")
     code = _object(text, target, emitted.optimise, config, watch)
     memory.ensure()
@@ -127,20 +126,6 @@ def _object(
     logs.log("cache", lambda: f"{'kept' if kept else 'not kept'} {key.hex()[:12]}")
     watch.lap("cache")
     return code
-
-
-def joined(*texts: str) -> str:
-    """One module of several texts: what more than one of them declares is declared once."""
-    lines: list[str] = []
-    declared: set[str] = set()
-    for line in "\n".join(texts).splitlines():
-        found = _DECLARATION.match(line)
-        if found is None:
-            lines.append(line)
-        elif found[1] not in declared:
-            declared.add(found[1])
-            lines.append(line)
-    return "\n".join(lines) + "\n"
 
 
 def in_python(function: Any, /, *args: Any, **kwargs: Any) -> Any:
