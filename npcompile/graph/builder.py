@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from npcompile.graph.ir import (
     Check,
     Const,
     Get,
+    Loop,
     Node,
     Number,
     Region,
@@ -39,6 +40,14 @@ from npcompile.graph.types import (
 IMPURE = EFFECTS | {"param", "for_", "while_", "if_"}
 
 
+class Carried(NamedTuple):
+    """A value that a loop carries from turn to turn."""
+
+    init: Node
+    param: Node
+    next: Node
+
+
 class Builder:
     """Appends nodes to a region.
 
@@ -53,6 +62,7 @@ class Builder:
         self.resume: Callable[[], Resume] = Resume
         self.bound: dict[Symbol, Node] = {}  # symbols that are bound by nodes
         self.known: dict[Node, Size] = {}  # computed integers that are equal to a size
+        self.closed: set[Symbol] = set()  # bound in regions that are finished
         self._interned: dict[tuple[object, ...], Node] = {}
         self._layouts: dict[tuple[object, ...], Array] = {}
 
@@ -95,21 +105,29 @@ class Builder:
         if node.op == "const" and node.dtype.kind == "i":
             assert isinstance(node.attrs, Const)
             return int(node.attrs.value)  # type: ignore[arg-type]
-        for name, bound in self.bound.items():
-            if bound is node:
-                return Poly((((name,), 1),))
         return self.known.get(node)
+
+    def bind(self, size: Size, node: Node) -> Symbol:
+        """From here on the lone symbol ``size`` stands for a node."""
+        assert isinstance(size, Poly)
+        name = size.terms[0][0][0]
+        assert isinstance(name, Symbol)
+        self.bound[name] = node
+        self.known[node] = size
+        return name
 
     def size_of(self, node: Node) -> Size:
         """An integer scalar as a size; a computed one binds a fresh symbol."""
         if node.op == "const":
             assert isinstance(node.attrs, Const)
             return int(node.attrs.value)  # type: ignore[arg-type]
+        if node.op == "param" and node.type != PY_INT:  # a slot of its own holds the size
+            node = self.emit("cast", (node,), None, PY_INT)
         found = self.known_size(node)
         if found is not None:
             return found
         fresh = symbol(f"s{len(self.bound)}")
-        self.bound[fresh.terms[0][0][0]] = node  # type: ignore[index]
+        self.bind(fresh, node)
         return fresh
 
     def cast(self, node: Node, dtype: np.dtype | type | str) -> Node:
@@ -138,26 +156,28 @@ class Builder:
 
     # -------------------------------------------------------------- trying
 
-    def mark(self) -> tuple[int, int]:
+    def mark(self) -> tuple[int, int, int]:
         """A point to roll back to, while the same region is being built."""
-        return len(self.region.nodes), len(self._interned)
+        return len(self.region.nodes), len(self._interned), len(self.bound)
 
-    def rollback(self, mark: tuple[int, int]) -> None:
-        """Takes back every node emitted since ``mark``."""
-        nodes, interned = mark
+    def rollback(self, mark: tuple[int, int, int]) -> None:
+        """Takes back every node emitted since ``mark``, those in nested regions too."""
+        nodes, interned, bound = mark
         dropped = set(self.region.nodes[nodes:])
         del self.region.nodes[nodes:]
         while len(self._interned) > interned:
             self._interned.popitem()
-        for name in [s for s, node in self.bound.items() if node in dropped]:
-            del self.bound[name]
+        for name, node in list(self.bound.items())[bound:]:
+            if node in dropped or name in self.closed:
+                del self.bound[name]
+                self.known.pop(node, None)
 
     # -------------------------------------------------------------- regions
 
     @contextmanager
     def inside(self, region: Region) -> Iterator[None]:
         """Builds in a nested region; its nodes are not found again outside."""
-        outer, interned = self.region, len(self._interned)
+        outer, interned, bound = self.region, len(self._interned), len(self.bound)
         self.region = region
         try:
             yield
@@ -165,6 +185,8 @@ class Builder:
             self.region = outer
             while len(self._interned) > interned:
                 self._interned.popitem()
+            inner = set(region.nodes) | set(region.params)
+            self.closed |= {s for s, n in list(self.bound.items())[bound:] if n in inner}
 
     def if_(self, condition: Node, then: Region, other: Region) -> list[Node]:
         """The results of the region that is taken; both yield the same types."""
@@ -174,6 +196,38 @@ class Builder:
         node = Node("if_", (condition,), None, Tuple(types), self.line, regions)
         self.region.nodes.append(node)
         return [self.emit("get", (node,), Get(k), kind) for k, kind in enumerate(types)]
+
+    def param(self, type_: Type) -> Node:
+        """A parameter of a nested region."""
+        return Node("param", (), None, type_, self.line)
+
+    def for_(self, loop: Loop, index: Node, carried: Sequence[Carried], region: Region) -> Node:
+        """A loop over ``range(start, stop, step)``; its region has the nodes of a turn."""
+        region.params = [index, *(c.param for c in carried)]
+        region.results = [c.next for c in carried]
+        return self._loop("for_", loop, carried, region)
+
+    def while_(self, again: Node, carried: Sequence[Carried], region: Region) -> Node:
+        """A loop that runs its region until ``again`` is false."""
+        region.params = [c.param for c in carried]
+        region.results = [again, *(c.next for c in carried)]
+        return self._loop("while_", None, carried, region)
+
+    def _loop(
+        self, op: str, attrs: Attrs, carried: Sequence[Carried], region: Region
+    ) -> Node:
+        for c in carried:
+            assert c.init.type == c.param.type == c.next.type, (c.init, c.param, c.next)
+        types = Tuple(tuple(c.param.type for c in carried))
+        inits = tuple(c.init for c in carried)
+        node = Node(op, inits, attrs, types, self.line, (region,))
+        self.region.nodes.append(node)
+        return node
+
+    def get(self, node: Node, index: int) -> Node:
+        """One of several results."""
+        assert isinstance(node.type, Tuple)
+        return self.emit("get", (node,), Get(index), node.type.items[index])
 
     # -------------------------------------------------------------- typed forms
 

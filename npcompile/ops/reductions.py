@@ -31,7 +31,8 @@ COMPOSED = arguments.program_kind("composed reduction")
 def reduce_node(ctx: Context, array: Node, kind: str, axes: tuple[int, ...], keepdims: bool,
                 loop: np.dtype[Any], initial: Node | None = None) -> Node:
     """The node of one reduction; a NumPy scalar where no axis is left."""
-    assert isinstance(array.type, Array)
+    if isinstance(array.type, Scalar):
+        array = ctx.builder.full((), array)
     if not array.shape:  # an array of shape () is reduced like one of one element
         array = ctx.builder.emit("read", (array,), arguments.window((1,), (1,)),
                                  Array(array.dtype, (1,), (1,)))

@@ -25,7 +25,7 @@ from npcompile.graph.ir import (
 from npcompile.graph.types import PY_INT, Array
 from npcompile.ops.operands import ArrayRef, Cell, Operand
 from npcompile.tracing import control, handlers, making, results
-from npcompile.tracing.bytecode import RETURN, analyse
+from npcompile.tracing.bytecode import RETURN, Code, analyse
 from npcompile.tracing.inputs import Inputs, label, pinned
 from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace
 from npcompile.tracing.values import (
@@ -35,6 +35,8 @@ from npcompile.tracing.values import (
     Exits,
     Frame,
     Iterator,
+    Knowledge,
+    Scope,
     Sequence,
     Slice,
     State,
@@ -66,6 +68,9 @@ class Tracer:
         self.writes = 0  # versions written so far
         self.visible = 0  # of them, versions of memory that the caller can see
         self.consumed: set[object] = set()  # tokens of iterators that were run
+        self.scope: Scope | None = None  # the innermost loop whose body is being traced
+        self.homes: dict[Cell | Box, Scope | None] = {}  # the loop that something was made in
+        self.learned: dict[tuple[Code, int], Knowledge] = {}  # of loops, by their header
 
     # ------------------------------------------------------------------ what operators ask
 
@@ -82,8 +87,13 @@ class Tracer:
         return self.frames[-1].state.cells
 
     def version(self, cell: Cell) -> Node:
-        found: Node = self.cells.get(cell, cell.first)
-        return found
+        found: Node | None = self.cells.get(cell)
+        return self.first(cell) if found is None else found
+
+    def first(self, cell: Cell) -> Node:
+        """The version of a cell that was not written since the loop around began."""
+        scope, home = self.scope, self.homes.get(cell)
+        return cell.first if scope is None or scope is home else scope.version(cell, home)
 
     def read(self, ref: ArrayRef) -> Node:
         return self.builder.read(self.version(ref.cell), ref.window)
@@ -178,6 +188,7 @@ class Tracer:
     def register(self, made: _Made) -> _Made:
         """Notes that the program made a cell or box here."""
         self.created.append(made)
+        self.homes[made] = self.scope
         return made
 
     def known(self, value: Value) -> tuple[bool, Any]:
@@ -367,6 +378,9 @@ def trace(function: FunctionType, bound: dict[str, object], config: Config) -> T
         return _trace(tracer, function, bound)
     except Dead:
         raise tracer.refuse("raise", "every path raises: Python does") from None
+    except sizes.Unhinted as unknown:
+        reason = f"a layout depends on {unknown}, which only the run can tell"
+        raise tracer.refuse("size", reason) from None
     except Refused as refused:
         if refused.refusal.line:
             raise
@@ -392,8 +406,8 @@ def _trace(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> 
         if isinstance(cell, Cell) and cell.param >= 0
     }
     graph = Graph(function.__qualname__, tracer.root, result, tracer.facts, finals)
-    computed = {s: node for s, node in tracer.builder.bound.items() if node.op != "param"}
-    graph.bound.update(computed)
+    params = set(tracer.root.params)
+    graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)
     inputs = tracer.inputs
     return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, function.__code__)
 
