@@ -17,6 +17,7 @@ from npcompile.graph.builder import Builder
 from npcompile.graph.interpret import interpret as meaning
 from npcompile.graph.ir import (
     Check,
+    Frame,
     Graph,
     HostCall,
     Items,
@@ -33,7 +34,7 @@ from npcompile.graph.ir import (
 )
 from npcompile.graph.layout import k_strides
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import BOOL, FLOAT, INT, Array, Scalar, contiguous
+from npcompile.graph.types import BOOL, FLOAT, INT, Array, Nothing, Scalar, contiguous
 from npcompile.ops.canonical import reduce as canonical
 from npcompile.program import interpret, show, verify
 from npcompile.program.ir import Kernel, Program
@@ -388,16 +389,32 @@ def test_checks_come_before_later_writes() -> None:
     assert not args[0].any()
 
 
-def test_leaving_after_an_effect_is_refused() -> None:
+def test_leaving_after_an_effect() -> None:
+    d = Drawing()
+    b = d.builder
+    x = d.array((N,))
+    new = b.write(x, b.const(np.float64(0)), Window(0, (N,), (1,)))
+    twice = b.map("add", [new, b.const(np.float64(2))], FLOAT)
+    holds = b.map("lt", [b.element(new, Window(0, (), ())), b.const(np.float64(0))], BOOL)
+    resume = Resume((Frame(None, 0, (("x", SameParam(0)),), (NewArray(1, twice),)),))
+    b.emit("check", (holds,), Check("no", resume), Nothing())
+    d.finals[0] = new
+    program = compile_graph(d.graph())
+    args = copies(d.args)
+    status, held = interpret.interpret(program, args)
+    assert status == 0
+    assert held[0] is args[0]
+    assert not args[0].any()
+    assert np.array_equal(held[1], np.full_like(args[0], 2.0))
+
+
+def test_a_rerun_after_an_effect_is_refused() -> None:
     d = Drawing()
     b = d.builder
     x = d.array((N,))
     new = b.write(x, b.const(np.float64(0)), Window(0, (N,), (1,)))
     holds = b.map("lt", [b.element(new, Window(0, (), ())), b.const(np.float64(1))], BOOL)
-    from npcompile.graph.ir import Frame, Nothing
-
-    resume = Resume((Frame(None, 0, (), ()),))
-    b.emit("check", (holds,), Check("no", resume), Nothing())
+    b.emit("check", (holds,), Check("no", Resume(())), Nothing())
     d.finals[0] = new
     with pytest.raises(Refused):
         compile_graph(d.graph())

@@ -44,6 +44,7 @@ from npcompile.program.ir import (
     Value,
     ViewResult,
     While,
+    container,
 )
 
 DONE = -1
@@ -88,7 +89,8 @@ def interpret(
     Returns
     -------
     status, result
-        :data:`DONE` and the function's result, or the number of the check that failed and None.
+        :data:`DONE` and the function's result, or the number of the check that failed and a list
+        of what its exit holds (None: it has no frames).
     """
     raised: set[str] = set() if flags is None else flags
     with np.errstate(all="call", call=lambda what, _: raised.add(FLAGS[what])):
@@ -116,7 +118,11 @@ class _Run:
             if buffer.kind == "scalar":
                 self.memory[buffer] = np.zeros((), buffer.dtype)
         status = self.block(self.program.body)
-        return (status, self.result(self.program.result, params) if status == DONE else None)
+        if status == DONE:
+            return status, self.result(self.program.result, params)
+        way_out = self.program.resumes[status]
+        held = [self.result(result, params) for result in way_out.held()]
+        return status, held if way_out.frames else None
 
     def size(self, size: Size) -> int:
         return evaluate(size, self.symbols.__getitem__)
@@ -160,12 +166,15 @@ class _Run:
             case Bind():
                 self.symbols[statement.symbol] = int(self.memory[statement.buffer])
             case Check():
-                return DONE if self.memory[statement.buffer] else statement.number
+                if not self.memory[statement.buffer]:
+                    self.block(statement.leaving)
+                    return statement.number
             case Call():
                 self.call(statement)
             case For():
                 trips = (statement.start, statement.stop, statement.step)
-                for index in range(*map(self.size, trips)):
+                turns = range(*map(self.size, trips))
+                for index in reversed(turns) if statement.parallel else turns:
                     self.symbols[statement.symbol] = index
                     if (status := self.block(statement.body)) != DONE:
                         return status
@@ -279,10 +288,7 @@ class _Run:
                 return self.objects[-result.ident]
 
     def items(self, result: ItemsResult, params: Sequence[Any]) -> Any:
-        items = [self.result(item, params) for item in result.items]
-        if result.kind is dict:
-            return dict(zip(result.keys, items, strict=True))
-        return result.kind(items) if result.kind in (tuple, list) else result.kind(*items)
+        return container(result, [self.result(item, params) for item in result.items])
 
 
 class _Place:

@@ -6,9 +6,9 @@
     stmt    ::= Alloc b | Free b
               | Kernel(axes; values; stores; reduction)
               | Bind symbol := scalar buffer          a computed integer becomes a size
-              | Check(scalar buffer, reason, resume)
+              | Check(scalar buffer, reason, exit; block)     the block runs if the check fails
               | Call(host function, buffers in, buffers out)
-              | For(symbol, start, stop, step; block) | While(block, scalar)
+              | For(symbol, start, stop, step; block; parallel?) | While(block, scalar)
               | If(scalar; block, block)
     kernel  ::= axes (name, extent), slowest first
                 values  in order, each  Load(buffer, index) | Const | AxisIndex | SizeValue
@@ -19,7 +19,8 @@
 Reads and writes of one buffer keep statement order; that order is memory order.  A number is a
 buffer of kind scalar, loaded and stored at index 0.  Within a kernel every axis that no reduction
 runs over is parallel: iterations may run in any order and side by side.  Kernels know nothing of a
-device.
+device.  So may the turns of a parallel For, which holds kernels and memory only: what is allocated
+inside is a turn's own.
 
 Order of a reduction (the canonical order of sums, NumPy >= 2.3): kept axes and reduced axes stand
 in the kernel's axis order, slowest first.  For each kept index the accumulator starts as
@@ -31,13 +32,14 @@ accumulator.  Everything else accumulates element by element.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal, Union
+from typing import Any, Literal, Union
 
 import numpy as np
 
 from npcompile.core.sizes import Predicate, Size, Symbol
-from npcompile.graph.ir import HostCall, Number, Resume, Table, Window
+from npcompile.graph.ir import HostCall, Number, Table, Window
 from npcompile.graph.types import INT
 
 
@@ -177,11 +179,15 @@ class Bind:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Check:
-    """Leave for Python where the bool scalar is false; ``number`` indexes ``program.resumes``."""
+    """Leave for Python where the bool scalar is false; ``number`` indexes ``program.resumes``.
+
+    ``leaving`` runs only then: it makes what Python needs to go on.
+    """
 
     buffer: Buffer
     reason: str
     number: int
+    leaving: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +216,7 @@ class For:
     stop: Size
     step: Size
     body: tuple[Statement, ...]
+    parallel: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,13 +289,56 @@ class ItemsResult:
 Result = Union[ParamResult, BufferResult, ViewResult, ScalarResult, StaticResult, ItemsResult]
 
 
+def container(result: ItemsResult, items: list[Any]) -> Any:
+    """The object that a container result stands for."""
+    kind: Any = result.kind
+    if kind is dict:
+        return dict(zip(result.keys, items, strict=True))
+    if kind is slice:
+        return slice(*items)
+    if hasattr(kind, "_make"):  # a named tuple class
+        return kind._make(items)
+    if issubclass(kind, Iterator):  # over what is left
+        return iter(items if kind is type(iter([])) else tuple(items))
+    return kind(items)
+
+
+# ------------------------------------------------------------------ leaving
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Suspended:
+    """One Python frame to go on in: :class:`npcompile.graph.ir.Frame`, with results."""
+
+    code: Any
+    offset: int
+    local: tuple[tuple[str, Result], ...]
+    stack: tuple[Result, ...]
+    owner: Any = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exit:
+    """Where Python goes on if a check fails, the innermost frame last.  Without frames it runs
+    the function from the start: nothing that a caller can see has happened yet."""
+
+    reason: str = ""
+    frames: tuple[Suspended, ...] = ()
+
+    def held(self) -> Iterator[Result]:
+        """What the frames hold: for each its variables, then its stack."""
+        for frame in self.frames:
+            yield from (result for _, result in frame.local)
+            yield from frame.stack
+
+
 @dataclass(eq=False, slots=True)
 class Program:
     """A scheduled function.
 
     ``params`` are the buffers of the parameters in order; ``guards`` the predicates on sizes under
     which the program is valid; ``written`` the parameters that it writes; ``resumes`` what the
-    checks refer to; ``resume_values`` the buffers that each of them needs alive.
+    checks refer to.
     """
 
     name: str
@@ -299,5 +349,5 @@ class Program:
     guards: list[Predicate]
     written: frozenset[int] = frozenset()
     int_symbols: dict[int, Symbol] = field(default_factory=dict)
-    resumes: list[Resume] = field(default_factory=list)
+    resumes: list[Exit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # fusions made and refused, for explain()

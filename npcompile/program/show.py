@@ -74,13 +74,14 @@ def _statement(statement: Statement) -> list[str]:
             return [f"bind {statement.symbol!r} = {statement.buffer.name}"]
         case Check():
             return [f"check {statement.buffer.name} else exit {statement.number}: "
-                    f"{statement.reason}"]
+                    f"{statement.reason}", *_block(statement.leaving, "  ")]
         case Call():
             inputs = ", ".join(f"{v.buffer.name}{_window(v.window)}" for v in statement.inputs)
             outputs = ", ".join(b.name for b in statement.outputs)
             return [f"call {outputs} = {statement.function.path}({inputs})"]
         case For():
-            head = f"for {statement.symbol!r} in {statement.start!r} : {statement.stop!r}"
+            word = "parallel for" if statement.parallel else "for"
+            head = f"{word} {statement.symbol!r} in {statement.start!r} : {statement.stop!r}"
             return [f"{head} : {statement.step!r}:", *_block(statement.body, "  ")]
         case While():
             return ["do:", *_block(statement.body, "  "), f"while {statement.again.name}"]

@@ -93,7 +93,7 @@ class _Verifier:
             case Check():
                 self.number(statement.buffer, "check")
                 self.require(statement.buffer.dtype == BOOL, "a check tests a bool")
-                self.require(statement.number < len(self.program.resumes), "no such resume")
+                self.leaving(statement)
             case Call():
                 for view in statement.inputs:
                     self.uses(view.buffer, "call")
@@ -103,6 +103,8 @@ class _Verifier:
                 for size in (statement.start, statement.stop, statement.step):
                     self.size(size, "for")
                 self.symbols.add(statement.symbol)
+                if statement.parallel:
+                    self.turns(statement)
                 self.block(statement.body)
             case While():
                 self.block(statement.body)
@@ -114,6 +116,29 @@ class _Verifier:
                 after, self.alive = self.alive, before
                 self.block(statement.orelse)
                 self.require(after == self.alive, "the arms of an if leave other buffers alive")
+
+    def turns(self, loop: For) -> None:
+        """A parallel loop: kernels and memory that is allocated and freed inside."""
+        self.require(all(isinstance(s, (Alloc, Free, Kernel)) for s in loop.body),
+                     "a parallel for holds kernels and memory only")
+        made = {s.buffer for s in loop.body if isinstance(s, Alloc)}
+        self.require(made == {s.buffer for s in loop.body if isinstance(s, Free)},
+                     "a parallel for frees what it allocates")
+        for kernel in loop.body:
+            if isinstance(kernel, Kernel):
+                written = [store.buffer for store in kernel.stores]
+                written += [reduce.buffer for reduce in kernel.reductions]
+                self.require(bool(kernel.axes) and all(b.kind != "scalar" for b in written),
+                             f"kernel {kernel.name} of a parallel for makes a number")
+
+    def leaving(self, check: Check) -> None:
+        self.require(check.number < len(self.program.resumes), "no such exit")
+        before = set(self.alive)
+        self.block(check.leaving)
+        for result in self.program.resumes[check.number].held():
+            for buffer in _result_buffers(result):
+                self.uses(buffer, f"exit {check.number}")
+        self.alive = before
 
     def uses(self, buffer: Buffer, where: str) -> None:
         self.require(buffer in self.alive, f"{where}: {buffer.name} is not allocated")

@@ -18,6 +18,7 @@ from npcompile.program.ir import (
     ScalarResult,
     StaticResult,
     ViewResult,
+    container,
 )
 from npcompile.runtime.guards import WRITEABLE, Sizes
 from npcompile.runtime.layout import Layout
@@ -73,23 +74,10 @@ def assemble(result: Result, leaf: Callable[[Result], Any], made: dict[int, Any]
     items = [assemble(item, leaf, made) for item in result.items]
     if result.ident in made:
         return made[result.ident]
-    thing = _container(result, items)
+    thing = container(result, items)
     if result.ident:
         made[result.ident] = thing
     return thing
-
-
-def _container(result: ItemsResult, items: list[Any]) -> Any:
-    kind: Any = result.kind
-    if kind is dict:
-        return dict(zip(result.keys, items))
-    if kind is slice:
-        return slice(*items)
-    if hasattr(kind, "_make"):  # a named tuple class
-        return kind._make(items)
-    if issubclass(kind, Iterator):  # over what is left
-        return iter(items if kind is type(iter([])) else tuple(items))
-    return kind(items)
 
 
 class Boxing:

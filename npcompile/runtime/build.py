@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,14 +20,23 @@ MISS = object()
 
 
 class Left(Exception):
-    """Compiled code was left: a check failed (``number``), or it ran to its end and raised
-    floating-point ``flags``; then ``result`` is what it returned."""
+    """Compiled code was left, having raised floating-point ``flags``: a check failed (``number``,
+    not negative), or it ran to its end and ``result`` is what it returned.
+
+    ``held`` is what the frames of the check's exit hold: variables and stacks in order.
+    """
 
     def __init__(
-        self, reason: str, number: int = -1, flags: frozenset[str] = frozenset(), result: Any = None
+        self,
+        reason: str,
+        number: int = -1,
+        flags: frozenset[str] = frozenset(),
+        result: Any = None,
+        held: Sequence[Any] = (),
     ) -> None:
         super().__init__(reason)
-        self.reason, self.number, self.flags, self.result = reason, number, flags, result
+        self.reason, self.number, self.flags = reason, number, flags
+        self.result, self.held = result, held
 
 
 @dataclass(eq=False)

@@ -20,11 +20,12 @@ import numpy as np
 from npcompile.core import logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
+from npcompile.program.ir import Exit
 from npcompile.program.show import show
-from npcompile.runtime import build, flags, match, wiring
+from npcompile.runtime import build, flags, match, resume, wiring
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.checked import checked
-from npcompile.runtime.entry import OVERLAP, STALE
+from npcompile.runtime.entry import FLAGS, OVERLAP, STALE
 from npcompile.runtime.interpreted import interpreted
 from npcompile.runtime.native import Native, Probe, native
 from npcompile.runtime.parameters import Parameters
@@ -166,7 +167,7 @@ class Dispatcher:
         try:
             result = version.run(tuple(bound.values()), leaves)
         except Left as found:
-            left = found
+            left = found.with_traceback(None)  # else a cycle would keep the arguments alive
         if left is not None:
             return self.leave(version, left, args, kwargs, saved)
         if result is not MISS:
@@ -289,24 +290,54 @@ class Dispatcher:
         saved: list[tuple[Any, Any]] | None = None,
     ) -> Any:
         """Goes on in Python after a failed check or floating-point exceptions."""
-        if left.flags:
+        graph = version.trace.graph
+        way_out = version.executable.program.resumes[left.number] if left.number >= 0 else Exit()
+        if left.number == FLAGS or way_out.frames:
             wanted = flags.wanted(left.flags)
-            if not wanted:
-                return left.result
-            if version.trace.graph.written and saved is None:
-                if flags.ambiguous(version.trace.graph):
-                    version.cautious = True
-                    self.on_version()
-                flags.report(version.trace.graph, wanted, self.function)
-                return left.result
-            for array, copy in saved or ():
+            if saved is None or not wanted:
+                if wanted and (graph.written or way_out.frames):
+                    self._report(version, wanted)
+                elif wanted:  # nothing has happened yet
+                    return self._rerun(version, left, args, kwargs)
+                if left.number == FLAGS:
+                    return left.result
+                return self._go_on(version, left, way_out, args, kwargs)
+            for array, copy in saved:
                 array[...] = copy
         if left.number == OVERLAP:
             overlap = Refusal("arguments", left.reason)
             return self._python(overlap, args, kwargs, self.mode())
+        return self._rerun(version, left, args, kwargs)
+
+    def _rerun(self, version: Version, left: Left, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """Runs the function in Python from its start: no caller could see that it has begun."""
+        self._count(version, left)
+        return self.function(*args, **kwargs)
+
+    def _go_on(
+        self, version: Version, left: Left, way_out: Exit, args: tuple[Any, ...], kwargs: Any
+    ) -> Any:
+        """Goes on in Python where a check has failed, in the middle of the function."""
+        self._count(version, left)
+        bound = self.bind(args, kwargs) or {}
+        held = iter(left.held)
+        frames = resume.activations(
+            way_out,
+            lambda _: next(held),
+            lambda owner: match.fetch(owner, bound, self.function),
+        )
+        return resume.prepare(frames)()
+
+    def _count(self, version: Version, left: Left) -> None:
         version.exits[left.reason] += 1
         logs.log("exits", lambda: f"{self.function.__qualname__}: {left.reason}")
-        return self.function(*args, **kwargs)
+
+    def _report(self, version: Version, wanted: list[str]) -> None:
+        """Tells of floating-point exceptions of a run that can't be repeated."""
+        if flags.ambiguous(version.trace.graph):
+            version.cautious = True
+            self.on_version()
+        flags.report(version.trace.graph, wanted, self.function)
 
     def _python(
         self, refusal: Refusal, args: tuple[Any, ...], kwargs: Any, mode: Deterministic

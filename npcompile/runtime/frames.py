@@ -58,10 +58,10 @@ class FrameReader:
 
     def array(self, buffer: Buffer) -> Any:
         """The array object of a parameter or result."""
-        address = self._slots[self._frame.object(buffer)]
-        if not address:
+        slot = self._frame.object(buffer)
+        if not self._slots[slot]:
             raise ValueError(f"{buffer.name} has not been made")
-        return ctypes.cast(address, ctypes.py_object).value
+        return ctypes.py_object.from_buffer(self._slots, 8 * slot).value
 
     def number(self, buffer: Buffer, origin: str) -> Any:
         """The number in a scalar buffer."""

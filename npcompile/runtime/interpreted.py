@@ -9,6 +9,7 @@ from npcompile.graph.ir import Graph
 from npcompile.program.ir import Program
 from npcompile.runtime import match
 from npcompile.runtime.build import MISS, Executable, Left
+from npcompile.runtime.entry import FLAGS
 from npcompile.tracing.sources import Trace
 
 
@@ -19,9 +20,13 @@ def interpreted(traced: Trace, graph: Graph, program: Program) -> Executable:
     def run(leaves: tuple[Any, ...]) -> Any:
         if not match.accepts(traced, leaves):
             return MISS
-        status, result = execute(leaves)
+        raised: set[str] = set()
+        status, result = execute(leaves, raised)
         if status >= 0:
-            raise Left(f"check {status}", status)
+            reason = program.resumes[status].reason
+            raise Left(reason, status, frozenset(raised), held=result or ())
+        if raised:
+            raise Left("floating-point exceptions", FLAGS, frozenset(raised), result)
         return result
 
     return Executable(graph, program, run)

@@ -132,6 +132,13 @@ class _Writer:
         return _TESTS[guard.kind].format(self.source(guard.source), self.constant(wanted))
 
 
+def fetch(source: Source | None, bound: dict[str, Any], function: FunctionType) -> Any:
+    """What a source holds in a call."""
+    writer = _Writer()
+    text = writer.source(source)
+    return eval(text, {**writer.scope, "b": bound, "f": function})
+
+
 def same_constant(a: Any, b: Any) -> bool:
     """Whether two constants can stand for one another: same type, same value, same sign of zero."""
     if type(a) is not type(b):

@@ -20,6 +20,7 @@ from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.cache import Record, Store
 from npcompile.runtime.callable import FunctionBase, install
 from npcompile.runtime.entry import FLAGS, OVERLAP, STALE, emit_entry
+from npcompile.runtime.frames import FrameReader
 from npcompile.runtime.helpers import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
 from npcompile.runtime.state import State
 from npcompile.runtime.wiring import Wiring
@@ -69,7 +70,7 @@ def native(
         pool.ensure()
 
     def on_exit(function: Any, number: int, flags: int, what: Any, *args: Any, **kw: Any) -> Any:
-        return leave(made, _left(program, number, flags, what), function, args)
+        return leave(made, _left(program, frame, number, flags, what), function, args)
 
     result = program.result
     state = State(
@@ -141,7 +142,8 @@ def _host_object(described: object) -> Any:
     return import_path(described.path) if isinstance(described, HostCall) else described
 
 
-def _left(program: Program, number: int, flags: int, what: Any) -> Left:
+def _left(program: Program, frame: Frame, number: int, flags: int, what: Any) -> Left:
+    """Why compiled code was left; what Python needs is boxed while the frame is there."""
     names = frozenset(name for bit, name in _FLAG_NAMES.items() if flags & bit)
     if number == FLAGS:
         return Left("floating-point exceptions", number, names, what)
@@ -149,4 +151,6 @@ def _left(program: Program, number: int, flags: int, what: Any) -> Left:
         return Left("arrays that overlap and are written", number)
     if number == STALE:
         return Left("a global or a closure changed", number)
-    return Left(f"check {number}", number)
+    way_out = program.resumes[number]
+    held = list(map(FrameReader(program, frame, what).box, way_out.held()))
+    return Left(way_out.reason, number, names, held=held)

@@ -36,7 +36,8 @@ from itertools import takewhile
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from npcompile.graph.ir import Resume, Tree
+from npcompile.graph.ir import Resume
+from npcompile.program.ir import Exit
 from npcompile.tracing.values import NULL
 
 _STATE = ".state"
@@ -81,9 +82,10 @@ class Activation:
 
 
 def activations(
-    resume: Resume, value: Callable[[Tree], object], function: Callable[[Any], FunctionType]
+    resume: Resume | Exit, value: Callable[[Any], object], function: Callable[[Any], FunctionType]
 ) -> list[Activation]:
-    """The frames of a resume descriptor: ``value`` boxes a tree, ``function`` finds an owner."""
+    """The frames of a resume descriptor: ``value`` boxes what a variable or a stack slot holds
+    (frame by frame, variables first), ``function`` finds an owner."""
     found = []
     for frame in resume.frames:
         owner = function(frame.owner)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from npcompile.graph.ir import Graph, Node, Window, result_nodes
 from npcompile.graph.types import Array, Scalar
+from npcompile.schedule.exits import held
 
 END = 1 << 60
 #: costs of primitives in additions; what moves or converts bits is free
@@ -46,6 +47,8 @@ class Demand:
             self.consumers[arg].append(node)
             self.last_use[arg] = max(self.last_use.get(arg, -1), here)
             self.last_need[arg] = max(self.last_need.get(arg, -1), need)
+        for value in held(node):  # computed only if the check fails, but from the same memory
+            self.last_use[value] = max(self.last_use.get(value, -1), here)
 
     def ordered(self, node: Node) -> bool:
         """Whether a node happens at its own place; others are computed where they are needed."""

@@ -101,7 +101,7 @@ def disjoint(facts: Facts, a: Box, b: Box) -> bool:
     common: one ends before the other begins."""
     if a == b:
         return False
-    first, second = _span(facts, a), _span(facts, b)
+    first, second = span(facts, a), span(facts, b)
     if first is None or second is None:
         return False
     return bool(
@@ -109,7 +109,7 @@ def disjoint(facts: Facts, a: Box, b: Box) -> bool:
     )
 
 
-def _span(facts: Facts, box: Box) -> tuple[Size, Size] | None:
+def span(facts: Facts, box: Box) -> tuple[Size, Size] | None:
     """The lowest and the highest element of a box that is not empty."""
     low, lengths, steps = box
     high = low

@@ -8,16 +8,16 @@ Writes happen at their own place, straight into the memory of the version before
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, Union, cast
+from typing import Literal, cast
 
 import numpy as np
 
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Facts, Size, Symbol
+from npcompile.core.sizes import Facts, Size
 from npcompile.graph import layout
-from npcompile.graph.ir import Check as CheckAttrs
 from npcompile.graph.ir import Const as ConstAttrs
 from npcompile.graph.ir import (
     Get,
@@ -25,7 +25,6 @@ from npcompile.graph.ir import (
     HostCall,
     Node,
     Param,
-    Resume,
     SizeOf,
     Table,
     Window,
@@ -35,38 +34,14 @@ from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Nothing, Scalar, Tuple
 from npcompile.program.ir import Apply, AxisIndex, Const, SizeValue
 from npcompile.schedule.demand import COSTS, END, HEAVY, LIMIT, Demand, is_number
+from npcompile.schedule.exits import check
 from npcompile.schedule.memory import Access, Memory, Place, overlap
 from npcompile.schedule.nest import AxisMap, Nest, Put
 from npcompile.schedule.reductions import reduce
+from npcompile.schedule.steps import Binding, Host, Leave, Step
 from npcompile.schedule.writes import write
 
 Key = tuple[Node, AxisMap]
-Step = Union[Nest, "Leave", "Binding", "Host"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Leave:
-    """A check in the making."""
-
-    memory: Memory
-    reason: str
-    number: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Binding:
-    symbol: Symbol
-    memory: Memory
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Host:
-    """A host call in the making."""
-
-    function: HostCall
-    inputs: tuple[tuple[Place, np.dtype], ...]
-    outputs: tuple[Memory, ...]
-    line: int
 
 
 class Scheduler:
@@ -85,11 +60,11 @@ class Scheduler:
         self.steps: list[Step] = []
         self.memories: list[Memory] = []
         self.params: list[Memory] = []
-        self.resumes: list[Resume] = []
+        self.exits: list[Leave] = []
         self.notes: list[str] = []
         self.names: set[str] = set()
         self.now = -1
-        self.effects = False  # whether Python could see that something has happened
+        self.written = False  # whether memory that the caller sees has been changed
         self.returned = {n for n in result_nodes(graph.result) if isinstance(n.type, Array)}
         self.binds = {node: name for name, node in graph.bound.items()}
         for node in graph.params:
@@ -108,6 +83,16 @@ class Scheduler:
             if node in self.binds and node.op != "param":
                 self.bind(node)
         self.now = END
+
+    @contextmanager
+    def aside(self, steps: list[Step]) -> Iterator[None]:
+        """Schedules into other steps; what they compute is unknown afterwards."""
+        before = self.steps, self.place, self.live
+        self.steps, self.place, self.live = steps, dict(self.place), dict(self.live)
+        try:
+            yield
+        finally:
+            self.steps, self.place, self.live = before
 
     # ------------------------------------------------------------------ memories
 
@@ -216,13 +201,7 @@ class Scheduler:
             raise refuse("get", "of a value that has no parts in memory", node.line)
 
     def _check(self, node: Node) -> None:
-        attrs = cast(CheckAttrs, node.attrs)
-        if self.effects and attrs.resume.frames:
-            raise refuse("check", "leaving compiled code after something visible has happened",
-                         node.line)
-        memory = self.number(node.args[0])
-        self.resumes.append(attrs.resume)
-        self.steps.append(Leave(memory, attrs.reason, len(self.resumes) - 1))
+        check(self, node)
 
     def bind(self, node: Node) -> None:
         """From here on a symbol stands for a computed number."""
@@ -251,7 +230,6 @@ class Scheduler:
         elif outputs:
             self.place[node] = outputs[0].whole(self.facts)
         self.steps.append(Host(function, tuple(inputs), tuple(outputs), node.line))
-        self.effects = True
 
     def _region(self, node: Node) -> None:
         raise refuse(node.op.rstrip("_"), "traced control flow can't be scheduled yet", node.line)

@@ -33,7 +33,7 @@ def write(s: Scheduler, node: Node) -> None:
     if stays:
         s.place[value] = target
     s.place[node] = whole
-    s.effects |= whole.memory.kind == "param"
+    s.written |= whole.memory.kind == "param"
 
 
 def _own(s: Scheduler, node: Node) -> Place:

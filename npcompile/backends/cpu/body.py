@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from npcompile.backends.cpu import kernels
+from npcompile.backends.cpu import kernels, turns
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE, RAISED, Frame
 from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, new_array
@@ -30,6 +30,7 @@ from npcompile.program.ir import (
     Statement,
     While,
 )
+
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
@@ -62,6 +63,7 @@ class _Body:
         self.calls = HostCalls(self.slots, self.objects, lambda: self.leave(i64(RAISED)))
         self.kernels = 0
         self.status = self.f.alloca("i64")
+        self.shared = self.f.alloca("i64", 2)  # with the turns of a parallel loop
 
     def emit(self) -> Emitted:
         f = self.f
@@ -112,9 +114,9 @@ class _Body:
                 wide = value if dtype.itemsize == 8 else self.f.convert(signed, value, "i64")
                 self.slots.set_symbol(statement.symbol, wide)
             case Check():
-                (holds,) = self.slots.number(statement.buffer)
-                fails = self.f.binary("xor", holds, literal("i1", True))
-                self.leave_if(fails, i64(statement.number))
+                self.check(statement)
+            case For(parallel=True):
+                self.turns(statement)
             case For():
                 self.loop(statement)
             case While():
@@ -124,23 +126,53 @@ class _Body:
             case Call():
                 self.calls.emit(statement)
 
-    def loop(self, loop: For) -> None:
-        """The step may be of either sign: trips are counted."""
+    def trips(self, start: Value, stop: Value, step: Value) -> Value:
+        """Turns of a loop; the step may be of either sign."""
         f = self.f
-        start, stop, step = (self.size(s) for s in (loop.start, loop.stop, loop.step))
         distance = f.binary("sub", stop, start)
         up = f.icmp("slt", i64(0), step)
         # trips = ceil(distance / step), at least 0
         last = f.binary("sub", f.binary("add", distance, step),
                         f.select(up, i64(1), i64(-1)))
         nonzero = f.select(f.icmp("eq", step, i64(0)), i64(1), step)
-        trips = f.binary("sdiv", last, nonzero)
+        return f.binary("sdiv", last, nonzero)
+
+    def check(self, check: Check) -> None:
+        (holds,) = self.slots.number(check.buffer)
+        out, on = self.f.name_for("out"), self.f.name_for("on")
+        self.f.branch(holds, on, out)
+        self.f.label(out)
+        self.block(check.leaving)
+        self.leave(i64(check.number))
+        self.f.label(on)
+
+    def loop(self, loop: For) -> None:
+        f = self.f
+        start, stop, step = (self.size(s) for s in (loop.start, loop.stop, loop.step))
+        trips = self.trips(start, stop, step)
         self.depth += 1
         with f.loop(i64(0), trips) as running:
             value = f.binary("add", start, f.binary("mul", running.index, step))
             self.slots.set_symbol(loop.symbol, value)
             self.block(loop.body)
         self.depth -= 1
+
+    def turns(self, loop: For) -> None:
+        """A parallel loop."""
+        f, sizes = self.f, Sizes(self.slots)
+        name = f"k{self.kernels}"
+        self.kernels += 1
+        turns.emit(self.module, self.frame, loop, name, self.target)
+        trips = self.trips(sizes(loop.start), sizes(loop.stop), sizes(loop.step))
+        failed = f.offset(self.shared, "i64", i64(1))
+        f.store(self.slots.pointer, self.shared)
+        f.store(i64(0), failed)
+        work = f.binary("mul", sizes(turns.work(loop)), trips)
+        self.call(name, self.shared, trips, work, 1)
+        short = f.icmp("ne", f.load(failed, "i64"), i64(0))
+        with f.when(short):
+            f.call("PyErr_NoMemory", ("ptr", 1))
+        self.leave_if(short, i64(RAISED))
 
     def repeat(self, loop: While) -> None:
         f = self.f
@@ -209,23 +241,32 @@ class _Body:
                             self.parallel)
         f, sizes = self.f, Sizes(self.slots)
         extent = sizes(made.extent)
-        if not self.parallel or made.extent == 1:
+        if made.extent == 1:
             f.run_here(name, self.slots.pointer, i64(0), extent)
             return
         work = sizes(product(made.work) * (len(kernel.values) + len(kernel.stores)))
+        self.call(name, self.slots.pointer, extent, work, made.unit)
+
+    def call(self, name: str, argument: Value, extent: Value, work: Value, unit: int) -> None:
+        """Runs a function over a range, by threads if there is enough to do."""
+        f = self.f
+        if not self.parallel:
+            f.run_here(name, argument, i64(0), extent)
+            return
         wide, narrow, after = (f.name_for(stem) for stem in ("wide", "narrow", "after"))
         f.branch(f.icmp("slt", i64(kernels.PARALLEL_WORK), work), wide, narrow)
         f.label(wide)
-        f.run("npc_pool_run", Value(f"@{name}", "ptr"), self.slots.pointer, extent, i64(made.unit))
+        f.run("npc_pool_run", Value(f"@{name}", "ptr"), argument, extent, i64(unit))
         f.jump(after)
         f.label(narrow)
-        f.run_here(name, self.slots.pointer, i64(0), extent)
+        f.run_here(name, argument, i64(0), extent)
         f.jump(after)
         f.label(after)
 
 
 def _loops(body: tuple[Statement, ...]) -> bool:
     return any(
-        isinstance(s, (For, While)) or (isinstance(s, If) and (_loops(s.then) or _loops(s.orelse)))
+        isinstance(s, While) or (isinstance(s, For) and not s.parallel)
+        or (isinstance(s, If) and (_loops(s.then) or _loops(s.orelse)))
         for s in body
     )

@@ -18,6 +18,7 @@ from npcompile.core.sizes import Symbol, symbols
 from npcompile.program.ir import (
     Bind,
     Buffer,
+    Check,
     For,
     If,
     Program,
@@ -66,6 +67,8 @@ class Frame:
             elif isinstance(statement, If):
                 self._block(statement.then)
                 self._block(statement.orelse)
+            elif isinstance(statement, Check):
+                self._block(statement.leaving)
 
     def data(self, buffer: Buffer) -> int:
         return self._slots["data", buffer]

@@ -1,0 +1,116 @@
+"""When the memory of a program is taken and given back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+from npcompile.core.sizes import Symbol, symbols
+from npcompile.program.ir import (
+    Alloc,
+    Bind,
+    Buffer,
+    Call,
+    Check,
+    For,
+    Free,
+    If,
+    Kernel,
+    Load,
+    Statement,
+    While,
+)
+
+
+def touched(statement: Statement) -> list[Buffer]:
+    """The buffers that a statement touches, but those that it makes and frees itself."""
+    match statement:
+        case Kernel():
+            loads = [v.buffer for v in statement.values if isinstance(v, Load)]
+            stores = [store.buffer for store in statement.stores]
+            return loads + stores + [reduce.buffer for reduce in statement.reductions]
+        case Call():
+            return [view.buffer for view in statement.inputs] + list(statement.outputs)
+        case Check():
+            return [statement.buffer, *_inside(statement.leaving)]
+        case Bind():
+            return [statement.buffer]
+        case For():
+            return _inside(statement.body)
+        case While():
+            return [*_inside(statement.body), statement.again]
+        case If():
+            return [statement.condition, *_inside(statement.then), *_inside(statement.orelse)]
+    return []
+
+
+def _inside(body: tuple[Statement, ...]) -> list[Buffer]:
+    own = {s.buffer for s in body if isinstance(s, Alloc)}
+    return [b for statement in body for b in touched(statement) if b not in own]
+
+
+def allocate(
+    body: Sequence[Statement], results: Sequence[Buffer] = (), known: Set[Buffer] = frozenset()
+) -> tuple[Statement, ...]:
+    """Allocates each buffer just before its first use and frees it just after its last.
+
+    What only one statement with a block uses is made inside it; not in each turn of a loop, if its
+    size is known before.  ``known`` is there already; ``results`` are made even if nothing is
+    stored.
+    """
+    uses = [list(dict.fromkeys(touched(statement))) for statement in body]
+    count = Counter(buffer for buffers in uses for buffer in buffers)
+    last = {buffer: k for k, buffers in enumerate(uses) for buffer in buffers}
+    made = {s.buffer for s in body if isinstance(s, Alloc)}
+    seen = made | known
+    out: list[Statement] = []
+    for k, (statement, buffers) in enumerate(zip(body, uses)):
+        mine = [
+            b for b in buffers
+            if b not in seen and b.kind in ("temp", "result")
+            and not (count[b] == 1 and _is_inner(statement, b))
+        ]
+        out += map(Alloc, mine)
+        seen = seen | set(mine)
+        out.append(_nested(statement, seen))
+        out += [Free(b) for b in buffers if last[b] == k and b.kind == "temp" and b not in known
+                and b in seen]
+    return (*out, *[Alloc(b) for b in results if b not in seen])
+
+
+def _is_inner(statement: Statement, buffer: Buffer) -> bool:
+    """Whether a buffer that only this statement touches is made inside its blocks."""
+    match statement:
+        case Check() | If():
+            return True
+        case For() | While():
+            sizes = (*buffer.shape, *buffer.strides)
+            return not _bound(statement).isdisjoint(name for s in sizes for name in symbols(s))
+    return False
+
+
+def _bound(statement: Statement) -> set[Symbol]:
+    """The symbols that get their values in a statement."""
+    match statement:
+        case Bind():
+            return {statement.symbol}
+        case For():
+            return {statement.symbol}.union(*map(_bound, statement.body))
+        case While():
+            return set[Symbol]().union(*map(_bound, statement.body))
+        case If():
+            return set[Symbol]().union(*map(_bound, (*statement.then, *statement.orelse)))
+    return set()
+
+
+def _nested(statement: Statement, known: Set[Buffer]) -> Statement:
+    match statement:
+        case Check() if statement.leaving:
+            return replace(statement, leaving=allocate(statement.leaving, (), known))
+        case If():
+            arms = (allocate(arm, (), known) for arm in (statement.then, statement.orelse))
+            return replace(statement, **dict(zip(("then", "orelse"), arms)))
+        case While() | For(parallel=False):
+            return replace(statement, body=allocate(statement.body, (), known))
+    return statement

@@ -1,0 +1,87 @@
+"""Checks: what runs where one fails, so that Python can go on in the middle of the function.
+
+Everything that only Python would need is computed there, and nothing of it on the way past the
+check.  Arrays are copied into memory of their own, which becomes the array object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
+
+from npcompile.core.errors import refuse
+from npcompile.graph.ir import Check, Node, Resume, Tree, result_nodes
+from npcompile.graph.primitives import PRIMITIVES
+from npcompile.graph.types import Array, Scalar
+from npcompile.schedule.memory import Memory
+from npcompile.schedule.results import Results
+from npcompile.schedule.steps import Leave
+
+if TYPE_CHECKING:
+    from npcompile.schedule.scheduler import Scheduler
+
+
+def check(s: Scheduler, node: Node) -> None:
+    """Schedules one check."""
+    attrs = cast(Check, node.attrs)
+    memory = s.number(node.args[0])
+    results = Results(s, takes=False)
+    leave = Leave(memory, attrs.reason, len(s.exits), attrs.resume, results)
+    if attrs.resume.frames:
+        with s.aside(leave.steps):
+            for tree in trees(attrs.resume):
+                results.place(tree)
+            leave.flagged.update(_flagged(s, attrs.resume))
+    elif s.written:
+        raise refuse("check", "an array has been changed, and Python can't go on here", node.line)
+    s.exits.append(leave)
+    s.steps.append(leave)
+
+
+def trees(resume: Resume) -> Iterator[Tree]:
+    """What the frames hold."""
+    for frame in resume.frames:
+        yield from (tree for _, tree in frame.local)
+        yield from frame.stack
+
+
+def held(node: Node) -> Iterator[Node]:
+    """The nodes that a check hands to Python."""
+    if isinstance(node.attrs, Check):
+        for tree in trees(node.attrs.resume):
+            yield from result_nodes(tree)
+
+
+def _flagged(s: Scheduler, resume: Resume) -> Iterator[Memory]:
+    """Computes values that Python has computed before the check and does not need any more, but
+    which raise floating-point flags."""
+    wanted = {n for tree in trees(resume) for n in result_nodes(tree)}
+    for node in list(s.live):
+        late = s.demand.last_use.get(node, -1) > s.now
+        if late and node not in wanted and node not in s.place and may_flag(s, node):
+            yield s.materialise(node).memory
+
+
+def may_flag(s: Scheduler, root: Node) -> bool:
+    """Whether computing a virtual value may raise floating-point flags."""
+    seen, stack = {root}, [root]
+    while stack:
+        node = stack.pop()
+        if node in s.place:
+            continue
+        if raises(node):
+            return True
+        stack += [arg for arg in node.args if arg not in seen]
+        seen.update(node.args)
+    return False
+
+
+def raises(node: Node) -> bool:
+    """Whether a node may raise flags by itself; Python's own numbers raise exceptions instead."""
+    type_ = node.type
+    if not isinstance(type_, (Array, Scalar)) or getattr(type_, "origin", "np") == "py":
+        return False
+    if node.op == "cast":
+        return node.args[0].dtype.kind in "fc"
+    primitive = PRIMITIVES.get(node.op)
+    return primitive is not None and bool(primitive.flags)

@@ -1,0 +1,65 @@
+"""Statements in the making, while memories have no final kind yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Union
+
+import numpy as np
+
+from npcompile.core.sizes import Symbol
+from npcompile.graph.ir import HostCall, Resume
+from npcompile.program.ir import Exit, Suspended
+from npcompile.schedule.memory import Memory, Place
+from npcompile.schedule.nest import Nest
+
+if TYPE_CHECKING:
+    from npcompile.schedule.results import Results
+
+Step = Union[Nest, "Leave", "Binding", "Host"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leave:
+    """A check: ``steps`` run where it fails, and make what ``results`` hand to Python.
+
+    ``flagged`` are computed only for the floating-point flags that they raise.
+    """
+
+    memory: Memory
+    reason: str
+    number: int
+    resume: Resume
+    results: Results
+    steps: list[Step] = field(default_factory=list)
+    flagged: set[Memory] = field(default_factory=set)
+
+    def exit(self) -> Exit:
+        """Where Python goes on, once memories are final."""
+        tree = self.results.tree
+        return Exit(self.reason, tuple([
+            Suspended(
+                frame.code,
+                frame.offset,
+                tuple([(name, tree(held)) for name, held in frame.local]),
+                tuple(map(tree, frame.stack)),
+                frame.owner,
+            )
+            for frame in self.resume.frames
+        ]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binding:
+    symbol: Symbol
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Host:
+    """A host call."""
+
+    function: HostCall
+    inputs: tuple[tuple[Place, np.dtype], ...]
+    outputs: tuple[Memory, ...]
+    line: int
