@@ -109,8 +109,8 @@ def _nested(statement: Statement, known: Set[Buffer]) -> Statement:
         case Check() if statement.leaving:
             return replace(statement, leaving=allocate(statement.leaving, (), known))
         case If():
-            arms = (allocate(arm, (), known) for arm in (statement.then, statement.orelse))
-            return replace(statement, **dict(zip(("then", "orelse"), arms)))
+            then, other = (allocate(arm, (), known) for arm in (statement.then, statement.orelse))
+            return replace(statement, then=then, orelse=other)
         case While() | For(parallel=False):
             return replace(statement, body=allocate(statement.body, (), known))
     return statement
