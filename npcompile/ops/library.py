@@ -1,0 +1,90 @@
+"""Functions of NumPy that run as they are, between compiled stretches: sorting, scans, FFTs.
+
+Each is a host call whose result has the operand's shape, or one that a rule tells.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npcompile.core.sizes import Size
+from npcompile.graph.ir import HostCall
+from npcompile.graph.types import SUPPORTED, contiguous
+from npcompile.ops import arguments, views
+from npcompile.ops.arguments import as_array, axis_in, program
+from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.ops.record import import_path
+
+LIBRARY = arguments.program_kind("host call")
+
+
+def _call(
+    ctx: Context, path: str, x: ArrayRef, shape: tuple[Size, ...], **statics: Any
+) -> ArrayRef:
+    """Runs a function on a C-contiguous array; its dtype is what NumPy gives for a small one."""
+    what = path.partition(":")[2]
+    if not views.is_contiguous(ctx, x):
+        raise ctx.refuse(what, "of an array that is not C-contiguous")
+    with np.errstate(all="ignore"):
+        dtype = import_path(path)(np.ones((2,) * x.ndim, x.dtype), **statics).dtype
+    if dtype.char not in SUPPORTED:
+        raise ctx.refuse(what, f"a result of dtype {dtype}")
+    call = HostCall(path, statics=tuple(statics.items()))
+    return ctx.host_call(call, (x,), contiguous(dtype, shape))
+
+
+@program(LIBRARY, "sort")
+def sort(ctx: Context, a: Operand, axis: Operand = -1) -> Operand:
+    """A sorted copy."""
+    x = as_array(ctx, a)
+    return _call(ctx, "numpy:sort", x, x.shape, axis=axis_in(ctx, axis, x.ndim, "sort"))
+
+
+@program(LIBRARY, "argsort", "numpy:ndarray.argsort")
+def argsort(ctx: Context, a: Operand, axis: Operand = -1) -> Operand:
+    """The indices that would sort an array."""
+    x = as_array(ctx, a)
+    return _call(ctx, "numpy:argsort", x, x.shape, axis=axis_in(ctx, axis, x.ndim, "argsort"))
+
+
+def _scan(ctx: Context, name: str, a: Operand, axis: Operand) -> Operand:
+    x = as_array(ctx, a)
+    if axis is None:
+        x, axis = views.ravel(ctx, x), 0
+    return _call(ctx, f"numpy:{name}", x, x.shape, axis=axis_in(ctx, axis, x.ndim, name))
+
+
+@program(LIBRARY, "cumsum", "numpy:ndarray.cumsum")
+def cumsum(ctx: Context, a: Operand, axis: Operand = None) -> Operand:
+    """Running sums."""
+    return _scan(ctx, "cumsum", a, axis)
+
+
+@program(LIBRARY, "cumprod", "numpy:ndarray.cumprod")
+def cumprod(ctx: Context, a: Operand, axis: Operand = None) -> Operand:
+    """Running products."""
+    return _scan(ctx, "cumprod", a, axis)
+
+
+def _transform(ctx: Context, name: str, a: Operand, n: Operand, axis: Operand) -> Operand:
+    x = as_array(ctx, a)
+    along = axis_in(ctx, axis, x.ndim, name)
+    if n is not None:
+        raise ctx.refuse(name, "of another number of points than the axis has")
+    if not ctx.facts.less(0, x.shape[along]):
+        raise ctx.refuse(name, "no points: Python raises")
+    return _call(ctx, f"numpy.fft:{name}", x, x.shape, axis=along)
+
+
+@program(LIBRARY, "numpy.fft:fft", guarantee="machine")
+def fft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1) -> Operand:
+    """The discrete Fourier transform along an axis."""
+    return _transform(ctx, "fft", a, n, axis)
+
+
+@program(LIBRARY, "numpy.fft:ifft", guarantee="machine")
+def ifft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1) -> Operand:
+    """The inverse discrete Fourier transform along an axis."""
+    return _transform(ctx, "ifft", a, n, axis)

@@ -1,0 +1,43 @@
+"""Sorting, scans and transforms run as NumPy's own functions between compiled stretches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from npcompile import jit
+
+X = np.random.default_rng(0).standard_normal((6, 5))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.sort(x * 2)[..., ::-1],
+        lambda x: np.sort(x, axis=0) + 1,
+        lambda x: np.argsort(x, axis=1),
+        lambda x: x.argsort(),
+        lambda x: np.cumsum(x) * 2,
+        lambda x: (x * x).cumsum(axis=0),
+        lambda x: np.cumprod(x, axis=-1),
+        lambda x: np.fft.ifft(np.fft.fft(x * 2)).real,
+        lambda x: np.fft.fft(x, axis=0),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+def test_equals_numpy(function: Any, dtype: str) -> None:
+    compiled = jit(function, fullgraph=True)
+    for x in (X.astype(dtype), X[:3].astype(dtype)):
+        got, want = compiled(x), function(x)
+        assert got.dtype == want.dtype
+        assert got.strides == want.strides
+        assert np.array_equal(got, want)
+    assert compiled.cache_info().compiled == 1
+
+
+def test_no_points() -> None:
+    f = jit(lambda x: np.fft.fft(x))
+    with pytest.raises(ValueError, match="number of FFT data points"):
+        f(np.zeros(0))
