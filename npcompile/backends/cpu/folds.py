@@ -135,6 +135,20 @@ class AcrossLanes(Fold):
         return super().finish(state)
 
 
+class ShortRun(Fold):
+    """The sum of a run that is too short to be a tree: one value after the other, lane by lane."""
+
+    def start(self, first: Parts | None, lanes: int) -> State:
+        return list(constant(neutral(self.reduce), self.dtype, lanes))
+
+    def finish(self, state: State) -> Parts:
+        if self.reduce.initial is not None:
+            lanes = state[0].lanes
+            start = constant(self.reduce.initial, self.dtype, lanes)
+            state = list(self.combine(start, tuple(state)))
+        return super().finish(state)
+
+
 class InOrder(Fold):
     """All lanes go into one result, one after the other."""
 

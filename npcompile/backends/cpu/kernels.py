@@ -18,6 +18,7 @@ from npcompile.program.ir import Apply, Kernel, Load
 LIGHT = 16  # operations of a kernel that memory may hold up
 #: bytes that a kernel reads and writes from which on its output had better not fill the cache
 STREAMING_BYTES = 4 << 20
+LONG = 32  # vectors of a row from which on it is worth while to align stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,11 @@ PARALLEL_WORK = 1 << 18
 
 
 def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target,
-         parallel: bool = False) -> Made:
-    """The function of a kernel with axes; one whose only axis is reduced calls threads itself."""
+         parallel: bool = False, total: Size | None = None) -> Made:
+    """The function of a kernel with axes; one whose only axis is reduced calls threads itself.
+
+    ``total``: elements of all calls, if each is for a part; 0 if what it stores is read soon.
+    """
     rank = len(kernel.axes)
     work = tuple(axis.extent for axis in kernel.axes)
     if parallel and kernel.reductions and divided.divides(kernel):
@@ -53,17 +57,39 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
     else:
         lanes = max(1, target.width // widest(kernel))
         plan, nest = Plan(kernel, target, tuple(range(rank)), rank - 1, lanes), _nest
+    if total is not None:
+        plan.total = total
     f = Function(module, name, "void", [("ptr", "frame"), ("i64", "begin"), ("i64", "end")])
     pointer, begin, end = f.params
     slots = Slots(f, frame, pointer)
     reduced = kernel.reductions[0].axes if kernel.reductions else ()
     loops = tuple(axis for axis in range(rank) if axis not in reduced)  # those that may be empty
     with f.when(_nonempty(f, kernel, loops[1:], slots, begin, end)):
-        nest(Scope.outermost(plan, f, slots), begin, end)
+        short = reductions.short_plan(kernel, target) if kernel.reductions else None
+        if short is None:
+            nest(Scope.outermost(plan, f, slots), begin, end)
+        else:
+            _by_length(f, slots, plan, short, begin, end)
+        if not reduced and streams(plan):
+            f.run("llvm.x86.sse.sfence")
     f.do("ret void")
     extent = kernel.axes[loops[0]].extent if loops else 1
     unit = 64 if loops == (rank - 1,) else 1
     return Made(name, extent, work, unit)
+
+
+def _by_length(f: Function, slots: Slots, plan: Plan, short: Plan, begin: Value,
+               end: Value) -> None:
+    """Reduces short runs side by side, others one by one."""
+    sides, ones, after = (f.name_for(stem) for stem in ("sides", "ones", "after"))
+    f.branch(reductions.is_short(plan.kernel, Sizes(slots)), sides, ones)
+    f.label(sides)
+    reductions.short_nest(Scope.outermost(short, f, slots), begin, end)
+    f.jump(after)
+    f.label(ones)
+    reductions.nest(Scope.outermost(plan, f, slots), begin, end)
+    f.jump(after)
+    f.label(after)
 
 
 def _nonempty(f: Function, kernel: Kernel, axes: tuple[int, ...], slots: Slots, begin: Value,
@@ -111,17 +137,17 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
 
 
 def streams(plan: Plan) -> bool:
-    """Whether a kernel might store past the cache: light, one axis, and fresh contiguous output
-    in whole vectors."""
+    """Whether a kernel might store past the cache: light, and fresh output in whole
+    vectors."""
     kernel = plan.kernel
     loaded = {v.buffer for v in kernel.values if isinstance(v, Load)}
     return (
-        len(kernel.axes) == 1
+        plan.total != 0
         and len(kernel.stores) == 1
         and plan.target.width >= 32
         and sum(isinstance(v, Apply) for v in kernel.values) <= LIGHT
         and all(
-            s.mask is None and not s.at.part and s.at.coefficients[0] == 1
+            s.mask is None and not s.at.part and s.at.coefficients[-1] == 1
             and s.buffer not in loaded and s.buffer.dtype.itemsize * plan.lanes == plan.target.width
             for s in kernel.stores
         )
@@ -138,11 +164,12 @@ def _streaming_row(scope: Scope, begin: Value, whole: Value, end: Value) -> Valu
     lanes, (store,) = plan.lanes, plan.kernel.stores
     size, width = store.buffer.dtype.itemsize, plan.target.width
     touched = size + sum(v.dtype.itemsize for v in plan.kernel.values if isinstance(v, Load))
-    much = f.icmp("slt", i64(STREAMING_BYTES // touched), scope.extent(0))
+    much = f.icmp("slt", i64(STREAMING_BYTES // touched), scope.sizes(plan.total))
     place = scope.enter(begin).place(store.buffer, store.at).pointer
     address = f.op(f"ptrtoint {place.typed} to i64", "i64")
     fits = f.icmp("eq", f.binary("and", address, i64(size - 1)), i64(0))
-    far = f.icmp("sle", i64(2 * lanes), f.binary("sub", end, begin))
+    least = 2 if len(plan.order) == 1 else LONG
+    far = f.icmp("sle", i64(least * lanes), f.binary("sub", end, begin))
     streaming = f.binary("and", much, f.binary("and", fits, far))
     over = f.binary("udiv", f.binary("and", address, i64(width - 1)), i64(size))
     first = f.binary("add", begin, f.binary("sub", i64(lanes), over))
@@ -154,5 +181,4 @@ def _streaming_row(scope: Scope, begin: Value, whole: Value, end: Value) -> Valu
     with f.when(streaming):
         with f.loop(first, last, lanes) as loop:
             scope.enter(loop.index, lanes).stores(streaming=True)
-        f.run("llvm.x86.sse.sfence")
     return last

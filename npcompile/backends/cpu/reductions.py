@@ -1,7 +1,7 @@
 """Kernels with reductions, in the canonical order (see :mod:`npcompile.program.ir`).
 
 Kept axes are the outer loops.  Where the kernel's last axis is reduced, lanes run along it, and
-floats are summed as trees.  Where it is kept, lanes run along it, and rows are added to the result
+floats are summed as trees; short runs are reduced side by side instead.  Where it is kept, lanes run along it, and rows are added to the result
 in memory, some at a time; or, where the result is no place for that, the reduced loops are inside
 and the partial results of some columns stay in registers.
 """
@@ -12,13 +12,15 @@ from collections.abc import Callable
 
 from npcompile.backends.cpu import access, folds
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.folds import Arg, Fold, Item, State, Tree
+from npcompile.backends.cpu.folds import Arg, Fold, Item, ShortRun, State, Tree
 from npcompile.backends.cpu.runs import Run, first_value, row_kind, write
 from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, widest
+from npcompile.backends.cpu.sizes import Sizes
 from npcompile.backends.cpu.states import flatten, groups, shaped
 from npcompile.backends.cpu.text import Value, i64
-from npcompile.program.ir import Apply, Kernel, Load
+from npcompile.program.ir import Apply, Kernel, Load, Reduce
 
+SHORT = 8  # elements from which on lanes run along a reduced axis
 COLUMNS = 4  # vectors of columns that are reduced side by side in registers
 BLOCK = 2048  # columns of results that stay in the nearest cache while rows are added
 
@@ -38,6 +40,29 @@ def plan(kernel: Kernel, target: Target) -> Plan:
     elif any(r.kind.startswith("arg") for r in kernel.reductions):
         lanes = min(lanes, target.width // 8)  # positions are int64
     return Plan(kernel, target, order, rank - 1, lanes)
+
+
+def short_plan(kernel: Kernel, target: Target) -> Plan | None:
+    """The same with lanes along the last kept axis, for kernels that may have short runs."""
+    last = len(kernel.axes) - 1
+    extent = kernel.axes[last].extent
+    if (last == 0 or (isinstance(extent, int) and extent >= SHORT)
+            or any(r.axes != (last,) or r.dtype == folds.HALF for r in kernel.reductions)):
+        return None
+    lanes = max(1, target.width // widest(kernel))
+    if any(r.kind.startswith("arg") for r in kernel.reductions):
+        lanes = min(lanes, target.width // 8)
+    return Plan(kernel, target, tuple(range(last + 1)), last - 1, lanes)
+
+
+def short_nest(scope: Scope, begin: Value, end: Value) -> None:
+    _kept(scope, len(scope.plan.order) - 2, begin, end, _columns)
+
+
+def is_short(kernel: Kernel, sizes: Sizes) -> Value:
+    """Whether runs are shorter than any leaf of a tree, and better reduced side by side."""
+    trees = [folds.shape_of_tree(r)[0] for r in kernel.reductions if folds.is_pairwise(r)]
+    return sizes.f.icmp("slt", sizes(kernel.axes[-1].extent), i64(min([SHORT, *trees])))
 
 
 def nest(scope: Scope, begin: Value, end: Value) -> None:
@@ -182,12 +207,13 @@ class _Columns:
 
 
 def _columns(scope: Scope, begin: Value, end: Value) -> None:
-    f, lanes = scope.f, scope.plan.lanes
-    block = lanes * COLUMNS
+    f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
+    together = COLUMNS if plan.lane_axis == len(plan.order) - 1 else 1
+    block = lanes * together
     count = f.binary("sub", end, begin)
     whole = f.binary("add", begin, f.binary("and", count, i64(-block)))
     with f.loop(begin, whole, block) as loop:
-        starts = [f.binary("add", loop.index, i64(k * lanes)) for k in range(COLUMNS)]
+        starts = [f.binary("add", loop.index, i64(k * lanes)) for k in range(together)]
         _reduce_columns([scope.enter(start, lanes) for start in starts])
     if masks_tail(scope.plan):
         with f.loop(whole, end, lanes) as loop:
@@ -197,14 +223,21 @@ def _columns(scope: Scope, begin: Value, end: Value) -> None:
             _reduce_columns([scope.enter(loop.index)])
 
 
+def _column_kind(scope: Scope, reduce: Reduce) -> Fold:
+    f, plan = scope.f, scope.plan
+    if reduce.kind.startswith("arg"):
+        return Arg(f, plan.target, reduce, plan.kernel.values[reduce.value].dtype)
+    runs = plan.lane_axis not in reduce.axes and len(plan.order) - 1 in reduce.axes
+    if runs and folds.is_pairwise(reduce):
+        return ShortRun(f, plan.target, reduce)
+    return Fold(f, plan.target, reduce)
+
+
 def _reduce_columns(scopes: list[Scope]) -> None:
     """Reduces some vectors of columns side by side."""
     first = scopes[0]
-    f, kernel, target = first.f, first.plan.kernel, first.plan.target
-    kinds = [
-        Arg(f, target, r, kernel.values[r.value].dtype) if r.kind.startswith("arg")
-        else Fold(f, target, r) for r in kernel.reductions
-    ]
+    f, kernel = first.f, first.plan.kernel
+    kinds = [_column_kind(first, r) for r in kernel.reductions]
     starts = [fold.start(first_value(s, fold), s.lanes.count) for s in scopes for fold in kinds]
 
     def innermost(inside: list[Scope], states: list[State], counter: Value) -> list[State]:
