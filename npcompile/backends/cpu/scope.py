@@ -17,7 +17,7 @@ from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import Parts, component
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.text import Function, Value, literal, vector_literal
-from npcompile.core.sizes import Size
+from npcompile.core.sizes import Size, product
 from npcompile.program.ir import (
     Apply,
     AxisIndex,
@@ -37,6 +37,7 @@ class Plan:
     def __init__(self, kernel: Kernel, target: Target, order: tuple[int, ...],
                  lane_axis: int = -1, lanes: int = 1) -> None:
         self.kernel, self.target = kernel, target
+        self.total = product([axis.extent for axis in kernel.axes])  # elements of all runs of it
         self.order, self.lane_axis, self.lanes = order, lane_axis, lanes
         self.axes_of: list[frozenset[int]] = []
         for value in kernel.values:
@@ -100,7 +101,7 @@ class Plan:
 
     def sizes(self) -> list[Size]:
         """All sizes that loops and addresses need."""
-        found: list[Size] = [axis.extent for axis in self.kernel.axes]
+        found: list[Size] = [self.total, *(axis.extent for axis in self.kernel.axes)]
         for address in self.accesses:
             found += [address.offset, *address.coefficients]
         found += [reduce.chunk for reduce in self.kernel.reductions]

@@ -13,8 +13,8 @@ from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.objects import NULL
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.text import Function, Module, Value, i64
-from npcompile.core.sizes import Size, product, substitute
-from npcompile.program.ir import Alloc, Buffer, For, Kernel
+from npcompile.core.sizes import Poly, Size, product, substitute, symbols
+from npcompile.program.ir import Alloc, Buffer, For, Kernel, Load
 
 LINE = 64
 #: bytes between buffers beyond whole lines, so that the same rows of two never meet in the places
@@ -24,9 +24,11 @@ APART = 5 * LINE
 
 def emit(module: Module, frame: Frame, loop: For, name: str, target: Target) -> None:
     """Writes the function and those of its kernels, ``name.k``."""
+    members = [s for s in loop.body if isinstance(s, Kernel)]
     made = [
-        kernels.emit(module, frame, kernel, f"{name}.{k}", target)
-        for k, kernel in enumerate(s for s in loop.body if isinstance(s, Kernel))
+        kernels.emit(module, frame, kernel, f"{name}.{k}", target,
+                     total=_total(loop, members, kernel))
+        for k, kernel in enumerate(members)
     ]
     f = Function(module, name, "void", [("ptr", "shared"), ("i64", "begin"), ("i64", "end")])
     shared, begin, end = f.params
@@ -44,6 +46,20 @@ def emit(module: Module, frame: Frame, loop: For, name: str, target: Target) -> 
             f.run_here(kernel.name, copy, i64(0), now(kernel.extent))
     f.run("free", room)
     f.do("ret void")
+
+
+def _total(loop: For, members: list[Kernel], kernel: Kernel) -> Size:
+    """Elements of a kernel in all turns; 0 if they are used again in theirs."""
+    stored = {store.buffer for store in kernel.stores}
+    for other in members:
+        used = [v.buffer for v in other.values if isinstance(v, Load)]
+        used += [store.buffer for store in other.stores if other is not kernel]
+        if not stored.isdisjoint(used):
+            return 0
+    whole = {loop.symbol: loop.start}
+    if isinstance(loop.step, Poly):
+        whole |= {name: loop.stop for name in symbols(loop.step)}
+    return product([substitute(axis.extent, whole) for axis in kernel.axes])
 
 
 def _take(f: Function, slots: Slots, sizes: Sizes, buffers: list[Buffer], shared: Value) -> Value:
