@@ -178,7 +178,6 @@ def _streaming_row(scope: Scope, begin: Value, whole: Value, end: Value) -> Valu
     stop = f.select(streaming, f.binary("add", begin, i64(lanes)), whole)
     with f.loop(begin, stop, lanes) as loop:
         scope.enter(loop.index, lanes).stores()
-    with f.when(streaming):
-        with f.loop(first, last, lanes) as loop:
-            scope.enter(loop.index, lanes).stores(streaming=True)
+    with f.when(streaming), f.loop(first, last, lanes) as loop:
+        scope.enter(loop.index, lanes).stores(streaming=True)
     return last

@@ -58,7 +58,7 @@ def _total(loop: For, members: list[Kernel], kernel: Kernel) -> Size:
             return 0
     whole = {loop.symbol: loop.start}
     if isinstance(loop.step, Poly):
-        whole |= {name: loop.stop for name in symbols(loop.step)}
+        whole |= dict.fromkeys(symbols(loop.step), loop.stop)
     return product([substitute(axis.extent, whole) for axis in kernel.axes])
 
 
