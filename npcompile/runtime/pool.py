@@ -11,7 +11,7 @@ calls it again, the caller runs the whole range.  Which thread runs what never s
 parts run under the caller's floating-point control bits, and the exception flags they raise are
 joined into the caller's.
 
-Workers start at the first parallel run.  They spin for some 2 us after a job, then sleep on a
+Workers start at the first parallel run.  They spin for some 20 us after a job, then sleep on a
 futex; they block all signals and end before a fork and at interpreter exit.
 """
 
@@ -27,7 +27,7 @@ from functools import cache
 from pathlib import Path
 
 MAX_THREADS = 256
-_SPIN, _YIELD = 5_000, 25_000  # cycles of the time stamp counter: some 2 and 10 us
+_SPIN, _YIELD = 50_000, 25_000  # cycles of the time stamp counter: some 20 and 10 us
 
 # A worker's line: `ticket` counts its parts given out, `taken` those that somebody began.
 # The caller may write @job only while it holds @busy and every part given out is done.
