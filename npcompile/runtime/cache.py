@@ -45,6 +45,7 @@ _MAGIC = b"npcompile\x01"
 _HEAD = struct.Struct(f"<{len(_MAGIC)}s32s")
 _LENGTHS = struct.Struct("<IIQ")  # key, metadata, object
 _SUFFIX, _TEMPORARY = ".npc", ".tmp"
+_TRIMS = 64  # looks at all files, on average, while one capacity is written: it takes long
 _STALE = 3600.0  # seconds after which a temporary file has no writer any more
 
 
@@ -120,7 +121,8 @@ class Store:
                 return False
             try:
                 _write(folder, _file_name(key), content)
-                self._trim(folder)
+                if _chance(_TRIMS * len(content) / self.capacity):
+                    self._trim(folder)
             except OSError as error:
                 self.reason = f"{self.path} can't be written: {error.strerror}"
                 return False
@@ -182,6 +184,10 @@ class Store:
             total += status.st_size
             if full and total > 0.9 * self.capacity:
                 _remove(folder, name)
+
+
+def _chance(probability: float) -> bool:
+    return int.from_bytes(os.urandom(4), "little") < probability * 2**32
 
 
 def _file_name(key: bytes) -> str:
@@ -445,9 +451,9 @@ def _environment(wish: str) -> str:
 
 def compiled(text: str) -> bytes:
     """An object of LLVM text that is the same in every process, from the cache if it is there."""
-    from npcompile.backends.cpu.compile import compile
+    from npcompile.backends.cpu.compile import compile, compiler_version, target
 
-    store, key = Store(), fingerprint("text", text, environment()).encode()
+    store, key = Store(), fingerprint("text", text, target(), compiler_version()).encode()
     found = store.get(key)
     if found is not None:
         return found.object
