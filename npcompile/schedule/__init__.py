@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from npcompile.core.config import Config
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Unhinted
-from npcompile.graph.ir import Graph
+from npcompile.graph.ir import Graph, Node, Region
 from npcompile.passes.normalise import normalise
 from npcompile.program.ir import Program
 from npcompile.schedule.finish import finish
@@ -40,7 +42,14 @@ def schedule(graph: Graph, config: Config | None = None) -> Program:
 def _ask(graph: Graph) -> Graph:
     """The graph in the normal names of its sizes once the orders of all sums are known."""
     known = len(graph.facts.guards)
-    for node in graph.region.nodes:
+    for node in _all(graph.region):
         if node.op == "reduce":
             ask_order(graph.facts, node)
     return normalise(graph) if len(graph.facts.guards) > known else graph
+
+
+def _all(region: Region) -> Iterator[Node]:
+    for node in region.nodes:
+        yield node
+        for inner in node.regions:
+            yield from _all(inner)

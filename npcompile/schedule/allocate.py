@@ -69,7 +69,7 @@ def allocate(
         mine = [
             b for b in buffers
             if b not in seen and b.kind in ("temp", "result")
-            and not (count[b] == 1 and _is_inner(statement, b))
+            and not (count[b] == 1 and b not in results and _is_inner(statement, b))
         ]
         out += map(Alloc, mine)
         seen = seen | set(mine)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from npcompile.graph.ir import Graph, Node, Window, result_nodes
+from copy import copy
+
+from npcompile.graph.ir import Get, Graph, Node, Region, Window, result_nodes
 from npcompile.graph.types import Array, Scalar
 from npcompile.schedule.exits import held
 
@@ -22,33 +24,91 @@ ORDERED = frozenset({"write", "host_call", "check", "reduce", "if_", "for_", "wh
 
 
 class Demand:
-    """Static facts about the uses of a graph's nodes."""
+    """Static facts about the uses of a graph's nodes.
+
+    Positions count all nodes, those of regions before the node that holds them.  A value from
+    outside that a loop uses is needed until the loop ends.
+    """
 
     def __init__(self, graph: Graph) -> None:
-        nodes = graph.region.nodes
-        self.position = {node: k for k, node in enumerate(nodes)}
-        for param in graph.params:
-            self.position.setdefault(param, -1)
-        self.own_writes = _own_writes(graph)
+        self.graph = graph
+        self.own_versions = _own_versions(graph)
+        self.own_writes = {node for node in self.own_versions if node.op == "write"}
+        self.position: dict[Node, int] = {}
+        self.start: dict[Node, int] = {}  # of a node with regions
+        self.end: dict[Region, int] = {}  # where the results of a region are used
+        self._skipped: frozenset[Region] = frozenset()
+        self.initial: dict[Node, Node] = {}  # what a parameter of a loop's region is at first
+        self._number(graph.region, 0)
+        self._count()
+
+    def without(self, region: Region) -> Demand:
+        """What is needed on paths that don't lead through a region."""
+        made = copy(self)
+        made._skipped = self._skipped | {region}
+        made._count()
+        return made
+
+    def _number(self, region: Region, position: int) -> int:
+        for param in region.params:
+            self.position[param] = position - 1
+        for node in region.nodes:
+            if node.regions:
+                self.start[node] = position
+                position += 1
+            if node.op in ("for_", "while_"):
+                self.initial.update((param, arg) for arg, param, _ in carried(node))
+            for inner in node.regions:
+                position = self.end[inner] = self._number(inner, position + 1)
+                position += 1
+            self.position[node] = position
+            position += 1
+        return position
+
+    def _count(self) -> None:
         self.consumers: dict[Node, list[Node]] = {node: [] for node in self.position}
         self.last_use: dict[Node, int] = {}  # of the node itself
         self.last_need: dict[Node, int] = {}  # of it or of what is computed from it
+        graph = self.graph
         for node in (
             *result_nodes(graph.result), *graph.finals.values(), *graph.region.results
         ):
             self.last_use[node] = self.last_need[node] = END
-        for node in reversed(nodes):
-            self._uses(node)
+        self._region(graph.region, ())
 
-    def _uses(self, node: Node) -> None:
-        here = self.position[node]
+    def _region(self, region: Region, loops: tuple[Node, ...]) -> None:
+        for node in reversed(region.nodes):
+            around = loops if node.op == "if_" else (*loops, node)
+            for inner in reversed(node.regions):
+                if inner not in self._skipped:
+                    for result in inner.results:
+                        self._use(result, node, self.end[inner], self.end[inner], around)
+                    self._region(inner, around)
+            self._uses(node, loops)
+
+    def _uses(self, node: Node, loops: tuple[Node, ...]) -> None:
+        here = self.start.get(node, self.position[node])
         need = here if self.ordered(node) else max(here, self.last_need.get(node, here))
         for arg in node.args:
-            self.consumers[arg].append(node)
-            self.last_use[arg] = max(self.last_use.get(arg, -1), here)
-            self.last_need[arg] = max(self.last_need.get(arg, -1), need)
+            self._use(arg, node, here, need, loops)
         for value in held(node):  # computed only if the check fails, but from the same memory
-            self.last_use[value] = max(self.last_use.get(value, -1), here)
+            until = self._until(value, here, loops)
+            self.last_use[value] = max(self.last_use.get(value, -1), until)
+
+    def _use(
+        self, arg: Node, user: Node, here: int, need: int, loops: tuple[Node, ...]
+    ) -> None:
+        self.consumers[arg].append(user)
+        here, need = (self._until(arg, position, loops) for position in (here, need))
+        self.last_use[arg] = max(self.last_use.get(arg, -1), here)
+        self.last_need[arg] = max(self.last_need.get(arg, -1), need)
+
+    def _until(self, value: Node, position: int, loops: tuple[Node, ...]) -> int:
+        """A use at a position inside loops, some of which will need the value again."""
+        for loop in loops:
+            if self.position[value] < self.start[loop]:
+                return max(position, self.position[loop])
+        return position
 
     def ordered(self, node: Node) -> bool:
         """Whether a node happens at its own place; others are computed where they are needed."""
@@ -63,13 +123,42 @@ class Demand:
         return node.attrs == Window(0, whole.shape, whole.strides)
 
 
-def _own_writes(graph: Graph) -> set[Node]:
-    """The writes that make the versions of parameters themselves (not of copies)."""
+def sources(node: Node) -> list[Node]:
+    """Where the result that a ``get`` takes comes from: of each arm, or before and from a loop."""
+    assert isinstance(node.attrs, Get)
+    parent, k = node.args[0], node.attrs.index
+    if parent.op == "if_":
+        return [region.results[k] for region in parent.regions]
+    if parent.op in ("for_", "while_"):
+        arg, _, result = carried(parent)[k]
+        return [arg, result]
+    return []
+
+
+def carried(loop: Node) -> list[tuple[Node, Node, Node]]:
+    """For each carried value of a loop what it is at first, in a turn, and in the next."""
+    (region,) = loop.regions
+    params, results = region.params, region.results
+    if loop.op == "for_":
+        params = params[1:]  # after the index
+    else:
+        results = results[1:]  # after the test
+    return list(zip(loop.args, params, results, strict=True))
+
+
+def _own_versions(graph: Graph) -> set[Node]:
+    """The versions of parameters themselves (not of copies)."""
     found: set[Node] = set()
-    for node in graph.finals.values():
-        while node.op == "write":
-            found.add(node)
-            node = node.args[0]
+    stack = list(graph.finals.values())
+    while stack:
+        node = stack.pop()
+        if node in found:
+            continue
+        found.add(node)
+        if node.op == "write":
+            stack.append(node.args[0])
+        elif node.op == "get":
+            stack += sources(node)
     return found
 
 

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from npcompile.graph.ir import Param
-from npcompile.program.ir import Alloc, Bind, Call, Check, Program, Statement, View
+from npcompile.program.ir import (
+    Alloc,
+    Bind,
+    Call,
+    Check,
+    For,
+    If,
+    Program,
+    Statement,
+    View,
+    While,
+)
 from npcompile.schedule.allocate import allocate
 from npcompile.schedule.memory import Memory
 from npcompile.schedule.nest import Nest
 from npcompile.schedule.results import Results
 from npcompile.schedule.rows import fuse
 from npcompile.schedule.scheduler import Scheduler
-from npcompile.schedule.steps import Binding, Host, Leave, Step
+from npcompile.schedule.steps import Binding, Choice, Counted, Host, Leave, Repeated, Step
 
 
 def finish(s: Scheduler) -> Program:
     """The program of a finished walk."""
     results = Results(s)
     results.place(s.graph.result)
-    flagged = {s.materialise(node).memory for node in s.graph.region.results}
+    flagged = {s.materialise(node).memory for node in s.graph.region.results} | s.flagged
     _prune(s.steps, results.memories() | flagged)
     statements = _block(s.steps)
     rows = fuse(s.facts, statements, {memory.final() for memory in flagged})
@@ -63,6 +74,13 @@ def _prune(steps: list[Step], results: set[Memory]) -> set[Memory]:
                 wanted.add(step.memory)
             case Binding():
                 wanted.add(step.memory)
+            case Choice():
+                wanted = _prune(step.then, wanted) | _prune(step.other, wanted) | {step.memory}
+            case Counted():
+                wanted |= _prune(step.steps, wanted | step.carried)
+            case Repeated(carried, steps, again):
+                assert again is not None
+                wanted |= _prune(steps, wanted | carried | {again})
     return wanted
 
 
@@ -80,6 +98,13 @@ def _statement(step: Step, number: int) -> Statement:
             return Check(step.memory.final(), step.reason, step.number, leaving)
         case Binding(symbol, memory):
             return Bind(symbol, memory.final())
+        case Choice(memory, then, other):
+            return If(memory.final(), tuple(_block(then)), tuple(_block(other)))
+        case Counted(symbol, bounds, _, steps):
+            return For(symbol, *bounds, tuple(_block(steps)))
+        case Repeated(_, steps, again):
+            assert again is not None
+            return While(tuple(_block(steps)), again.final())
         case Host(function, inputs, outputs, line):
             views = tuple([View(p.memory.final(), p.as_window(), dtype) for p, dtype in inputs])
             return Call(function, views, tuple([m.final() for m in outputs]), line)

@@ -25,6 +25,7 @@ from npcompile.graph.ir import (
     HostCall,
     Node,
     Param,
+    Region,
     SizeOf,
     Table,
     Window,
@@ -38,6 +39,7 @@ from npcompile.schedule.exits import check
 from npcompile.schedule.memory import Access, Memory, Place, overlap
 from npcompile.schedule.nest import AxisMap, Nest, Put
 from npcompile.schedule.reductions import reduce
+from npcompile.schedule.regions import choose, repeat
 from npcompile.schedule.steps import Binding, Host, Leave, Step
 from npcompile.schedule.writes import write
 
@@ -64,6 +66,7 @@ class Scheduler:
         self.notes: list[str] = []
         self.names: set[str] = set()
         self.now = -1
+        self.flagged: set[Memory] = set()  # computed only for floating-point flags
         self.written = False  # whether memory that the caller sees has been changed
         self.returned = {n for n in result_nodes(graph.result) if isinstance(n.type, Array)}
         self.binds = {node: name for name, node in graph.bound.items()}
@@ -75,14 +78,18 @@ class Scheduler:
         for node in self.graph.params:
             if node in self.binds:
                 self.bind(node)
-        for position, node in enumerate(self.graph.region.nodes):
-            self.now = position
+        self.walk(self.graph.region)
+        self.now = END
+
+    def walk(self, region: Region) -> None:
+        """Schedules the nodes of a region."""
+        for node in region.nodes:
+            self.now = self.demand.position[node]
             _HANDLERS.get(node.op, Scheduler._virtual)(self, node)
-            if self.demand.last_use.get(node, -1) > position:
+            if self.demand.last_use.get(node, -1) > self.now:
                 self.live[node] = None
             if node in self.binds and node.op != "param":
                 self.bind(node)
-        self.now = END
 
     @contextmanager
     def aside(self, steps: list[Step]) -> Iterator[None]:
@@ -231,8 +238,11 @@ class Scheduler:
             self.place[node] = outputs[0].whole(self.facts)
         self.steps.append(Host(function, tuple(inputs), tuple(outputs), node.line))
 
-    def _region(self, node: Node) -> None:
-        raise refuse(node.op.rstrip("_"), "traced control flow can't be scheduled yet", node.line)
+    def _choose(self, node: Node) -> None:
+        choose(self, node)
+
+    def _repeat(self, node: Node) -> None:
+        repeat(self, node)
 
     def _reduce(self, node: Node) -> None:
         reduce(self, node)
@@ -438,14 +448,15 @@ class Scheduler:
         """Before a place changes, stores every value that reads it and is needed later."""
         known: dict[Node, bool] = {}
         for node in list(self.live):
-            if self.demand.last_use[node] <= self.now:
+            if self.demand.last_use.get(node, -1) <= self.now:
                 del self.live[node]
-            elif node is not but and self._touches(node, target, known):
+            elif node is not but and self.touches(node, target, known):
                 self.note(node, "stored before memory that it reads is changed")
                 self.place[node] = self.store(node, self.fresh(node))
                 known[node] = False
 
-    def _touches(self, root: Node, target: Place, known: dict[Node, bool]) -> bool:
+    def touches(self, root: Node, target: Place, known: dict[Node, bool]) -> bool:
+        """Whether a value is in a place or computed from what is there."""
         seen = {root}
         stack = [root]
         while stack:
@@ -556,7 +567,7 @@ _HANDLERS: dict[str, Handler] = {
     "get": Scheduler._get,
     "check": Scheduler._check,
     "host_call": Scheduler._host_call,
-    "if_": Scheduler._region,
-    "for_": Scheduler._region,
-    "while_": Scheduler._region,
+    "if_": Scheduler._choose,
+    "for_": Scheduler._repeat,
+    "while_": Scheduler._repeat,
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Union
 
 import numpy as np
 
-from npcompile.core.sizes import Symbol
+from npcompile.core.sizes import Size, Symbol
 from npcompile.graph.ir import HostCall, Resume
 from npcompile.program.ir import Exit, Suspended
 from npcompile.schedule.memory import Memory, Place
@@ -16,7 +16,7 @@ from npcompile.schedule.nest import Nest
 if TYPE_CHECKING:
     from npcompile.schedule.results import Results
 
-Step = Union[Nest, "Leave", "Binding", "Host"]
+Step = Union[Nest, "Leave", "Binding", "Host", "Choice", "Counted", "Repeated"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,3 +63,31 @@ class Host:
     inputs: tuple[tuple[Place, np.dtype], ...]
     outputs: tuple[Memory, ...]
     line: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """An ``if``."""
+
+    memory: Memory
+    then: list[Step] = field(default_factory=list)
+    other: list[Step] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """A loop over a range; ``carried`` is what one turn leaves to the next."""
+
+    symbol: Symbol
+    bounds: tuple[Size, Size, Size]
+    carried: set[Memory]
+    steps: list[Step] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Repeated:
+    """A loop that goes on while ``again`` holds at the end of a turn."""
+
+    carried: set[Memory]
+    steps: list[Step] = field(default_factory=list)
+    again: Memory | None = None

@@ -24,16 +24,30 @@ def write(s: Scheduler, node: Node) -> None:
     stays = _stays(s, value, target) and not mask
     s.save(target, value if stays else None)
     for operand in (value, *mask):
-        if _meets(s, operand, target):
-            s.note(node, "the value reads what is written, at other places: it is stored first")
-            s.materialise(operand)
-            if _meets(s, operand, target):
-                s.place[operand] = s.store(operand, s.fresh(operand))
+        _apart(s, node, operand, target)
     s.put([value, *mask], target, node.line)
     if stays:
         s.place[value] = target
     s.place[node] = whole
     s.written |= whole.memory.kind == "param"
+
+
+def assign(s: Scheduler, value: Node, target: Place, by: Node) -> None:
+    """Brings a value into a memory of ours, where it can be found from then on."""
+    if s.place.get(value) != target:
+        s.save(target, value)
+        _apart(s, by, value, target)
+        s.put([value], target, by.line)
+        s.place[value] = target
+
+
+def _apart(s: Scheduler, by: Node, value: Node, target: Place) -> None:
+    """Stores a value elsewhere if computing it would read what is written."""
+    if _meets(s, value, target):
+        s.note(by, "the value reads what is written, at other places: it is stored first")
+        s.materialise(value)
+        if _meets(s, value, target):
+            s.place[value] = s.store(value, s.fresh(value))
 
 
 def _own(s: Scheduler, node: Node) -> Place:

@@ -1,0 +1,273 @@
+"""Branches and loops on data.
+
+What a region uses from outside is computed before it.  Arrays that are changed inside stay where
+they are, in both arms and in every turn; what arms and turns make anew gets a *home*, a memory that
+both arms or all turns store it to.  Nothing that is computed inside is known outside but there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from npcompile.core.sizes import Poly
+from npcompile.graph.ir import Get, Loop, Node, Region
+from npcompile.graph.types import INT, Array
+from npcompile.program.ir import SizeValue
+from npcompile.schedule.demand import carried, is_number, sources
+from npcompile.schedule.exits import may_flag
+from npcompile.schedule.memory import Memory, Place, overlap
+from npcompile.schedule.nest import Nest, Put
+from npcompile.schedule.steps import Choice, Counted, Repeated
+from npcompile.schedule.writes import assign
+
+if TYPE_CHECKING:
+    from npcompile.schedule.scheduler import Scheduler
+
+
+def choose(s: Scheduler, node: Node) -> None:
+    """Schedules an ``if_``."""
+    outside = _prepare(s, node)
+    step = Choice(s.number(node.args[0]))
+    homes = _common_homes(s, node, outside)
+    demand, before, written = s.demand, s.written, s.written
+    for k, steps in enumerate((step.then, step.other)):
+        region = node.regions[k]
+        s.demand, s.written = demand.without(node.regions[1 - k]), before
+        with s.aside(steps):
+            for root in outside.old:
+                del s.live[root]
+            s.walk(region)
+            _finish(s, region)
+            for result, home in zip(region.results, homes):
+                assign(s, result, home, node)
+        written |= s.written
+    s.demand, s.written = demand, written
+    s.steps.append(step)
+    _leave(s, node, outside, homes)
+
+
+def repeat(s: Scheduler, node: Node) -> None:
+    """Schedules a ``for_`` or ``while_``."""
+    region = node.regions[0]
+    outside = _prepare(s, node)
+    homes = _carry(s, node, outside)
+    memories = {home.memory for home in homes}
+    step: Counted | Repeated = Repeated(memories)
+    if isinstance(node.attrs, Loop):
+        loop = node.attrs
+        step = Counted(loop.symbol, (loop.start, loop.stop, loop.step), memories)
+    s.written |= any(n in s.demand.own_writes for r in _regions(node) for n in r.nodes)
+    with s.aside(step.steps):
+        s.now = s.demand.start[node]
+        s.place.update(outside.old)
+        if isinstance(step, Counted):
+            _index(s, region.params[0], step)
+        for (_, param, _), home in zip(carried(node), homes):
+            s.place[param] = home
+            s.live[param] = None
+        s.walk(region)
+        _finish(s, region)
+        again = _turn(s, node, homes)
+    if isinstance(step, Repeated):
+        step.again = again
+    s.steps.append(step)
+    _leave(s, node, outside, homes)
+
+
+# ------------------------------------------------------------------ what comes from outside
+
+
+@dataclass(slots=True)
+class Outside:
+    """Arrays from outside that are changed inside: where they are, and where their old contents
+    are found if somebody needs them."""
+
+    homes: dict[Node, Place] = field(default_factory=dict)
+    old: dict[Node, Place] = field(default_factory=dict)
+
+
+def _prepare(s: Scheduler, node: Node) -> Outside:
+    """Computes what regions use from outside, and clears memory that they change of everything
+    else that is needed later."""
+    regions = list(_regions(node))
+    inside = [inner for region in regions for inner in region.nodes]
+    own = {*inside, *(param for region in regions for param in region.params)}
+    used = [arg for inner in inside for arg in inner.args]
+    used += [result for region in regions for result in region.results]
+    position = s.demand.position
+    for value in sorted({*used, *node.args} - own, key=position.__getitem__):
+        if is_number(value) and value.op not in ("const", "size"):
+            s.number(value)
+        elif not is_number(value):
+            s.materialise(value)
+    outside = Outside()
+    for root, mine in _changed(s, node, inside, own).items():
+        _change(s, outside, root, mine)
+    until = position[node] if node.op == "if_" else s.demand.start[node]
+    for root, home in outside.homes.items():
+        _clear(s, outside, root, home, until)
+    return outside
+
+
+def _regions(node: Node) -> Iterator[Region]:
+    for region in node.regions:
+        yield region
+        for inner in region.nodes:
+            yield from _regions(inner)
+
+
+def _changed(s: Scheduler, node: Node, inside: list[Node], own: set[Node]) -> dict[Node, bool]:
+    """The arrays from outside that are changed inside, and whether they are parameters' own."""
+    found: dict[Node, bool] = {}
+    for inner in inside:
+        if inner.op == "write":
+            for root in _roots(s, inner, own):
+                found[root] = found.get(root, False) or inner in s.demand.own_writes
+    if node.op != "if_":
+        for arg, param, result in carried(node):
+            if result is not param and not is_number(arg):
+                found.setdefault(arg, False)
+    return found
+
+
+def _roots(s: Scheduler, version: Node, own: set[Node]) -> list[Node]:
+    """The arrays from outside that a version descends from."""
+    seen: dict[Node, None] = {}
+    stack = [version]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen[node] = None
+        if node in own:
+            if node.op == "write":
+                stack.append(node.args[0])
+            elif node.op == "get":
+                stack += sources(node)
+            elif node in s.demand.initial:
+                stack.append(s.demand.initial[node])
+    return [node for node in seen if node not in own]
+
+
+def _change(s: Scheduler, outside: Outside, root: Node, mine: bool) -> None:
+    """Gives an array that is changed inside memory that is nobody else's."""
+    place = s.laid_out(root)
+    if not mine:
+        taken = any(overlap(s.facts, place, home) for home in outside.homes.values())
+        if taken or place.memory.kind == "param" or not s.is_whole(place):
+            place = s.place[root] = _home(s, root)
+            s.put([root], place, root.line)
+    outside.homes[root] = place
+
+
+def _clear(s: Scheduler, outside: Outside, root: Node, home: Place, until: int) -> None:
+    """Copies what is in an array's memory, or computed from it, and needed after a position."""
+    known: dict[Node, bool] = {}
+    for node in list(s.live):
+        if s.demand.last_use.get(node, -1) > until and s.touches(node, home, known):
+            s.note(node, "stored before memory that it reads is changed")
+            copy = s.store(node, s.fresh(node))
+            if node is root:
+                outside.old[root] = copy
+            else:
+                s.place[node] = copy
+                known[node] = False
+
+
+def _home(s: Scheduler, node: Node) -> Place:
+    """New memory for values of a node's type."""
+    type_ = node.type
+    if isinstance(type_, Array):
+        made = s.memory("t", "temp", type_.dtype, type_.shape, type_.strides)
+        return made.whole(s.facts)
+    return s.memory("s", "scalar", node.dtype).whole(s.facts)
+
+
+def _leave(s: Scheduler, node: Node, outside: Outside, homes: list[Place]) -> None:
+    """What is known after the regions."""
+    s.now = s.demand.position[node]
+    s.place.update(outside.old)
+    for user in s.demand.consumers[node]:
+        assert isinstance(user.attrs, Get)
+        s.place[user] = homes[user.attrs.index]
+
+
+def _finish(s: Scheduler, region: Region) -> None:
+    """Before the results: computes what nobody needs but what raises floating-point flags."""
+    s.now = s.demand.end[region] - 1
+    for node in region.nodes:
+        idle = node not in s.place and not s.demand.consumers[node]
+        if idle and not s.demand.ordered(node) and node.op != "get" and may_flag(s, node):
+            s.flagged.add(s.materialise(node).memory)
+
+
+# ------------------------------------------------------------------ arms
+
+
+def _common_homes(s: Scheduler, node: Node, outside: Outside) -> list[Place]:
+    """Where both arms leave each result: in place if it is the same array from outside."""
+    own = {n for region in _regions(node) for n in (*region.nodes, *region.params)}
+    homes: list[Place] = []
+    for x, y in zip(*(region.results for region in node.regions)):
+        roots = {*_roots(s, x, own), *_roots(s, y, own)} if isinstance(x.type, Array) else set()
+        home = outside.homes.get(roots.pop()) if len(roots) == 1 else None
+        if home is None or home in homes:
+            home = _home(s, x)
+        homes.append(home)
+    return homes
+
+
+# ------------------------------------------------------------------ turns
+
+
+def _carry(s: Scheduler, node: Node, outside: Outside) -> list[Place]:
+    """Where each carried value is at the start of a turn."""
+    homes: list[Place] = []
+    for arg, param, result in carried(node):
+        if is_number(arg):
+            if result is param:
+                homes.append(s.number(arg).whole(s.facts))
+                continue
+        elif result is param and arg not in outside.homes:
+            homes.append(s.laid_out(arg))
+            continue
+        elif result is not param and outside.homes[arg] not in homes:
+            homes.append(outside.homes[arg])
+            continue
+        homes.append(_home(s, param))
+        s.put([arg], homes[-1], node.line)
+    return homes
+
+
+def _index(s: Scheduler, index: Node, step: Counted) -> None:
+    """The index of a loop as a number."""
+    memory = s.memory("s", "scalar", INT)
+    nest = Nest(())
+    access = nest.access(memory.whole(s.facts), ())
+    nest.puts.append(Put(access, nest.value(SizeValue(Poly((((step.symbol,), 1),))))))
+    s.steps.append(nest)
+    s.place[index] = memory.whole(s.facts)
+
+
+def _turn(s: Scheduler, node: Node, homes: list[Place]) -> Memory | None:
+    """The end of a turn: all values of the next one are computed, then they take their homes.
+    The test of a ``while_``."""
+    counted = node.op == "for_"
+    again = [] if counted else node.regions[0].results[:1]
+    changed = [
+        (result, home) for (_, param, result), home in zip(carried(node), homes)
+        if result is not param
+    ]
+    numbers = [(result, home) for result, home in changed if is_number(result)]
+    taken = {home.memory for _, home in numbers}
+    for number in (*(result for result, _ in numbers), *again):
+        if s.number(number) in taken:
+            s.place[number] = s.store(number, s.fresh(number))
+    for result, home in changed:
+        if not is_number(result):
+            assign(s, result, home, node)
+    for result, home in numbers:
+        s.put([result], home, node.line)
+    return None if counted else s.number(again[0])
