@@ -140,9 +140,9 @@ def operand_dtype(operand: Operand) -> np.dtype[Any]:
 def as_array(ctx: Context, operand: Operand, dtype: np.dtype[Any] | None = None) -> ArrayRef:
     """``np.asarray``: an array as it is; numbers and nested lists of operands as fresh arrays."""
     if isinstance(operand, ArrayRef):
-        if dtype in (None, operand.dtype):
+        if dtype is None or dtype == operand.dtype:
             return operand
-        return ctx.new(converted(ctx, operand, dtype or operand.dtype))
+        return ctx.new(converted(ctx, operand, dtype))
     shape, leaves = _nest(ctx, operand)
     if dtype is None:
         dtype = np.result_type(*map(operand_dtype, leaves)) if leaves else FLOAT
@@ -246,6 +246,8 @@ def require(ctx: Context, op: str, left: Size, right: Size, reason: str) -> None
     holds = ctx.facts.prove(op, left, right)
     if holds is None and known(left - right):
         holds = ctx.facts.ask(op, left, right)
+    elif holds is None and op in ("<", "<=") and ctx.facts.ensure(op, left, right):
+        holds = True
     if holds is False:
         raise ctx.refuse("index", f"{reason}: Python raises")
     if holds is None:

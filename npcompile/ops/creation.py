@@ -146,10 +146,11 @@ def _as(ctx: Context, name: str, source: Operand, dtype: Operand, order: Operand
     fits = layouts.get(order) or (
         views.is_contiguous(ctx, source) if order == "C" else views.is_fortran(ctx, source)
     )
-    if copy is None and kind in (None, source.dtype) and fits:
+    same = kind is None or kind == source.dtype
+    if copy is None and same and fits:
         return source
     wanted = views.order_in(ctx, source, "K" if order is None else order, name)
-    if kind in (None, source.dtype):
+    if same:
         return views.copied(ctx, source, wanted)
     node = arguments.converted(ctx, source, kind or source.dtype)
     cast = ctx.new(node)

@@ -327,7 +327,14 @@ def _equality(on_floats: str, on_ints: str, join: str) -> Callable[..., Parts]:
 
 
 def _where(site: Site, mask: Parts, a: Parts, b: Parts) -> Parts:
-    return tuple(site.f.select(mask[0], x, y) for x, y in zip(a, b, strict=True))
+    return tuple(_chosen(site.f, mask[0], x, y) for x, y in zip(a, b, strict=True))
+
+
+def _chosen(f: Function, mask: Value, x: Value, y: Value) -> Value:
+    """One of two; LLVM must not compute further with either of two constants in advance."""
+    found = f.select(mask, x, y)
+    constant = not x.text.startswith("%") and not y.text.startswith("%")
+    return f.opaque(found) if constant and found.elem in FLOATS else found
 
 
 def _extreme(smallest: bool) -> Rule:
