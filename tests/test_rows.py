@@ -187,7 +187,7 @@ def write(seed: int) -> str:
 def test_random(seed: int, monkeypatch: Any) -> None:
     source = write(seed)
     monkeypatch.setattr(rows, "BLOCK", 1000)
-    monkeypatch.setattr(rows, "COLUMNS", 4)
+    monkeypatch.setattr(rows, "COLUMNS", 32)
     scope: dict[str, Any] = {"np": np}
     exec(source, scope)
     compiled = jit(scope["f"])

@@ -24,6 +24,10 @@ from npcompile.schedule.nest import Fold, Nest
 if TYPE_CHECKING:
     from npcompile.schedule.scheduler import Scheduler, Work
 
+#: cost of what is computed within a sum although others need it too; a sum's order may make its
+#: vectors short, so what costs more had better be computed on its own
+LIGHT = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
@@ -157,12 +161,15 @@ def _collect(s: Scheduler, node: Node, operand: Node, order: Order) -> Work:
     work = s.collect(extents, [operand])
     if operand in s.place:
         return work
-    if s.shared(extents, work):
-        s.note(node, "what it reduces is needed again and dear: it is stored first")
-    elif _fits(extents, work, order):
+    if not _fits(extents, work, order):
+        s.note(node, "the order of the sum needs what it reduces in memory")
+    elif not s.shared(extents, work):
+        return work
+    elif s.costs.get(operand, 0) <= LIGHT:
+        s.note(node, "what is needed again of what it reduces is stored on the way")
         return work
     else:
-        s.note(node, "the order of the sum needs what it reduces in memory")
+        s.note(node, "what it reduces is needed again and dear: it is stored first")
     s.materialise(operand)
     return s.collect(extents, [operand])
 

@@ -47,10 +47,10 @@ from npcompile.schedule.allocate import touched
 from npcompile.schedule.memory import span
 
 #: bytes that the rows of a block touch, and most that its least rows may: they stay in the cache
-BLOCK = 1 << 17
+BLOCK = 1 << 15
 ROW = 1 << 19
-#: least rows of a block where neighbours in memory belong to different rows
-COLUMNS = 64
+#: bytes of neighbours in memory that a block has at least where they belong to different rows
+COLUMNS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +278,8 @@ class _Group:
     @property
     def least(self) -> int:
         """Rows that a block must have: columns of memory are read by whole cache lines."""
-        columns = any(t.step == 1 and t.count != 1 for t in self.touches())
-        return COLUMNS if columns else 1
+        sizes = [t.buffer.dtype.itemsize for t in self.touches() if t.step == 1 and t.count != 1]
+        return COLUMNS // min(sizes) if sizes else 1
 
     @property
     def bytes(self) -> Size:
