@@ -9,9 +9,11 @@ import inspect
 import multiprocessing
 import os
 import pickle
+import random
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -463,3 +465,67 @@ class TestClearing:
         assert got[0] == np.inf
         assert compiled(f) == 0
         assert f(X[1:]).tolist() == (1 / X[1:] + 1).tolist()
+
+
+class TestThreads:
+    def test_a_version_alone_is_tried_before_others(self) -> None:
+        """A call that binds names and fits no version goes from one version to the next."""
+        f = jit(lambda x, k=2.0: x[1:] * k)
+        for _ in range(3):
+            assert f(x=X).tolist() == (X[1:] * 2).tolist()
+        for x in (X[:1], X[:0], X.astype("f4"), X[::2], X.astype("i4"), X[:2]):
+            for _ in range(2):
+                assert f(x=x).tolist() == (x[1:] * 2.0).tolist()
+
+    def test_first_calls_clearing_and_modes_race(self) -> None:
+        functions = [lambda x, k=1.5: np.sqrt(x) * k, lambda x: (x - 1).sum(), lambda x: x[::2]]
+        shared = [(f, jit(f)) for f in functions]
+        wrong: list[Any] = []
+
+        def work(seed: int) -> None:
+            rng = random.Random(seed)
+            for turn in range(150):
+                mine = shared if turn % 40 else [(f, jit(f)) for f in functions]
+                f, g = rng.choice(mine)
+                x = np.arange(rng.randrange(1, 8), dtype=rng.choice(["f8", "f4", "i8"]))
+                got, want = (h(x=x) if turn % 3 else h(x) for h in (g, f))
+                if got.dtype != want.dtype or got.tolist() != want.tolist():
+                    wrong.append((got, want))
+                if turn % 50 == 7:
+                    g.clear_cache()
+                elif turn % 10 == 3:
+                    with npcompile.deterministic():
+                        pass
+
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-5)
+        try:
+            with ThreadPoolExecutor(4) as pool:
+                list(pool.map(work, range(4)))
+        finally:
+            sys.setswitchinterval(interval)
+        assert not wrong
+
+    def test_an_interrupt_leaves_no_lock_held(self) -> None:
+        code = """
+import signal, threading, numpy as np
+from npcompile import jit
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+x, caught = np.arange(4.0), 0
+for k in range(40):
+    f = jit(eval("lambda x: np.sqrt(x * x + %d) - x" % k, {"np": np}))
+    signal.setitimer(signal.ITIMER_REAL, 0.0008 * (k + 1))
+    try:
+        f(x)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        caught += 1
+    thread = threading.Thread(target=f, args=(x,), daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert f(x).tolist() == f.__wrapped__(x).tolist()
+assert caught
+"""
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        subprocess.run([sys.executable, "-c", code], env=env, check=True, timeout=120)

@@ -61,7 +61,7 @@ class Jit(FunctionBase):
         self.__wrapped__ = function
         self.config = config
         self._made: Dispatcher | None = None
-        modes.listeners.add(self)
+        modes.listen(self)
 
     @property
     def _dispatcher(self) -> Dispatcher:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from threading import RLock
 from typing import Any, Literal
 from weakref import WeakSet
 
@@ -85,20 +86,27 @@ class _Modes:
     def __init__(self) -> None:
         self.blocks = 0  # ``with deterministic(...)`` blocks that are open
         self.standing = bool(_deterministic(os.environ.get("NPCOMPILE_DETERMINISTIC", "")))
-        self.listeners: WeakSet[Any] = WeakSet()
+        self._listeners: WeakSet[Any] = WeakSet()
+        self._lock = RLock()
 
     def __bool__(self) -> bool:
         return self.standing or self.blocks > 0
 
+    def listen(self, listener: Any) -> None:
+        """``listener.modes_changed()`` is called at each change, as long as it lives."""
+        with self._lock:
+            self._listeners.add(listener)
+
     def change(self, blocks: int = 0, standing: bool | None = None) -> None:
         """Opens (1) or closes (-1) a block, or sets what stands outside of blocks."""
-        before = bool(self)
-        self.blocks += blocks
-        if standing is not None:
-            self.standing = standing
-        if bool(self) != before:
-            for listener in list(self.listeners):
-                listener.modes_changed()
+        with self._lock:
+            before = bool(self)
+            self.blocks += blocks
+            if standing is not None:
+                self.standing = standing
+            told = list(self._listeners) if bool(self) != before else []
+        for listener in told:
+            listener.modes_changed()
 
 
 modes = _Modes()

@@ -4,7 +4,8 @@
 signature (PEP 590).  In order:
 
 1. guards: the number of arguments, types, dtypes, layouts, sizes, predicates.  Where one fails the
-   *next* entry is tried, after the last one ``python(function, *args, **kwargs)`` takes the call;
+   *next* entry is tried, after the last one ``python(function, *args, **kwargs)`` takes the call
+   (at once, if the function is ``alone``);
 2. watched words that are not what they were, and written arrays that overlap other arrays, are
    left to Python: exit code :data:`STALE` or :data:`OVERLAP`;
 3. floating-point flags are cleared, ``@body(frame)`` runs, flags are read;
@@ -30,7 +31,7 @@ from npcompile.runtime.boxing import Boxing
 from npcompile.runtime.guards import ArrayValue, Guards
 from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, errors
 from npcompile.runtime.layout import Layout, layout
-from npcompile.runtime.state import EXIT, NEXT, PYTHON, Signature
+from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, Signature
 from npcompile.runtime.writer import METADATA, Writer
 
 FLAGS = -3  #: done, but with floating-point flags that somebody wants to know of
@@ -279,7 +280,9 @@ class _Entry:
         w.do("ret ptr null")
         w.label("miss")
         following = self._state(NEXT)
-        w.branch(w.add("icmp ne", "ptr", following, "null"), "next", "python")
+        alone = w.add("icmp eq", "ptr", "%callable", self._state(ALONE))
+        last = w.any([w.add("icmp eq", "ptr", following, "null"), alone])
+        w.branch(last, "python", "next")
         w.label("next")
         w.do(f"ret ptr {w.let(f'tail call ptr {following}{_ARGUMENTS}')}")
         w.label("python")

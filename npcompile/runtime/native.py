@@ -87,6 +87,7 @@ def native(
     made = Native(graph, program, _unwired, loaded["entry"], text)
     made.probe = Probe()
     install(made.probe, loaded["entry"])
+    state.alone = made.probe
     made.run = lambda leaves: made.probe(*leaves)
     made.wiring, made.state = wiring, state
     made.keep = (loaded, state, objects)

@@ -7,6 +7,7 @@
     python    called as python(function, *args, **kwargs) where no entry takes the call
     exit      called as exit(function, code, flags, what, *args, **kwargs), see runtime.entry
     build     makes containers of a flat tuple of results
+    alone     the function whose calls no other entry may take
     words     pairs (address, expected): the word at the address must be the expected one
     variables addresses of PyObject* variables that are read as arguments (cells, held objects)
     held      PyObject* variables of our own
@@ -25,7 +26,7 @@ from npcompile.runtime.words import Word
 from npcompile.tracing.sources import Leaf
 
 _ARGUMENTS_OFFSET = 1 << 63  # PY_VECTORCALL_ARGUMENTS_OFFSET
-NEXT, PYTHON, EXIT, BUILD, WORDS = range(5)
+NEXT, PYTHON, EXIT, BUILD, ALONE, WORDS = range(6)
 _NEVER = 0xA5A5A5A5A5A5A5A5  # neither an address nor a version
 
 
@@ -171,6 +172,14 @@ class State:
     @next.setter
     def next(self, address: int) -> None:
         self._slots[NEXT] = address
+
+    @property
+    def alone(self) -> Any:
+        return self._kept.get(ALONE)
+
+    @alone.setter
+    def alone(self, function: Any) -> None:
+        self._keep(ALONE, function)
 
     def watch(self, k: int, address: int, expected: int) -> None:
         """The word at an address must be ``expected`` from now on.
