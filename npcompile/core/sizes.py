@@ -358,6 +358,7 @@ class Facts:
     replaced: dict[Symbol, Size] = field(default_factory=dict)
     bounds: dict[Size, int] = field(default_factory=dict)
     equals: dict[Size, Size] = field(default_factory=dict)  # what no symbol could be solved for
+    ranges: dict[Symbol, tuple[Size, Size]] = field(default_factory=dict)  # of loop indices
 
     def norm(self, size: Size) -> Size:
         """The size with symbols that are known to be equal to others replaced."""
@@ -390,7 +391,42 @@ class Facts:
             return False
         return None
 
+    def ensure(self, op: str, a: Size, b: Size) -> bool:
+        """Whether ``a op b`` (``<`` or ``<=``) holds for every index of the loops around: proved,
+        or guarded by what it needs of sizes that are known before; False if it is left open."""
+        proved = self.prove(op, a, b)
+        if proved is not None:
+            return proved
+        least, need = self.floor(self.norm(b) - self.norm(a)), int(op == "<")
+        if isinstance(least, int):
+            return least >= need
+        try:
+            return hint(least) >= need and self.ask("<=", need, least)
+        except Unhinted:
+            return False
+
+    def floor(self, size: Size) -> Size:
+        """A lower bound in which loop indices that occur linearly are replaced by their ends,
+        the innermost first."""
+        for index in reversed(self.ranges):
+            if isinstance(size, int):
+                break
+            own = [(atoms, c) for atoms, c in size.terms if atoms == (index,)]
+            rest = size - Poly(tuple(own)) if own else size
+            if own and index not in symbols(rest):
+                low, high = self.ranges[index]
+                size = rest + own[0][1] * (low if own[0][1] > 0 else high)
+        return size
+
     def _low(self, size: Size) -> int | None:
+        known = [self._low_of(size)]
+        if self.ranges:
+            least = self.floor(size)
+            if least is not size:
+                known.append(self._low_of(self.norm(least)))
+        return max((low for low in known if low is not None), default=None)
+
+    def _low_of(self, size: Size) -> int | None:
         known = [b for b in (lower_bound(size), self.bounds.get(size)) if b is not None]
         if isinstance(size, Poly):
             constant = sum(c for atoms, c in size.terms if not atoms)

@@ -65,21 +65,26 @@ class Builder:
         self.closed: set[Symbol] = set()  # bound in regions that are finished
         self._interned: dict[tuple[object, ...], Node] = {}
         self._layouts: dict[tuple[object, ...], Array] = {}
+        self._unique: dict[Type, Type] = {}  # equal types are one
+        self._types: dict[int, tuple[Type, Type]] = {}  # by identity: the type, and that one
 
     # -------------------------------------------------------------- nodes
 
     def emit(self, op: str, args: Sequence[Node], attrs: Attrs, type_: Type) -> Node:
         """A node; an equal pure one that exists already is returned instead."""
-        key = (op, tuple(map(id, args)), attrs, type_)
-        if op not in IMPURE:
-            found = self._interned.get(key)
-            if found is not None:
-                return found
-        node = Node(op, tuple(args), attrs, type_, self.line)
-        self.region.nodes.append(node)
-        if op not in IMPURE:
-            self._interned[key] = node
-        return node
+        if op in IMPURE:
+            node = Node(op, tuple(args), attrs, type_, self.line)
+            self.region.nodes.append(node)
+            return node
+        held = self._types.get(id(type_))
+        if held is None:
+            held = self._types[id(type_)] = type_, self._unique.setdefault(type_, type_)
+        key = (op, *map(id, args), attrs, id(held[1]))
+        found = self._interned.get(key)
+        if found is None:
+            found = self._interned[key] = Node(op, tuple(args), attrs, type_, self.line)
+            self.region.nodes.append(found)
+        return found
 
     def const(self, value: Number, type_: Scalar | None = None) -> Node:
         """A constant scalar; its type is ``value``'s own unless given."""

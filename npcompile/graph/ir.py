@@ -27,9 +27,21 @@
       check   Check                       args (bool,): where false, leave for Python
       get     Get(index)                  one result of a node with several
       if_     args (pred,), two regions   results: those of the arm taken
-      for_    Loop(start, stop, step), args = initial carried values, one region whose params
-                                          are (index, *carried) and results the next carried
-      while_  args = initial carried values, one region; results[0] is the tail test
+      for_    Loop(start, stop, step, symbol): args = initial carried values; one region whose
+                                          params are (index, *carried) and results the next carried
+      while_  args = initial carried values; one region whose params are the carried values and
+                                          results (again, *next carried)
+
+Loops.  ``for_`` runs for the index in ``range(start, stop, step)``, maybe never; the sign of
+``step`` is proved by the graph's facts.  Its index param is a Python int, and ``symbol`` stands for
+it in every size inside the region: ``graph.bound[symbol]`` is the param.  ``while_`` runs its
+region, then again while ``again`` (a bool) is true: at least once, the test comes last.  The type
+of either node is the Tuple of the carried types, the same at start, as params and as results;
+``get k`` is the k-th carried value after the last turn (the initial one after none).  A carried
+array is either the current version of a memory from outside, whose next value descends by
+``write`` nodes from its own param (or is that param), or an array that each turn makes anew.
+Early exits of loops are carried numbers that an ``if_`` after the loop looks at.  Symbols that are
+bound inside a region occur only there, and in regions within it.
 
 An array that the program sees is a cell: successive versions of one memory.  A version is a node;
 ``write`` makes the next one.  Node order is memory order: a window read before a write in the list
@@ -161,9 +173,12 @@ class Get:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
+    """``range(start, stop, step)``; ``symbol`` is the index in sizes inside the region."""
+
     start: Size
     stop: Size
     step: Size
+    symbol: Symbol
 
 
 Attrs = Union[

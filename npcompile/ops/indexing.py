@@ -205,6 +205,10 @@ def _negative(ctx: Context, i: Size) -> bool | None:
     proved = ctx.facts.prove("<", i, 0)
     if proved is None and known(i):
         return ctx.facts.ask("<", i, 0)
+    if proved is None and ctx.facts.ensure("<=", 0, i):
+        return False
+    if proved is None and ctx.facts.ensure("<", i, 0):
+        return True
     return proved
 
 

@@ -53,7 +53,7 @@ class _Normaliser:
         if isinstance(attrs, SizeOf):
             return SizeOf(self.norm(attrs.size))
         if isinstance(attrs, Loop):
-            return Loop(*map(self.norm, (attrs.start, attrs.stop, attrs.step)))
+            return Loop(*map(self.norm, (attrs.start, attrs.stop, attrs.step)), attrs.symbol)
         return attrs
 
     def tree(self, tree: Tree) -> Tree:

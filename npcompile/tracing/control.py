@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from npcompile.core.sizes import Unhinted
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT, Scalar
-from npcompile.tracing import joins
+from npcompile.tracing import joins, loops
 from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.joins import Arm
 from npcompile.tracing.opcodes import HANDLERS
@@ -44,23 +44,62 @@ NODES = 4000  #: nodes of a graph with unrolled loops
 
 def run(t: Tracer, frame: Frame, exits: Exits, allowed: set[int]) -> Exits:
     """Goes on until no exit leads to a block in ``allowed``."""
+    before, frame.allowed = frame.allowed, allowed
+    try:
+        return _run(t, frame, exits, allowed)
+    finally:
+        frame.allowed = before
+
+
+def _run(t: Tracer, frame: Frame, exits: Exits, allowed: set[int]) -> Exits:
     while True:
         inside = [target for target in exits.states if target in allowed]
         if not inside:
             return exits
         if len(exits.states) > 1:
-            raise t.refuse("branch", "its arms go on in different places")
-        exits = step(t, frame, inside[0], exits.states[inside[0]])
+            exits = _one_of(t, frame, exits, inside, allowed)
+        else:
+            exits = step(t, frame, inside[0], exits.states[inside[0]])
+
+
+def _one_of(
+    t: Tracer, frame: Frame, exits: Exits, inside: list[int], allowed: set[int]
+) -> Exits:
+    """Goes on at the first of several places, where the selector says so."""
+    assert exits.selector is not None
+    target = min(inside, key=frame.code.order.__getitem__)
+    rest = {other: state for other, state in exits.states.items() if other != target}
+    own = (allowed & frame.code.dominated[target]) - set(rest)
+    condition = joins.selects(t, exits.selector, target)
+    counts = (t.writes, t.visible)
+    frame.state = exits.states[target]
+    taken = Arm(target, frame.state, Exits({target: frame.state}), counts)
+    passed = Arm(RETURN, frame.state, Exits(rest, exits.selector), counts)
+    _enter(t, frame, taken, own, counts)
+    if not taken.exits.states:
+        _check(t, condition, False, "an exception is raised")
+        return passed.exits
+    t.writes, t.visible = taken.reached
+    return joins.join(t, frame, condition, taken, passed)
 
 
 def step(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
+    """Executes one block, or a loop that begins there."""
+    frame.state, frame.block = state, block
+    if block in frame.code.loops:
+        exits = loops.enter(t, frame, block, state)
+        if exits is not None:
+            return exits
+        _visit(t, frame, block)
+    return execute(t, frame, block, state)
+
+
+def execute(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
     """Executes one block."""
     frame.state, frame.block = state, block
     t.blocks += 1
     if t.blocks > BLOCKS:
         raise t.refuse("function", "is too long to follow")
-    if block in frame.code.loops:
-        _visit(t, frame, block)
     try:
         for instruction in frame.code.blocks[block]:
             frame.instruction = instruction
@@ -144,7 +183,19 @@ def branch(
     if decided is not None:
         target = then if decided else other
         return Exits({target: state(target)})
-    return _arms(t, frame, condition, (then, state(then)), (other, state(other)))
+    then_arm, other_arm = (
+        (target, state(target), _own(frame, target)) for target in (then, other)
+    )
+    return arms(t, frame, condition, then_arm, other_arm)
+
+
+def _own(frame: Frame, target: int) -> set[int]:
+    """The blocks that only an arm beginning at ``target`` reaches."""
+    alone = frame.code.predecessors[target] == [frame.block]
+    return frame.code.dominated[target] & frame.allowed if alone else set()
+
+
+Way = tuple[int, State, set[int]]  # a target, the state there, and the blocks to go on in
 
 
 _ASKED = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
@@ -180,41 +231,46 @@ def negate(t: Tracer, condition: Node) -> Node:
     return t.builder.emit("bit_not", (condition,), None, Scalar(BOOL, "py"))
 
 
-def _arms(
-    t: Tracer, frame: Frame, condition: Node, then: tuple[int, State], other: tuple[int, State]
-) -> Exits:
-    before, origin, consumed = replace(frame), (t.writes, t.visible), set(t.consumed)
-
-    def enter(arm: Arm, exits: Exits, allowed: set[int]) -> None:
-        """Traces some of an arm into its region; all else stays as it was."""
-        created = len(t.created)
-        t.writes, t.visible = arm.reached
-        with t.builder.inside(arm.region):
-            arm.exits = run(t, frame, exits, allowed)
-        arm.created.update(t.created[created:])
-        arm.reached = (t.writes, t.visible)
-        frame.state, frame.block, frame.stack = before.state, before.block, before.stack
-        frame.instruction, frame.writes = before.instruction, before.writes
-        t.writes, t.visible = origin
-        assert frame.instruction is not None
-        t.builder.line = frame.instruction.line
-
-    arms = [Arm(*then, Exits({}), origin), Arm(*other, Exits({}), origin)]
-    for k, arm in enumerate(arms):
-        alone = frame.code.predecessors[arm.target] == [before.block]
-        own = frame.code.dominated[arm.target] if alone else set()
-        enter(arm, Exits({arm.target: arm.state.copy()}), own)
+def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Exits:
+    """Traces both ways to go on from here, and joins what they leave behind."""
+    origin, consumed, block = (t.writes, t.visible), set(t.consumed), frame.block
+    for header, reason in frame.unrolled.items():
+        body = frame.code.loops[header]
+        if block in body and not body.issuperset((then[0], other[0])):
+            raise reason
+    arms = [
+        Arm(target, state, Exits({target: state.copy()}), origin)
+        for target, state, _ in (then, other)
+    ]
+    for k, (arm, (_, _, own)) in enumerate(zip(arms, (then, other))):
+        _enter(t, frame, arm, own, origin)
         if not arm.exits.states:
             return _only(t, condition, arms[1 - k], k == 1, consumed)
-    first, second = (next(iter(arm.exits.states)) for arm in arms)
-    if first != second and RETURN in (first, second):
-        k = 0 if second == RETURN else 1
-        _may_return(t, frame, (first, second)[k])
-        enter(arms[k], arms[k].exits, set(frame.code.order))
+    first, second = (list(arm.exits.states) for arm in arms)
+    if first != second and [RETURN] in (first, second) and not frame.regions:
+        k = 0 if second == [RETURN] else 1
+        _enter(t, frame, arms[k], set(frame.code.order), origin)
         if not arms[k].exits.states:
             return _only(t, condition, arms[1 - k], k == 1, consumed)
     t.writes, t.visible = (max(x) for x in zip(*(arm.reached for arm in arms)))
     return joins.join(t, frame, condition, *arms)
+
+
+def _enter(
+    t: Tracer, frame: Frame, arm: Arm, allowed: set[int], origin: tuple[int, int]
+) -> None:
+    """Traces some of an arm into its region; all else stays as it was."""
+    before, created = replace(frame), len(t.created)
+    t.writes, t.visible = arm.reached
+    with t.builder.inside(arm.region):
+        arm.exits = run(t, frame, arm.exits, allowed)
+    arm.created.update(t.created[created:])
+    arm.reached = (t.writes, t.visible)
+    frame.state, frame.block, frame.stack = before.state, before.block, before.stack
+    frame.instruction, frame.writes = before.instruction, before.writes
+    t.writes, t.visible = origin
+    assert frame.instruction is not None
+    t.builder.line = frame.instruction.line
 
 
 def _only(t: Tracer, condition: Node, arm: Arm, holds: bool, consumed: set[object]) -> Exits:
@@ -222,14 +278,3 @@ def _only(t: Tracer, condition: Node, arm: Arm, holds: bool, consumed: set[objec
     t.consumed = consumed
     _check(t, condition, holds, "an exception is raised")
     return Exits({arm.target: arm.state})
-
-
-def _may_return(t: Tracer, frame: Frame, target: int) -> None:
-    """One arm returns: the other goes on to the end of the function as part of its arm.
-
-    That ends unless the arm goes round in a ``while`` loop.
-    """
-    header = frame.code.blocks[target]
-    loop = frame.code.loops.get(target, set())
-    if frame.block in loop and not (header and header[-1].op == "FOR_ITER"):
-        raise t.refuse("while", "depends on data and runs in Python")

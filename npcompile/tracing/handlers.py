@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from npcompile.graph.ir import Node
-from npcompile.tracing import attributes, calls, containers, control, iteration
+from npcompile.tracing import attributes, calls, containers, control, iteration, loops
 from npcompile.tracing.bytecode import RETURN, VERSION, Instruction
 from npcompile.tracing.opcodes import on, pop, push, take
 from npcompile.tracing.sources import Global
@@ -356,8 +356,11 @@ def get_iter(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("FOR_ITER")
 def for_iter(t: Tracer, frame: Frame, i: Instruction) -> Exits:
-    iterator = pop(frame)
+    iterator = frame.state.stack[-1]
     assert isinstance(iterator, Iterator), iterator
+    if iteration.length(t, iterator) is None:
+        return loops.advance(t, frame, iterator)
+    pop(frame)
     control.unrolls(t, iterator)
     step = iteration.advance(t, iterator)
     if step is None:

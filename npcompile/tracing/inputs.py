@@ -145,10 +145,11 @@ class Inputs:
         if type(value) is int:
             if not -(2**63) <= value < 2**63:
                 raise refuse(name, "an int wider than 64 bits")
-            bound = _lone(symbol(name, value))
+            size = symbol(name, value)
+            bound = _lone(size)
         node = self._param(name, type_, bound)
         if bound is not None:
-            self.builder.bound[bound] = node
+            self.builder.bind(size, node)
         self.objects[len(self.leaves)] = value
         self.leaves.append(Leaf(source, type_))
         return node

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.errors import Refused
 from npcompile.core.sizes import symbols
-from npcompile.graph.ir import Node, Region
+from npcompile.graph.ir import Const, Node, Region
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import Array, Scalar
+from npcompile.graph.types import BOOL, PY_BOOL, Array, Scalar
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing.bytecode import RETURN
+from npcompile.tracing.escapes import Escape, as_number
+from npcompile.tracing.references import exclusive
 from npcompile.tracing.values import (
     UNBOUND,
     Box,
@@ -46,7 +48,8 @@ _SPECULATIVE = frozenset({"const", "size"}) | {
 class Arm:
     """One way to go on from a branch: where it starts, and what tracing it left behind.
 
-    ``created`` are the cells and boxes that it made, ``reached`` its counts of writes.
+    ``created`` are the cells and boxes that it made, ``reached`` its counts of writes,
+    ``stand_ins`` what it yields in place of values that only the other arm has.
     """
 
     target: int
@@ -55,22 +58,19 @@ class Arm:
     reached: tuple[int, int]
     region: Region = field(default_factory=Region)
     created: set[Cell | Box] = field(default_factory=set)
+    stand_ins: dict[Node, Node] = field(default_factory=dict)
 
 
 def join(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Exits:
-    """The exit of either arm."""
-    target = next(iter(a.exits.states))
-    if list(b.exits.states) != [target]:
-        raise t.refuse("if", "depends on data, and its arms go on in different places")
+    """The exits of either arm."""
     if all(node.op in _SPECULATIVE for arm in (a, b) for node in arm.region.nodes):
         mark = t.builder.mark()
         t.builder.region.nodes.extend(a.region.nodes + b.region.nodes)
         try:
-            merged = _Merge(t, a, b, lambda x, y: _where(t, condition, x, y))
-            return Exits({target: merged.state(frame, target)})
+            return _exits(t, frame, condition, a, b, lambda x, y: _where(t, condition, x, y))
         except Refused:
             t.builder.rollback(mark)
-    return Exits({target: _regions(t, frame, condition, a, b, target)})
+    return _regions(t, frame, condition, a, b)
 
 
 def _where(t: Tracer, condition: Node, a: Node, b: Node) -> Node:
@@ -79,7 +79,7 @@ def _where(t: Tracer, condition: Node, a: Node, b: Node) -> Node:
     return t.builder.map("where", (condition, a, b), a.dtype, origin=a.type.origin)
 
 
-def _regions(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm, target: int) -> State:
+def _regions(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Exits:
     """An ``if_`` node; merging is tried first to find what the regions must yield."""
     pairs: dict[tuple[Node, Node], int] = {}
 
@@ -87,26 +87,121 @@ def _regions(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm, target: i
         pairs.setdefault((x, y), len(pairs))
         return x
 
-    _Merge(t, a, b, note).state(frame, target)
+    _exits(t, frame, condition, a, b, note)
     a.region.results = [x for x, _ in pairs]
     b.region.results = [y for _, y in pairs]
     results = t.builder.if_(condition, a.region, b.region)
-    return _Merge(t, a, b, lambda x, y: results[pairs[x, y]]).state(frame, target)
+    return _exits(t, frame, condition, a, b, lambda x, y: results[pairs[x, y]])
+
+
+Export = Callable[[Node, Node], Node]
+
+
+def _exits(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm, export: Export) -> Exits:
+    """The states that the arms end in, target by target, and which it is."""
+    states = {}
+    for target in dict.fromkeys((*a.exits.states, *b.exits.states)):
+        x, y = a.exits.states.get(target), b.exits.states.get(target)
+        if x is not None and y is not None:
+            states[target] = _Merge(t, a, b, x, y, export).state(frame, target)
+        elif x is not None:
+            states[target] = _alone(t, frame, target, a, b, x, export)
+        else:
+            assert y is not None
+            states[target] = _alone(t, frame, target, b, a, y, lambda q, p: export(p, q))
+    if len(states) == 1:
+        return Exits(states)
+    first, second = (
+        arm.exits.selector or t.builder.const(next(iter(arm.exits.states))) for arm in (a, b)
+    )
+    selector = first if first is second else export(first, second)
+    t.selectors[selector] = (condition, first, second)
+    return Exits(states, selector)
+
+
+def selects(t: Tracer, selector: Node, target: int) -> Node:
+    """Whether a selector says ``target``."""
+    condition, first, second = t.selectors.get(selector, (None, None, None))
+    for which, node in ((True, first), (False, second)):
+        other = second if which else first
+        if condition is not None and _says(node, target) and _never(other, target):
+            return condition if which else t.builder.emit("bit_not", (condition,), None, PY_BOOL)
+    return t.builder.map("eq", (selector, t.builder.const(target)), BOOL, origin="py")
+
+
+def _says(node: Node | None, target: int) -> bool:
+    return node is not None and isinstance(node.attrs, Const) and node.attrs.value == target
+
+
+def _never(node: Node | None, target: int) -> bool:
+    return node is not None and isinstance(node.attrs, Const) and node.attrs.value != target
+
+
+def _alone(
+    t: Tracer, frame: Frame, target: int, arm: Arm, other: Arm, state: State, export: Export
+) -> State:
+    """The state of a target that only one arm goes to; the other arm yields anything."""
+    inside = set(arm.region.nodes)
+    beside = next(iter(other.exits.states.values()))
+
+    def out(node: Node, like: Any) -> Node:
+        return export(node, _stand_in(t, other, beside, node, like)) if node in inside else node
+
+    escape = Escape(t, state, arm.created, out)
+    live = frame.code.live[target] if target != RETURN else set()
+    first_cell = frame.code.code.co_nlocals
+    others = [*beside.locals, *[None] * (len(state.locals) - len(beside.locals))]
+    variables: list[Value] = [
+        escape.value(v, others[k]) if k in live or k >= first_cell else UNBOUND  # type: ignore
+        for k, v in enumerate(state.locals)
+    ]
+    stack = [escape.value(v) for v in state.stack]
+    for cell, contents in state.cells.items():
+        if cell in arm.created:
+            continue
+        if isinstance(cell, Cell):
+            escape.cells[cell] = escape.node(contents, cell)  # type: ignore[arg-type]
+        else:
+            escape.cells[cell] = escape.contents(contents)
+    return State(variables, stack, escape.cells)
+
+
+def _stand_in(t: Tracer, arm: Arm, state: State, node: Node, like: Any) -> Node:
+    """A value of a node's type that an arm has at hand, where nobody looks at it."""
+    if isinstance(like, ArrayRef):
+        like = like.cell
+    if isinstance(like, Cell):
+        like = state.cells.get(like) or (like.first if like in arm.created else t.first(like))
+    if isinstance(like, Node) and like.type == node.type:
+        return like
+    if isinstance(like, Static):
+        number = as_number(t, like)
+        if number is not None and number.type == node.type:
+            return number
+    if isinstance(node.type, Scalar):
+        return t.builder.const(node.dtype.type(0).item(), node.type)
+    if node not in arm.stand_ins:
+        with t.builder.inside(arm.region):
+            arm.stand_ins[node] = t.builder.emit("empty", (), None, node.type)
+    return arm.stand_ins[node]
 
 
 class _Merge:
     """Merges what two arms left; ``export`` gives the node that is either of two."""
 
-    def __init__(self, t: Tracer, a: Arm, b: Arm, export: Callable[[Node, Node], Node]) -> None:
+    def __init__(
+        self, t: Tracer, a: Arm, b: Arm, first: State, second: State, export: Export
+    ) -> None:
         self.t, self.a, self.b, self.export = t, a, b, export
+        self.states = (first, second)
         self.made: dict[Any, tuple[Any, Any]] = {}  # of one arm -> (its partner, the joined one)
         self.cells: dict[Cell | Box, Any] = {}
-        local = set(a.region.nodes) | set(b.region.nodes)
-        self.hidden = {s for s, node in t.builder.bound.items() if node in local}
+        self.hidden = t.builder.closed
 
     def state(self, frame: Frame, target: int) -> State:
         """The state after either arm; what is not live may differ."""
-        a, b = self.a.exits.states[target], self.b.exits.states[target]
+        a, b = self.states
+        self.frame, self.target = frame, target
         self._old_cells(a, b)
         live = frame.code.live[target] if target != RETURN else set()
         first_cell = frame.code.code.co_nlocals
@@ -124,7 +219,8 @@ class _Merge:
             if cell in new:
                 continue
             if isinstance(cell, Cell):
-                x, y = a.cells.get(cell, cell.first), b.cells.get(cell, cell.first)
+                first = self.t.first
+                x, y = (s.cells[cell] if cell in s.cells else first(cell) for s in (a, b))
                 self.cells[cell] = self.node(x, y)
             else:
                 self.cells[cell] = self.contents(a.cells[cell], b.cells[cell])
@@ -168,16 +264,16 @@ class _Merge:
 
     def pair(self, a: Any, b: Any, make: Callable[[Any, Any], Any]) -> Any:
         """Two things that the arms made and that are one from now on."""
-        if a not in self.made and b not in self.made:
+        if (0, a) not in self.made and (1, b) not in self.made:
             joined = make(a, b)
-            self.made[a], self.made[b] = (b, joined), (a, joined)
-        partner, joined = self.made.get(a, (None, None))
+            self.made[0, a], self.made[1, b] = (b, joined), (a, joined)
+        partner, joined = self.made.get((0, a), (None, None))
         if partner is not b:
             raise self.differ("give one name to different objects")
         return joined
 
     def _array(self, a: ArrayRef, b: ArrayRef) -> ArrayRef:
-        fresh = a.cell in self.a.created and b.cell in self.b.created
+        fresh = self._moves(a, self.a, 0) and self._moves(b, self.b, 1)
         alike = (a.window, a.dtype, a.writeable) == (b.window, b.dtype, b.writeable)
         trees = self.t.trees
         if not fresh or not alike or trees.owns(a) != trees.owns(b):
@@ -188,9 +284,17 @@ class _Merge:
             trees.own(made)
         return made
 
+    def _moves(self, ref: ArrayRef, arm: Arm, side: int) -> bool:
+        """Whether an array is out of sight in all other places."""
+        if ref.cell in arm.created:
+            return True
+        live = self.frame.code.live[self.target] if self.target != RETURN else set()
+        return exclusive(self.t, self.frame, self.states[side], live, ref)
+
     def _cell(self, a: Cell, b: Cell) -> Cell:
-        states = (next(iter(arm.exits.states.values())) for arm in (self.a, self.b))
-        x, y = (state.cells.get(cell, cell.first) for state, cell in zip(states, (a, b)))
+        x, y = (
+            state.cells.get(cell) or self.t.first(cell) for state, cell in zip(self.states, (a, b))
+        )
         if x is y:  # equal constants, but an object of each arm
             return self.t.register(Cell(x))
         return self.t.register(Cell(self.node(x, y)))
@@ -199,16 +303,15 @@ class _Merge:
         if a not in self.a.created or b not in self.b.created:
             raise self.differ("give one name to different objects")
         made = self.t.register(Box(a.kind, a.source))
-        first, second = (next(iter(arm.exits.states.values())) for arm in (self.a, self.b))
+        first, second = self.states
         self.cells[made] = self.contents(first.cells[a], second.cells[b])
         return made
 
     def _number(self, value: Value) -> Node:
-        if isinstance(value, Node):
-            return value
-        if isinstance(value, Static) and type(value.value) in (bool, int, float, complex):
-            return self.t.builder.const(value.value)
-        raise self.differ("bind values of different types")
+        number = as_number(self.t, value)
+        if number is None:
+            raise self.differ("bind values of different types")
+        return number
 
     def differ(self, what: str) -> Refused:
         return self.t.refuse("if", f"depends on data, and its arms {what}")

@@ -70,6 +70,7 @@ class Tracer:
         self.consumed: set[object] = set()  # tokens of iterators that were run
         self.scope: Scope | None = None  # the innermost loop whose body is being traced
         self.homes: dict[Cell | Box, Scope | None] = {}  # the loop that something was made in
+        self.selectors: dict[Node, tuple[Node, Node, Node]] = {}  # condition, first, second
         self.learned: dict[tuple[Code, int], Knowledge] = {}  # of loops, by their header
 
     # ------------------------------------------------------------------ what operators ask

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Union
@@ -22,7 +23,7 @@ from typing import Any, Union
 import numpy as np
 
 from npcompile.graph.ir import Node
-from npcompile.graph.types import Scalar
+from npcompile.graph.types import Scalar, Type
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing.bytecode import Code, Instruction
 from npcompile.tracing.sources import Source
@@ -119,7 +120,8 @@ class Iterator:
 
     ``kind`` names a row of the iteration table; ``parts`` are what it runs over; ``nodes`` is the
     size of the graph when the loop began.  ``token`` is the identity of an iterator that the
-    program can name: it runs once.
+    program can name: it runs once.  ``unrolled``: its loop is followed turn by turn;
+    ``nonempty``: it has a next item.
     """
 
     kind: str
@@ -127,6 +129,8 @@ class Iterator:
     position: int = 0
     nodes: int = 0
     token: object = None
+    unrolled: bool = False
+    nonempty: bool = False
 
 
 Value = Union[
@@ -161,6 +165,51 @@ class State:
 
 
 @dataclass(slots=True, eq=False)
+class Scope:
+    """A loop whose body is being traced: the versions that its turns begin with.
+
+    A cell from outside gets a parameter when it is first looked at; ``before`` is the state of
+    cells where the loop begins, ``made`` gives a parameter its initial value.
+    """
+
+    before: dict[Cell | Box, Any]
+    outer: Scope | None
+    param: Callable[[Type], Node]
+    params: dict[Cell, Node] = field(default_factory=dict)
+    inits: dict[Cell, Node] = field(default_factory=dict)
+
+    def version(self, cell: Cell, home: Scope | None) -> Node:
+        """What a cell, made in the loop ``home`` around this one, holds as a turn begins."""
+        found = self.params.get(cell)
+        if found is None:
+            found = self.inits[cell] = self.initial(cell, home)
+            found = self.params[cell] = self.param(found.type)
+        return found
+
+    def initial(self, cell: Cell, home: Scope | None) -> Node:
+        """What it holds where the loop begins."""
+        found: Node | None = self.before.get(cell)
+        if found is None:
+            inside = self.outer is None or self.outer is home
+            found = cell.first if inside else self.outer.version(cell, home)  # type: ignore
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class Knowledge:
+    """What earlier attempts found out about a loop.
+
+    ``rebound`` are variables that hold another array from turn to turn; ``writes``: a turn writes
+    what the caller can see, so its checks must know where Python goes on; ``boxes``: contents of
+    lists, dictionaries or closure cells change.
+    """
+
+    rebound: set[int] = field(default_factory=set)
+    writes: bool = False
+    boxes: bool = False
+
+
+@dataclass(slots=True, eq=False)
 class Exits:
     """Where a stretch of code can go on: a state per target (a block, or RETURN).
 
@@ -178,6 +227,9 @@ class Frame:
     ``space`` are its globals, found through ``owner``.  ``instruction`` of ``block`` is being
     executed and found ``stack`` when it began, when ``writes`` versions had been written: that is
     where a failed check goes back to.  ``resumable``: the caller waits in a plain call.
+    ``allowed`` are the blocks that may be run now, ``followed`` counts the turns of ``while``
+    loops that are followed one by one, by header, ``unrolled`` are those that can't be a region
+    and why; ``regions`` counts the loops whose bodies are being traced.
     """
 
     code: Code
@@ -191,6 +243,10 @@ class Frame:
     stack: list[Value] = field(default_factory=list)
     writes: int = 0
     visits: dict[int, int] = field(default_factory=dict)
+    allowed: set[int] = field(default_factory=set)
+    followed: dict[int, int] = field(default_factory=dict)
+    unrolled: dict[int, Exception] = field(default_factory=dict)
+    regions: int = 0
     yields: Box | None = None
 
 

@@ -1,0 +1,124 @@
+"""Values that leave the region they were computed in, with the arrays and boxes they refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from npcompile.core.sizes import Size, Symbol, substitute, symbols
+from npcompile.graph.ir import Node, Window
+from npcompile.graph.types import Array
+from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.tracing.values import Box, Iterator, Method, Sequence, Slice, State, Static, Value
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+
+def as_number(t: Tracer, value: Value) -> Node | None:
+    """A number as a node; None for anything else."""
+    if isinstance(value, Node):
+        return value
+    if isinstance(value, Static) and type(value.value) in (bool, int, float, complex):
+        return t.builder.const(value.value)
+    return None
+
+
+class Escape:
+    """Moves one state's values out of a region: ``out`` gives what a node is outside, ``created``
+    are the cells and boxes that were made inside."""
+
+    def __init__(
+        self, t: Tracer, state: State, created: set[Cell | Box], out: Callable[[Node, Value], Node]
+    ) -> None:
+        self.t, self.state, self.created, self.out = t, state, created, out
+        self.made: dict[Any, Any] = {}
+        self.cells: dict[Cell | Box, Any] = {}
+        self.symbols: dict[Symbol, Size] = {}
+
+    def value(self, value: Value, like: Value = None) -> Value:  # type: ignore[assignment]
+        """``like`` is what the same variable holds on another path."""
+        match value:
+            case Node():
+                return self.node(value, like)
+            case ArrayRef():
+                return self._once(value, lambda: self._array(value, like))
+            case Sequence(items, kind):
+                others = like.items if isinstance(like, Sequence) else ()
+                padded = (*others, *[None] * (len(items) - len(others)))
+                moved = tuple(self.value(a, b) for a, b in zip(items, padded))  # type: ignore
+                same = all(a is b for a, b in zip(items, moved))
+                return value if same else Sequence(moved, kind)
+            case Slice():
+                parts = (value.start, value.stop, value.step)
+                return Slice(*map(self.value, parts))
+            case Box() if value in self.created:
+                return self._once(value, lambda: self._box(value))
+            case Iterator():
+                return replace(value, parts=tuple(map(self.value, value.parts)))
+            case Method():
+                return Method(self.value(value.function), self.value(value.receiver))
+        return value
+
+    def node(self, node: Node, like: Value = None) -> Node:  # type: ignore[assignment]
+        size = self.t.builder.known_size(node)
+        if size is not None and self.t.builder.closed.isdisjoint(symbols(size)):
+            return self.t.builder.size(size)
+        if isinstance(node.type, Array):
+            for part in (*node.type.shape, *node.type.strides):
+                if not self.t.builder.closed.isdisjoint(symbols(part)):
+                    raise self.t.refuse("array", "of a size that only one turn or branch knows")
+        return self.out(node, like)
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self.made:
+            self.made[key] = make()
+        return self.made[key]
+
+    def _array(self, ref: ArrayRef, like: Value) -> ArrayRef:
+        t, cell = self.t, ref.cell
+        if cell in self.created:
+            other = like.cell if isinstance(like, ArrayRef) else None
+            cell = self._once(cell, lambda: self._cell(ref.cell, other))
+        window = self._window(ref.window)
+        if cell is ref.cell and window == ref.window:
+            return ref
+        made = ArrayRef(cell, window, ref.dtype, ref.writeable)
+        if t.trees.owns(ref):
+            t.trees.own(made)
+        return made
+
+    def _cell(self, cell: Cell, like: Cell | None) -> Cell:
+        version = self.state.cells.get(cell, cell.first)
+        return self.t.register(Cell(self.node(version, like)))  # type: ignore[arg-type]
+
+    def _box(self, box: Box) -> Box:
+        made = self.t.register(Box(box.kind, box.source))
+        self.cells[made] = self.contents(self.state.cells[box])
+        return made
+
+    def contents(self, contents: Any) -> Any:
+        """What a list, dictionary, instance or closure cell holds."""
+        if isinstance(contents, tuple):
+            return tuple(map(self.value, contents))
+        if isinstance(contents, dict):
+            return {key: self.value(item) for key, item in contents.items()}
+        return self.value(contents)
+
+    def _window(self, window: Window) -> Window:
+        return Window(
+            self._size(window.offset),
+            tuple(map(self._size, window.shape)),
+            tuple(map(self._size, window.strides)),
+            window.part,
+        )
+
+    def _size(self, size: Size) -> Size:
+        """A size in which symbols of the region stand for what they were when it was left."""
+        builder = self.t.builder
+        for name in symbols(size):
+            if name in builder.closed and name not in self.symbols:
+                number = self.out(builder.bound[name], None)  # type: ignore[arg-type]
+                self.symbols[name] = builder.size_of(number)
+        return substitute(size, self.symbols) if self.symbols else size

@@ -1,0 +1,72 @@
+"""Who refers to an array's memory: a name may come to mean another array only if the memory that
+it meant before is then out of sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.tracing.values import (
+    Box,
+    Frame,
+    Function,
+    Method,
+    Partial,
+    Sequence,
+    Slice,
+    State,
+    Value,
+)
+from npcompile.tracing.values import Iterator as Position
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+
+def exclusive(
+    t: Tracer, frame: Frame, state: State, live: set[int], ref: ArrayRef
+) -> bool:
+    """Whether one live variable or stack slot holds the array, and nothing else its memory."""
+    if ref.cell.param >= 0 or not t.trees.owns(ref):
+        return False
+    first_cell = frame.code.code.co_nlocals
+    held = [v for k, v in enumerate(state.locals) if k in live or k >= first_cell]
+    roots: list[Value] = [*held, *state.stack, *frame.closure]
+    for outer in t.frames[:-1]:
+        after = outer.instruction.after if outer.instruction else 0
+        needed = outer.code.live_at(outer.block, after)
+        first_cell = outer.code.code.co_nlocals
+        roots += [v for k, v in enumerate(outer.state.locals) if k in needed or k >= first_cell]
+        roots += [*outer.state.stack, *outer.closure]
+    return sum(cell is ref.cell for cell in cells_of(roots, state)) == 1
+
+
+def cells_of(roots: Iterable[Value], state: State) -> Iterator[Cell]:
+    """The cells that values refer to, one for each reference."""
+    seen: set[Box] = set()
+    work = list(roots)
+    while work:
+        value = work.pop()
+        match value:
+            case ArrayRef():
+                yield value.cell
+            case Sequence():
+                work += value.items
+            case Slice():
+                work += (value.start, value.stop, value.step)
+            case Position():
+                work += value.parts
+            case Method():
+                work += (value.function, value.receiver)
+            case Partial():
+                work += (value.function, *value.args, *value.keywords.values())
+            case Function():
+                work += (*value.defaults, *value.keyword_defaults.values(), *value.closure)
+            case Box() if value not in seen and value in state.cells:
+                seen.add(value)
+                contents = state.cells[value]
+                if isinstance(contents, dict):
+                    work += contents.values()
+                else:
+                    work += contents if isinstance(contents, tuple) else (contents,)

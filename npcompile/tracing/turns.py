@@ -1,0 +1,183 @@
+"""Loops whose trip counts only the run knows: what each turn of an iterator gives.
+
+A range is run over by its own index; everything else by a position ``k`` from the iterator's own
+to its length, at which items are windows and numbers that depend on ``k``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from npcompile.core.sizes import Size, Unhinted, floordiv, largest, smallest
+from npcompile.graph.ir import Node
+from npcompile.ops import arguments, indexing
+from npcompile.ops.operands import ArrayRef
+from npcompile.tracing.values import Iterator, Sequence, Static, Value
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+Bounds = tuple[Size, Size, Size]
+SMALL = 2**31  #: sums and products of two such indices stay far below 64 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """``range(start, stop, step)`` of an index, and what the turn with an index gives: the item,
+    and the iterator after it.  ``low`` and ``high`` are the ends of the index, inclusive."""
+
+    start: Size
+    stop: Size
+    step: Size
+    low: Size
+    high: Size
+    item: Callable[[Node, Size], tuple[Value, Iterator]]
+
+
+def turns(t: Tracer, iterator: Iterator) -> Turns:
+    """What a loop over the rest of an iterator runs over; refuses what must be known now."""
+    found = bounds(t, iterator)
+    if found is None:
+        count = length(t, iterator)
+        first = iterator.position
+
+        def item(index: Node, k: Size) -> tuple[Value, Iterator]:
+            return at(t, iterator, k - first)
+
+        return Turns(first, count, 1, first, count - 1, item)
+    start, stop, step = found
+    rising = is_positive(t, step)
+
+    def number(index: Node, i: Size) -> tuple[Value, Iterator]:
+        value = t.builder.size(i) if small(t, start, stop) else index
+        following = tuple(t.builder.size(n) for n in (i + step, stop, step))
+        return value, Iterator("range", following)
+
+    ends = (start, stop - 1) if rising else (stop + 1, start)
+    return Turns(start, stop, step, *ends, number)
+
+
+def is_positive(t: Tracer, step: Size) -> bool:
+    """The sign of a step that is not 0; refuses one that only the run knows."""
+    try:
+        if t.facts.equal(step, 0):
+            raise t.refuse("range", "a step of 0: Python raises")
+        return t.facts.less(0, step)
+    except Unhinted:
+        raise t.refuse("range", "has a step whose sign only the run knows") from None
+
+
+def small(t: Tracer, *ends: Size) -> bool:
+    """Whether all numbers between these are small, guarded if need be."""
+    return all(t.facts.ensure("<=", -SMALL, n) and t.facts.ensure("<=", n, SMALL) for n in ends)
+
+
+def bounds(t: Tracer, it: Iterator) -> Bounds | None:
+    """Start, stop and step of the rest of a range, also reversed; None for anything else."""
+    found: Bounds | None = None
+    held = it.parts[0] if it.parts else None
+    if it.kind == "range":
+        start, stop, step = (
+            arguments.integer(t, t.operand(part), "range") for part in it.parts
+        )
+        found = (start, stop, step)
+    elif it.kind == "static" and isinstance(held, Static) and isinstance(held.value, range):
+        found = (held.value.start, held.value.stop, held.value.step)
+    elif it.kind == "reversed" and isinstance(held, Iterator):
+        inner = bounds(t, held)
+        found = None if inner is None else _reversed(t, *inner)
+    if found is None or not it.position:
+        return found
+    return (found[0] + it.position * found[2], found[1], found[2])
+
+
+def _reversed(t: Tracer, start: Size, stop: Size, step: Size) -> Bounds:
+    sign = 1 if is_positive(t, step) else -1
+    last = start + floordiv((stop - start) * sign - 1, step * sign) * step
+    return last, start - sign, -step
+
+
+def length(t: Tracer, it: Iterator) -> Size:
+    """How many items an iterator has, from its beginning."""
+    found = bounds(t, replace(it, position=0))
+    if found is not None:
+        start, stop, step = found
+        sign = 1 if is_positive(t, step) else -1
+        count = floordiv((stop - start) * sign + step * sign - 1, step * sign)
+        return count if t.facts.ensure("<=", 0, count) else largest(count, 0)
+    inner = [part for part in it.parts if isinstance(part, Iterator)]
+    match it.kind:
+        case "array":
+            assert isinstance(it.parts[0], ArrayRef)
+            return t.facts.norm(it.parts[0].shape[0])
+        case "enumerate" | "reversed":
+            return length(t, inner[0]) - inner[0].position
+        case "zip" if inner:
+            counts = [length(t, part) - part.position for part in inner]
+            shortest = counts[0]
+            for count in counts[1:]:
+                shortest = _smaller(t, shortest, count)
+            return shortest
+    raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
+
+
+def _smaller(t: Tracer, a: Size, b: Size) -> Size:
+    try:
+        return a if t.facts.at_most(a, b) else b
+    except Unhinted:
+        return smallest(a, b)
+
+
+def at(t: Tracer, it: Iterator, k: Size) -> tuple[Value, Iterator]:
+    """The item ``k`` places after an iterator's position, and the iterator after that item."""
+    found = bounds(t, it)
+    if found is not None:
+        start, stop, step = found
+        if not small(t, start, stop):
+            raise t.refuse("range", "of large numbers side by side with something else")
+        i = start + k * step
+        following = tuple(t.builder.size(n) for n in (i + step, stop, step))
+        return t.builder.size(i), Iterator("range", following)
+    inner = [part for part in it.parts if isinstance(part, Iterator)]
+    k = k + it.position
+    match it.kind:
+        case "array":
+            return _row(t, it.parts[0], k)
+        case "zip":
+            items = [at(t, part, k) for part in inner]
+            following = tuple(rest for _, rest in items)
+            return Sequence(tuple(value for value, _ in items)), Iterator("zip", following)
+        case "enumerate":
+            value, rest = at(t, inner[0], k)
+            number = _counted(t, it.parts[1], k)
+            after = _counted(t, it.parts[1], k + 1)
+            return Sequence((number, value)), Iterator("enumerate", (rest, after))
+        case "reversed" if inner[0].kind == "array" and not inner[0].position:
+            ref = inner[0].parts[0]
+            assert isinstance(ref, ArrayRef)
+            return _row(t, _flipped(ref), k)
+    raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
+
+
+def _counted(t: Tracer, start: Value, k: Size) -> Value:
+    from npcompile.tracing import calls
+
+    if isinstance(start, Static) and type(start.value) is int and abs(start.value) <= SMALL:
+        return t.builder.size(start.value + k)
+    return calls.binary(t, "+", start, t.builder.size(k))
+
+
+def _flipped(ref: ArrayRef) -> ArrayRef:
+    n, stride = ref.shape[0], ref.strides[0]
+    strides = (-stride, *ref.strides[1:])
+    return arguments.view(ref, ref.shape, strides, (n - 1) * stride)
+
+
+def _row(t: Tracer, ref: Value, k: Size) -> tuple[Value, Iterator]:
+    assert isinstance(ref, ArrayRef)
+    item = t.operate(indexing.getitem, ref, t.builder.size(k))
+    n, stride = ref.shape[0], ref.strides[0]
+    rest = arguments.view(ref, (n - k - 1, *ref.shape[1:]), ref.strides, (k + 1) * stride)
+    return item, Iterator("array", (rest,))
