@@ -174,8 +174,8 @@ class _Fuser:
         start = Poly((((Symbol("row", 0, 0),), 1),))
         count = smallest(block, group.rows - start)
         private = {
-            buffer: replace(buffer, shape=(block, *buffer.shape[1:]))
-            for buffer in self._private(group)
+            buffer: replace(buffer, shape=(*buffer.shape[:k], block, *buffer.shape[k + 1 :]))
+            for buffer, k in self._private(group)
         }
         self.out.smaller.update(private)
         body: list[Statement] = [Alloc(buffer) for buffer in private.values()]
@@ -205,24 +205,25 @@ class _Fuser:
         out.append(Bind(name, buffer))
         return Poly((((name,), 1),))
 
-    def _private(self, group: _Group) -> Iterator[Buffer]:
-        """Temporaries that only this group uses, their first axis running over the rows."""
+    def _private(self, group: _Group) -> Iterator[tuple[Buffer, int]]:
+        """Temporaries that only this group uses, and their axes that run over the rows."""
         outside = [*self.body[: group.start], *self.body[group.end :], *group.numbers]
         elsewhere = {b for statement in outside for b in touched(statement)} | set(self.kept)
         for buffer in group.buffers():
-            if buffer.kind == "temp" and buffer not in elsewhere and self._by_rows(group, buffer):
-                yield buffer
+            if buffer.kind == "temp" and buffer not in elsewhere:
+                for axis in range(len(buffer.shape)):
+                    if self._by_rows(group, buffer, axis):
+                        yield buffer, axis
+                        break
 
-    def _by_rows(self, group: _Group, buffer: Buffer) -> bool:
+    def _by_rows(self, group: _Group, buffer: Buffer, axis: int) -> bool:
+        """Whether rows of a group are those of a buffer along its slowest axis."""
         norm, prove = self.facts.norm, self.facts.prove
-        if not buffer.shape:
-            return False
-        rest = norm(product(tuple(map(norm, buffer.shape[1:]))))
-        if norm(buffer.shape[0]) != group.rows or norm(buffer.strides[0]) != rest:
-            return False
-        return all(
-            t.step == rest and t.low is not None and t.high is not None
-            and prove("<=", 0, t.low) and prove("<", t.high, rest)
+        shape = tuple(map(norm, buffer.shape))
+        row = norm(product((*shape[:axis], *shape[axis + 1 :])))
+        return shape[axis] == group.rows and norm(buffer.strides[axis]) == row and all(
+            t.step == row and t.low is not None and t.high is not None
+            and prove("<=", 0, t.low) and prove("<", t.high, row)
             for t in group.touches() if t.buffer is buffer
         )
 
