@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
 from npcompile import jit
 from npcompile.ops.record import OPERATORS
 from tests.support_fma import run
-from tests.test_special_elementary import FUNCTIONS, Points, operands_at
-
-importlib.import_module("npcompile.special")
-
-#: how each function is called
-CALLS = {name: f"np.{name}" for name in FUNCTIONS} | {"erf": "special.erf", "pow": "np.power"}
-
-
-def _called(name: str, operands: int) -> Callable[..., Any]:
-    """A fresh Python function that calls one function."""
-    names = "xy"[:operands]
-    space: dict[str, Any] = {"np": np, "special": importlib.import_module("scipy.special")}
-    exec(f"def f({', '.join(names)}):\n    return {CALLS[name]}({', '.join(names)})", space)
-    found: Callable[..., Any] = space["f"]
-    return found
+from tests.support_special import FUNCTIONS, Points, called, operands_at
 
 
 @pytest.mark.parametrize("width", ["avx512", "avx2"])
@@ -40,7 +22,7 @@ def test_bits(name: str, char: str, width: str, monkeypatch: pytest.MonkeyPatch)
     assert callable(program)
     with np.errstate(all="ignore"):
         want = np.asarray(run(program, *operands))
-        compiled = jit(_called(name, len(operands)), fullgraph=True, cache=False)
+        compiled = jit(called(name, len(operands)), fullgraph=True, cache=False)
         for stop in (len(want), 5, 1):
             got = compiled(*(x[:stop] for x in operands))
             same = (got == want[:stop]) & (np.signbit(got) == np.signbit(want[:stop]))

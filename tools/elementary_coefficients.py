@@ -66,6 +66,20 @@ def exp() -> Rows:
 
 
 @table
+def ln10() -> Rows:
+    """log(10) in two parts."""
+    return by_format(lambda c, b: split(mp.log(10), b))
+
+
+@table
+def log10_2() -> Rows:
+    """log10(2) in three parts, the first so short that its multiples by an exponent are exact,
+    and its inverse."""
+    return by_format(lambda c, b: (
+        *split(mp.log10(2), b, 3, first=SHORT[c]), rounded(1 / mp.log10(2), b)))
+
+
+@table
 def expm1_tail() -> Rows:
     """(exp(r) - 1 - r - r**2/2) / r**3 on |r| <= log(2)/2, error relative to r."""
     count = {"d": 10, "f": 5}
@@ -336,6 +350,39 @@ def erf() -> Rows:
         return Tables(tuple(zip(*(row for row, _ in made))), max(error for _, error in made))
 
     return by_format(rows)
+
+
+@table
+def root_half() -> Rows:
+    """sqrt(1/2) in two parts."""
+    return by_format(lambda c, b: split(mp.sqrt(mp.mpf(1) / 2), b))
+
+
+ERFC_CENTRE = 4.0
+ERFC_END = {"d": 28, "f": mp.mpf("10.5")}
+
+
+@table
+def erfc() -> Rows:
+    """(1 + 2*z) * exp(z**2) * erfc(z) in t = (z - 4) / (z + 4): the value at 0 in two parts, then
+    (it - value) / t, relative error, then its slope roughly (Shepherd & Laframboise, Chebyshev
+    approximation of (1 + 2x) exp(x^2) erfc x, Math. Comp. 36, 1981)."""
+    count = {"d": 23, "f": 12}
+
+    def scaled(t: Any) -> Any:
+        z = ERFC_CENTRE * (1 + t) / (1 - t)
+        return (1 + 2 * z) * mp.exp(z * z) * mp.erfc(z)
+
+    def row(char: str, bits: int) -> Tables:
+        value = split(scaled(mp.mpf(0)), bits)
+        known = mp.fsum(map(mp.mpf, value))
+        end = (ERFC_END[char] - ERFC_CENTRE) / (ERFC_END[char] + ERFC_CENTRE)
+        fit = minimax(lambda t: (scaled(t) - known) / t, range(count[char]), -1, end, bits,
+                      lambda t: abs(t) / scaled(t))
+        slope = minimax(lambda t: mp.diff(scaled, t), range(6), -1, end, bits, lambda t: 1)
+        return Tables((value, fit.coefficients, slope.coefficients), fit.error)
+
+    return by_format(row)
 
 
 # ---------------------------------------------------------------- writing the module

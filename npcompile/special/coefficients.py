@@ -28,6 +28,22 @@ EXP = {
     ),
 }
 
+# log(10) in two parts.
+LN10 = {
+    "d": (_("1.26bb1bbb55516p+1"), _("-1.f48ad494ea3e9p-53"),),
+    "f": (_("1.26bb1cp+1"), _("-1.12aabap-25"),),
+}
+
+# log10(2) in three parts, the first so short that its multiples by an exponent are exact, and its
+# inverse.
+LOG10_2 = {
+    "d": (
+        _("1.34413509f78p-2"), _("1.fef311f12b358p-46"), _("1.6f922f04d5a62p-102"),
+        _("1.a934f0979a371p+1"),
+    ),
+    "f": (_("1.3442p-2"), _("-1.95ec1p-19"), _("-1.80433cp-44"), _("1.a934fp+1"),),
+}
+
 # (exp(r) - 1 - r - r**2/2) / r**3 on |r| <= log(2)/2, error relative to r.
 EXPM1_TAIL = {
     # largest error 2**-61.7
@@ -607,6 +623,49 @@ ERF = {
             _("1.f50cd4p-7"), _("1.692c7ap-6"), _("1.d82aa6p-7"), _("1.100132p-8"),
             _("-1.d1a97cp-10"), _("-1.9581bcp-9"), _("-1.265b8ep-9"), _("-1.2bf62cp-10"),
             _("-1.de1224p-12"), _("-1.36c63ep-13"), _("-1.510cc6p-15"), _("-1.35093p-17"),
+        ),
+    ),
+}
+
+# sqrt(1/2) in two parts.
+ROOT_HALF = {
+    "d": (_("1.6a09e667f3bcdp-1"), _("-1.bdd3413b26456p-55"),),
+    "f": (_("1.6a09e6p-1"), _("1.9fcef4p-27"),),
+}
+
+# (1 + 2*z) * exp(z**2) * erfc(z) in t = (z - 4) / (z + 4): the value at 0 in two parts, then (it
+# - value) / t, relative error, then its slope roughly (Shepherd & Laframboise, Chebyshev
+# approximation of (1 + 2x) exp(x^2) erfc x, Math. Comp. 36, 1981).
+ERFC = {
+    # largest error 2**-59.4
+    "d": (
+        (_("1.3ba5916e9fd7fp+0"), _("-1.aa9c415679e6fp-55"),),
+        (
+            _("-1.1df1ad154a28fp-3"), _("1.f7f5df66fd716p-7"), _("1.16ecefcfa5474p-4"),
+            _("-1.9ddb23c3e8a9ap-4"), _("1.7fee004e102ap-4"), _("-1.0fb06dfe53e48p-4"),
+            _("1.3079edf6cdd98p-5"), _("-1.09623882cd084p-6"), _("1.49c6727079404p-8"),
+            _("-1.8d4a9c28fb77dp-11"), _("-1.a1df16d1bb651p-13"), _("1.3be069d0669cep-13"),
+            _("-1.995ac03eb0a42p-16"), _("-1.788d75b22ef51p-17"), _("1.7f34229dbbe8p-18"),
+            _("1.3bc7308cdd19ep-22"), _("-1.bb6ed7512499dp-21"), _("1.3e9a75261529dp-24"),
+            _("1.d9ea471df2ca1p-24"), _("-1.2ce9f2ad4fe92p-26"), _("-1.e3f143e4fc762p-27"),
+            _("1.d05ea0833198cp-30"), _("1.4ad72b66df897p-30"),
+        ),
+        (
+            _("-1.18d6a00f0a027p-3"), _("-1.888726e40ebe9p-7"), _("1.261b2833c4d7bp-3"),
+            _("-1.5e30551623acap-4"), _("1.6ee50cfd94bcfp-1"), _("-1.d4f70caaaf0a4p-1"),
+        ),
+    ),
+    # largest error 2**-31.4
+    "f": (
+        (_("1.3ba592p+0"), _("-1.22c05p-25"),),
+        (
+            _("-1.1df1aep-3"), _("1.f7f5dap-7"), _("1.16ed3ep-4"), _("-1.9ddab4p-4"),
+            _("1.7fea44p-4"), _("-1.0fb9ecp-4"), _("1.3093b6p-5"), _("-1.0860aep-6"),
+            _("1.4bde18p-8"), _("-1.cb45dep-11"), _("-1.94dacp-12"), _("1.4a3396p-14"),
+        ),
+        (
+            _("-1.23303cp-3"), _("1.0dd33cp-6"), _("1.32f8ap-2"), _("-1.603e08p-3"),
+            _("1.6524cep-4"), _("-1.570262p+0"),
         ),
     ),
 }

@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
-from npcompile.ops.elementwise import ELEMENTWISE, Program, Ufunc, loops, part, ufunc
+from functools import partial
+
+import numpy as np
+
+from npcompile.graph.types import Array, Scalar
+from npcompile.ops.elementwise import (
+    ELEMENTWISE,
+    Program,
+    Ufunc,
+    composed,
+    lift,
+    loops,
+    part,
+    run,
+    ufunc,
+)
+from npcompile.ops.operands import Context, Operand
 from npcompile.ops.record import Domain, define
-from npcompile.special import circular, error, exponential, inverse, logarithm, powers, roots
+from npcompile.special import (
+    areas,
+    circular,
+    error,
+    exponential,
+    inverse,
+    logarithm,
+    powers,
+    probability,
+    roots,
+)
 
 REALS = "efd"  # float16 is computed in float32 and rounded once
 HUGE = 1e300
@@ -27,6 +53,9 @@ _UNARY: list[tuple[str, Program, float, Domain, str]] = [
     ("arctan", inverse.arctan, 0.75, Domain(-HUGE, HUGE), "The inverse tangent."),
     ("arcsin", inverse.arcsin, 1.0, Domain(-1.1, 1.1), "The inverse sine."),
     ("arccos", inverse.arccos, 1.0, Domain(-1.1, 1.1), "The inverse cosine."),
+    ("arcsinh", areas.arcsinh, 1.0, Domain(-HUGE, HUGE), "The inverse hyperbolic sine."),
+    ("arccosh", areas.arccosh, 1.0, Domain(0, HUGE), "The inverse hyperbolic cosine."),
+    ("arctanh", areas.arctanh, 1.0, Domain(-1.1, 1.1), "The inverse hyperbolic tangent."),
     ("cbrt", roots.cbrt, 0.75, Domain(-HUGE, HUGE), "The cube root."),
 ]
 
@@ -41,13 +70,56 @@ for _name, _program, _ulp, _domain, _doc in _UNARY:
 for _name, _program, _doc in (
     ("arctan2", inverse.arctan2, "The angle of the point (x2, x1)."),
     ("hypot", roots.hypot, "sqrt(x1*x1 + x2*x2) without undue overflow."),
+    ("logaddexp", areas.logaddexp, "log(exp(x1) + exp(x2)); near 0 the error is x1's or x2's."),
+    ("logaddexp2", areas.logaddexp2, "log2(2**x1 + 2**x2); near 0 the error is x1's or x2's."),
 ):
     ufunc(_name, loops("xx->x", REALS), _program, ulp=_bound(1.0),
           domains=(Domain(-HUGE, HUGE), Domain(-HUGE, HUGE)), doc=_doc)
 
-define("erf", ELEMENTWISE, loops("x->x", "fd"), aliases=("scipy.special:erf",),
-       reference="scipy.special:erf", lower=error.erf, data=Ufunc(), ulp=_bound(0.75),
-       domains=(Domain(-7, 7),), doc="The error function.")
 part("pow", loops("xx->x", REALS), "numpy:power", powers.power, ulp=_bound(1.0),
      domains=(Domain(-HUGE, HUGE), Domain(-400, 400)),
      doc="x1 ** x2 of floats, every exponent by one program.")
+ufunc("float_power", "dd->d", powers.power, ulp={"d": 1.0},
+      domains=(Domain(-HUGE, HUGE), Domain(-400, 400)), doc="x1 ** x2 in float64.")
+
+
+@composed("sinc", "numpy:sinc")
+def sinc(ctx: Context, x: Operand) -> Operand:
+    """``sin(pi*x) / (pi*x)``."""
+    scaled = run(ctx, "multiply", np.pi, x)
+    found = lift(ctx, scaled, "sinc")
+    if found.dtype.kind != "f":
+        raise ctx.refuse("sinc", f"of {found.dtype} is left to Python")
+    if not isinstance(found.value.type, (Array, Scalar)) or not found.value.shape:
+        raise ctx.refuse("sinc", "of a number is left to Python")
+    eps = found.dtype.type(np.finfo(found.dtype).eps)
+    y = run(ctx, "where", run(ctx, "not_equal", scaled, 0), scaled, eps)
+    return run(ctx, "divide", run(ctx, "sin", y), y)
+
+
+# ---------------------------------------------------------------- SciPy's, which raise no flags
+
+#: name in scipy.special, operands, program, largest error in ulp, where it is tested, doc
+_SCIPY: list[tuple[str, int, Program, float, Domain, str]] = [
+    ("erf", 1, error.erf, 0.75, Domain(-7, 7), "The error function."),
+    ("erfc", 1, probability.erfc, 2.0, Domain(-7, 28), "1 - erf(x)"),
+    ("ndtr", 1, probability.ndtr, 2.0, Domain(-39, 9), "The normal distribution function."),
+    ("expit", 1, probability.expit, 1.0, Domain(-750, 50), "1 / (1 + e**-x)"),
+    ("logit", 1, areas.logit, 1.0, Domain(-0.1, 1.1), "log(x / (1 - x))"),
+    ("log_expit", 1, probability.log_expit, 1.0, Domain(-HUGE, 750), "log(expit(x))"),
+    ("entr", 1, probability.entr, 1.0, Domain(-1, HUGE), "-x * log(x)"),
+    ("xlogy", 2, probability.xlogy, 1.0, Domain(-HUGE, HUGE), "x * log(y), 0 where x is"),
+    ("xlog1py", 2, probability.xlog1py, 1.0, Domain(-HUGE, HUGE), "x * log1p(y), 0 where x is"),
+    ("exp10", 1, exponential.exp10, 1.0, Domain(-330, 310), "10**x"),
+    ("exp2", 1, partial(exponential.exp2, quiet=True), 0.75, Domain(-1080, 1030), "2**x"),
+    ("expm1", 1, partial(exponential.expm1, quiet=True), 0.75, Domain(-50, 715), "e**x - 1"),
+    ("log1p", 1, partial(logarithm.log1p, quiet=True), 0.75, Domain(-2, HUGE), "log(1 + x)"),
+    ("cbrt", 1, roots.cbrt, 0.75, Domain(-HUGE, HUGE), "The cube root."),
+]
+_NUMPYS = frozenset({"exp2", "expm1", "log1p", "cbrt"})  # NumPy has functions of these names
+
+for _name, _count, _program, _ulp, _domain, _doc in _SCIPY:
+    define(f"special.{_name}" if _name in _NUMPYS else _name, ELEMENTWISE,
+           loops("x" * _count + "->x", "fd"), aliases=(f"scipy.special:{_name}",),
+           reference=f"scipy.special:{_name}", lower=_program, data=Ufunc(),
+           ulp=dict.fromkeys("fd", _ulp), domains=(_domain,) * _count, doc=_doc)

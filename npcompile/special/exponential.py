@@ -19,48 +19,96 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special.coefficients import COSH, EXP, EXPM1_TAIL, LN2, SINH
+from npcompile.special.coefficients import (
+    COSH,
+    EXP,
+    EXPM1_TAIL,
+    LN2,
+    LN10,
+    LOG10_2,
+    SINH,
+)
 from npcompile.special.formats import Format, format_of, power_of_two, scale
 from npcompile.special.words import quick_two_sum, quotient, two_sum
 
 #: beyond these arguments exp is infinite or zero; up to the last in magnitude its result is normal
 RANGE = {"d": (-746.0, 710.0, 708.3964185322641), "f": (-104.0, 89.0, 87.33654)}
+#: the same for powers of ten
+RANGE10 = {"d": (-324.0, 308.4, 307.65), "f": (-46.0, 38.6, 37.92)}
 
 
 def exp(x: Expr) -> Expr:
     """e**x."""
     f = format_of(x)
     low, high, normal = RANGE[f.char]
-    inside = clamp(x, low, high)
-    n, k, r0, r = reduce(inside, f)
-    head = r0 + 1.0
-    tail = fma(n, -LN2[f.char][1], r0 - (head - 1.0))
-    tail = fma(r * r, poly(r, EXP[f.char]), tail)
+    head, tail, k = exp_parts(clamp(x, low, high), None, f)
     return scaled_sum(head, tail, k, x, ~(abs(x) <= normal), f)
 
 
-def exp2(x: Expr) -> Expr:
+def exp_parts(x: Expr, low: Expr | None, f: Format) -> tuple[Expr, Expr, Expr]:
+    """``exp(x + low) / 2**n`` as a large and a small part, and n."""
+    n, k, r0, r = reduce(x, f)
+    head = r0 + 1.0
+    tail = fma(n, -LN2[f.char][1], r0 - (head - 1.0))
+    if low is not None:
+        r, tail = r + low, tail + low
+    return head, fma(r * r, poly(r, EXP[f.char]), tail), k
+
+
+def exp2(x: Expr, quiet: bool = False) -> Expr:
     """2**x."""
     f = format_of(x)
     inside = clamp(x, -float(f.bias + f.mantissa + 1), float(f.bias + 1))
-    shifted = inside + f.magic
-    part = inside - (shifted - f.magic)
+    head, tail, k = exp2_parts(inside, None, f)
+    return scaled_sum(head, tail, k, x, ~(abs(x) <= float(f.bias - 1)), f, quiet)
+
+
+def exp2_parts(x: Expr, more: Expr | None, f: Format) -> tuple[Expr, Expr, Expr]:
+    """``2**(x + more - n)`` as a large and a small part, and n."""
+    shifted = x + f.magic
+    part = x - (shifted - f.magic)
     high, low, _ = LN2[f.char]
     r = part * high
     head = r + 1.0
-    tail = (r - (head - 1.0)) + fma(part, low, fma(part, high, -r))
+    rest = fma(part, low, fma(part, high, -r))
+    if more is not None:
+        rest = fma(more, high, rest)
+    tail = (r - (head - 1.0)) + rest
+    if more is not None:
+        r = r + rest
+    return head, fma(r * r, poly(r, EXP[f.char]), tail), to_bits(shifted) - f.magic_bits
+
+
+def exp10(x: Expr) -> Expr:
+    """10**x, which raises no flags: ``10**x = 2**n * exp(r)``, r in two parts."""
+    f = format_of(x)
+    first, second, third, inverse = LOG10_2[f.char]
+    lowest, highest, normal = RANGE10[f.char]
+    inside = clamp(x, lowest, highest)
+    shifted = fma(inside, inverse, f.magic)
+    n = shifted - f.magic
+    whole = fma(n, -first, inside)  # exact: the first part is short
+    part = fma(n, -second, whole)
+    lost = fma(n, -third, fma(n, -second, whole - part))
+    high, low = LN10[f.char]
+    r = part * high
+    rest = fma(part, low, fma(part, high, -r))
+    rest = fma(lost, high, rest)
+    head = r + 1.0
+    tail = (r - (head - 1.0)) + rest
+    r = r + rest
     tail = fma(r * r, poly(r, EXP[f.char]), tail)
-    normal = float(f.bias - 1)
-    return scaled_sum(head, tail, to_bits(shifted) - f.magic_bits, x, ~(abs(x) <= normal), f)
+    k = to_bits(shifted) - f.magic_bits
+    return scaled_sum(head, tail, k, x, ~(abs(x) <= normal), f, True)
 
 
-def expm1(x: Expr) -> Expr:
+def expm1(x: Expr, quiet: bool = False) -> Expr:
     """e**x - 1."""
     f = format_of(x)
     _, high, normal = RANGE[f.char]
     lowest = {"d": -40.0, "f": -18.0}[f.char]
     head, tail, _, k = expm1_parts(clamp(x, lowest, high), f)
-    return copysign(scaled_sum(head, tail, k, x, ~(x <= normal), f), x)
+    return copysign(scaled_sum(head, tail, k, x, ~(x <= normal), f, quiet), x)
 
 
 def tanh(x: Expr) -> Expr:
@@ -156,20 +204,25 @@ def clamp(x: Expr, low: float, high: float) -> Expr:
     return where(x < low, const(low, x), x)
 
 
-def scaled_sum(head: Expr, tail: Expr, n: Expr, x: Expr, special: Expr, f: Format) -> Expr:
-    """``(head + tail) * 2**n``, head in [1/2, 2), rounded once; where ``special`` it may overflow
-    (silently if ``x`` is infinite), be subnormal or NaN."""
+def scaled_sum(head: Expr, tail: Expr, n: Expr, x: Expr, special: Expr, f: Format,
+               quiet: bool = False) -> Expr:
+    """``(head + tail) * 2**n``, head below 2, rounded once; where ``special`` it may overflow
+    (silently if ``x`` is infinite, or if ``quiet``), be subnormal or NaN."""
     value = head + tail
-    return rare(special, _extreme(head, tail, n, x, special, f), scale(value, n, f))
+    return rare(special, _extreme(head, tail, n, x, special, f, quiet), scale(value, n, f))
 
 
-def _extreme(head: Expr, tail: Expr, n: Expr, x: Expr, special: Expr, f: Format) -> Expr:
+def _extreme(head: Expr, tail: Expr, n: Expr, x: Expr, special: Expr, f: Format,
+             quiet: bool) -> Expr:
     """The same where ``2**n`` is out of range; harmless elsewhere."""
     large = special & (x > 0.0)
     small = special & ~(x > 0.0)
     endless = abs(x) == float("inf")
     half = from_bits(to_bits(head + tail) + (n - 1 << f.mantissa))
-    over = where(large & ~endless, half, const(1.0, x)) * 2.0
+    if quiet:
+        endless = endless | (large & (half >= 2.0**f.bias))
+        x = const(float("inf"), half)
+    over = where(large & ~endless, half, 1.0) * 2.0
     # 2 + y, y < 2, has the rounding position of a subnormal result, and its low part is exact
     up = power_of_two(where(small, n + f.bias, 0), f)
     y = head * up

@@ -36,7 +36,9 @@ from npcompile.special.coefficients import (
     POWER_THIRD,
 )
 from npcompile.special.formats import Format, format_of, power_of_two, small_float
-from npcompile.special.words import quick_two_sum, two_product, two_sum
+from npcompile.special.words import joined, quick_two_sum, two_product, two_sum
+
+Pair = tuple[Expr, Expr]
 
 
 def split(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
@@ -58,33 +60,43 @@ def normalised(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
 
 def log(x: Expr) -> Expr:
     """Natural logarithm."""
-    f = format_of(x)
-    k, m, i = normalised(x, f)
-    r = fma(m, lookup(i, LOG_INVERSE[f.char], x.dtype), -1.0)
-    return edges(x, _sum(k, i, r, const(0.0, x), f), 0.0)
+    return edges(x, joined(log_parts(x, format_of(x))), 0.0)
 
 
-def log1p(x: Expr) -> Expr:
+def log1p(x: Expr, quiet: bool = False) -> Expr:
     """``log(1 + x)``: the rounding error of ``1 + x``, over it, is added to r."""
     f = format_of(x)
     finite = where(x < float("inf"), x, 0.0)
     whole, lost = two_sum(const(1.0, x), finite)
+    return edges(x, copysign(joined(log_sum(whole, lost, f)), x), -1.0, quiet)
+
+
+def log_sum(whole: Expr, low: Expr, f: Format) -> Pair:
+    """``log(whole + low)`` in two parts: whole is positive and normal, low a rounding error."""
     k, m, i = split(whole, f)
-    inverse = lookup(i, LOG_INVERSE[f.char], x.dtype)
+    inverse = lookup(i, LOG_INVERSE[f.char], whole.dtype)
     down = power_of_two(-where(k < f.bias, k, const(f.bias - 1, k)), f)
-    r, low = quick_two_sum(fma(m, inverse, -1.0), lost * (down * inverse))
-    return edges(x, copysign(_sum(small_float(k, f), i, r, low, f), x), -1.0)
+    r, rest = quick_two_sum(fma(m, inverse, -1.0), low * (down * inverse))
+    return _parts(small_float(k, f), i, r, rest, f)
 
 
-def _sum(k: Expr, i: Expr, r: Expr, low: Expr, f: Format) -> Expr:
-    """``k*log(2) + log(c) + log1p(r + low)``."""
+def log_parts(x: Expr, f: Format) -> Pair:
+    """The logarithm of ``x > 0`` in two parts, the second as exact as the sum's last rounding
+    needs."""
+    k, m, i = normalised(x, f)
+    r = fma(m, lookup(i, LOG_INVERSE[f.char], x.dtype), -1.0)
+    return _parts(k, i, r, const(0.0, x), f)
+
+
+def _parts(k: Expr, i: Expr, r: Expr, low: Expr, f: Format) -> Pair:
+    """``k*log(2) + log(c) + log1p(r + low)``, as a large and a small part."""
     c_high, c_low = LOG_TABLES[f.char]
     ln2_high, ln2_low = LOG_LN2[f.char]
     high = fma(k, ln2_high, lookup(i, c_high, r.dtype))
     small = fma(k, ln2_low, lookup(i, c_low, r.dtype)) + low
     head = high + r
     tail = small + ((high - head) + r)
-    return head + fma(fma(poly(r, LOG[f.char]), r, -0.5), r * r, tail)
+    return head, fma(fma(poly(r, LOG[f.char]), r, -0.5), r * r, tail)
 
 
 def log2(x: Expr) -> Expr:
@@ -100,17 +112,34 @@ def log10(x: Expr) -> Expr:
 def _to_base(x: Expr, tables: Any, base: Any) -> Expr:
     """``k*log_b(2) + log_b(c) + log1p(r) / log(b)``, the factor in two parts."""
     f = format_of(x)
-    c_high, c_low = tables[f.char]
-    two_high, two_low, factor, factor_low = base[f.char]
     k, m, i = normalised(x, f)
     r = fma(m, lookup(i, LOG_INVERSE[f.char], x.dtype), -1.0)
-    high = fma(k, two_high, lookup(i, c_high, x.dtype))
-    low = fma(k, two_low, lookup(i, c_low, x.dtype))
+    return edges(x, joined(based_parts(k, i, r, None, f, tables, base)), 0.0)
+
+
+def log2_sum(whole: Expr, low: Expr, f: Format) -> Pair:
+    """``log2(whole + low)``, as :func:`log_sum`."""
+    k, m, i = split(whole, f)
+    inverse = lookup(i, LOG_INVERSE[f.char], whole.dtype)
+    down = power_of_two(-k, f)
+    r, rest = quick_two_sum(fma(m, inverse, -1.0), low * (down * inverse))
+    return based_parts(small_float(k, f), i, r, rest, f, LOG2_TABLES, LOG2_BASE)
+
+
+def based_parts(k: Expr, i: Expr, r: Expr, more: Expr | None, f: Format,
+                tables: Any, base: Any) -> Pair:
+    """``k*log_b(2) + log_b(c) + log1p(r + more) / log(b)`` in two parts."""
+    c_high, c_low = tables[f.char]
+    two_high, two_low, factor, factor_low = base[f.char]
+    high = fma(k, two_high, lookup(i, c_high, r.dtype))
+    low = fma(k, two_low, lookup(i, c_low, r.dtype))
     first, rest = two_product(r, factor)
     head = high + first
     low = low + ((high - head) + first) + fma(r, factor_low, rest)
     tail = fma(poly(r, LOG[f.char]), r, -0.5) * (r * r)
-    return edges(x, head + fma(tail, factor, low), 0.0)
+    if more is not None:
+        tail = tail + more
+    return head, fma(tail, factor, low)
 
 
 def log_pair(x: Expr, f: Format) -> tuple[Expr, Expr]:
@@ -138,10 +167,14 @@ def log_pair(x: Expr, f: Format) -> tuple[Expr, Expr]:
     return quick_two_sum(s, low)
 
 
-def edges(x: Expr, inside: Expr, pole: float) -> Expr:
-    """A logarithm where its argument is at the pole, below it, infinite or NaN."""
+def edges(x: Expr, inside: Expr, pole: float, quiet: bool = False) -> Expr:
+    """A logarithm where its argument is at the pole, below it, infinite or NaN; ``quiet``: without
+    raising flags there."""
     outside = ~((x > pole) & (x < float("inf")))
     one = const(1.0, x)
+    if quiet:
+        special = where(x == pole, -float("inf"), where(x < pole, float("nan"), x))
+        return rare(outside, special, inside)
     at_pole = -1.0 / where(x == pole, const(0.0, x), one)
     invalid = sqrt(where(x < pole, -one, one))
     special = where(x == pole, at_pole, where(x < pole, invalid, x))

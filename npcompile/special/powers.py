@@ -11,15 +11,13 @@ from npcompile.graph.expression import (
     const,
     fma,
     from_bits,
-    poly,
     rare,
     rint,
     sqrt,
     to_bits,
     where,
 )
-from npcompile.special.coefficients import EXP, LN2
-from npcompile.special.exponential import RANGE, clamp, reduce, scaled_sum
+from npcompile.special.exponential import RANGE, clamp, exp_parts, scaled_sum
 from npcompile.special.formats import Format, format_of, sign_bit
 from npcompile.special.logarithm import log_pair
 from npcompile.special.words import two_product
@@ -48,11 +46,7 @@ def exp_pair(x: Expr, low: Expr, f: Format) -> Expr:
     lowest, highest, normal = RANGE[f.char]
     extreme = ~(abs(x) <= normal)
     low = where(abs(x) <= -lowest, low, 0.0)
-    n, k, r0, r = reduce(clamp(x, lowest, highest), f)
-    r = r + low
-    head = r0 + 1.0
-    tail = fma(n, -LN2[f.char][1], r0 - (head - 1.0)) + low
-    tail = fma(r * r, poly(r, EXP[f.char]), tail)
+    head, tail, k = exp_parts(clamp(x, lowest, highest), low, f)
     return scaled_sum(head, tail, k, x, extreme, f)
 
 
