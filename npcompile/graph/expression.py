@@ -55,7 +55,7 @@ class Scope:
         self.strides = whole.strides if isinstance(whole, Array) else ()
         self._types: dict[tuple[object, ...], Type] = {}
         self._unique: dict[Type, Type] = {}
-        self._constants: dict[tuple[str, np.dtype], Expr] = {}
+        self._constants: dict[tuple[float | str, np.dtype], Expr] = {}
 
     def emit(self, op: str, args: tuple[Node, ...], dtype: np.dtype, attrs: Attrs = None) -> Expr:
         """A node whose operands are broadcast."""
@@ -86,11 +86,10 @@ class Scope:
 
     def constant(self, value: bool | int | float, dtype: np.dtype) -> Expr:
         """A number of a dtype."""
-        key = (repr(value), dtype)
+        key = (value or str(value), dtype)  # 0.0 and -0.0 are equal
         found = self._constants.get(key)
         if found is None:
-            number = dtype.type(value)
-            found = Expr(self, self.builder.const(number, _SCALARS[dtype]))
+            found = Expr(self, self.builder.const(dtype.type(value), _SCALARS[dtype]))
             self._constants[key] = found
         return found
 
@@ -223,10 +222,14 @@ def const(value: bool | int | float, like: Expr, dtype: np.dtype | None = None) 
 
 def _lift(values: tuple[Value, ...]) -> tuple[Expr, tuple[Node, ...]]:
     """The first expression among values, and all as nodes of its dtype."""
-    first = next(v for v in values if isinstance(v, Expr))
-    dtype = first.node.dtype
+    for first in values:
+        if isinstance(first, Expr):
+            break
+    else:
+        raise TypeError("a program's operation needs an expression")
+    scope, dtype = first.scope, first.node.dtype
     return first, tuple([
-        v.node if isinstance(v, Expr) else first.scope.constant(v, dtype).node for v in values
+        v.node if isinstance(v, Expr) else scope.constant(v, dtype).node for v in values
     ])
 
 
