@@ -18,6 +18,7 @@ from npcompile.program.ir import Apply, Kernel, Load
 LIGHT = 16  # operations of a kernel that memory may hold up
 #: bytes that a kernel reads and writes from which on its output had better not fill the cache
 STREAMING_BYTES = 4 << 20
+REREAD_BYTES = 32 << 20  # the same for what is read again in the same call
 LONG = 32  # vectors of a row from which on it is worth while to align stores
 
 
@@ -154,6 +155,21 @@ def streams(plan: Plan) -> bool:
     )
 
 
+def _streaming_from(plan: Plan) -> int:
+    """Elements from which on the output does not stay in the cache anyway.
+
+    Each array counts once; those that are repeated along an axis are taken to be small.
+    """
+    (store,) = plan.kernel.stores
+    read = {
+        v.buffer for v in plan.kernel.values
+        if isinstance(v, Load) and all(c != 0 for c in v.at.coefficients)
+    }
+    touched = store.buffer.dtype.itemsize + sum(buffer.dtype.itemsize for buffer in read)
+    bytes_ = STREAMING_BYTES if store.buffer.kind != "temp" else REREAD_BYTES
+    return bytes_ // touched
+
+
 def _streaming_row(scope: Scope, begin: Value, whole: Value, end: Value) -> Value:
     """Whole vectors; where much memory is passed over, aligned stores past the cache.
 
@@ -163,8 +179,7 @@ def _streaming_row(scope: Scope, begin: Value, whole: Value, end: Value) -> Valu
     f, plan = scope.f, scope.plan
     lanes, (store,) = plan.lanes, plan.kernel.stores
     size, width = store.buffer.dtype.itemsize, plan.target.width
-    touched = size + sum(v.dtype.itemsize for v in plan.kernel.values if isinstance(v, Load))
-    much = f.icmp("slt", i64(STREAMING_BYTES // touched), scope.sizes(plan.total))
+    much = f.icmp("slt", i64(_streaming_from(plan)), scope.sizes(plan.total))
     place = scope.enter(begin).place(store.buffer, store.at).pointer
     address = f.op(f"ptrtoint {place.typed} to i64", "i64")
     fits = f.icmp("eq", f.binary("and", address, i64(size - 1)), i64(0))
