@@ -44,7 +44,7 @@ class _Rewriter:
             self.tree(graph.result),
             graph.facts,
             {index: self.new[node] for index, node in graph.finals.items()},
-            {name: self.new[node] for name, node in graph.bound.items()},
+            {name: self.new[node] for name, node in graph.bound.items() if node in self.new},
         )
 
     def region(self, old: Region) -> Region:

@@ -298,6 +298,8 @@ def container(result: ItemsResult, items: list[Any]) -> Any:
         return slice(*items)
     if hasattr(kind, "_make"):  # a named tuple class
         return kind._make(items)
+    if kind is type(iter(range(0))):  # what is left of it
+        return iter(range(*items))
     if issubclass(kind, Iterator):  # over what is left
         return iter(items if kind is type(iter([])) else tuple(items))
     return kind(items)

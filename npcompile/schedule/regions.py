@@ -8,9 +8,9 @@ both arms or all turns store it to.  Nothing that is computed inside is known ou
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from npcompile.core.errors import refuse
 from npcompile.core.sizes import Poly
 from npcompile.graph.ir import Get, Loop, Node, Region
 from npcompile.graph.types import INT, Array
@@ -36,8 +36,10 @@ def choose(s: Scheduler, node: Node) -> None:
         region = node.regions[k]
         s.demand, s.written = demand.without(node.regions[1 - k]), before
         with s.aside(steps):
-            for root in outside.old:
-                del s.live[root]
+            for root, home in outside.items():
+                if s.place[root] != home:  # its old contents are somewhere else
+                    s.live.pop(root, None)
+                    s.place[root] = home
             s.walk(region)
             _finish(s, region)
             for result, home in zip(region.results, homes):
@@ -45,7 +47,7 @@ def choose(s: Scheduler, node: Node) -> None:
         written |= s.written
     s.demand, s.written = demand, written
     s.steps.append(step)
-    _leave(s, node, outside, homes)
+    _leave(s, node, homes)
 
 
 def repeat(s: Scheduler, node: Node) -> None:
@@ -61,36 +63,32 @@ def repeat(s: Scheduler, node: Node) -> None:
     s.written |= any(n in s.demand.own_writes for r in _regions(node) for n in r.nodes)
     with s.aside(step.steps):
         s.now = s.demand.start[node]
-        s.place.update(outside.old)
         if isinstance(step, Counted):
             _index(s, region.params[0], step)
         for (_, param, _), home in zip(carried(node), homes):
             s.place[param] = home
             s.live[param] = None
+            if param in s.binds:
+                s.bind(param)
         s.walk(region)
         _finish(s, region)
         again = _turn(s, node, homes)
     if isinstance(step, Repeated):
         step.again = again
     s.steps.append(step)
-    _leave(s, node, outside, homes)
+    _leave(s, node, homes)
 
 
 # ------------------------------------------------------------------ what comes from outside
 
 
-@dataclass(slots=True)
-class Outside:
-    """Arrays from outside that are changed inside: where they are, and where their old contents
-    are found if somebody needs them."""
-
-    homes: dict[Node, Place] = field(default_factory=dict)
-    old: dict[Node, Place] = field(default_factory=dict)
+#: arrays from outside that are changed inside, and the memory where that happens
+Homes = dict[Node, Place]
 
 
-def _prepare(s: Scheduler, node: Node) -> Outside:
+def _prepare(s: Scheduler, node: Node) -> Homes:
     """Computes what regions use from outside, and clears memory that they change of everything
-    else that is needed later."""
+    that is needed later."""
     regions = list(_regions(node))
     inside = [inner for region in regions for inner in region.nodes]
     own = {*inside, *(param for region in regions for param in region.params)}
@@ -102,12 +100,12 @@ def _prepare(s: Scheduler, node: Node) -> Outside:
             s.number(value)
         elif not is_number(value):
             s.materialise(value)
-    outside = Outside()
+    outside: Homes = {}
     for root, mine in _changed(s, node, inside, own).items():
-        _change(s, outside, root, mine)
+        outside[root] = _changeable(s, outside, root, mine)
     until = position[node] if node.op == "if_" else s.demand.start[node]
-    for root, home in outside.homes.items():
-        _clear(s, outside, root, home, until)
+    for home in outside.values():
+        _clear(s, home, until)
     return outside
 
 
@@ -119,16 +117,18 @@ def _regions(node: Node) -> Iterator[Region]:
 
 
 def _changed(s: Scheduler, node: Node, inside: list[Node], own: set[Node]) -> dict[Node, bool]:
-    """The arrays from outside that are changed inside, and whether they are parameters' own."""
+    """The arrays from outside that are written inside, and whether they are parameters' own.  A
+    loop changes only what it carries."""
+    carries = node.op != "if_"
+    params = {param: result for _, param, result in carried(node)} if carries else {}
     found: dict[Node, bool] = {}
     for inner in inside:
         if inner.op == "write":
-            for root in _roots(s, inner, own):
+            for root in _roots(s, inner, own - params.keys()):
+                if carries and params.get(root, root) is root:
+                    raise refuse("loop", "writes an array that it does not carry", inner.line)
+                root = s.demand.initial[root] if carries else root
                 found[root] = found.get(root, False) or inner in s.demand.own_writes
-    if node.op != "if_":
-        for arg, param, result in carried(node):
-            if result is not param and not is_number(arg):
-                found.setdefault(arg, False)
     return found
 
 
@@ -151,29 +151,29 @@ def _roots(s: Scheduler, version: Node, own: set[Node]) -> list[Node]:
     return [node for node in seen if node not in own]
 
 
-def _change(s: Scheduler, outside: Outside, root: Node, mine: bool) -> None:
-    """Gives an array that is changed inside memory that is nobody else's."""
+def _changeable(s: Scheduler, outside: Homes, root: Node, mine: bool) -> Place:
+    """Memory that holds an array and is nobody else's."""
     place = s.laid_out(root)
-    if not mine:
-        taken = any(overlap(s.facts, place, home) for home in outside.homes.values())
-        if taken or place.memory.kind == "param" or not s.is_whole(place):
-            place = s.place[root] = _home(s, root)
-            s.put([root], place, root.line)
-    outside.homes[root] = place
+    if not mine and (
+        place.memory.kind == "param" or not s.is_whole(place) or _meets(s, place, outside)
+    ):
+        place = _home(s, root)
+        s.put([root], place, root.line)
+    return place
 
 
-def _clear(s: Scheduler, outside: Outside, root: Node, home: Place, until: int) -> None:
-    """Copies what is in an array's memory, or computed from it, and needed after a position."""
+def _meets(s: Scheduler, place: Place, outside: Homes) -> bool:
+    return any(overlap(s.facts, place, home) for home in outside.values())
+
+
+def _clear(s: Scheduler, home: Place, until: int) -> None:
+    """Copies what is in a memory, or computed from it, and needed after a position."""
     known: dict[Node, bool] = {}
     for node in list(s.live):
         if s.demand.last_use.get(node, -1) > until and s.touches(node, home, known):
             s.note(node, "stored before memory that it reads is changed")
-            copy = s.store(node, s.fresh(node))
-            if node is root:
-                outside.old[root] = copy
-            else:
-                s.place[node] = copy
-                known[node] = False
+            s.place[node] = s.store(node, s.fresh(node))
+            known[node] = False
 
 
 def _home(s: Scheduler, node: Node) -> Place:
@@ -185,10 +185,9 @@ def _home(s: Scheduler, node: Node) -> Place:
     return s.memory("s", "scalar", node.dtype).whole(s.facts)
 
 
-def _leave(s: Scheduler, node: Node, outside: Outside, homes: list[Place]) -> None:
+def _leave(s: Scheduler, node: Node, homes: list[Place]) -> None:
     """What is known after the regions."""
     s.now = s.demand.position[node]
-    s.place.update(outside.old)
     for user in s.demand.consumers[node]:
         assert isinstance(user.attrs, Get)
         s.place[user] = homes[user.attrs.index]
@@ -206,13 +205,13 @@ def _finish(s: Scheduler, region: Region) -> None:
 # ------------------------------------------------------------------ arms
 
 
-def _common_homes(s: Scheduler, node: Node, outside: Outside) -> list[Place]:
+def _common_homes(s: Scheduler, node: Node, outside: Homes) -> list[Place]:
     """Where both arms leave each result: in place if it is the same array from outside."""
     own = {n for region in _regions(node) for n in (*region.nodes, *region.params)}
     homes: list[Place] = []
     for x, y in zip(*(region.results for region in node.regions)):
         roots = {*_roots(s, x, own), *_roots(s, y, own)} if isinstance(x.type, Array) else set()
-        home = outside.homes.get(roots.pop()) if len(roots) == 1 else None
+        home = outside.get(roots.pop()) if len(roots) == 1 else None
         if home is None or home in homes:
             home = _home(s, x)
         homes.append(home)
@@ -222,7 +221,7 @@ def _common_homes(s: Scheduler, node: Node, outside: Outside) -> list[Place]:
 # ------------------------------------------------------------------ turns
 
 
-def _carry(s: Scheduler, node: Node, outside: Outside) -> list[Place]:
+def _carry(s: Scheduler, node: Node, outside: Homes) -> list[Place]:
     """Where each carried value is at the start of a turn."""
     homes: list[Place] = []
     for arg, param, result in carried(node):
@@ -230,11 +229,11 @@ def _carry(s: Scheduler, node: Node, outside: Outside) -> list[Place]:
             if result is param:
                 homes.append(s.number(arg).whole(s.facts))
                 continue
-        elif result is param and arg not in outside.homes:
+        elif result is param and not _meets(s, s.laid_out(arg), outside):
             homes.append(s.laid_out(arg))
             continue
-        elif result is not param and outside.homes[arg] not in homes:
-            homes.append(outside.homes[arg])
+        elif result is not param and arg in outside and outside[arg] not in homes:
+            homes.append(outside[arg])
             continue
         homes.append(_home(s, param))
         s.put([arg], homes[-1], node.line)
