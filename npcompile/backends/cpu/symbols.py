@@ -16,7 +16,6 @@ anew at each load.
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 from collections.abc import Iterator
 from functools import cache
 
@@ -101,7 +100,9 @@ def _numpy_api() -> ctypes.Array[ctypes.c_size_t]:
 
 def _libraries() -> Iterator[ctypes.CDLL]:
     yield ctypes.pythonapi  # the process: nearly always enough, and the search below is slow
+    from ctypes.util import find_library
+
     for name in ("c", "m"):
-        found = ctypes.util.find_library(name)
+        found = find_library(name)
         if found:
             yield ctypes.CDLL(found)
