@@ -28,6 +28,7 @@ from npcompile.ops.record import OPERATORS
 def abs_(ctx: Context, x: Operand, /) -> Operand:
     """``abs(x)``"""
     if not python.is_python(x):
+        python.no_sequences(ctx, "abs", x)
         return run(ctx, "absolute", x)
     node = as_node(ctx, x, "abs")
     if node.dtype.kind == "c":
@@ -44,6 +45,7 @@ def divmod_(ctx: Context, a: Operand, b: Operand, /) -> Operand:
     """``divmod(a, b)``"""
     if python.is_python(a) and python.is_python(b):
         return python.binary(ctx, "//", a, b), python.binary(ctx, "%", a, b)
+    python.no_sequences(ctx, "divmod", a, b)
     return run(ctx, "divmod", a, b)
 
 

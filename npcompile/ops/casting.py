@@ -135,8 +135,8 @@ for _name in SCALAR_TYPES:
 
 def number(ctx: Context, x: Operand, what: str) -> Node:
     """A scalar operand, or the only element of a 0-d array."""
-    if isinstance(x, ArrayRef) and x.ndim:
-        raise ctx.refuse(what, "of an array that is not 0-d")
+    if isinstance(x, (list, tuple)) or (isinstance(x, ArrayRef) and x.ndim):
+        raise ctx.refuse(what, "of an array that is not 0-d, or of a sequence")
     source = lift(ctx, x, what)
     if isinstance(source.value, Node):
         return source.value

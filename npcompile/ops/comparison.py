@@ -148,7 +148,17 @@ ufunc("clip.loop", loops("xxx->x", INTS + FLOATS),
 _UNSET: Any = object()
 
 
-@composed("clip", "numpy:clip", "numpy:ndarray.clip")
+@composed("clip.function", "numpy:clip")
+def clip_function(ctx: Context, a: Operand, a_min: Operand = _UNSET, a_max: Operand = _UNSET,
+                  out: Operand = None, **kwargs: Operand) -> Operand:
+    """Numbers cut to a range, given by position or by keywords."""
+    given = {k: v for k, v in (("a_min", a_min), ("a_max", a_max)) if v is not _UNSET}
+    if len(given) == 1 or (given and kwargs.keys() & {"min", "max"}):
+        raise ctx.refuse("clip", "one bound by position, or both ways: Python raises")
+    return clip(ctx, a, **given, out=out, **kwargs)
+
+
+@composed("clip", "numpy:ndarray.clip", reference="numpy:clip")
 def clip(ctx: Context, a: Operand, a_min: Operand = None, a_max: Operand = None,
          out: Operand = None, *, min: Operand = _UNSET, max: Operand = _UNSET,
          **kwargs: Operand) -> Operand:

@@ -152,8 +152,18 @@ def _conjugate(z: Expr) -> Expr:
 
 
 ufunc("conjugate", loops("x->x", NUMBERS), _conjugate,
-      aliases=("numpy:ndarray.conj", "numpy:ndarray.conjugate"),
       doc="The complex conjugate.")
+
+
+@composed("conjugate.method", "numpy:ndarray.conj", "numpy:ndarray.conjugate",
+          reference="numpy:conjugate")
+def conjugate_method(ctx: Context, x: Operand, *args: Operand) -> Operand:
+    """``x.conj()``: a real array is its own conjugate."""
+    if args or as_node(ctx, x, "conj").dtype.kind == "b":
+        raise ctx.refuse("conj", "out=, or of bool")
+    if isinstance(x, ArrayRef) and x.dtype.kind != "c":
+        return x
+    return run(ctx, "conjugate", x)
 
 
 def half_window(ref: ArrayRef, which: str) -> ArrayRef:

@@ -22,8 +22,8 @@ def diff(ctx: Context, a: Operand, n: Operand = 1, axis: Operand = -1) -> ArrayR
     ref = as_array(ctx, a)
     place = arguments.axis_in(ctx, axis, ref.ndim, "diff")
     times = arguments.static_int(ctx, n, "diff")
-    if times < 0:
-        raise ctx.refuse("diff", "a negative order: Python raises")
+    if times < 0 or (times == 0 and not isinstance(a, ArrayRef)):
+        raise ctx.refuse("diff", "a negative order raises; order 0 gives the object itself")
     for _ in range(times):
         ends = cut(ctx, ref, place, slice(1, None)), cut(ctx, ref, place, slice(None, -1))
         name = "not_equal" if ref.dtype == BOOL else "subtract"

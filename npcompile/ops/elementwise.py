@@ -201,7 +201,10 @@ def to_loop(ctx: Context, x: Input, dtype: np.dtype, what: str) -> Node:
     except OverflowError:
         raise ctx.refuse(what, "an int is too large for a float: Python raises") from None
     with np.errstate(all="ignore"):
-        return b.const(wide.astype(dtype))
+        narrow = wide.astype(dtype)
+    if np.isfinite(wide) and not np.isfinite(narrow):
+        raise ctx.refuse(what, f"{value} overflows {dtype}: NumPy warns")
+    return b.const(narrow)
 
 
 def _traced_weak(ctx: Context, node: Node, dtype: np.dtype, what: str) -> Node:
@@ -335,6 +338,8 @@ def _outs(ctx: Context, op: Op, function: np.ufunc, positional: tuple[Operand, .
           keyword: Operand) -> list[ArrayRef | None]:
     named = keyword if isinstance(keyword, tuple) else () if keyword is None else (keyword,)
     given = list(positional or named)
+    if positional and op.name in ("maximum", "minimum"):
+        raise ctx.refuse(op.name, "of three arguments: NumPy warns")
     outs: list[ArrayRef | None] = []
     for out in given + [None] * (function.nout - len(given)):
         if out is not None and not (isinstance(out, ArrayRef) and out.writeable):

@@ -81,6 +81,7 @@ def binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
     for x in (a, b):
         if isinstance(x, (str, bytes, dict, set)) or x is None:
             raise ctx.refuse(symbol, f"an operand of type {type(x).__name__} is left to Python")
+    no_sequences(ctx, symbol, a, b)
     if symbol not in UFUNCS or UFUNCS[symbol] not in OPERATORS:
         raise ctx.refuse(symbol, "the operator is left to Python")
     if not _has_array(a, b):
@@ -108,6 +109,14 @@ def _array_power(ctx: Context, a: Operand, b: Operand) -> tuple[str, tuple[Opera
     return "power", (a, b)
 
 
+def no_sequences(ctx: Context, symbol: str, *operands: Operand) -> None:
+    """Python's own lists and tuples are operands of NumPy's only beside an array."""
+    if any(isinstance(x, (list, tuple)) for x in operands) and not any(
+        isinstance(x, (ArrayRef, np.ndarray)) for x in operands
+    ):
+        raise ctx.refuse(symbol, "of a sequence is left to Python")
+
+
 def inplace(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
     """``a symbol= b``: arrays are written in place, numbers are bound anew."""
     if not isinstance(a, ArrayRef):
@@ -129,6 +138,7 @@ def unary(ctx: Context, symbol: str, a: Operand) -> Operand:
         return ctx.builder.map("bit_not", (found,), BOOL, origin="py")
     if is_python(a):
         return _python_unary(ctx, symbol, a)
+    no_sequences(ctx, symbol, a)
     return run(ctx, UNARY[symbol], a)
 
 
@@ -137,6 +147,7 @@ def compare(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
     b = _as_python(ctx, a, b)
     if is_python(a) and is_python(b):
         return _python_compare(ctx, symbol, a, b)
+    no_sequences(ctx, symbol, a, b)
     return run(ctx, UFUNCS[symbol], a, b)
 
 

@@ -188,6 +188,8 @@ def meshgrid(ctx: Context, *xi: Operand, copy: Operand = True, sparse: Operand =
 def indices(ctx: Context, dimensions: Operand, dtype: Operand = int,
             sparse: Operand = False) -> Operand:
     """The index along each axis of a grid."""
+    if not isinstance(dimensions, (tuple, list)):
+        raise ctx.refuse("indices", "dimensions that are no sequence")
     sizes = shape_of(ctx, dimensions, "indices")
     kind = dtype_of(ctx, dtype, "indices")
     rows = []

@@ -32,6 +32,8 @@ def flipped(ctx: Context, ref: ArrayRef, axes: tuple[int, ...]) -> ArrayRef:
 def flip(ctx: Context, m: Operand, axis: Operand = None) -> ArrayRef:
     """Axes in reverse."""
     ref = as_array(ctx, m)
+    if not ref.ndim:
+        raise ctx.refuse("flip", "of what has no axes")
     axes = tuple(range(ref.ndim)) if axis is None else axes_in(ctx, axis, ref.ndim, "flip")
     return flipped(ctx, ref, axes)
 

@@ -292,8 +292,8 @@ def _nan_variance(ctx: Context, name: str, a: Operand, axis: Operand, dtype: Ope
     node, mask = _filled(ctx, ref, 0)
     if mask is None:
         return _variance(ctx, name, a, axis, dtype, ddof, keepdims, None)
-    if dtype is not None or ref.dtype.kind == "c":
-        raise ctx.refuse(name, "dtype= or complex numbers")
+    if dtype is not None or ref.dtype.kind == "c" or not ref.ndim:
+        raise ctx.refuse(name, "dtype=, complex numbers, or no axes")
     axes, keep = axes_of(ctx, axis, ref.ndim, name), truth(ctx, keepdims, name)
     total = reduce_node(ctx, node, "sum", axes, True, ref.dtype)
     center = divided(ctx, total, _valid(ctx, mask, axes, True))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from npcompile.core.sizes import Size, floordiv, product
 from npcompile.graph import layout
 from npcompile.graph.ir import Node
@@ -22,10 +24,17 @@ def permuted(ref: ArrayRef, axes: Sequence[int]) -> ArrayRef:
     return view(ref, [ref.shape[a] for a in axes], [ref.strides[a] for a in axes])
 
 
+def _no_scalar(ctx: Context, a: Operand, what: str) -> ArrayRef:
+    """What is no number of NumPy's: of those it makes numbers again."""
+    if isinstance(a, (Node, np.generic)):
+        raise ctx.refuse(what, "of a number is left to Python")
+    return as_array(ctx, a)
+
+
 @program(VIEW, "transpose")
 def transpose(ctx: Context, a: Operand, axes: Operand = None) -> ArrayRef:
     """Axes in another order; by default reversed."""
-    ref = as_array(ctx, a)
+    ref = _no_scalar(ctx, a, "transpose")
     if axes is None:
         return permuted(ref, range(ref.ndim)[::-1])
     order = axes_in(ctx, axes, ref.ndim, "transpose")
@@ -277,13 +286,15 @@ def _reshape_strides(
 @program(VIEW, "squeeze", "ndarray.squeeze")
 def squeeze(ctx: Context, a: Operand, axis: Operand = None) -> ArrayRef:
     """Axes of length 1 dropped."""
-    ref = as_array(ctx, a)
+    ref = _no_scalar(ctx, a, "squeeze")
     if axis is None:
         drop = tuple(k for k, n in enumerate(ref.shape) if ctx.facts.equal(n, 1))
     else:
         drop = axes_in(ctx, axis, ref.ndim, "squeeze")
         if not all(ctx.facts.equal(ref.shape[k], 1) for k in drop):
             raise ctx.refuse("squeeze", "an axis is longer than 1: Python raises")
+    if not drop:
+        return ref
     return permuted(ref, [k for k in range(ref.ndim) if k not in drop])
 
 
@@ -389,12 +400,15 @@ ATTRIBUTES: dict[str, Callable[[Context, ArrayRef], Operand]] = {
 
 def attribute(ctx: Context, value: ArrayRef | Node, name: str) -> Operand:
     """``value.name`` of an array, or the parts of a number."""
-    if isinstance(value, Node):
-        if name not in ("real", "imag"):
+    if not isinstance(value, ArrayRef):
+        if name not in ("real", "imag") or not isinstance(value, Node):
             raise ctx.refuse(f".{name}", "of a number is left to Python")
         return _part(ctx, value, name)
     if name not in ATTRIBUTES:
         raise ctx.refuse(f".{name}", "of an array is left to Python")
-    if name == "strides" and any(n == 1 for n in map(ctx.facts.norm, value.shape)):
-        raise ctx.refuse(".strides", "of an axis of length 1")
+    if name == "strides":
+        if any(n == 1 for n in map(ctx.facts.norm, value.shape)):
+            raise ctx.refuse(".strides", "of an axis of length 1")
+        if ctx.facts.equal(a_size(value), 0):
+            raise ctx.refuse(".strides", "of an array without elements")
     return ATTRIBUTES[name](ctx, value)

@@ -134,9 +134,9 @@ def _sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Value | Non
     if plain == "+" and kinds[0] is kinds[1] and kinds[0] in (tuple, list):
         joined = (*iteration.items(t, left), *iteration.items(t, right))
     elif plain == "*" and kinds[0] in (tuple, list) and not isinstance(right, ArrayRef):
-        joined = iteration.items(t, left) * t.static(right, "a repetition")
+        joined = iteration.items(t, left) * _repetitions(t, right)
     elif plain == "*" and kinds[1] in (tuple, list) and not isinstance(left, ArrayRef):
-        joined = t.static(left, "a repetition") * iteration.items(t, right)
+        joined = iteration.items(t, right) * _repetitions(t, left)
     else:
         return None
     if len(joined) > 4096:
@@ -145,6 +145,14 @@ def _sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Value | Non
         t.cells[containers.own(t, left)] = joined
         return left
     return Sequence(joined) if tuple in kinds else t.box(list, joined)
+
+
+def _repetitions(t: Tracer, value: Value) -> int:
+    """How often a sequence is repeated."""
+    held = t.static(value, "a repetition")
+    if type(held) not in (int, bool):
+        raise t.refuse("*", f"a repetition by a {type(held).__name__} is left to Python")
+    return int(held)
 
 
 def unary(t: Tracer, symbol: str, value: Value) -> Value:
@@ -301,11 +309,18 @@ def hashable(held: Any) -> bool:
     return type(held).__hash__ is not None
 
 
+#: methods that give the same for a number as for an array without axes
+_OF_NUMBERS = frozenset([
+    "sum", "prod", "min", "max", "mean", "std", "var", "any", "all", "argmin", "argmax", "ptp",
+    "round", "clip", "astype", "item", "tolist", "reshape", "ravel", "conj", "conjugate", "dot",
+])
+
+
 def _ufunc_of(held: Any, args: tuple[Value, ...]) -> Any:
     """Methods of NumPy's numbers are found as those of arrays."""
     owner = getattr(held, "__objclass__", None)
     if owner is not None and owner is not np.ndarray and issubclass(owner, np.generic):
-        return getattr(np.ndarray, held.__name__, held)
+        return getattr(np.ndarray, held.__name__, held) if held.__name__ in _OF_NUMBERS else held
     return held
 
 

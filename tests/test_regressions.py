@@ -1,0 +1,92 @@
+"""One short test for each bug that was found by running other programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import npcompile
+from tests.random_programs import difference, run
+
+REAL = np.arange(6.0).reshape(2, 3)
+WHOLE = np.arange(4)
+BYTES = np.arange(4, dtype=np.uint8)
+
+
+def function(text: str) -> Any:
+    """A function of ``a`` and ``k`` that returns an expression."""
+    scope: dict[str, Any] = {"np": np}
+    exec(compile(f"def f(a, k):\n    return {text}\n", "<regression>", "exec"), scope)
+    return scope["f"]
+
+
+def agrees(plain: Any, *args: Any) -> None:
+    """The compiled function does what the plain one does, twice."""
+    compiled = npcompile.jit(plain)
+    for _ in range(2):
+        want, got = (
+            run(f, {str(i): x.copy() if isinstance(x, np.ndarray) else x
+                    for i, x in enumerate(args)})
+            for f in (plain, compiled)
+        )
+        assert not difference(got, want), difference(got, want)
+
+
+@pytest.mark.parametrize(("text", "a", "k"), [
+    # np.dtype(float) == None is true
+    ("np.array(a, dtype=float)", WHOLE, 0),
+    ("np.asarray(a, dtype=float)", BYTES, 0),
+    # NumPy's integers as sizes and indices
+    ("a[k]", WHOLE, np.int8(2)),
+    ("(a[k:], a[:k])", WHOLE, np.int64(1)),
+    ("(np.zeros(k), np.arange(k))", WHOLE, np.int32(3)),
+    ("np.zeros((5, k))[:, :1].sum(0)", WHOLE, np.int64(2)),
+    # operators of Python's own sequences
+    ("k + 1", WHOLE, [1, 2]),
+    ("-k", WHOLE, [1, 2]),
+    ("k < 1", WHOLE, (1, 2)),
+    ("k * 2.5", WHOLE, [1, 2]),
+    ("abs(k)", WHOLE, [1, 2]),
+    ("float(k)", WHOLE, [1, 2]),
+    ("divmod(k, 2)", WHOLE, [1, 2]),
+    ("sum(k)", WHOLE, [[1, 2], [3]]),
+    # attributes and methods of numbers
+    ("k.shape", WHOLE, 3),
+    ("k.copy()", WHOLE, np.float64(2)),
+    ("k.fill(3)", WHOLE, np.float64(2)),
+    ("(k.transpose(), k.squeeze(), k.conj())", WHOLE, np.float64(2)),
+    ("(np.transpose(k), np.squeeze(k), np.flip(k))", WHOLE, np.float64(2)),
+    # reductions of numbers
+    ("(np.nanmin(k), np.nanmean(k), np.nanvar(k))", WHOLE, np.float64(2)),
+    # methods that give the array itself
+    ("(a.squeeze(), a.conj())", REAL, 0),
+    # products with numbers are of arrays: a dtype of their own, C order
+    ("np.dot(a, k)", BYTES, 2),
+    ("np.inner(a, k)", np.asfortranarray(REAL), 2.5),
+    # signatures
+    ("np.clip(a, k)", REAL, 2),
+    ("np.maximum(a, a, a)", REAL, 2),
+    ("np.indices(k)", REAL, 2),
+    ("np.diff(k, 0)", REAL, [1, 2]),
+    ("a.strides", np.zeros((2, 0)), 0),
+    # flags of what LLVM could compute in advance, and of constants
+    ("np.log(a)", REAL, 0),
+    ("a ** -2", REAL, 0),
+    ("a + 1e300", REAL.astype(np.float32), 0),
+])
+def test_expression(text: str, a: Any, k: Any) -> None:
+    agrees(function(text), a, k)
+
+
+def test_inline_caches_of_calls_on_two_ways() -> None:
+    """3.11: a jump may go to a PRECALL; its caches are not those of the instruction before."""
+    def plain(a: Any, n: int) -> Any:
+        total = a
+        for k in range(n):
+            if k != 1:
+                total = np.add(total, k == 2 < 3 or k)
+        return total
+
+    agrees(plain, REAL, 3)
