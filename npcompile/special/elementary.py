@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from npcompile.graph.types import Array, Scalar
 from npcompile.ops.elementwise import (
     ELEMENTWISE,
     Program,
@@ -90,10 +89,8 @@ def sinc(ctx: Context, x: Operand) -> Operand:
     found = lift(ctx, scaled, "sinc")
     if found.dtype.kind != "f":
         raise ctx.refuse("sinc", f"of {found.dtype} is left to Python")
-    if not isinstance(found.value.type, (Array, Scalar)) or not found.value.shape:
-        raise ctx.refuse("sinc", "of a number is left to Python")
     eps = found.dtype.type(np.finfo(found.dtype).eps)
-    y = run(ctx, "where", run(ctx, "not_equal", scaled, 0), scaled, eps)
+    y = run(ctx, "where.choose", run(ctx, "not_equal", scaled, 0), scaled, eps)
     return run(ctx, "divide", run(ctx, "sin", y), y)
 
 
