@@ -36,6 +36,13 @@ if TYPE_CHECKING:
 
 #: a tuple iterator stands for every iterator whose remaining items are known
 TUPLE_ITERATOR = type(iter(()))
+RANGE_ITERATOR = type(iter(range(0)))
+
+
+#: iterators that stand where a turn of a loop has left them
+_POSITIONS: dict[str, type] = {
+    "range": ir.RANGE_ITERATOR, "array": ir.ARRAY_ITERATOR, "zip": zip, "enumerate": enumerate,
+}
 
 
 class Trees:
@@ -127,9 +134,13 @@ class Trees:
         if value is NULL:
             return StaticObject(NULL)
         if isinstance(value, Iterator):
+            if value.kind == "range" and not value.position:
+                return Items(RANGE_ITERATOR, tuple(map(self.result, value.parts)))
             rest = iteration.remaining(self.t, value)
             if rest is not None:
                 return Items(TUPLE_ITERATOR, tuple(map(self._held, rest)))
+            if value.kind in _POSITIONS and not value.position:
+                return Items(_POSITIONS[value.kind], tuple(map(self._held, value.parts)))
         try:
             return self.result(value)
         except Refused as refused:
