@@ -27,9 +27,9 @@ def divides(kernel: Kernel) -> bool:
     )
 
 
-def emit(module: Module, name: str, plan: Plan, frame: Frame, work: int) -> None:
+def emit(module: Module, name: str, plan: Plan, frame: Frame, least: int) -> None:
     """``name`` as a function of the frame that has nodes of the tree reduced by ``name.nodes``, at
-    once by threads if there is enough to do, and combines them in the tree's order.
+    once by threads if there are more than ``least`` elements, and combines them in its order.
 
     What they share is a block of words: the frame, the levels of the tree, states of nodes.
     """
@@ -40,8 +40,7 @@ def emit(module: Module, name: str, plan: Plan, frame: Frame, work: int) -> None
     width = sum(map(len, like))
     block = f.alloca("i64", 2 + width * (1 << LEVELS))
     length = scope.extent(0)
-    least = max(LONG, work // (len(plan.kernel.values) + len(plan.kernel.stores)))
-    long = f.icmp("slt", i64(least), length)
+    long = f.icmp("slt", i64(max(LONG, least)), length)
     levels = f.select(long, i64(LEVELS), i64(0))
     save(f, [f.params[0], levels], [block, f.offset(block, "i64", i64(1))])
     nodes = Value(f"@{name}.nodes", "ptr")

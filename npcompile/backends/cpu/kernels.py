@@ -37,8 +37,16 @@ def inline(f: Function, slots: Slots, kernel: Kernel, target: Target) -> None:
     Scope.outermost(Plan(kernel, target, ()), f, slots).stores()
 
 
-#: elements times nodes from which on a kernel is worth waking threads for (some 10 us of work)
+#: elements times :func:`weight` from which on threads are worth waking (some 10 us of work)
 PARALLEL_WORK = 1 << 18
+SLOW = {"div": 8, "sqrt": 8, "fmod": 16}
+
+
+def weight(kernel: Kernel) -> int:
+    """What one element costs: a load, a store and most operations are 1."""
+    operations = sum(SLOW.get(v.op, 1) for v in kernel.values if isinstance(v, Apply))
+    others = sum(not isinstance(v, Apply) for v in kernel.values)
+    return operations + others + len(kernel.stores)
 
 
 def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target,
@@ -51,7 +59,7 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
     work = tuple(axis.extent for axis in kernel.axes)
     if parallel and kernel.reductions and divided.divides(kernel):
         plan = reductions.plan(kernel, target)
-        divided.emit(module, name, plan, frame, PARALLEL_WORK)
+        divided.emit(module, name, plan, frame, PARALLEL_WORK // weight(kernel))
         return Made(name, 1, work, 1)
     if kernel.reductions:
         plan, nest = reductions.plan(kernel, target), reductions.nest
