@@ -244,7 +244,7 @@ class _Body:
         if made.extent == 1:
             f.run_here(name, self.slots.pointer, i64(0), extent)
             return
-        work = sizes(product(made.work) * (len(kernel.values) + len(kernel.stores)))
+        work = sizes(product(made.work) * kernels.weight(kernel))
         self.call(name, self.slots.pointer, extent, work, made.unit)
 
     def call(self, name: str, argument: Value, extent: Value, work: Value, unit: int) -> None:
