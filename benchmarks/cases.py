@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import erf
 
+from benchmarks import loops
+
 
 def axpy(a: Any, b: Any, c: Any) -> Any:
     return a * b + c
@@ -60,13 +62,18 @@ def normalise(x: Any) -> Any:
 class Case:
     """``shapes(n)`` are the arguments' shapes for about ``n`` elements; values lie in (0.5, 2).
 
-    ``numexpr`` is the same in that language, if it can be said there.
+    ``numexpr`` is the same in that language, if it can be said there; ``loop`` is the same as an
+    explicit loop for numba.
     """
 
     function: Callable[..., Any]
     shapes: Callable[[int], list[tuple[int, ...]]]
     numexpr: str = ""
-    traffic: int = 0  # arrays read and written once each, for those bound by memory
+    loop: Callable[..., Any] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
 
 
 def flat(count: int) -> Callable[[int], list[tuple[int, ...]]]:
@@ -83,16 +90,16 @@ def square(n: int) -> list[tuple[int, ...]]:
 
 
 CASES = [
-    Case(axpy, flat(3), "a*b+c", 4),
-    Case(magnitude, flat(2), "sqrt(a*a+b*b)", 3),
-    Case(wave, flat(1), "exp(-x*x)*sin(x)"),
-    Case(black_scholes, flat(3)),
-    Case(softmax, rows(1000)),
-    Case(variance0, square),
-    Case(variance1, square),
-    Case(dot, flat(2), "sum(a*b)", 2),
-    Case(stencil, square, "", 2),
-    Case(normalise, rows(32)),
+    Case(axpy, flat(3), "a*b+c", loops.axpy),
+    Case(magnitude, flat(2), "sqrt(a*a+b*b)", loops.magnitude),
+    Case(wave, flat(1), "exp(-x*x)*sin(x)", loops.wave),
+    Case(black_scholes, flat(3), "", loops.black_scholes),
+    Case(softmax, rows(1000), "", loops.softmax),
+    Case(variance0, square, "", loops.variance0),
+    Case(variance1, square, "", loops.variance1),
+    Case(dot, flat(2), "sum(a*b)", loops.dot),
+    Case(stencil, square, "", loops.stencil),
+    Case(normalise, rows(32), "", loops.normalise),
 ]
 
 

@@ -6,14 +6,21 @@ import contextlib
 import importlib.util
 import inspect
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 import npcompile
 from benchmarks.cases import Case
+from npcompile.runtime import pool
 
 Maker = Callable[[Case], Callable[..., Any] | None]
+
+
+def moved(function: Any, scope: dict[str, Any]) -> Any:
+    """A function that looks up its globals elsewhere."""
+    return FunctionType(function.__code__, scope, function.__name__)
 
 
 def with_npcompile(case: Case) -> Callable[..., Any]:
@@ -35,6 +42,15 @@ def with_numba(case: Case) -> Callable[..., Any]:
     return numba.njit(parallel=True)(case.function)
 
 
+def with_numba_loop(case: Case) -> Callable[..., Any] | None:
+    import numba
+
+    if case.loop is None:
+        return None
+    made: Callable[..., Any] = numba.njit(parallel=True, fastmath=True)(case.loop)
+    return made
+
+
 def with_jax(case: Case) -> Callable[..., Any]:
     import jax
 
@@ -44,22 +60,25 @@ def with_jax(case: Case) -> Callable[..., Any]:
 
     scope = dict(case.function.__globals__)
     scope.update(np=jax.numpy, erf=jax.scipy.special.erf)
-    moved = type(case.function)(case.function.__code__, scope, case.function.__name__)
-    fast = jax.jit(moved)
-    return lambda *args: jax.block_until_ready(fast(*args))
+    fast = jax.jit(moved(case.function, scope))
+    wait: Any = jax.block_until_ready
+    return lambda *args: wait(fast(*args))
 
 
 def with_torch(case: Case) -> Callable[..., Any]:
     import torch
 
     torch._dynamo.reset()
-    return torch.compile(case.function)
+    scope = dict(case.function.__globals__)
+    scope.update(erf=lambda x: torch.erf(torch.from_numpy(x)).numpy())
+    return torch.compile(moved(case.function, scope))
 
 
 PEERS: dict[str, tuple[str, Maker]] = {
     "npcompile": ("npcompile", with_npcompile),
     "numexpr": ("numexpr", with_numexpr),
     "numba": ("numba", with_numba),
+    "numba loop": ("numba", with_numba_loop),
     "jax": ("jax", with_jax),
     "torch": ("torch", with_torch),
 }
@@ -71,18 +90,19 @@ def installed() -> list[str]:
 
 
 @contextlib.contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Limits every library to a number of threads, as far as it allows."""
-    npcompile.set_num_threads(count)
-    if importlib.util.find_spec("numexpr"):
+def threads(count: int, name: str) -> Iterator[None]:
+    """Limits a library to a number of threads."""
+    if name == "npcompile":
+        pool.set_num_threads(count)
+    elif name == "numexpr":
         import numexpr
 
         numexpr.set_num_threads(count)
-    if importlib.util.find_spec("numba"):
+    elif name.startswith("numba"):
         import numba
 
-        numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
-    if importlib.util.find_spec("torch"):
+        numba.set_num_threads(min(count, vars(numba.config)["NUMBA_NUM_THREADS"]))
+    elif name == "torch":
         import torch
 
         torch.set_num_threads(count)

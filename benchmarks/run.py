@@ -1,4 +1,4 @@
-"""``python -m benchmarks.run [throughput] [calls] [start] [--quick]``: tables, and a plot.
+"""``python -m benchmarks.run [throughput] [calls] [start]``: tables.
 
 Times are medians of interleaved runs; every figure is a ratio to NumPy in the same run.
 """
@@ -17,8 +17,14 @@ from typing import Any
 import numpy as np
 
 import npcompile
-from benchmarks.cases import CASES, arguments
-from benchmarks.peers import installed, make, threads
+from benchmarks.cases import CASES
+from benchmarks.peers import PEERS, installed
+from benchmarks.workers import measure, started
+from npcompile.runtime import pool
+
+SIZES = [10**5, 10**6, 10**7]
+#: seconds of each peer: (function, dtype, elements, {peer: seconds})
+RESULTS: list[tuple[str, str, int, dict[str, float]]] = []
 
 
 def median_times(
@@ -44,40 +50,41 @@ def median_times(
     return {name: float(np.median(t)) for name, t in spent.items()}
 
 
-def throughput(quick: bool) -> list[str]:
+def throughput(options: argparse.Namespace) -> list[str]:
     """Elementwise work and reductions over sizes, float32 and float64, on all threads."""
-    sizes = [10, 1000, 10**5, 10**6] if quick else [10, 100, 1000, 10**4, 10**5, 10**6, 10**7]
     names = installed()
     lines = [
-        "Speed-up over NumPy (in brackets: NumPy's ns per element); * : best of all.",
+        "Speed-up over NumPy (first NumPy's own ns per element); * : best of all; - : can't.",
         "",
         "| function | dtype | N | NumPy | " + " | ".join(names) + " |",
         "|---" * (4 + len(names)) + "|",
     ]
-    with threads(npcompile.get_num_threads()):
+    with started(["numpy", *names], pool.get_num_threads()) as workers:
         for case in CASES:
+            if options.functions and case.name not in options.functions:
+                continue
             for dtype in ("float64", "float32"):
-                made = {n: make(n, case, arguments(case, 1000, dtype)) for n in names}
-                for n in sizes:
-                    lines.append(_row(case, dtype, n, made))
+                for name, worker in workers.items():
+                    reason = worker.ask((case.name, dtype))
+                    worker.able = not reason
+                    if reason:
+                        print(f"{case.name} {dtype} {name}: {reason}")
+                for n in options.sizes:
+                    times = measure(workers, n, options.rounds)
+                    RESULTS.append((case.name, dtype, n, times))
+                    lines.append(_row(case.name, dtype, n, names, times))
                     print(lines[-1], flush=True)
     return lines
 
 
-def _row(case: Any, dtype: str, n: int, made: dict[str, Any]) -> str:
-    args = arguments(case, n, dtype)
-    able = {name: f for name, f in made.items() if callable(f)}
-    times = median_times({"numpy": case.function, **able}, args, 0.5)
-    base = times.pop("numpy")
+def _row(case: str, dtype: str, n: int, names: list[str], times: dict[str, float]) -> str:
+    base = times["numpy"]
     best = min(times, key=times.__getitem__)
-    cells = []
-    for name, function in made.items():
-        if callable(function):
-            cells.append(f"{base / times[name]:.2f}" + "*" * (name == best))
-        else:
-            cells.append("-")
-    ns = 1e9 * base / n
-    return f"| {case.function.__name__} | {dtype} | {n} | {ns:.2f} ns | " + " | ".join(cells) + " |"
+    cells = [
+        f"{base / times[name]:.2f}" + "*" * (name == best) if name in times else "-"
+        for name in names
+    ]
+    return f"| {case} | {dtype} | {n:.0e} | {1e9 * base / n:.2f} | " + " | ".join(cells) + " |"
 
 
 def line(x: Any) -> Any:
@@ -88,7 +95,7 @@ def five(a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:
     return a * b + c * d - e
 
 
-def calls(quick: bool) -> list[str]:
+def calls(options: argparse.Namespace) -> list[str]:
     """The cost of a call on ten elements."""
     x = np.arange(10.0)
     functions: dict[str, Any] = {"NumPy": line, "npcompile": npcompile.jit(line)}
@@ -124,7 +131,7 @@ print(1e3 * (t1 - t0), 1e3 * (t3 - t2), 1e3 * (t5 - t4))
 """
 
 
-def start(quick: bool) -> list[str]:
+def start(options: argparse.Namespace) -> list[str]:
     """Import, first call in a new process (cold and with a warm disk cache), second function."""
     import os
     import tempfile
@@ -148,13 +155,14 @@ def versions() -> list[str]:
     """The machine and the versions that figures belong to."""
     import importlib.metadata as metadata
 
-    packages = ["numpy", "llvmlite", *(p for p in installed() if p != "npcompile")]
+    packages = ["numpy", "scipy", "llvmlite", *(PEERS[p][0] for p in installed())]
+    packages.remove("npcompile")
     found = ", ".join(f"{p} {metadata.version(p)}" for p in dict.fromkeys(packages))
     info = Path("/proc/cpuinfo")
     models = [t for t in info.read_text().splitlines() if t.startswith("model name")]
     cpu = models[0].split(":")[1].strip() if models else platform.processor()
     return [
-        f"{time.strftime('%Y-%m-%d')}, {cpu}, {npcompile.get_num_threads()} threads,"
+        f"{time.strftime('%Y-%m-%d')}, {cpu}, {pool.get_num_threads()} threads,"
         f" Python {platform.python_version()}, {found}"
     ]
 
@@ -162,17 +170,24 @@ def versions() -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], default=list(SECTIONS))
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--sizes", nargs="*", type=lambda t: int(float(t)), default=SIZES)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--plot", default="")
+    parser.add_argument("--functions", nargs="*", default=[])
     parser.add_argument("--output", default="")
     options = parser.parse_args()
     report = versions()
     for name in options.sections or SECTIONS:
         section = SECTIONS[name]
         print(f"\n## {name}")
-        lines = section(options.quick)
+        lines = section(options)
         if name != "throughput":
             print("\n".join(lines))
         report += ["", f"## {name}: {section.__doc__}", "", *lines]
+    if options.plot:
+        from benchmarks.plot import plot
+
+        plot(RESULTS, 10**6, report[0], options.plot)
     if options.output:
         Path(options.output).write_text("\n".join(report) + "\n")
 
