@@ -24,7 +24,8 @@ def moved(function: Any, scope: dict[str, Any]) -> Any:
 
 
 def with_npcompile(case: Case) -> Callable[..., Any]:
-    return npcompile.jit(case.function)
+    made: Callable[..., Any] = npcompile.jit(case.function)
+    return made
 
 
 def with_numexpr(case: Case) -> Callable[..., Any] | None:
@@ -54,7 +55,8 @@ def with_numba_loop(case: Case) -> Callable[..., Any] | None:
 def with_jax(case: Case) -> Callable[..., Any]:
     import jax
 
-    jax.config.update("jax_enable_x64", True)
+    config: Any = jax.config
+    config.update("jax_enable_x64", True)
     import jax.numpy
     import jax.scipy.special
 

@@ -1,9 +1,10 @@
 """Kernels with reductions, in the canonical order (see :mod:`npcompile.program.ir`).
 
 Kept axes are the outer loops.  Where the kernel's last axis is reduced, lanes run along it, and
-floats are summed as trees; short runs are reduced side by side instead.  Where it is kept, lanes run along it, and rows are added to the result
-in memory, some at a time; or, where the result is no place for that, the reduced loops are inside
-and the partial results of some columns stay in registers.
+floats are summed as trees; short runs are reduced side by side instead.  Where it is kept, lanes
+run along it, and rows are added to the result in memory, some at a time; or, where the result is
+no place for that, the reduced loops are inside and the partial results of some columns stay in
+registers.
 """
 
 from __future__ import annotations
@@ -236,8 +237,7 @@ def _column_kind(scope: Scope, reduce: Reduce) -> Fold:
 def _reduce_columns(scopes: list[Scope]) -> None:
     """Reduces some vectors of columns side by side."""
     first = scopes[0]
-    f, kernel = first.f, first.plan.kernel
-    kinds = [_column_kind(first, r) for r in kernel.reductions]
+    kinds = [_column_kind(first, r) for r in first.plan.kernel.reductions]
     starts = [fold.start(first_value(s, fold), s.lanes.count) for s in scopes for fold in kinds]
 
     def innermost(inside: list[Scope], states: list[State], counter: Value) -> list[State]:
