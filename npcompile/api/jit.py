@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import threading
 import types
@@ -32,6 +33,16 @@ class CacheInfo(tuple[int, int, int]):
 
 
 _lock = threading.RLock()
+
+
+def _forked() -> None:
+    """In a child: what another thread of the parent held is free."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def _compiler() -> type[Dispatcher]:

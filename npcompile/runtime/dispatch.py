@@ -7,6 +7,7 @@ and whatever left compiled code.
 
 from __future__ import annotations
 
+import os
 import threading
 import warnings
 from collections import Counter
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -87,6 +89,19 @@ class Version:
         return self.executable(args if self.direct else leaves)
 
 
+_dispatchers: WeakSet[Dispatcher] = WeakSet()
+
+
+def _forked() -> None:
+    """In a child, which has no other thread: what one held in the parent is free."""
+    for dispatcher in list(_dispatchers):
+        dispatcher.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
 class Dispatcher:
     """All versions of one function.
 
@@ -112,6 +127,7 @@ class Dispatcher:
         self._refused_kinds: Counter[object] = Counter()
         self._last_refusal: dict[object, Refusal] = {}
         self.lock = threading.RLock()
+        _dispatchers.add(self)
         self.parameters = Parameters(function)
 
     # ------------------------------------------------------------------ calls

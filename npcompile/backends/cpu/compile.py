@@ -6,6 +6,7 @@ Every use of llvmlite is behind one lock: it has one of its own, and the option 
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,10 @@ from npcompile.backends.cpu import symbols
 from npcompile.core.config import capability
 
 _lock = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM in the middle of its work
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
 _AVX2 = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt,+f16c"
 _AVX512 = ("avx512f", "avx512dq", "avx512bw", "avx512vl")
 _MAGIC = b"npc1"
