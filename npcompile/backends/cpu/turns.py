@@ -86,10 +86,9 @@ def _take(f: Function, slots: Slots, sizes: Sizes, buffers: list[Buffer], shared
 
 
 def work(loop: For) -> Size:
-    """Elements times nodes of the first turn."""
+    """Elements of the first turn, times what each costs."""
     total: Size = 0
     for kernel in loop.body:
         if isinstance(kernel, Kernel):
-            nodes = len(kernel.values) + len(kernel.stores)
-            total = total + product([a.extent for a in kernel.axes]) * nodes
+            total = total + product([a.extent for a in kernel.axes]) * kernels.weight(kernel)
     return substitute(total, {loop.symbol: loop.start})
