@@ -1,4 +1,4 @@
-"""Branches and loops on data, compiled: results, mutations, warnings and exceptions are Python's."""
+"""Branches and loops on data: results, mutations, warnings and exceptions are those of Python."""
 
 from __future__ import annotations
 
