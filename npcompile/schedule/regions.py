@@ -224,7 +224,11 @@ def _common_homes(s: Scheduler, node: Node, outside: Homes) -> list[Place]:
 def _carry(s: Scheduler, node: Node, outside: Homes) -> list[Place]:
     """Where each carried value is at the start of a turn."""
     homes: list[Place] = []
+    written = {param for arg, param, result in carried(node) if arg in outside}
     for arg, param, result in carried(node):
+        if result is not param and result in written:
+            # never a whole-array copy for the sake of one element
+            raise refuse("loop", "needs in each turn what an array held before it", node.line)
         if is_number(arg):
             if result is param:
                 homes.append(s.number(arg).whole(s.facts))
