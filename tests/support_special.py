@@ -167,10 +167,12 @@ def decimal_exponents(p: Points) -> Samples:
 
 
 def sums(p: Points) -> Samples:
-    """Pairs whose logarithm of a sum is not next to 0."""
+    """Pairs whose logarithms of a sum are not next to 0."""
     x = p.every(p.span(0, 50), p.span(-1, 1), p.span(-900, 900), p.bits(700.0))
     y = (x + p.rng.choice([-1, 1], x.size) * p.rng.exponential(10, x.size)).astype(p.kind)
-    fine = np.abs(np.logaddexp(x.astype(float), y)) > 0.3 * np.maximum(abs(x), abs(y))
+    wide = x.astype(float), y.astype(float)
+    least = np.minimum(abs(np.logaddexp(*wide)), abs(np.logaddexp2(*wide)))
+    fine = least > 0.3 * np.maximum(abs(x), abs(y))
     return x[fine], y[fine]
 
 

@@ -358,6 +358,53 @@ def root_half() -> Rows:
     return by_format(lambda c, b: split(mp.sqrt(mp.mpf(1) / 2), b))
 
 
+TANH_WIDTH = mp.mpf(37) / 64
+
+
+@table
+def tanh() -> Rows:
+    """tanh in 16 intervals, the first of 3/4 of the others' width: rows of centres, values (2),
+    slopes (2) and of the coefficients of (tanh(c + t) - value - slope*t) / t**2, error relative
+    to tanh."""
+
+    def row(index: int) -> tuple[tuple[float, ...], Any]:
+        centre = (index + mp.mpf(1) / 4) * TANH_WIDTH if index else mp.mpf(0)
+        value = split(mp.tanh(centre), 24)
+        slope = split(1 - mp.tanh(centre) ** 2, 24)
+
+        def rest(t: Any) -> Any:
+            known = mp.fsum(map(mp.mpf, value)) + mp.fsum(map(mp.mpf, slope)) * t
+            return (mp.tanh(centre + t) - known) / t**2
+
+        low, high = (-TANH_WIDTH / 2, TANH_WIDTH / 2) if index else (SMALL, TANH_WIDTH * 3 / 4)
+        fit = minimax(rest, range(7), low, high, 24, lambda t: t**2 / mp.tanh(centre + t))
+        return (float(centre), *value, *slope, *fit.coefficients), fit.error
+
+    made = [row(k) for k in range(16)]
+    return {"f": Tables(tuple(zip(*(row for row, _ in made))), max(error for _, error in made))}
+
+
+@table
+def single_exp2() -> Rows:
+    """2**r on |r| <= 1/2 for results in float32, relative error."""
+    return {"d": minimax(lambda r: mp.power(2, r), range(7), -0.5, 0.5, 53,
+                         lambda r: 1 / mp.power(2, r))}
+
+
+@table
+def single_expm1() -> Rows:
+    """(2**r - 1) / r on |r| <= 1/2 for results in float32, relative error."""
+    return {"d": minimax(lambda r: mp.expm1(r * mp.log(2)) / r, range(7), -0.5, 0.5, 53,
+                         lambda r: r / mp.expm1(r * mp.log(2)))}
+
+
+@table
+def single_log2() -> Rows:
+    """log2(1 + r) / r over the intervals for powers in float32, relative error."""
+    return {"d": minimax(lambda r: mp.log1p(r) / r / mp.log(2), range(6), *log_reach(), 53,
+                         lambda r: r / mp.log1p(r) * mp.log(2))}
+
+
 ERFC_CENTRE = 4.0
 ERFC_END = {"d": 28, "f": mp.mpf("10.5")}
 

@@ -74,15 +74,19 @@ def sine_cosine(r: Expr, low: Expr, f: Format, precise: bool = False) -> tuple[P
     h_low = fma(half, r, -h)
     z = h + h
     w = 1.0 - h
+    cube, square, low_part = r * z, z * z, low * w
     sixth, *rest = SIN[f.char]
+    first, *more = COS[f.char]
+    if precise:  # h_low in z too
+        low_part = fma(r * h_low, -1 / 3, low_part)
+        h_low = fma(h_low * z, -1 / 6, h_low)
+    sine = fma(cube, sixth, fma(cube * z, poly(z, rest), low_part))
+    h_low = fma(r, low, h_low)
     if precise:
-        cube = r * z
-        low_part = fma(r * h_low, -1 / 3, low * w)
-        sine = fma(cube, sixth, fma(cube * z, poly(z, rest), low_part))
+        even = fma(square, first, fma(square * z, poly(z, more), -h_low))
     else:
-        sine = fma(r, z * poly(z, SIN[f.char]), low * w)
-    cosine = ((1.0 - w) - h) + fma(z * z, poly(z, COS[f.char]), -fma(r, low, h_low))
-    return (r, sine), (w, cosine)
+        even = fma(square, poly(z, COS[f.char]), -h_low)
+    return (r, sine), (w, ((1.0 - w) - h) + even)
 
 
 def reduce(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
@@ -96,14 +100,13 @@ def reduce(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
     untrusted = abs(r) < x * trust
     wide = cast(where(untrusted, x, const(1.0, x)), "d")
     quadrant, slow, slow_low = payne_hanek(wide)
-    # one rare carries all three: the quadrant in r's last bits, which the low part makes up for
+    # one rare carries all three: the quadrant in the last bits of the low part
     short = cast(slow, x.dtype)
-    mark = cast(quadrant, f.integer) & 3
-    marked = from_bits(((to_bits(short) - mark + 2) & ~3) + mark)  # the nearest so marked
-    slow_low = cast((slow - cast(marked, "d")) + slow_low, x.dtype)
-    both = rare(untrusted, complex_(marked, slow_low), complex_(r, low))
+    slow_low = cast((slow - cast(short, "d")) + slow_low, x.dtype)
+    marked = from_bits((to_bits(slow_low) & ~3) | (cast(quadrant, f.integer) & 3))
+    both = rare(untrusted, complex_(short, marked), complex_(r, low))
     r, low = real(both), imag(both)
-    return where(untrusted, to_bits(r), to_bits(shifted)), r, low
+    return where(untrusted, to_bits(low), to_bits(shifted)), r, low
 
 
 def payne_hanek(x: Expr) -> tuple[Expr, Expr, Expr]:

@@ -6,6 +6,8 @@ all lanes run one scheme.  Value and slope at the centre stand in two parts each
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from npcompile.graph.expression import (
     Expr,
     const,
@@ -18,10 +20,11 @@ from npcompile.graph.expression import (
     where,
 )
 from npcompile.special.coefficients import ERF
-from npcompile.special.formats import format_of
+from npcompile.special.formats import Format, format_of
 
-#: intervals per unit, and the last argument before erf rounds to 1
-INTERVALS = {"d": (8.0 / 3.0, 5.9999), "f": (4.0, 3.9999)}
+Rows = Sequence[Sequence[float]]
+#: intervals per unit, the first one's middle in units of their width, and the last argument before erf rounds to 1
+INTERVALS = {"d": (8.0 / 3.0, 0.5, 5.9999), "f": (4.0, 0.5, 3.9999)}
 TINY = 2.0**-60
 SLOPE_AT_0 = 0.1283791670955126  # 2/sqrt(pi) - 1
 
@@ -29,17 +32,25 @@ SLOPE_AT_0 = 0.1283791670955126  # 2/sqrt(pi) - 1
 def erf(x: Expr) -> Expr:
     """The error function."""
     f = format_of(x)
-    per_unit, last = INTERVALS[f.char]
     a = abs(x)
+    value = piecewise(a, ERF[f.char], *INTERVALS[f.char], f)
+    # the parts of a tiny argument's slope would round to subnormals
+    tiny = where(a < TINY, a, 0.0)
+    value = rare(a < TINY, fma(tiny, SLOPE_AT_0, tiny), value)
+    return copysign(value, x)
+
+
+def piecewise(
+    a: Expr, rows: Rows, per_unit: float, middle: float, last: float, f: Format
+) -> Expr:
+    """A function of ``a >= 0`` by 16 intervals; beyond the last argument it is constant.  Rows
+    hold the centres, values and slopes there in two parts each, then coefficients."""
     a = where(a > last, const(last, a), a)
-    index = to_bits(fma(a, per_unit, -0.5) + f.magic)
+    index = to_bits(fma(a, per_unit, -middle) + f.magic)
     centre, value, value_low, slope, slope_low, *rest = (
-        lookup(index, row, x.dtype) for row in ERF[f.char])
+        lookup(index, row, a.dtype) for row in rows)
     t = a - centre
     head = fma(t, slope, value)
     lost = fma(t, slope, value - head)
     tail = fma(t * t, poly(t, rest), fma(t, slope_low, value_low))
-    value = head + (lost + tail)
-    # the parts of a tiny argument's slope would round to subnormals
-    value = rare(a < TINY, fma(a, SLOPE_AT_0, a), value)
-    return copysign(value, x)
+    return head + (lost + tail)

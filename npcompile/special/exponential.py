@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from npcompile.graph.expression import (
     Expr,
+    cast,
     const,
     copysign,
     fma,
@@ -19,6 +20,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
+from npcompile.special import single
 from npcompile.special.coefficients import (
     COSH,
     EXP,
@@ -27,7 +29,9 @@ from npcompile.special.coefficients import (
     LN10,
     LOG10_2,
     SINH,
+    TANH,
 )
+from npcompile.special.error import piecewise
 from npcompile.special.formats import Format, format_of, power_of_two, scale
 from npcompile.special.words import quick_two_sum, quotient, two_sum
 
@@ -35,6 +39,9 @@ from npcompile.special.words import quick_two_sum, quotient, two_sum
 RANGE = {"d": (-746.0, 710.0, 708.3964185322641), "f": (-104.0, 89.0, 87.33654)}
 #: the same for powers of ten
 RANGE10 = {"d": (-324.0, 308.4, 307.65), "f": (-46.0, 38.6, 37.92)}
+
+INFINITY = float("inf")
+LAST_EXP = 88.72283172607422  # the last float32 whose exponential is finite
 
 
 def exp(x: Expr) -> Expr:
@@ -106,17 +113,27 @@ def expm1(x: Expr, quiet: bool = False) -> Expr:
     """e**x - 1."""
     f = format_of(x)
     _, high, normal = RANGE[f.char]
-    lowest = {"d": -40.0, "f": -18.0}[f.char]
-    head, tail, _, k = expm1_parts(clamp(x, lowest, high), f)
+    if f.char == "f":
+        return _single_expm1(x, quiet)
+    head, tail, _, k = expm1_parts(clamp(x, -40.0, high), f)
     return copysign(scaled_sum(head, tail, k, x, ~(x <= normal), f, quiet), x)
+
+
+def _single_expm1(x: Expr, quiet: bool) -> Expr:
+    """The same for float32; ``quiet`` or not, infinity raises no flag."""
+    high = LAST_EXP if quiet else INFINITY
+    finite = where(x > high, 0.0, x) if quiet else where(x == INFINITY, 0.0, x)
+    value = copysign(cast(single.expm1(clamp(finite, -18.0, 89.0)), x.dtype), x)
+    return where(x > high if quiet else x == INFINITY, INFINITY, value)
 
 
 def tanh(x: Expr) -> Expr:
     """Hyperbolic tangent: ``expm1(2*a) / (expm1(2*a) + 2)``, both divided by ``2**n``."""
     f = format_of(x)
-    one_from = {"d": 20.0, "f": 10.0}[f.char]
     a = abs(x)
-    a = where(a > one_from, const(one_from, a), a)
+    if f.char == "f":
+        return copysign(piecewise(a, TANH["f"], 64 / 37, 0.25, 9.1, f), x)
+    a = where(a > 20.0, const(20.0, a), a)
     head, tail, unit, _ = expm1_parts(a + a, f)
     bottom, rest = two_sum(head, unit + unit)
     value = quotient(quick_two_sum(head, tail), quick_two_sum(bottom, rest + tail))

@@ -27,8 +27,8 @@ from npcompile.special.words import quick_two_sum, two_sum
 INFINITY = float("inf")
 #: between the quotients that 0, 1/2 and 1 stand for: tan of the means of their arctangents
 TO_HALF, TO_ONE = 0.2360679774997897, 0.7207592200561265
-#: at most so large and so small are numbers whose quotients are formed as they are
-TALL = {"d": (2.0**1000, 2.0**-900), "f": (2.0**120, 2.0**-76)}
+#: where the larger of two numbers is beyond, both are lowered; where it is below, both are lifted
+TALL = {"d": (2.0**1000, 2.0**500), "f": (2.0**120, 2.0**40)}
 LIFT = {"d": 2.0**500, "f": 2.0**64}
 
 

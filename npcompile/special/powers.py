@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from npcompile.graph.expression import (
     Expr,
+    cast,
     const,
     fma,
     from_bits,
@@ -17,6 +18,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
+from npcompile.special import single
 from npcompile.special.exponential import RANGE, clamp, exp_parts, scaled_sum
 from npcompile.special.formats import Format, format_of, sign_bit
 from npcompile.special.logarithm import log_pair
@@ -24,7 +26,7 @@ from npcompile.special.words import two_product
 
 INFINITY = float("inf")
 #: exponents beyond which every base but 1 overflows or vanishes
-STEEP = {"d": 2.0**66, "f": 2.0**34}
+STEEP = 2.0**66
 
 
 def power(x: Expr, y: Expr) -> Expr:
@@ -34,11 +36,20 @@ def power(x: Expr, y: Expr) -> Expr:
     a = abs(x)
     real = (a > 0.0) & (a < INFINITY) & (abs(y) < INFINITY) & ((x > 0.0) | (rint(y) == y))
     base = rare(special, where(real, a, const(1.0, x)), x)
-    high, low = log_pair(base, f)
-    exponent = clamp(y, -STEEP[f.char], STEEP[f.char])
-    product, rest = two_product(exponent, high)
-    value = exp_pair(product, fma(exponent, low, rest), f)
+    if f.char == "f":
+        exponent = rare(special, where(real, y, 0.0), y)  # no overflow of 1**inf
+        value = cast(single.power_parts(base, exponent), x.dtype)
+    else:
+        value = _double_power(base, y, f)
     return rare(special, _special(x, y, value, f), value)
+
+
+def _double_power(x: Expr, y: Expr, f: Format) -> Expr:
+    """``x**y`` for ``x > 0``."""
+    high, low = log_pair(x, f)
+    exponent = clamp(y, -STEEP, STEEP)
+    product, rest = two_product(exponent, high)
+    return exp_pair(product, fma(exponent, low, rest), f)
 
 
 def exp_pair(x: Expr, low: Expr, f: Format) -> Expr:

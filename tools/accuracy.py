@@ -1,0 +1,202 @@
+"""Measures the largest errors of the compiled elementary functions; writes docs/accuracy.md.
+
+Run from the repository's root::
+
+    python -m tools.accuracy             # all, 250000 points per family of points
+    python -m tools.accuracy 20000 exp   # fewer points, some functions: printed only
+
+Each function is compiled and run on random points; x87 long double of the C library (64 bits of
+mantissa) screens the results, and the worst are measured again with mpmath.  NumPy's or SciPy's
+own function is measured on the same points.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from npcompile import jit
+from npcompile.ops.record import OPERATORS
+from tests.support_special import CALLS, FUNCTIONS, Points, Samples, called, ulp_errors
+
+PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
+LONG = np.longdouble
+CHECKED = 200  # of the worst by long double, how many go to mpmath
+
+_LOOP = """
+declare x86_fp80 @{name}(x86_fp80)
+define void @run(ptr %a, ptr %o, i64 %n) {{
+start:
+  br label %loop
+loop:
+  %i = phi i64 [0, %start], [%next, %loop]
+  %pa = getelementptr x86_fp80, ptr %a, i64 %i
+  %po = getelementptr x86_fp80, ptr %o, i64 %i
+  %x = load x86_fp80, ptr %pa
+  %r = call x86_fp80 @{name}(x86_fp80 %x)
+  store x86_fp80 %r, ptr %po
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}
+"""
+
+
+@functools.cache
+def _loop_over(name: str) -> tuple[Any, Callable[..., None]]:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    llvm.load_library_permanently("libm.so.6")
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(_LOOP.format(name=name)), machine)
+    engine.finalize_object()
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long)
+    return engine, kind(engine.get_function_address("run"))
+
+
+def libm(name: str) -> Callable[[Any], Any]:
+    """A function of the C library on arrays of long double."""
+
+    def run(x: Any) -> Any:
+        x = np.ascontiguousarray(x, LONG)
+        out = np.empty_like(x)
+        _loop_over(name)[1](x.ctypes.data, out.ctypes.data, x.size)
+        return out
+
+    return run
+
+
+def _log_expit(x: Any) -> Any:
+    return np.where(x < 0, x - np.log1p(np.exp(x)), -np.log1p(np.exp(-x)))
+
+
+def _logit(x: Any) -> Any:
+    return np.where(abs(x - 0.5) < 0.2, np.log1p((2 * x - 1) / (1 - x)), np.log(x / (1 - x)))
+
+
+#: references in long double, where they are not NumPy's function of this name
+REFERENCES: dict[str, Callable[..., Any]] = {
+    "pow": np.power, "erf": libm("erfl"), "erfc": libm("erfcl"), "cbrt": libm("cbrtl"),
+    "ndtr": lambda x: libm("erfcl")(-x * np.sqrt(LONG(0.5))) / 2,
+    "exp10": libm("exp10l"), "expit": lambda x: 1 / (1 + np.exp(-x)),
+    "log_expit": _log_expit, "logit": _logit, "entr": lambda x: -x * np.log(x),
+    "xlogy": lambda x, y: x * np.log(y), "xlog1py": lambda x, y: x * np.log1p(y),
+}
+
+
+def screened(got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """Errors in ulp, by long double."""
+    info = np.finfo(got.dtype)
+    exponent = np.frexp(np.abs(want))[1] - 1
+    unit = np.ldexp(LONG(1), np.maximum(exponent, info.minexp) - info.nmant)
+    with np.errstate(all="ignore"):
+        error = np.abs(got.astype(LONG) - want) / unit
+        narrow = want.astype(got.dtype)
+    same = (got == narrow) & ~np.isfinite(got)
+    return np.where(same | (np.isnan(got) & np.isnan(want)), 0.0, error.astype(np.float64))
+
+
+def largest(name: str, samples: Samples, got: np.ndarray, want: np.ndarray,
+            checked: int) -> tuple[float, int]:
+    """The largest error, measured with mpmath at the worst points, and where it is."""
+    errors = screened(got, want)
+    errors = np.where(np.isnan(errors), np.inf, errors)
+    top = np.argsort(-errors)[:checked]
+    exact = ulp_errors(name, tuple(x[top] for x in samples), got[top])
+    return float(exact.max()), int(top[exact.argmax()])
+
+
+def measure(name: str, char: str, count: int) -> str:
+    """One row of the table."""
+    samples = FUNCTIONS[name][1](Points(char, count, seed=1))
+    function = called(name, len(samples))
+    with np.errstate(all="ignore"):
+        got = np.asarray(jit(function, fullgraph=True)(*samples))
+        own = np.asarray(function(*samples))
+        reference = REFERENCES.get(name) or getattr(np, name)
+        want = reference(*(x.astype(LONG) for x in samples))
+    error, place = largest(name, samples, got, want, CHECKED)
+    theirs, _ = largest(name, samples, own, want, 20)
+    worst = ", ".join(float(x[place]).hex() for x in samples)
+    bound = OPERATORS[name].ulp[char]
+    row = f"| {CALLS.get(name, f'np.{name}')} | {got.dtype} | {got.size} | {error:.3f} | {bound} "
+    return row + f"| {theirs:.3f} | `{worst}` |"
+
+
+def exhaustive(name: str) -> str:
+    """The same for all float16 numbers."""
+    x = np.arange(65536, dtype=np.uint16).view(np.float16)
+    function = called(name, 1)
+    with np.errstate(all="ignore"):
+        got = np.asarray(jit(function, fullgraph=True)(x))
+        own = np.asarray(function(x))
+        want = (REFERENCES.get(name) or getattr(np, name))(x.astype(LONG))
+    ours, theirs = screened(got, want), screened(own, want)
+    fine = np.isfinite(x) & np.isfinite(want) & (np.abs(want) < 65520)
+    place = int(np.argmax(np.where(fine, ours, 0)))
+    row = f"| np.{name} | float16 | 65536 | {ours[place]:.4f} | {OPERATORS[name].ulp['e']} "
+    return row + f"| {theirs[fine].max():.4f} | `{float(x[place]).hex()}` |"
+
+
+HEAD = """# Measured accuracy
+
+Largest errors in units in the last place of the exact result (of the smallest subnormal, where
+the result is subnormal), measured by `tools/accuracy.py` on the compiled functions.  Points are
+random: bit patterns over the whole range, intervals where results are ordinary numbers, and
+numbers next to zeros, poles, multiples of pi/2 and the borders of each algorithm.  Long double of
+the C library screens the results; the {checked} worst of each row are measured again with mpmath.
+*bound* is what the record promises and the tests check; *library* is the largest error of NumPy's
+or SciPy's own function on the same points.
+
+logaddexp and logaddexp2 are measured where the result is not small against the operands; next to
+their zeros the error is one ulp of the larger operand.  float16 is computed in float32 and rounded
+once: within {half} ulp of exact on all numbers.
+
+Machine: {machine}, NumPy {numpy}, SciPy {scipy}.
+
+| function | dtype | points | largest error | bound | library | worst argument |
+|---|---|--:|--:|--:|--:|---|
+"""
+
+
+def page(rows: list[str], halves: list[str]) -> str:
+    """The page's text."""
+    import scipy
+
+    half = max(float(row.split("|")[4]) for row in halves)
+    head = HEAD.format(checked=CHECKED, half=half, machine=platform.machine(),
+                       numpy=np.__version__, scipy=scipy.__version__)
+    return head + "\n".join([*rows, *halves]) + "\n"
+
+
+def main(arguments: list[str]) -> None:
+    """Measures and prints; writes the page if no functions are named."""
+    count = int(arguments[0]) if arguments else 250_000
+    names = arguments[1:] or list(FUNCTIONS)
+    rows, halves = [], []
+    for name in names:
+        for char in "df":
+            rows.append(measure(name, char, count))
+            print(rows[-1], flush=True)
+    for name in names:
+        signatures = OPERATORS[name].signatures.split()
+        if "e->e" in signatures:
+            halves.append(exhaustive(name))
+            print(halves[-1], flush=True)
+    if not arguments[1:]:
+        PAGE.write_text(page(rows, halves))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
