@@ -62,8 +62,14 @@ def agrees(plain: Any, *args: Any) -> None:
     ("(np.nanmin(k), np.nanmean(k), np.nanvar(k))", WHOLE, np.float64(2)),
     # methods that give the array itself
     ("(a.squeeze(), a.conj())", REAL, 0),
+    # axis=
+    ("np.sum(a, axis=k)", REAL, np.int64(1)),
+    ("np.sum(k, axis=[0])", REAL, [1, 2]),
+    ("np.sum(k, keepdims=True)", REAL, 3),
+    ("np.any(a, initial=True)", REAL, 0),
     # products with numbers are of arrays: a dtype of their own, C order
     ("np.dot(a, k)", BYTES, 2),
+    ("np.dot(a, k)", REAL, -1),
     ("np.inner(a, k)", np.asfortranarray(REAL), 2.5),
     # signatures
     ("np.clip(a, k)", REAL, 2),

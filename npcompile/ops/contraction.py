@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.sizes import Size
-from npcompile.graph.ir import HostCall, Node
+from npcompile.graph.ir import HostCall
 from npcompile.graph.layout import broadcast_shapes
 from npcompile.graph.types import SUPPORTED, contiguous
 from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, program
-from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS, Kind, define
 
@@ -67,7 +66,7 @@ def _call(op: Any, ctx: Context, args: tuple[Operand, ...], kwargs: dict[str, Op
         raise ctx.refuse(op.name, f"arguments {sorted(kwargs)}")
     a, b = (as_array(ctx, x) for x in args[:2])
     if op.name in ("dot", "inner") and not (a.ndim and b.ndim):
-        return _scaled(ctx, op.name, a, b, out)
+        raise ctx.refuse(op.name, "of a number: NumPy chooses how to multiply")
     dtype = _common(ctx, a, b, op.name)
     shape = op.lower(ctx, a, b)
     call = HostCall(op.reference, out=op.data)
@@ -75,14 +74,6 @@ def _call(op: Any, ctx: Context, args: tuple[Operand, ...], kwargs: dict[str, Op
     if out is not None:
         return _deliver(ctx, op.name, result, out)
     return result if shape else arguments.element(ctx, result)
-
-
-def _scaled(ctx: Context, what: str, a: ArrayRef, b: ArrayRef, out: Operand) -> Operand:
-    """A product with one of no axes; a number is an array here, of a dtype of its own."""
-    if out is not None:
-        raise ctx.refuse(what, "out= of a product with a number")
-    made = run(ctx, "multiply", a, b)
-    return made if isinstance(made, Node) else views.copied(ctx, made, "C")
 
 
 def _deliver(ctx: Context, what: str, result: ArrayRef, out: Operand) -> ArrayRef:

@@ -86,8 +86,8 @@ def axes_of(ctx: Context, axis: Operand, ndim: int, what: str) -> tuple[int, ...
     """``axis=`` of a reduction, sorted."""
     if axis is None:
         return tuple(range(ndim))
-    if axis == ():
-        raise ctx.refuse(what, "axis=()")
+    if isinstance(axis, list) or (isinstance(axis, tuple) and not axis):
+        raise ctx.refuse(what, "axis=(), or a list, of which Python raises")
     return tuple(sorted(axes_in(ctx, axis, ndim, what)))
 
 
@@ -98,14 +98,16 @@ def reduce_with(rule: Rule, name: str, ctx: Context, a: Operand, axis: Operand =
     if where is not True and arguments.static(where) is not True:
         raise ctx.refuse(name, "where=")
     ref = as_array(ctx, a)
+    keeps = truth(ctx, keepdims, name)
+    if keeps and not ref.ndim:
+        raise ctx.refuse(name, "keepdims= of what has no axes")
     axes = axes_of(ctx, axis, ref.ndim, name)
     node, loop = _operand(ctx, ref, rule, name, dtype, out)
     if rule.first and initial is None:
         for k in axes:
             arguments.require(ctx, "<", 0, ref.shape[k], f"{name} of no elements")
     start = None if initial is None else arguments.scalar_to(ctx, initial, loop)
-    result = reduce_node(ctx, node, _kind(rule, loop), axes, truth(ctx, keepdims, name), loop,
-                         start)
+    result = reduce_node(ctx, node, _kind(rule, loop), axes, keeps, loop, start)
     return deliver(ctx, name, result, out, ref)
 
 
@@ -172,6 +174,8 @@ def _function(op: Op, ctx: Context, a: Operand, axis: Operand = None, dtype: Ope
 def _extreme(op: Op, ctx: Context, a: Operand, axis: Operand = None, out: Operand = None,
              keepdims: Operand = False, initial: Operand = None,
              where: Operand = True) -> Operand:
+    if op.data.truth and initial is not None:
+        raise ctx.refuse(op.name, "initial=: Python raises")
     return reduce_with(op.data, op.name, ctx, a, axis, None, out, keepdims, initial, where)
 
 
