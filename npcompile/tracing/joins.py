@@ -111,12 +111,26 @@ def _exits(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm, export: Exp
             states[target] = _alone(t, frame, target, b, a, y, lambda q, p: export(p, q))
     if len(states) == 1:
         return Exits(states)
+    _one_memory(t, a, b, states, export)
     first, second = (
         arm.exits.selector or t.builder.const(next(iter(arm.exits.states))) for arm in (a, b)
     )
     selector = first if first is second else export(first, second)
     t.selectors[selector] = (condition, first, second)
     return Exits(states, selector)
+
+
+def _one_memory(
+    t: Tracer, a: Arm, b: Arm, states: dict[int, State], export: Export
+) -> None:
+    """Arrays from before the branch are one memory: what it holds does not depend on the target."""
+    first, second = (next(iter(arm.exits.states.values())).cells for arm in (a, b))
+    for cell in dict.fromkeys((*first, *second)):
+        if isinstance(cell, Cell) and cell not in a.created and cell not in b.created:
+            x, y = (cells.get(cell) or t.first(cell) for cells in (first, second))
+            held = x if x is y else export(x, y)
+            for state in states.values():
+                state.cells[cell] = held
 
 
 def selects(t: Tracer, selector: Node, target: int) -> Node:

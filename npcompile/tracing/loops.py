@@ -445,7 +445,7 @@ class _Attempt:
         for cell, param in self.scope.params.items():
             version = state.cells.get(cell, param)
             if version is not param or self.next[param] is not param:
-                cells[cell] = out(version, cell)
+                cells[cell] = out(self.next[param], cell)  # one memory, at all exits
         for box, contents in state.cells.items():
             if isinstance(box, Box) and box not in self.created:
                 cells[box] = escape.contents(contents)
