@@ -95,6 +95,7 @@ class _Fuser:
     def __init__(self, facts: Facts, body: Sequence[Statement], kept: Collection[Buffer]) -> None:
         self.facts, self.body, self.kept = facts, body, kept
         self.out = Rows()
+        self.members: dict[tuple[Kernel, Size], Member | None] = {}
 
     def run(self) -> Rows:
         at = 0
@@ -144,13 +145,18 @@ class _Fuser:
                     break
                 group.numbers.append(statement)
                 continue
-            member = _member(self.facts, statement, rows)
+            member = self._member(statement, rows)
             if member is None or not group.accepts(member):
                 break
-            group.members.append(member)
-            group.numbers_used, group.end = len(group.numbers), end
+            group.add(member, end)
         del group.numbers[group.numbers_used :]
         return group
+
+    def _member(self, kernel: Kernel, rows: Size) -> Member | None:
+        key = kernel, rows
+        if key not in self.members:
+            self.members[key] = _member(self.facts, kernel, rows)
+        return self.members[key]
 
     def _small(self, group: _Group) -> bool:
         """Whether a row stays in the cache; asked for the sizes at hand."""
@@ -237,20 +243,27 @@ class _Group:
         self.members: list[Member] = []
         self.numbers: list[Kernel] = []
         self.numbers_used = 0
+        self._touches: dict[Buffer, dict[Touch, None]] = {}  # equal ones once
+
+    def add(self, member: Member, end: int) -> None:
+        self.members.append(member)
+        self.numbers_used, self.end = len(self.numbers), end
+        for touch in member.touches:
+            self._touches.setdefault(touch.buffer, {})[touch] = None
 
     def touches(self) -> Iterator[Touch]:
-        for member in self.members:
-            yield from member.touches
+        for touches in self._touches.values():
+            yield from touches
 
     def buffers(self) -> list[Buffer]:
-        return list(dict.fromkeys(t.buffer for t in self.touches()))
+        return list(self._touches)
 
     def accepts(self, member: Member) -> bool:
         """Whether rows of a kernel depend on the same rows of the group only."""
-        mine = list(self.touches())
+        fresh = [t for t in member.touches if t not in self._touches.get(t.buffer, ())]
         return all(
             self._aligned(new, other)
-            for new in member.touches for other in (*mine, *member.touches)
+            for new in fresh for other in (*self._touches.get(new.buffer, ()), *fresh)
             if new.buffer is other.buffer and (new.writes or other.writes)
         )
 
