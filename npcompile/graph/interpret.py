@@ -7,7 +7,7 @@ are looked up through ``meaning``, because records live in a room below this one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -35,6 +35,7 @@ from npcompile.graph.ir import (
     Tree,
     ViewOf,
     Window,
+    rest,
 )
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar
@@ -292,6 +293,8 @@ class _Run:
             made = dict(zip(tree.keys, items))
         elif tree.kind in (tuple, list):
             made = tree.kind(items)
+        elif issubclass(tree.kind, Iterator):
+            made = rest(tree.kind, items)
         else:
             made = tree.kind(*items)
         if tree.ident:

@@ -320,5 +320,20 @@ def result_nodes(tree: Tree) -> Iterator[Node]:
             yield leaf.base.node
 
 
+RANGE_ITERATOR, ARRAY_ITERATOR = type(iter(range(0))), type(iter(np.empty(0)))
+
+
+def rest(kind: Any, items: list[Any]) -> Any:
+    """The iterator that an :class:`Items` of an iterator class stands for: over the items of a
+    tuple or list, or what is left of a range, an array, a ``zip`` or an ``enumerate``."""
+    if kind in (zip, enumerate):
+        return kind(*items)
+    if kind is RANGE_ITERATOR:
+        return iter(range(*items))
+    if kind is ARRAY_ITERATOR:
+        return iter(items[0])
+    return iter(items if kind is type(iter([])) else tuple(items))
+
+
 def nothing() -> Nothing:
     return Nothing()

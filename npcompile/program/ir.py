@@ -301,7 +301,7 @@ def container(result: ItemsResult, items: list[Any]) -> Any:
     if kind is type(iter(range(0))):  # what is left of it
         return iter(range(*items))
     if issubclass(kind, Iterator):  # over what is left
-        return iter(items if kind is type(iter([])) else tuple(items))
+        return rest(kind, items)
     return kind(items)
 
 

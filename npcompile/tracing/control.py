@@ -72,7 +72,7 @@ def _one_of(
     own = (allowed & frame.code.dominated[target]) - set(rest)
     condition = joins.selects(t, exits.selector, target)
     counts = (t.writes, t.visible)
-    frame.state = exits.states[target]
+    stand(t, frame, target, exits.states[target])
     taken = Arm(target, frame.state, Exits({target: frame.state}), counts)
     passed = Arm(RETURN, frame.state, Exits(rest, exits.selector), counts)
     _enter(t, frame, taken, own, counts)
@@ -81,6 +81,14 @@ def _one_of(
         return passed.exits
     t.writes, t.visible = taken.reached
     return joins.join(t, frame, condition, taken, passed)
+
+
+def stand(t: Tracer, frame: Frame, block: int, state: State) -> None:
+    """A check made now goes back to the beginning of a block."""
+    frame.state, frame.block, frame.stack, frame.writes = state, block, list(state.stack), t.writes
+    while not frame.code.blocks[block]:
+        (block,) = frame.code.successors[block]
+    frame.instruction = frame.code.blocks[block][0]
 
 
 def step(t: Tracer, frame: Frame, block: int, state: State) -> Exits:

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from npcompile.core.sizes import Size, Symbol, substitute, symbols
 from npcompile.graph.ir import Node, Window
-from npcompile.graph.types import Array
+from npcompile.graph.types import SUPPORTED, Array
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing.values import Box, Iterator, Method, Sequence, Slice, State, Static, Value
 
@@ -20,8 +22,11 @@ def as_number(t: Tracer, value: Value) -> Node | None:
     """A number as a node; None for anything else."""
     if isinstance(value, Node):
         return value
-    if isinstance(value, Static) and type(value.value) in (bool, int, float, complex):
-        return t.builder.const(value.value)
+    if isinstance(value, Static):
+        held = value.value
+        plain = type(held) in (bool, int, float, complex)
+        if plain or (isinstance(held, np.generic) and held.dtype.char in SUPPORTED):
+            return t.builder.const(held)
     return None
 
 

@@ -213,6 +213,7 @@ KINDS: dict[str, Kind] = {
     "enumerate": Kind(_first_length, _enumerated),
     "reversed": Kind(_first_length, _reversed),
     "map": Kind(_shortest, _mapped),
+    "lost": Kind(_unknown, _range_item),  # nobody knows where it stands
 }
 
 

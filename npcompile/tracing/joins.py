@@ -208,6 +208,7 @@ class _Merge:
     ) -> None:
         self.t, self.a, self.b, self.export = t, a, b, export
         self.states = (first, second)
+        self.name = ""  # of the variable that is being merged
         self.made: dict[Any, tuple[Any, Any]] = {}  # of one arm -> (its partner, the joined one)
         self.cells: dict[Cell | Box, Any] = {}
         self.hidden = t.builder.closed
@@ -219,10 +220,12 @@ class _Merge:
         self._old_cells(a, b)
         live = frame.code.live[target] if target != RETURN else set()
         first_cell = frame.code.code.co_nlocals
-        variables: list[Value] = [
-            self.value(x, y) if k in live or k >= first_cell else x if same(x, y) else UNBOUND
-            for k, (x, y) in enumerate(zip(a.locals, b.locals))
-        ]
+        variables: list[Value] = []
+        for k, (x, y) in enumerate(zip(a.locals, b.locals)):
+            self.name = frame.code.names[k]
+            needed = k in live or k >= first_cell
+            variables.append(self.value(x, y) if needed else x if same(x, y) else UNBOUND)
+        self.name = ""
         stack = [self.value(x, y) for x, y in zip(a.stack, b.stack)]
         return State(variables, stack, self.cells)
 
@@ -263,6 +266,8 @@ class _Merge:
             case Box(), Box() if a.kind is b.kind:
                 box: Box = self.pair(a, b, self._box)
                 return box
+            case Iterator(), Iterator():
+                return Iterator("lost", ())  # left on the stack by a loop that is left early
         return self.node(self._number(a), self._number(b))
 
     def node(self, a: Node, b: Node) -> Node:
@@ -328,7 +333,8 @@ class _Merge:
         return number
 
     def differ(self, what: str) -> Refused:
-        return self.t.refuse("if", f"depends on data, and its arms {what}")
+        of = f" ({self.name})" if self.name else ""
+        return self.t.refuse("if", f"depends on data, and its arms {what}{of}")
 
 
 def same(a: Value, b: Value) -> bool:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 SHORT = 4  #: turns of a loop that is unrolled although it need not be
 PEELED = 3  #: turns that are followed one by one before the rest becomes a region
+REFUSED = 2  #: times a loop is refused before it is no longer tried as a region
 ATTEMPTS = 6  #: times a body is traced while something is learned about it
 
 
@@ -88,6 +89,7 @@ def enter(t: Tracer, frame: Frame, header: int, state: State) -> Exits | None:
         return nonempty(t, frame, header, state, iterator)
     except Refused as refused:
         before.restore()
+        t.learned[frame.code, header].refused.append(refused)
         if iterator is None:
             frame.unrolled[header] = refused
             return None
@@ -183,6 +185,8 @@ def _region(
 ) -> Exits:
     """Traces the body until nothing new is learned."""
     knowledge = t.learned.setdefault((frame.code, header), Knowledge())
+    if len(knowledge.refused) >= REFUSED:
+        raise knowledge.refused[-1]
     before = _Checkpoint(t, frame)
     over = None if iterator is None else turns.turns(t, iterator)
     for _ in range(ATTEMPTS):
@@ -276,6 +280,7 @@ class _Attempt:
                 raise Unlike("gives one name to different arrays")
             made = ArrayRef(Cell(self.carry(t.version(value.cell))), value.window, value.dtype)
             t.homes[made.cell] = self.scope
+            self.created.add(made.cell)
             t.trees.own(made)
             return made
         return value

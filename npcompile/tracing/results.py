@@ -17,7 +17,7 @@ from npcompile.graph.ir import (
     ViewOf,
 )
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import iteration
+from npcompile.tracing import iteration, turns
 from npcompile.tracing.values import (
     NULL,
     UNBOUND,
@@ -139,7 +139,8 @@ class Trees:
             rest = iteration.remaining(self.t, value)
             if rest is not None:
                 return Items(TUPLE_ITERATOR, tuple(map(self._held, rest)))
-            if value.kind in _POSITIONS and not value.position:
+            value = turns.after(self.t, value, 0)
+            if value.kind in _POSITIONS:
                 return Items(_POSITIONS[value.kind], tuple(map(self._held, value.parts)))
         try:
             return self.result(value)

@@ -43,17 +43,17 @@ def turns(t: Tracer, iterator: Iterator) -> Turns:
         count = length(t, iterator)
         first = iterator.position
 
-        def item(index: Node, k: Size) -> tuple[Value, Iterator]:
+        def place(index: Node, k: Size) -> tuple[Value, Iterator]:
             return at(t, iterator, k - first)
 
-        return Turns(first, count, 1, first, count - 1, item)
+        return Turns(first, count, 1, first, count - 1, place)
     start, stop, step = found
     rising = is_positive(t, step)
 
     def number(index: Node, i: Size) -> tuple[Value, Iterator]:
         value = t.builder.size(i) if small(t, start, stop) else index
         following = tuple(t.builder.size(n) for n in (i + step, stop, step))
-        return value, Iterator("range", following)
+        return value, Iterator("range", tuple(following))
 
     ends = (start, stop - 1) if rising else (stop + 1, start)
     return Turns(start, stop, step, *ends, number)
@@ -132,32 +132,50 @@ def _smaller(t: Tracer, a: Size, b: Size) -> Size:
 
 def at(t: Tracer, it: Iterator, k: Size) -> tuple[Value, Iterator]:
     """The item ``k`` places after an iterator's position, and the iterator after that item."""
+    return item(t, it, k), after(t, it, k + 1)
+
+
+def item(t: Tracer, it: Iterator, k: Size) -> Value:
+    """The item ``k`` places after an iterator's position."""
     found = bounds(t, it)
     if found is not None:
         start, stop, step = found
         if not small(t, start, stop):
             raise t.refuse("range", "of large numbers side by side with something else")
-        i = start + k * step
-        following = tuple(t.builder.size(n) for n in (i + step, stop, step))
-        return t.builder.size(i), Iterator("range", following)
+        return t.builder.size(start + k * step)
     inner = [part for part in it.parts if isinstance(part, Iterator)]
     k = k + it.position
     match it.kind:
         case "array":
-            return _row(t, it.parts[0], k)
+            return t.operate(indexing.getitem, it.parts[0], t.builder.size(k))
         case "zip":
-            items = [at(t, part, k) for part in inner]
-            following = tuple(rest for _, rest in items)
-            return Sequence(tuple(value for value, _ in items)), Iterator("zip", following)
+            return Sequence(tuple(item(t, part, k) for part in inner))
         case "enumerate":
-            value, rest = at(t, inner[0], k)
-            number = _counted(t, it.parts[1], k)
-            after = _counted(t, it.parts[1], k + 1)
-            return Sequence((number, value)), Iterator("enumerate", (rest, after))
+            return Sequence((_counted(t, it.parts[1], k), item(t, inner[0], k)))
         case "reversed" if inner[0].kind == "array" and not inner[0].position:
-            ref = inner[0].parts[0]
+            return t.operate(indexing.getitem, _flipped(inner[0]), t.builder.size(k))
+    raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
+
+
+def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
+    """The iterator that begins ``k`` places after another one's position."""
+    found = bounds(t, it)
+    if found is not None:
+        start, stop, step = found
+        return Iterator("range", tuple(t.builder.size(n) for n in (start + k * step, stop, step)))
+    inner = [part for part in it.parts if isinstance(part, Iterator)]
+    k = k + it.position
+    match it.kind:
+        case "array" | "reversed":
+            ref = it.parts[0] if it.kind == "array" else _flipped(inner[0])
             assert isinstance(ref, ArrayRef)
-            return _row(t, _flipped(ref), k)
+            n, stride = ref.shape[0], ref.strides[0]
+            rest = arguments.view(ref, (n - k, *ref.shape[1:]), ref.strides, k * stride)
+            return Iterator("array", (rest,))
+        case "zip":
+            return Iterator("zip", tuple(after(t, part, k) for part in inner))
+        case "enumerate":
+            return Iterator("enumerate", (after(t, inner[0], k), _counted(t, it.parts[1], k)))
     raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
 
 
@@ -169,15 +187,9 @@ def _counted(t: Tracer, start: Value, k: Size) -> Value:
     return calls.binary(t, "+", start, t.builder.size(k))
 
 
-def _flipped(ref: ArrayRef) -> ArrayRef:
+def _flipped(it: Iterator) -> ArrayRef:
+    ref = it.parts[0]
+    assert isinstance(ref, ArrayRef)
     n, stride = ref.shape[0], ref.strides[0]
     strides = (-stride, *ref.strides[1:])
     return arguments.view(ref, ref.shape, strides, (n - 1) * stride)
-
-
-def _row(t: Tracer, ref: Value, k: Size) -> tuple[Value, Iterator]:
-    assert isinstance(ref, ArrayRef)
-    item = t.operate(indexing.getitem, ref, t.builder.size(k))
-    n, stride = ref.shape[0], ref.strides[0]
-    rest = arguments.view(ref, (n - k - 1, *ref.shape[1:]), ref.strides, (k + 1) * stride)
-    return item, Iterator("array", (rest,))

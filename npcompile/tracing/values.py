@@ -201,12 +201,13 @@ class Knowledge:
 
     ``rebound`` are variables that hold another array from turn to turn; ``writes``: a turn writes
     what the caller can see, so its checks must know where Python goes on; ``boxes``: contents of
-    lists, dictionaries or closure cells change.
+    lists, dictionaries or closure cells change; ``refused`` is why it can't be a region.
     """
 
     rebound: set[int] = field(default_factory=set)
     writes: bool = False
     boxes: bool = False
+    refused: list[Exception] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
