@@ -13,9 +13,9 @@ INPUTS = (V, V[::-1].copy(), V * 0.0)
 BACKENDS = ("cpu", "reference")
 
 
-def agree(function, numbers, backend, arrays=INPUTS, whole=True):
+def agree(function, numbers, backend, arrays=INPUTS):
     """The compiled function and the plain one, on copies of the same arguments."""
-    compiled = jit(function, backend=backend, fullgraph=whole)
+    compiled = jit(function, backend=backend, fullgraph=True)
     for number in numbers:
         for array in arrays:
             got, want = (
@@ -303,9 +303,110 @@ def test_loops(function, backend):
     agree(function, numbers, backend, INPUTS if backend == "cpu" else INPUTS[:1])
 
 
+# ------------------------------------------------------------------ early exits
+
+
+def two_breaks(a, k):
+    for i in range(k):
+        if a[i] > 1.5:
+            break
+        a[i] = 7.0
+        if a[i+1] > 1.0:
+            a[i] = 8.0
+            break
+        a[i] += 1
+    return i, a
+
+
+def returns_inside(a, k):
+    for i in range(k):
+        if a[i] > 0.5:
+            a[0] = i
+            return i, a
+        a[i] = 9.0
+    a[1] = 4
+    return -1, a
+
+
+def breaks_and_returns(a, k):
+    b = a.copy()
+    c = a * 2
+    for i in range(k):
+        if a[i] > 0:
+            b[i] = 3
+            if a[i] > 1:
+                c[i] = 5
+                break
+            if a[i] > 0.9:
+                b[0] = 11
+                return b, c, 1
+        else:
+            c[i] = b[i]
+    c[0] = 17
+    return b, c, 0
+
+
+def inner_break(a, k):
+    r = 0
+    for i in range(k):
+        for j in range(i):
+            if a[j] > 0.3:
+                a[j] = 0
+                break
+            a[i] += 0.001
+        else:
+            r += 1
+    return r, a
+
+
+def endless(a, k):
+    i = 0
+    while True:
+        a[i] -= 1
+        if a[i] < -1.5 or i >= k - 1:
+            break
+        i += 1
+        if i % 7 == 5:
+            a[i] = 2
+            continue
+        a[i] *= 0.5
+    return i, a
+
+
+def returns_in_an_arm(a, k):
+    if a[0] < 0:
+        a[1] = 5
+        if a[2] > k:
+            return a, 1
+        a[3] = 6
+    else:
+        a[4] = 7
+    return a, 2
+
+
+def overflow_before_a_break(a, k):
+    m = 1
+    for i in range(k):
+        a[i] = m
+        if a[-1] * m > 50:
+            break
+        m = m * 3
+    return m, a
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_early_exits_after_writes(backend):
-    agree(breaks, (100, 0, 1), backend, whole=False)
+@pytest.mark.parametrize(
+    "function",
+    [breaks, two_breaks, returns_inside, breaks_and_returns, inner_break, endless,
+     returns_in_an_arm, overflow_before_a_break],
+)
+def test_early_exits(function, backend):
+    arrays = (*INPUTS, V - 0.7, V + 0.6, np.sin(7 * V))
+    agree(function, (100, 1, 5, 140) if backend == "cpu" else (70,), backend, arrays)
+
+
+def test_an_early_exit_copies_nothing():
+    assert "alloc" not in str(jit(breaks).lower(V, 100).program)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
