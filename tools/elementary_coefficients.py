@@ -392,13 +392,6 @@ def single_exp2() -> Rows:
 
 
 @table
-def single_expm1() -> Rows:
-    """(2**r - 1) / r on |r| <= 1/2 for results in float32, relative error."""
-    return {"d": minimax(lambda r: mp.expm1(r * mp.log(2)) / r, range(7), -0.5, 0.5, 53,
-                         lambda r: r / mp.expm1(r * mp.log(2)))}
-
-
-@table
 def single_log2() -> Rows:
     """log2(1 + r) / r over the intervals for powers in float32, relative error."""
     return {"d": minimax(lambda r: mp.log1p(r) / r / mp.log(2), range(6), *log_reach(), 53,

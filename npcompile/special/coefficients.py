@@ -722,16 +722,6 @@ SINGLE_EXP2 = {
     ),
 }
 
-# (2**r - 1) / r on |r| <= 1/2 for results in float32, relative error.
-SINGLE_EXPM1 = {
-    # largest error 2**-32.0
-    "d": (
-        _("1.62e42fefd3423p-1"), _("1.ebfbe0452f838p-3"), _("1.c6b08cb103e14p-5"),
-        _("1.3b2a1c3775c16p-7"), _("1.5d88be61316e8p-10"), _("1.443f60dc9a931p-13"),
-        _("1.ffcab12930aap-17"),
-    ),
-}
-
 # log2(1 + r) / r over the intervals for powers in float32, relative error.
 SINGLE_LOG2 = {
     # largest error 2**-37.3

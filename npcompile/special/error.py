@@ -23,7 +23,8 @@ from npcompile.special.coefficients import ERF
 from npcompile.special.formats import Format, format_of
 
 Rows = Sequence[Sequence[float]]
-#: intervals per unit, the first one's middle in units of their width, and the last argument before erf rounds to 1
+#: intervals per unit, the first one's middle in units of their width, and the last argument
+#: before erf rounds to 1
 INTERVALS = {"d": (8.0 / 3.0, 0.5, 5.9999), "f": (4.0, 0.5, 3.9999)}
 TINY = 2.0**-60
 SLOPE_AT_0 = 0.1283791670955126  # 2/sqrt(pi) - 1

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from npcompile.graph.expression import (
     Expr,
-    cast,
     const,
     copysign,
     fma,
@@ -20,7 +19,6 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special import single
 from npcompile.special.coefficients import (
     COSH,
     EXP,
@@ -39,9 +37,6 @@ from npcompile.special.words import quick_two_sum, quotient, two_sum
 RANGE = {"d": (-746.0, 710.0, 708.3964185322641), "f": (-104.0, 89.0, 87.33654)}
 #: the same for powers of ten
 RANGE10 = {"d": (-324.0, 308.4, 307.65), "f": (-46.0, 38.6, 37.92)}
-
-INFINITY = float("inf")
-LAST_EXP = 88.72283172607422  # the last float32 whose exponential is finite
 
 
 def exp(x: Expr) -> Expr:
@@ -113,18 +108,9 @@ def expm1(x: Expr, quiet: bool = False) -> Expr:
     """e**x - 1."""
     f = format_of(x)
     _, high, normal = RANGE[f.char]
-    if f.char == "f":
-        return _single_expm1(x, quiet)
-    head, tail, _, k = expm1_parts(clamp(x, -40.0, high), f)
+    lowest = {"d": -40.0, "f": -18.0}[f.char]
+    head, tail, _, k = expm1_parts(clamp(x, lowest, high), f)
     return copysign(scaled_sum(head, tail, k, x, ~(x <= normal), f, quiet), x)
-
-
-def _single_expm1(x: Expr, quiet: bool) -> Expr:
-    """The same for float32; ``quiet`` or not, infinity raises no flag."""
-    high = LAST_EXP if quiet else INFINITY
-    finite = where(x > high, 0.0, x) if quiet else where(x == INFINITY, 0.0, x)
-    value = copysign(cast(single.expm1(clamp(finite, -18.0, 89.0)), x.dtype), x)
-    return where(x > high if quiet else x == INFINITY, INFINITY, value)
 
 
 def tanh(x: Expr) -> Expr:

@@ -1,23 +1,14 @@
-"""float32 functions whose programs compute in float64, where that takes fewer operations than two
-parts in float32.  The only rounding that counts is the last cast, which overflows and underflows
-as it must."""
+"""float32 powers in float64, which takes fewer operations than two parts in float32.  The only
+rounding that counts is the last cast, which overflows and underflows as it must."""
 
 from __future__ import annotations
 
 from npcompile.graph.expression import Expr, cast, fma, from_bits, lookup, poly, to_bits, where
-from npcompile.special.coefficients import (
-    LN2,
-    LOG2_TABLES,
-    LOG_INVERSE,
-    SINGLE_EXP2,
-    SINGLE_EXPM1,
-    SINGLE_LOG2,
-)
-from npcompile.special.formats import FORMATS, power_of_two, small_float
+from npcompile.special.coefficients import LOG2_TABLES, LOG_INVERSE, SINGLE_EXP2, SINGLE_LOG2
+from npcompile.special.formats import FORMATS, small_float
 from npcompile.special.logarithm import split
 
 DOUBLE = FORMATS["d"]
-INVERSE = LN2["d"][2]
 
 
 def power_parts(x: Expr, y: Expr) -> Expr:
@@ -32,15 +23,6 @@ def power_parts(x: Expr, y: Expr) -> Expr:
     r = exponent - (shifted - DOUBLE.magic)
     bits = to_bits(poly(r, SINGLE_EXP2["d"]))
     return from_bits(bits + (to_bits(shifted) << DOUBLE.mantissa))
-
-
-def expm1(x: Expr) -> Expr:
-    """``exp(x) - 1`` in float64 for float32 ``x < 89``."""
-    exponent = cast(x, "d") * INVERSE
-    shifted = exponent + DOUBLE.magic
-    r = exponent - (shifted - DOUBLE.magic)
-    scale = power_of_two(to_bits(shifted) - DOUBLE.magic_bits, DOUBLE)
-    return fma(scale, r * poly(r, SINGLE_EXPM1["d"]), scale - 1.0)
 
 
 def clamp(x: Expr) -> Expr:
