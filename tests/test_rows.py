@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from npcompile import jit
+from npcompile.core.errors import VerifyError
 from npcompile.program.interpret import interpret
 from npcompile.program.ir import Alloc, For
+from npcompile.program.verify import verify
 from npcompile.runtime.pool import get_num_threads, set_num_threads
 from npcompile.schedule import rows
 
@@ -116,6 +119,7 @@ def test_threads(threads: int, monkeypatch: Any) -> None:
     together, apart = jit(softmax), jit(softmax)
     got = together(x)
     monkeypatch.setattr(rows, "ROW", 0)
+    monkeypatch.setattr(rows, "LONG", 0)
     same(got, apart(x))
     assert np.allclose(got, softmax(x), rtol=1e-14)
     same(jit(normalise)(x), normalise(x))
@@ -143,8 +147,9 @@ def test_temporaries_are_blocks() -> None:
 
 def test_long_rows_stay_apart() -> None:
     compiled = jit(variance1)
-    same(compiled(data((4, 70_000))), variance1(data((4, 70_000))))
-    same(compiled(data((70, 40))), variance1(data((70, 40))))
+    for shape in [(4, 70_000), (70, 40), (20, 70_000)]:
+        same(compiled(data(shape)), variance1(data(shape)))
+    assert loops(variance1, data((20, 70_000)))
     lowered = jit(variance1).lower(data((4, 70_000)))
     assert "too large for the cache" in lowered.program
     assert "parallel for" not in lowered.program
@@ -199,3 +204,12 @@ def test_random(seed: int, monkeypatch: Any) -> None:
         same(y, x)
         for a, b in zip(got, wanted, strict=True):
             assert a.tobytes() == b.tobytes(), source
+
+
+def test_only_kernels_turn_in_parallel() -> None:
+    program = jit(variance1).lower(data((50, 60))).executable.program
+    (loop,) = [s for s in program.body if isinstance(s, For)]
+    verify(program)
+    program.body = tuple(replace(s, body=(loop,)) if s is loop else s for s in program.body)
+    with pytest.raises(VerifyError, match="kernels and memory only"):
+        verify(program)

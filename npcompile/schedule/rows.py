@@ -49,6 +49,8 @@ from npcompile.schedule.memory import span
 #: bytes that the rows of a block touch, and most that its least rows may: they stay in the cache
 BLOCK = 1 << 15
 ROW = 1 << 19
+#: the same for a row of at least so many, which leave all threads something to do
+LONG, MANY = 1 << 22, 16
 #: bytes of neighbours in memory that a block has at least where they belong to different rows
 COLUMNS = 256
 
@@ -162,7 +164,7 @@ class _Fuser:
         """Whether a row stays in the cache; asked for the sizes at hand."""
         names = ", ".join(m.kernel.name for m in group.members)
         try:
-            small = self.facts.at_most(group.bytes * group.least, ROW)
+            small = self._fits(group)
         except Unhinted as unknown:
             self.out.notes.append(f"{names} stay apart: {unknown} is not known before the run")
             return False
@@ -170,6 +172,12 @@ class _Fuser:
             self.out.notes.append(f"{names} stay apart: a row of all that they touch is too large "
                                   f"for the cache")
         return small
+
+    def _fits(self, group: _Group) -> bool:
+        size, at_most = group.bytes * group.least, self.facts.at_most
+        if at_most(size, ROW):
+            return True
+        return group.least == 1 and at_most(size, LONG) and at_most(MANY, group.rows)
 
     # ------------------------------------------------------------------ writing them
 
