@@ -90,16 +90,31 @@ def test_sum_of_a_fused_product(dtype, target):
         assert same(out[()], (a * a).sum()) and same(copy, a * a), n
 
 
+@targets
+@pytest.mark.parametrize("dtype", "fdFDeh")
+def test_short_rows_side_by_side(dtype, target):
+    op = None if dtype in "FDe" else "mul"
+    run = Runner(reduction("sum", dtype, 2, (1,), op=op, initial=3, stores=True), target)
+    for rows in (1, 7, 8, 9, 100):
+        for length in range(10):
+            a = sample(dtype, (rows, length))
+            out, copy = np.zeros(rows, dtype), np.zeros_like(a)
+            run(a, out, copy)
+            values = a if op is None else a * a
+            expected = np.add.reduce(values, axis=1, dtype=dtype, initial=3)
+            assert same(out, expected) and same(copy, values), (rows, length)
+
+
 KINDS = {"sum": "fdDilB", "prod": "fdDilB", "min": "fdilBe?", "max": "fdilBe?",
          "argmin": "fdilBe?", "argmax": "fdilBe?", "all": "?", "any": "?", "bit_and": "lB",
          "bit_or": "lB", "bit_xor": "lB"}
 SHAPES = {
     1: [((0,), [(1,), (7,), (8,), (9,), (100,), (321,)])],
     2: [((0,), [(1, 1), (5, 3), (30, 35), (9, 80), (3, 0)]),
-        ((1,), [(1, 1), (3, 5), (4, 35), (6, 300), (0, 3)]),
+        ((1,), [(1, 1), (3, 5), (37, 3), (70, 7), (4, 35), (6, 300), (0, 3)]),
         ((0, 1), [(1, 1), (3, 5), (4, 150)])],
     3: [((0, 2), [(2, 3, 4), (5, 3, 140)]), ((1,), [(2, 3, 4), (3, 9, 40)]),
-        ((0, 1), [(2, 3, 4), (4, 5, 70)]), ((2,), [(2, 3, 9)])],
+        ((0, 1), [(2, 3, 4), (4, 5, 70)]), ((2,), [(2, 3, 9), (2, 37, 4)])],
 }
 
 
