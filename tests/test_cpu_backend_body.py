@@ -8,7 +8,7 @@ import pytest
 
 from npcompile.backends.cpu.frame import DONE, RAISED
 from npcompile.core.sizes import floordiv, largest, mod, smallest, symbol
-from npcompile.graph.ir import HostCall, Resume, Window
+from npcompile.graph.ir import HostCall, Window
 from npcompile.ops.record import import_path
 from npcompile.program.ir import (
     Alloc,
@@ -20,6 +20,7 @@ from npcompile.program.ir import (
     Call,
     Check,
     Const,
+    Exit,
     For,
     Free,
     If,
@@ -111,7 +112,7 @@ def test_loops_branches_and_checks():
     )
     of = program([start, limit], [x, steps, odd, more, fits, one, parity],
                  assign(x, "", start), assign(steps, "", 0), While(step, more),
-                 resumes=[Resume()] * 4)
+                 resumes=[Exit()] * 4)
     run = Runner(of)
 
     def collatz(n):

@@ -11,7 +11,7 @@ import pytest
 from npcompile.backends import reference
 from npcompile.core.errors import VerifyError
 from npcompile.core.sizes import Poly, Symbol, symbol
-from npcompile.graph.ir import HostCall, Resume, Window
+from npcompile.graph.ir import HostCall, Window
 from npcompile.graph.types import BOOL, FLOAT, INT
 from npcompile.program.interpret import DONE, interpret, pairwise
 from npcompile.program.ir import (
@@ -24,6 +24,7 @@ from npcompile.program.ir import (
     Call,
     Check,
     Const,
+    Exit,
     For,
     Free,
     If,
@@ -72,7 +73,7 @@ def double(source: Buffer = X, target: Buffer = OUT) -> Kernel:
 def program(*body: Statement, result: Any = None, buffers: tuple[Buffer, ...] = ()) -> Program:
     known = [OUT, TEMP, COUNT, MORE, *buffers]
     return Program("f", [X, K], known, body, result or ItemsResult(tuple, ()), [],
-                   resumes=[Resume()])
+                   resumes=[Exit()])
 
 
 def run(made: Program, *args: Any) -> Any:
