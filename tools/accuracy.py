@@ -2,7 +2,7 @@
 
 Run from the repository's root::
 
-    python -m tools.accuracy             # all, 250000 points per family of points
+    python -m tools.accuracy             # all, a million points each
     python -m tools.accuracy 20000 exp   # fewer points, some functions: printed only
 
 Each function is compiled and run on random points; x87 long double of the C library (64 bits of
@@ -119,7 +119,9 @@ def largest(name: str, samples: Samples, got: np.ndarray, want: np.ndarray,
 
 def measure(name: str, char: str, count: int) -> str:
     """One row of the table."""
-    samples = FUNCTIONS[name][1](Points(char, count, seed=1))
+    points = FUNCTIONS[name][1]
+    per_unit = points(Points(char, 1000))[0].size / 1000
+    samples = points(Points(char, round(1.1 * count / per_unit), seed=1))
     function = called(name, len(samples))
     with np.errstate(all="ignore"):
         got = np.asarray(jit(function, fullgraph=True)(*samples))
@@ -131,7 +133,8 @@ def measure(name: str, char: str, count: int) -> str:
     worst = ", ".join(float(x[place]).hex() for x in samples)
     bound = OPERATORS[name].ulp[char]
     row = f"| {CALLS.get(name, f'np.{name}')} | {got.dtype} | {got.size} | {error:.3f} | {bound} "
-    return row + f"| {theirs:.3f} | `{worst}` |"
+    shown = f"{theirs:.3f}" if theirs < 1000 else f"{theirs:.2g}"
+    return row + f"| {shown} | `{worst}` |"
 
 
 def exhaustive(name: str) -> str:
@@ -182,7 +185,7 @@ def page(rows: list[str], halves: list[str]) -> str:
 
 def main(arguments: list[str]) -> None:
     """Measures and prints; writes the page if no functions are named."""
-    count = int(arguments[0]) if arguments else 250_000
+    count = int(arguments[0]) if arguments else 1_000_000
     names = arguments[1:] or list(FUNCTIONS)
     rows, halves = [], []
     for name in names:

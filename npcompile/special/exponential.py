@@ -36,7 +36,7 @@ from npcompile.special.words import quick_two_sum, quotient, two_sum
 #: beyond these arguments exp is infinite or zero; up to the last in magnitude its result is normal
 RANGE = {"d": (-746.0, 710.0, 708.3964185322641), "f": (-104.0, 89.0, 87.33654)}
 #: the same for powers of ten
-RANGE10 = {"d": (-324.0, 308.4, 307.65), "f": (-46.0, 38.6, 37.92)}
+RANGE10 = {"d": (-324.0, 308.4, 307.6526555), "f": (-46.0, 38.6, 37.929775)}
 
 
 def exp(x: Expr) -> Expr:
