@@ -39,7 +39,7 @@ from typing import Any, Literal, Union
 import numpy as np
 
 from npcompile.core.sizes import Predicate, Size, Symbol
-from npcompile.graph.ir import HostCall, Number, Table, Window
+from npcompile.graph.ir import HostCall, Number, Table, Window, rest
 from npcompile.graph.types import INT
 
 
@@ -298,8 +298,6 @@ def container(result: ItemsResult, items: list[Any]) -> Any:
         return slice(*items)
     if hasattr(kind, "_make"):  # a named tuple class
         return kind._make(items)
-    if kind is type(iter(range(0))):  # what is left of it
-        return iter(range(*items))
     if issubclass(kind, Iterator):  # over what is left
         return rest(kind, items)
     return kind(items)
