@@ -25,8 +25,9 @@ from npcompile.core.errors import Refused
 from npcompile.graph.interpret import Left, _Run
 from npcompile.graph.ir import StaticObject
 from npcompile.graph.verify import verify
-from npcompile.runtime.resume import NULL, Activation, resume
-from npcompile.tracing import trace, values
+from npcompile.runtime.resume import Activation, resume
+from npcompile.tracing import trace
+from npcompile.tracing.values import NULL
 from tests.support_arrays import meaning
 
 INTS, FLOATS = ("i", "k", "m"), ("x", "y")
@@ -60,8 +61,9 @@ class Writer:
 
     def real(self) -> str:
         at = self.integer(2)
+        number = "float(k)" if self.mixed else f"np.float64({at})"
         return self.pick("x * 0.5 + 1.0", f"a[{self.rng.randint(0, 4)}] * 0.25", "x + 0.5", "y",
-                         f"a[({at}) % 5] - y", "x if x < y else y", "float(k)" if self.mixed else f"np.float64({at})", "x - y",
+                         f"a[({at}) % 5] - y", "x if x < y else y", number, "x - y",
                          "a[1:].sum()", "c.max()", "abs(x) + b[k % 5]", f"c[{self.rng.randint(-5, 4)}] + 1.0")
 
     def condition(self, depth: int = 0) -> str:
@@ -82,12 +84,14 @@ class Writer:
         rng, at = self.rng, self.integer(2)
         if rng.random() < 0.06:
             return self.pick("a, b = b, a", "a = b.copy()", "b = a")
+        grows = "k = k + int(x)" if self.mixed else "k += 1"
         return self.pick(
             f"a[({at}) % 5] = x", f"b[({at}) % 5] += 1.0", "a[1:] *= 0.5", "b[:-1] = a[1:]",
-            f"v = a[1:4]; v[({at}) % 3] -= 2.0", "h(a, x)", f"c[({at}) % 5] = a[0]", "x = g(x, k)", "c = c + 1.0", "c = a * 0.5",
+            f"v = a[1:4]; v[({at}) % 3] -= 2.0",
+            "h(a, x)", f"c[({at}) % 5] = a[0]", "x = g(x, k)", "c = c + 1.0", "c = a * 0.5",
             "c += b", f"a[{at}] = y", f"x = b[{at}]", "c[:k % 5] = 2.0", "b[1:] = b[:-1] * 0.5",
             f"c[{rng.randint(0, 3)}:i % 5] += 1.0", "v = c[::2]; v[:] = x", "a[c > 1.0] = 0.0",
-            "k = k + int(x)" if self.mixed else "k += 1", "t = (k, x); k, x = t", "m, k = k, m", "k *= 3",
+            grows, "t = (k, x); k, x = t", "m, k = k, m", "k *= 3",
         )
 
     def leaving(self) -> str:
@@ -218,7 +222,7 @@ class Run(_Run):
         return fresh
 
     def tree(self, tree: Any) -> Any:
-        if isinstance(tree, StaticObject) and tree.value is values.NULL:
+        if isinstance(tree, StaticObject) and tree.value is NULL:
             return NULL
         return super().tree(tree)
 
@@ -257,10 +261,10 @@ def _activation(run: Run, frame: Any, function: Any) -> Activation:
     return Activation(frame.code, function.__globals__, (), frame.offset, variables, stack)
 
 
-def _outcome(call: Any) -> Any:
+def _outcome(call: Any, *args: Any) -> Any:
     with np.errstate(all="ignore"):
         try:
-            return "value", call()
+            return "value", call(*args)
         except Exception as error:
             return type(error), str(error)
 
@@ -291,7 +295,8 @@ def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
     source = write(seed)
     scope: dict[str, Any] = {"np": np}
     exec(compile(source, f"<loops {seed}>", "exec"), scope)
-    function, traces = scope["f"], []
+    function = scope["f"]
+    traces: list[Any] = []
     for q in (0, 1, 2, 3, 6, 2**62):
         mine, theirs = arguments(q), arguments(q)
         found = next((t for t in traces if _valid(t, mine)), None)
@@ -308,8 +313,8 @@ def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
                     counts["worst us"], int(1e6 * (time.perf_counter() - began)))
             counts["traced"] += 1
             traces.append(found)
-        want = _outcome(lambda: function(*theirs))
-        got = _outcome(lambda: _interpreted(function, found, mine, counts))
+        want = _outcome(function, *theirs)
+        got = _outcome(_interpreted, function, found, mine, counts)
         counts["runs"] += 1
         same = alike(got, want) and all(map(alike, mine, theirs))
         if not same or _identities(mine, got) != _identities(theirs, want):

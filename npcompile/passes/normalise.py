@@ -53,7 +53,8 @@ class _Normaliser:
         if isinstance(attrs, SizeOf):
             return SizeOf(self.norm(attrs.size))
         if isinstance(attrs, Loop):
-            return Loop(*map(self.norm, (attrs.start, attrs.stop, attrs.step)), attrs.symbol)
+            start, stop, step = map(self.norm, (attrs.start, attrs.stop, attrs.step))
+            return Loop(start, stop, step, attrs.symbol)
         return attrs
 
     def tree(self, tree: Tree) -> Tree:

@@ -48,7 +48,8 @@ class Escape:
             case Node():
                 return self.node(value, like)
             case ArrayRef():
-                return self._once(value, lambda: self._array(value, like))
+                array: ArrayRef = self._once(value, lambda: self._array(value, like))
+                return array
             case Sequence(items, kind):
                 others = like.items if isinstance(like, Sequence) else ()
                 padded = (*others, *[None] * (len(items) - len(others)))
@@ -59,7 +60,8 @@ class Escape:
                 parts = (value.start, value.stop, value.step)
                 return Slice(*map(self.value, parts))
             case Box() if value in self.created:
-                return self._once(value, lambda: self._box(value))
+                box: Box = self._once(value, lambda: self._box(value))
+                return box
             case Iterator():
                 return replace(value, parts=tuple(map(self.value, value.parts)))
             case Method():

@@ -355,7 +355,7 @@ def get_iter(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 
 @on("FOR_ITER")
-def for_iter(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+def for_iter(t: Tracer, frame: Frame, i: Instruction) -> Exits | None:
     iterator = frame.state.stack[-1]
     assert isinstance(iterator, Iterator), iterator
     if iteration.length(t, iterator) is None:

@@ -12,33 +12,27 @@ What the turn ends with must have the very types it began with; where it has not
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from npcompile.core.errors import Refused
-from npcompile.core.sizes import Unhinted, hint, lower_bound, symbol
-from npcompile.graph.builder import Carried
-from npcompile.graph.ir import Check, Loop, Node, Region
-from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
-from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import control, iteration, joins, turns
-from npcompile.tracing.bytecode import RETURN, Instruction, accesses
-from npcompile.tracing.escapes import Escape, as_number
-from npcompile.tracing.joins import same
-from npcompile.tracing.references import exclusive
-from npcompile.tracing.turns import Turns
+from npcompile.core.sizes import Unhinted, hint
+from npcompile.graph.types import BOOL
+from npcompile.tracing import control, iteration, turns
+from npcompile.tracing.attempts import (
+    Again,
+    Attempt,
+    MayBeEmpty,
+    Unlike,
+    has_turns,
+    last_instruction,
+)
 from npcompile.tracing.values import (
-    UNBOUND,
-    Box,
     Exits,
     Frame,
     Iterator,
     Knowledge,
-    Scope,
-    Sequence,
     State,
-    Value,
 )
 
 if TYPE_CHECKING:
@@ -50,29 +44,19 @@ REFUSED = 2  #: times a loop is refused before it is no longer tried as a region
 ATTEMPTS = 6  #: times a body is traced while something is learned about it
 
 
-class Again(Exception):
-    """Something was learned about the loop: its body must be traced again."""
-
-
-class Unlike(Exception):
-    """A turn ends with values of other types than it began with."""
-
-
-class MayBeEmpty(Exception):
-    """The loop must only be entered where it has a turn."""
-
-
 def enter(t: Tracer, frame: Frame, header: int, state: State) -> Exits | None:
     """The exits of a loop that is reached at its header; None: go on there, turn by turn."""
-    last = _last(frame, header)
-    iterator = state.stack[-1] if last.op == "FOR_ITER" else None
+    last = last_instruction(frame, header)
+    top = state.stack[-1] if last.op == "FOR_ITER" else None
+    iterator = top if isinstance(top, Iterator) else None
     if header in frame.unrolled:
         return None
-    if isinstance(iterator, Iterator):
+    if iterator is not None:
         if iterator.unrolled:
             return None
         if _is_short(t, iterator):
-            return _unroll(state, iterator)
+            _unroll(state, iterator)
+            return None
         followed = iterator.position
     else:
         followed = frame.followed.get(header, 0)
@@ -95,16 +79,10 @@ def enter(t: Tracer, frame: Frame, header: int, state: State) -> Exits | None:
             return None
         if iteration.length(t, iterator) is None:
             raise
-        return _unroll(state, iterator)
+        _unroll(state, iterator)
+        return None
     frame.followed[header] = followed + 1
     return None
-
-
-def _last(frame: Frame, header: int) -> Instruction:
-    """The instruction that ends a header."""
-    block = frame.code.blocks[header]
-    assert block or frame.instruction
-    return block[-1] if block else frame.instruction  # type: ignore[return-value]
 
 
 def nonempty(
@@ -140,15 +118,6 @@ def advance(t: Tracer, frame: Frame, iterator: Iterator) -> Exits | None:
     state.stack[-1] = replace(iterator, position=iterator.position + 1, nonempty=False)
     state.stack.append(item)
     return Exits({last.after: state})
-
-
-def has_turns(t: Tracer, over: Turns) -> bool:
-    """Whether there is a first turn, by a guard if need be."""
-    ends = (over.low, over.high)
-    try:
-        return t.facts.ask("<=", *ends)
-    except Unhinted:
-        return t.facts.ensure("<=", *ends)
 
 
 def _is_short(t: Tracer, iterator: Iterator) -> bool:
@@ -191,7 +160,7 @@ def _region(
     over = None if iterator is None else turns.turns(t, iterator)
     for _ in range(ATTEMPTS):
         try:
-            attempt = _Attempt(t, frame, header, state, knowledge, over)
+            attempt = Attempt(t, frame, header, state, knowledge, over)
             attempt.nonempty = iterator is not None and iterator.nonempty
             return attempt.exits()
         except Unhinted as unknown:
@@ -199,403 +168,3 @@ def _region(
         except Again:
             before.restore()
     raise t.refuse("loop", "changes too much from turn to turn")
-
-
-class _Attempt:
-    """One attempt at a loop: ``over`` is what a ``for`` runs over."""
-
-    def __init__(
-        self, t: Tracer, frame: Frame, header: int, state: State, knowledge: Knowledge,
-        over: Turns | None,
-    ) -> None:
-        self.t, self.frame, self.header, self.state = t, frame, header, state
-        self.knowledge, self.over = knowledge, over
-        self.last = _last(frame, header)
-        self.body = frame.code.loops[header]
-        self.live = frame.code.live[header]
-        self.slots = _stored(frame, self.body)
-        self.region = Region()
-        self.scope = Scope(state.cells, t.scope, t.builder.param)
-        self.carried: dict[Node, Node | None] = {}  # parameter -> initial value, None: any
-        self.next: dict[Node, Node] = {}  # parameter -> what the next turn begins with
-        self.extra: dict[Node, Node] = {}  # node of the region -> parameter that carries it out
-        self.created: set[Cell | Box] = set()
-        self.nonempty = False
-        self.index: Node | None = None
-        self.results: dict[Node, Node] = {}
-        self._inner: set[Node | None] | None = None
-        self._of_next: dict[Node, Node] | None = None
-
-    def exits(self) -> Exits:
-        t, frame, visible, created = self.t, self.frame, self.t.visible, len(self.t.created)
-        begin = self.begin()
-        t.visible += self.knowledge.writes
-        t.scope = self.scope
-        with t.builder.inside(self.region):
-            frame.regions += 1
-            ends = self.run(begin.copy())
-            frame.regions -= 1
-            back = ends.states.get(self.header)
-            if back is None:
-                raise Unlike("never comes to a second turn")
-            frame.state = back
-            self.compare(begin, back)
-            if self.over is not None and len(ends.states) > 1:
-                self.count()
-            again = self.again(ends)
-            self.region.params = [p for p in (self.index, *self.carried) if p is not None]
-        t.scope = self.scope.outer
-        self.created.update(t.created[created:])
-        self.effects(visible)
-        frame.state, frame.block, frame.instruction = self.state, self.header, self.last
-        t.builder.line = self.last.line
-        return self.finish(begin, ends, again)
-
-    # ------------------------------------------------------------------ a turn
-
-    def begin(self) -> State:
-        """The state that a turn begins with."""
-        inside = self.state.copy()
-        inside.cells = {k: v for k, v in inside.cells.items() if isinstance(k, Box)}
-        for slot in self.slots:
-            live = slot in self.live
-            inside.locals[slot] = self.enter(inside.locals[slot], slot) if live else UNBOUND
-        for slot in _closed_over(self.frame, self.body):
-            box = inside.locals[slot]
-            if isinstance(box, Box):
-                inside.cells[box] = self.enter(inside.cells[box], slot)
-        return inside
-
-    def enter(self, value: Value, slot: int) -> Value:
-        """What stands for a variable's value inside the loop."""
-        t = self.t
-        number = as_number(t, value)
-        if number is not None:
-            return self.carry(number)
-        if isinstance(value, Sequence):
-            items = tuple(self.enter(item, slot) for item in value.items)
-            return Sequence(items, value.kind)
-        if isinstance(value, ArrayRef) and slot in self.knowledge.rebound:
-            if not exclusive(t, self.frame, self.state, self.live, value):
-                raise Unlike("gives one name to different arrays")
-            made = ArrayRef(Cell(self.carry(t.version(value.cell))), value.window, value.dtype)
-            t.homes[made.cell] = self.scope
-            self.created.add(made.cell)
-            t.trees.own(made)
-            return made
-        return value
-
-    def carry(self, init: Node) -> Node:
-        param = self.t.builder.param(init.type)
-        self.carried[param] = init
-        return param
-
-    def run(self, state: State) -> Exits:
-        """The exits of one turn."""
-        t, frame, over = self.t, self.frame, self.over
-        inner = self.body - {self.header}
-        if over is None:
-            return control.run(t, frame, control.execute(t, frame, self.header, state), inner)
-        self.index = t.builder.param(PY_INT)
-        size = symbol(f"i{len(t.builder.bound)}", None, _least(over))
-        self.symbol = t.builder.bind(size, self.index)
-        t.facts.ranges[self.symbol] = (over.low, over.high)
-        frame.state, frame.block, frame.instruction = state, self.header, self.last
-        frame.stack, frame.writes = list(state.stack), t.writes
-        t.builder.line = self.last.line
-        self.size = size
-        item, rest = over.item(self.index, size)
-        state.stack[-1] = rest
-        state.stack.append(item)
-        return control.run(t, frame, Exits({self.last.after: state}), inner)
-
-    # ------------------------------------------------------------------ the back edge
-
-    def compare(self, begin: State, back: State) -> None:
-        """What the next turn begins with, for everything that this one began with."""
-        t = self.t
-        for slot in self.slots & self.live:
-            self.match(begin, slot, begin.locals[slot], back.locals[slot], back)
-        outer = slice(None, -1) if self.over is not None else slice(None)
-        if not all(map(same, begin.stack[outer], back.stack[outer])):
-            raise Unlike("changes what an expression around it holds")
-        carried = {begin.locals[k] for k in _closed_over(self.frame, self.body)}
-        for box, contents in begin.cells.items():
-            if box in carried:
-                self.match(begin, -1, contents, back.cells[box], back)
-            elif not _same_contents(contents, back.cells[box]):
-                raise t.refuse("loop", "changes a list, dictionary or object")
-        for cell, param in self.scope.params.items():
-            self.carried[param] = self.scope.inits[cell]
-            self.next[param] = back.cells.get(cell, param)
-
-    def match(self, begin: State, slot: int, first: Value, last: Value, back: State) -> None:
-        t = self.t
-        if isinstance(first, Node):
-            number = as_number(t, last)
-            if number is None or number.type != first.type:
-                raise Unlike("changes the type of a variable")
-            self.next[first] = number
-        elif isinstance(first, Sequence) and isinstance(last, Sequence):
-            if first.kind is not last.kind or len(first.items) != len(last.items):
-                raise Unlike("changes the length of a tuple")
-            for a, b in zip(first.items, last.items):
-                self.match(begin, slot, a, b, back)
-        elif isinstance(first, ArrayRef) and slot in self.knowledge.rebound:
-            self.rebind(first, last, back)
-        elif isinstance(first, ArrayRef) and isinstance(last, ArrayRef) and first is not last:
-            self.knowledge.rebound.add(slot)
-            raise Again
-        elif first is UNBOUND and last is not UNBOUND:
-            begin.locals[slot] = self.first_bound(slot, last)
-        elif not same(first, last):
-            raise Unlike("changes the kind of a variable")
-
-    def rebind(self, first: ArrayRef, last: Value, back: State) -> None:
-        """A name that is bound to an array anew: whatever it meant is out of sight."""
-        t = self.t
-        if not isinstance(last, ArrayRef) or not exclusive(t, self.frame, back, self.live, last):
-            raise Unlike("gives one name to different arrays")
-        version, param = t.version(last.cell), first.cell.first
-        alike = (last.window, last.writeable) == (first.window, first.writeable)
-        if version.type != param.type or not alike:
-            raise Unlike("changes the type or shape of an array")
-        self.next[param] = version
-
-    def first_bound(self, slot: int, last: Value) -> Value:
-        """A variable that is bound in the loop and read only after it."""
-        number = as_number(self.t, last)
-        over = self.over
-        read = over is None or slot in self.frame.code.live[self.last.after]
-        if number is None or read or not self.runs():
-            raise Unlike("binds a variable for the first time")
-        param = self.t.builder.param(number.type)
-        self.carried[param] = None
-        self.next[param] = number
-        return param
-
-    def runs(self) -> bool:
-        """Whether there is a first turn."""
-        assert self.over is not None
-        return self.nonempty or has_turns(self.t, self.over)
-
-    def count(self) -> None:
-        """The index becomes a carried number: a loop that may be left early is a ``while_``."""
-        t, over = self.t, self.over
-        assert over is not None
-        if not self.runs():
-            raise MayBeEmpty
-        assert self.index is not None
-        self.carried[self.index] = None
-        self.next[self.index] = t.builder.size(self.size + over.step)
-
-    def again(self, ends: Exits) -> Node | None:
-        """The tail test; None: a ``for_`` needs none."""
-        t, over = self.t, self.over
-        if len(ends.states) == 1:
-            if over is None:
-                raise t.refuse("while", "never ends")
-            return None
-        assert ends.selector is not None
-        stays = joins.selects(t, ends.selector, self.header)
-        if over is None:
-            return stays
-        following, stop = self.next[self.index], t.builder.size(over.stop)
-        rising = turns.is_positive(t, over.step)
-        pair = (following, stop) if rising else (stop, following)
-        more = t.builder.map("lt", pair, BOOL, origin="py")
-        return t.builder.emit("bit_and", (stays, more), None, PY_BOOL)
-
-    def effects(self, visible: int) -> None:
-        """Checks in a loop that writes what the caller sees must know where Python goes on."""
-        if self.t.visible > visible and not visible and not self.knowledge.writes:
-            self.knowledge.writes = True
-            if _reruns(self.region):
-                raise Again
-
-    # ------------------------------------------------------------------ after the loop
-
-    def finish(self, begin: State, ends: Exits, again: Node | None) -> Exits:
-        """Emits the loop; what holds at each of its exits."""
-        over = self.over
-        del ends.states[self.header]
-        for target, state in ends.states.items():
-            self.leave(target, state, self.note)
-        if ends.selector is not None:
-            self.note(ends.selector, None)
-        self.emit(again)
-        states = {
-            target: self.leave(target, state, self.outside) for target, state in ends.states.items()
-        }
-        if over is None:
-            selector = self.outside(ends.selector, None) if len(states) > 1 else None
-            return Exits(states, selector)
-        exhausted = self.exhausted(begin)
-        if not states:
-            return Exits({self.last.target: exhausted})
-        return self.both(states, exhausted, self.outside(ends.selector, None))
-
-    def leave(self, target: int, state: State, out: Callable[[Node, Any], Node]) -> State:
-        """The state of an early exit, moved out of the region."""
-        escape = Escape(self.t, state, self.created, out)
-        live = self.frame.code.live[target] if target != RETURN else set()
-        first_cell = self.frame.code.code.co_nlocals
-        variables = [
-            escape.value(v) if k in live or k >= first_cell else UNBOUND
-            for k, v in enumerate(state.locals)
-        ]
-        depth = len(self.state.stack) if self.over is not None else 0
-        stack = [*self.state.stack[:depth], *map(escape.value, state.stack[depth:])]
-        cells = dict(self.state.cells)
-        for cell, param in self.scope.params.items():
-            version = state.cells.get(cell, param)
-            if version is not param or self.next[param] is not param:
-                cells[cell] = out(self.next[param], cell)  # one memory, at all exits
-        for box, contents in state.cells.items():
-            if isinstance(box, Box) and box not in self.created:
-                cells[box] = escape.contents(contents)
-        return State(variables, stack, {**cells, **escape.cells})
-
-    def note(self, node: Node, like: Any) -> Node:
-        """Remembers that a node of the region is needed after it."""
-        inside = node in self.inner
-        if inside and node not in self.extra and node not in self.of_next:
-            init = self.carried.get(node)
-            if isinstance(like, Cell) and like in self.scope.inits:
-                init = self.scope.inits[like]
-            param = self.t.builder.param(node.type)
-            self.extra[node] = param
-            self.carried[param] = init
-            self.next[param] = node
-        return node
-
-    def anything(self, node: Node) -> Node:
-        """A value of a node's type that nobody looks at."""
-        if isinstance(node.type, Scalar):
-            return self.t.builder.const(node.dtype.type(0).item(), node.type)
-        return self.t.builder.emit("empty", (), None, node.type)
-
-    @property
-    def inner(self) -> set[Node]:
-        if self._inner is None:
-            self._inner = {*self.region.nodes, *self.carried, self.index}
-        return self._inner
-
-    @property
-    def of_next(self) -> dict[Node, Node]:
-        """Which parameter carries a node to the next turn."""
-        if self._of_next is None:
-            self._of_next = {node: param for param, node in reversed(self.next.items())}
-        return self._of_next
-
-    def outside(self, node: Node | None, like: Any) -> Node:
-        """What a node of the region is after the loop."""
-        assert node is not None
-        param = self.extra.get(node) or (self.of_next.get(node) if node in self.inner else None)
-        return node if param is None else self.after(param)
-
-    def after(self, param: Node) -> Node:
-        """What a carried value is after the last turn."""
-        init = self.carried[param]
-        return init if init is not None and self.next[param] is param else self.results[param]
-
-    def emit(self, again: Node | None) -> None:
-        t = self.t
-        if again is not None and self.over is not None:
-            assert self.index is not None
-            self.carried[self.index] = t.builder.size(self.over.start)
-        found = [
-            Carried(self.anything(param) if init is None else init, param, self.next[param])
-            for param, init in self.carried.items()
-        ]
-        if again is None:
-            over = self.over
-            assert over is not None
-            loop = Loop(over.start, over.stop, over.step, self.symbol)
-            node = t.builder.for_(loop, self.index, found, self.region)
-        else:
-            node = t.builder.while_(again, found, self.region)
-        self.results = {c.param: t.builder.get(node, k) for k, c in enumerate(found)}
-
-    def exhausted(self, begin: State) -> State:
-        """The state after the last turn of a ``for``."""
-        live = self.frame.code.live[self.last.target]
-        after = self.state.copy()
-        after.stack.pop()
-        for slot in self.slots:
-            after.locals[slot] = self.rebuilt(begin.locals[slot]) if slot in live else UNBOUND
-        for slot in _closed_over(self.frame, self.body):
-            box = begin.locals[slot]
-            if isinstance(box, Box):
-                after.cells[box] = self.rebuilt(begin.cells[box])
-        for cell, param in self.scope.params.items():
-            if self.next[param] is not param:
-                after.cells[cell] = self.after(param)
-        return after
-
-    def rebuilt(self, value: Value) -> Value:
-        """What stands after the loop for what stood in it."""
-        if isinstance(value, Node) and value in self.carried:
-            return self.after(value)
-        if isinstance(value, Sequence):
-            items = tuple(map(self.rebuilt, value.items))
-            return value if items == value.items else Sequence(items, value.kind)
-        if isinstance(value, ArrayRef) and value.cell.first in self.carried:
-            cell = self.t.register(Cell(self.after(value.cell.first)))
-            made = ArrayRef(cell, value.window, value.dtype, value.writeable)
-            self.t.trees.own(made)
-            return made
-        return value
-
-    def both(self, states: dict[int, State], exhausted: State, selector: Node) -> Exits:
-        """Early exits and exhaustion."""
-        t, target = self.t, self.last.target
-        if target in states:
-            raise t.refuse("loop", "is left early for the place where it ends")
-        ended = joins.selects(t, selector, self.header)
-        end = t.builder.const(target)
-        early = t.builder.const(next(iter(states))) if len(states) == 1 else selector
-        mixed = t.builder.map("where", (ended, end, early), end.dtype, origin="py")
-        t.selectors[mixed] = (ended, end, early)
-        return Exits({**states, target: exhausted}, mixed)
-
-
-def _least(over: Turns) -> int | None:
-    return over.low if isinstance(over.low, int) else lower_bound(over.low)
-
-
-def _stored(frame: Frame, body: set[int]) -> set[int]:
-    """Variables that a loop stores."""
-    code = frame.code
-    found: set[int] = set()
-    for block in body:
-        for instruction in code.blocks[block]:
-            found.update(accesses(instruction)[1])
-    return {k for k in found if not _is_cell(frame.state.locals[k])}
-
-
-def _closed_over(frame: Frame, body: set[int]) -> list[int]:
-    """Variables in closure cells that a loop stores."""
-    names = {i.arg for block in body for i in frame.code.blocks[block] if i.op == "STORE_DEREF"}
-    return sorted(names)
-
-
-def _is_cell(value: Value) -> bool:
-    return isinstance(value, Box) and value.kind is None
-
-
-def _same_contents(a: Any, b: Any) -> bool:
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
-    return same(a, b)
-
-
-def _reruns(region: Region) -> bool:
-    """Whether a check in a region wants to start again from the beginning."""
-    return any(
-        (isinstance(node.attrs, Check) and not node.attrs.resume.frames)
-        or any(map(_reruns, node.regions))
-        for node in region.nodes
-    )

@@ -200,13 +200,13 @@ class Knowledge:
     """What earlier attempts found out about a loop.
 
     ``rebound`` are variables that hold another array from turn to turn; ``writes``: a turn writes
-    what the caller can see, so its checks must know where Python goes on; ``boxes``: contents of
-    lists, dictionaries or closure cells change; ``refused`` is why it can't be a region.
+    what the caller can see, so its checks must know where Python goes on; ``pairs``: arrays swap
+    names, and a turn of the region is two of the loop; ``refused`` is why it can't be a region.
     """
 
     rebound: set[int] = field(default_factory=set)
     writes: bool = False
-    boxes: bool = False
+    pairs: bool = False
     refused: list[Exception] = field(default_factory=list)
 
 
