@@ -13,7 +13,7 @@ from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE, RAISED, Frame
 from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, new_array
 from npcompile.backends.cpu.sizes import Sizes, Slots
-from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
+from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.sizes import Size, product
 from npcompile.graph.types import c_strides
 from npcompile.program.ir import (
