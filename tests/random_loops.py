@@ -64,7 +64,8 @@ class Writer:
         number = "float(k)" if self.mixed else f"np.float64({at})"
         return self.pick("x * 0.5 + 1.0", f"a[{self.rng.randint(0, 4)}] * 0.25", "x + 0.5", "y",
                          f"a[({at}) % 5] - y", "x if x < y else y", number, "x - y",
-                         "a[1:].sum()", "c.max()", "abs(x) + b[k % 5]", f"c[{self.rng.randint(-5, 4)}] + 1.0")
+                         "a[1:].sum()", "c.max()", "abs(x) + b[k % 5]",
+                         f"c[{self.rng.randint(-5, 4)}] + 1.0")
 
     def condition(self, depth: int = 0) -> str:
         roll = self.rng.random()
