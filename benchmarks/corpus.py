@@ -10,6 +10,7 @@ import argparse
 import importlib.util
 import multiprocessing
 import os
+import re
 import tempfile
 import time
 from collections import Counter
@@ -68,7 +69,8 @@ def npcompile_and_numpy(program: Program, size: int) -> Answer:
     # the history: how many versions, then every return to Python
     left = [str(reason)] if reason else compiled.explain().history[1:]
     times = best({"numpy": program.function, "npcompile": compiled}, program, size)
-    return {"first": first, "warm": warm, "wrong": wrong, "reason": left[0] if left else "", **times}
+    why = left[0] if left else ""
+    return {"first": first, "warm": warm, "wrong": wrong, "reason": why, **times}
 
 
 def helpers(program: Program, made: Callable[[Any], Any]) -> tuple[Any, Callable[..., Any]]:
@@ -139,7 +141,8 @@ def work(name: str, link: Connection) -> None:
         import npcompile
 
         npcompile.jit(lambda x: x + 1)(np.zeros(3))  # imports the compiler
-    while (request := link.recv()) is not None:
+    while True:
+        request = link.recv()
         program, size = PROGRAMS[request[0]], request[1]
         try:
             if name == "npcompile":
@@ -175,10 +178,13 @@ class Worker:
             reason = f"took longer than {LIMIT:.0f} s"
         except (EOFError, ConnectionError):
             reason = "ended its process"
-        self.process.kill()
-        self.process.join()
+        self.end()
         self.start()
         return {"reason": reason, "failed": True}
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
 
 
 def mean(values: list[float]) -> str:
@@ -198,9 +204,8 @@ def row(program: Program, found: dict[str, Answer], peers: list[str]) -> str:
         f"{1e3 * own['warm']:.0f}",
         f"**wrong: {own['wrong']}**" if own["wrong"] else own["reason"] or "whole",
     ]
-    for name in peers:
-        cells.append(f"{base / found[name][name]:.2f}" if name in found[name] else "-")
-    return "| " + " | ".join(cells) + " |"
+    given = [f"{base / found[name][name]:.2f}" if name in found[name] else "-" for name in peers]
+    return "| " + " | ".join(cells + given) + " |"
 
 
 def summary(results: dict[str, dict[str, Answer]], peers: list[str]) -> list[str]:
@@ -227,6 +232,10 @@ def summary(results: dict[str, dict[str, Answer]], peers: list[str]) -> list[str
         if times:
             lines.append(f"{title} of these: median {np.median(times):.0f} ms,"
                          f" worst {max(times):.0f} ms.")
+    for name in peers:
+        both = [a for a in able.values() if name in a[name]]
+        ahead = sum(a["npcompile"]["npcompile"] <= a[name][name] for a in both)
+        lines.append(f"As fast as {name} or faster on {ahead} of {len(both)} that it runs.")
     slow = {name: a["numpy"] / a["npcompile"] for name, a in own.items()}
     slow = {name: ratio for name, ratio in slow.items() if ratio < 0.97}
     text = ", ".join(f"{n} ({r:.2f})" for n, r in sorted(slow.items(), key=lambda t: t[1]))
@@ -235,7 +244,8 @@ def summary(results: dict[str, dict[str, Answer]], peers: list[str]) -> list[str
     wrong = [f"{n}: {a['wrong']}" for n, a in own.items() if a["wrong"]]
     lines += ["", "Wrong or failed: " + ("; ".join(failed + wrong) or "none") + "."]
     lines += ["", "| programs | why they run in Python |", "|---|---|"]
-    reasons = Counter(a["reason"].partition(": ")[2] for a in own.values() if a["reason"])
+    told = [a["reason"] for a in own.values() if a["reason"]]
+    reasons = Counter(re.sub(r"^line \d+: | \(\w+\)$", "", text) for text in told)
     return lines + [f"| {count} | {reason} |" for reason, count in reasons.most_common()]
 
 
@@ -256,6 +266,8 @@ def run(options: argparse.Namespace) -> list[str]:
         for name in peers:
             if "reason" in found[name]:
                 print(f"  {name}: {found[name]['reason']}", flush=True)
+    for worker in workers.values():
+        worker.end()
     return [*summary(results, peers), "", *lines]
 
 
