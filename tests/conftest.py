@@ -8,3 +8,4 @@ import tempfile
 # before anything of npcompile is imported, and for the processes that tests start
 FOLDER = os.path.join(tempfile.gettempdir(), f"npcompile-tests-{os.getuid()}")
 os.environ.setdefault("NPCOMPILE_CACHE_DIR", FOLDER)
+os.environ.setdefault("NPCOMPILE_STRICT", "1")

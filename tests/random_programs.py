@@ -9,6 +9,7 @@ that does something, and its variables have known types while it is written.
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 import traceback
@@ -525,6 +526,7 @@ def check(program: Program, decorate: Any, sizes: tuple[int, ...] = (7, 7, 12, 4
 def main() -> None:
     import npcompile
 
+    os.environ.setdefault("NPCOMPILE_STRICT", "1")
     first, count = int(sys.argv[1]), int(sys.argv[2])
     bad = captured = 0
     for seed in range(first, first + count):

@@ -96,3 +96,18 @@ def test_inline_caches_of_calls_on_two_ways() -> None:
         return total
 
     agrees(plain, REAL, 3)
+
+
+def test_failures_of_the_compiler_are_not_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: Any) -> Any:
+        raise KeyError("of the compiler")
+
+    monkeypatch.setattr("npcompile.runtime.build.lower", broken)
+    compiled = npcompile.jit(function("a + k"))
+    with pytest.raises(KeyError, match="of the compiler"):
+        compiled(REAL, 1)
+    monkeypatch.setenv("NPCOMPILE_STRICT", "0")
+    assert np.array_equal(compiled(REAL, 1), REAL + 1)
+    assert "KeyError" in str(compiled.explain())
+    with pytest.raises(npcompile.CompileError, match="KeyError"):
+        npcompile.jit(function("a - k"), fullgraph=True)(REAL, 1)

@@ -38,6 +38,11 @@ def disabled() -> bool:
     return _flag("NPCOMPILE_DISABLE")
 
 
+def strict() -> bool:
+    """``NPCOMPILE_STRICT=1``: errors of the compiler itself are raised, as its tests want."""
+    return _flag("NPCOMPILE_STRICT")
+
+
 def _deterministic(text: str) -> Deterministic:
     if text == "portable":
         return "portable"

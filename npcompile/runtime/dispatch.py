@@ -20,7 +20,7 @@ from weakref import WeakSet
 import numpy as np
 
 from npcompile.core import logs
-from npcompile.core.config import Config, Deterministic, deterministic_mode
+from npcompile.core.config import Config, Deterministic, deterministic_mode, strict
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
 from npcompile.program.ir import Exit
 from npcompile.program.show import show
@@ -207,6 +207,11 @@ class Dispatcher:
             version, leaves = self.compile(bound)
         except Refused as refused:
             refusal = refused.refusal
+        except Exception as error:  # a bug here must not become one of the user's program
+            if strict():
+                raise
+            what = f"failed with {type(error).__name__}: {error}"
+            refusal = Refusal("compiler", what, hint="NPCOMPILE_STRICT=1 raises it")
         if refusal is not None:  # out of the handler: what Python raises has no other context
             self._remember(bound, refusal)
             return self._python(refusal, args, kwargs, mode)
