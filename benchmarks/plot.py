@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-Results = list[tuple[str, str, int, dict[str, float]]]
+Rows = list[tuple[str, str, dict[str, float]]]  # function, dtype, seconds of each peer
 COLOURS = {"npcompile": "#d1495b", "numexpr": "#9aa5b1", "numba": "#66a182",
            "numba loop": "#2e6f57", "jax": "#edae49", "torch": "#00798c"}
 
 
-def plot(results: Results, n: int, caption: str, path: str) -> None:
-    """Speed-ups over NumPy at one size, a panel for each dtype."""
+def plot(rows: Rows, caption: str, path: str) -> None:
+    """Speed-ups over NumPy at N = 1e6, a panel for each dtype."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -18,9 +18,8 @@ def plot(results: Results, n: int, caption: str, path: str) -> None:
 
     figure, panels = plt.subplots(2, 1, figsize=(11, 7.5), sharex=True)
     for panel, dtype in zip(panels, ("float64", "float32"), strict=True):
-        rows = [(name, times) for name, d, size, times in results if (d, size) == (dtype, n)]
-        _bars(panel, rows)
-        panel.set_title(f"{dtype}, N = {n:,}", loc="left", fontsize=11)
+        _bars(panel, [(name, times) for name, d, times in rows if d == dtype])
+        panel.set_title(f"{dtype}, N = 1,000,000", loc="left", fontsize=11)
     panels[0].legend(ncols=len(COLOURS), fontsize=9, frameon=False, loc="upper left")
     figure.text(0.01, 0.005, caption, fontsize=6.5, color="#555555")
     figure.tight_layout(rect=(0, 0.02, 1, 1))

@@ -1,11 +1,12 @@
-"""``python -m benchmarks.run [throughput] [calls] [start]``: tables.
+"""``python -m benchmarks.run [throughput] [bandwidth] [calls] [start]``: tables.
 
-Times are medians of interleaved runs; every figure is a ratio to NumPy in the same run.
+Calls are timed in interleaved turns; every figure is a ratio to NumPy in the same run.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import platform
 import subprocess
 import sys
@@ -17,14 +18,37 @@ from typing import Any
 import numpy as np
 
 import npcompile
+from benchmarks import bandwidth as bandwidths
 from benchmarks.cases import CASES
 from benchmarks.peers import PEERS, installed
 from benchmarks.workers import measure, started
 from npcompile.runtime import pool
 
 SIZES = [10**5, 10**6, 10**7]
-#: seconds of each peer: (function, dtype, elements, {peer: seconds})
-RESULTS: list[tuple[str, str, int, dict[str, float]]] = []
+
+
+class Times:
+    """Seconds of each peer, the best so far: with a file, of this run and those before."""
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path) if path else None
+        self.best: dict[str, dict[str, float]] = {}
+        if self.path is not None and self.path.exists():
+            self.best = json.loads(self.path.read_text())
+
+    def get(self, case: str, dtype: str, n: int) -> dict[str, float]:
+        return self.best.get(f"{case} {dtype} {n}", {})
+
+    def take(self, case: str, dtype: str, n: int, seconds: dict[str, float]) -> None:
+        old = self.get(case, dtype, n)
+        self.best[f"{case} {dtype} {n}"] = {k: min(t, old.get(k, t)) for k, t in seconds.items()}
+        if self.path is not None:
+            self.path.write_text(json.dumps(self.best, indent=1))
+
+    def rows(self, n: int) -> list[tuple[str, str, dict[str, float]]]:
+        """(function, dtype, seconds) at one size."""
+        keys = [(c.name, d) for c in CASES for d in ("float64", "float32")]
+        return [(*key, found) for key in keys if (found := self.get(*key, n))]
 
 
 def median_times(
@@ -53,12 +77,7 @@ def median_times(
 def throughput(options: argparse.Namespace) -> list[str]:
     """Elementwise work and reductions over sizes, float32 and float64, on all threads."""
     names = installed()
-    lines = [
-        "Speed-up over NumPy (first NumPy's own ns per element); * : best of all; - : can't.",
-        "",
-        "| function | dtype | N | NumPy | " + " | ".join(names) + " |",
-        "|---" * (4 + len(names)) + "|",
-    ]
+    times = Times(options.times)
     with started(["numpy", *names], pool.get_num_threads()) as workers:
         for case in CASES:
             if options.functions and case.name not in options.functions:
@@ -70,21 +89,43 @@ def throughput(options: argparse.Namespace) -> list[str]:
                     if reason:
                         print(f"{case.name} {dtype} {name}: {reason}")
                 for n in options.sizes:
-                    times = measure(workers, n, options.rounds)
-                    RESULTS.append((case.name, dtype, n, times))
-                    lines.append(_row(case.name, dtype, n, names, times))
-                    print(lines[-1], flush=True)
-    return lines
+                    times.take(case.name, dtype, n, measure(workers, n, options.rounds))
+                    print(_row(case.name, dtype, n, names, times), flush=True)
+    if options.plot:
+        from benchmarks.plot import plot
+
+        plot(times.rows(10**6), versions()[0], options.plot)
+    wanted = [(c.name, d, n) for c in CASES for d in ("float64", "float32") for n in options.sizes]
+    return [
+        "Speed-up over NumPy (first NumPy's own ns per element); * : best of all; - : can't.",
+        "",
+        "| function | dtype | N | NumPy | " + " | ".join(names) + " |",
+        "|---" * (4 + len(names)) + "|",
+        *[_row(*row, names, times) for row in wanted if times.get(*row)],
+    ]
 
 
-def _row(case: str, dtype: str, n: int, names: list[str], times: dict[str, float]) -> str:
-    base = times["numpy"]
-    best = min(times, key=times.__getitem__)
+def _row(case: str, dtype: str, n: int, names: list[str], times: Times) -> str:
+    found = times.get(case, dtype, n)
+    base = found["numpy"]
+    best = min(found, key=found.__getitem__)
     cells = [
-        f"{base / times[name]:.2f}" + "*" * (name == best) if name in times else "-"
+        f"{base / found[name]:.2f}" + "*" * (name == best) if name in found else "-"
         for name in names
     ]
     return f"| {case} | {dtype} | {n:.0e} | {1e9 * base / n:.2f} | " + " | ".join(cells) + " |"
+
+
+def bandwidth(options: argparse.Namespace) -> list[str]:
+    """GB/s with ``out=``, and in brackets the share of our own copy's in the same run."""
+    names = [function.__name__ for function, _ in bandwidths.CASES]
+    lines = ["| dtype | N | " + " | ".join(names) + " |", "|---" * (2 + len(names)) + "|"]
+    for dtype in ("float64", "float32"):
+        for n in options.sizes:
+            found = bandwidths.gigabytes(n, dtype, options.rounds)
+            cells = [f"{v:.1f} ({v / found['copy']:.2f})" for v in found.values()]
+            lines.append(f"| {dtype} | {n:.0e} | " + " | ".join(cells) + " |")
+    return lines
 
 
 def line(x: Any) -> Any:
@@ -148,7 +189,7 @@ def start(options: argparse.Namespace) -> list[str]:
     return lines
 
 
-SECTIONS = {"throughput": throughput, "calls": calls, "start": start}
+SECTIONS = {"throughput": throughput, "bandwidth": bandwidth, "calls": calls, "start": start}
 
 
 def versions() -> list[str]:
@@ -172,7 +213,8 @@ def main() -> None:
     parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], default=list(SECTIONS))
     parser.add_argument("--sizes", nargs="*", type=lambda t: int(float(t)), default=SIZES)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--plot", default="")
+    parser.add_argument("--plot", default="", help="a figure of the throughput at 1e6")
+    parser.add_argument("--times", default="", help="a file that keeps the best times of runs")
     parser.add_argument("--functions", nargs="*", default=[])
     parser.add_argument("--output", default="")
     options = parser.parse_args()
@@ -184,10 +226,6 @@ def main() -> None:
         if name != "throughput":
             print("\n".join(lines))
         report += ["", f"## {name}: {section.__doc__}", "", *lines]
-    if options.plot:
-        from benchmarks.plot import plot
-
-        plot(RESULTS, 10**6, report[0], options.plot)
     if options.output:
         Path(options.output).write_text("\n".join(report) + "\n")
 
