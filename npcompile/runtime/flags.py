@@ -22,12 +22,12 @@ CATEGORIES = {
 
 #: which categories NumPy's loops of floats can raise, by first letter
 _RAISES = {
-    **dict.fromkeys(["add", "subtract"], "oi"),
+    **dict.fromkeys(["add", "subtract", "logaddexp", "logaddexp2"], "oi"),
     **dict.fromkeys(["multiply", "square"], "oui"),
-    **dict.fromkeys(["divide", "reciprocal", "power", "pow"], "doui"),
+    **dict.fromkeys(["divide", "reciprocal", "power", "pow", "float_power"], "doui"),
     **dict.fromkeys(["floor_divide", "divmod"], "doi"),
     **dict.fromkeys(["remainder", "fmod", "sqrt", "arcsin", "arccos", "arccosh"], "i"),
-    **dict.fromkeys(["exp", "exp2", "expm1", "sinh", "cosh"], "ou"),
+    **dict.fromkeys(["exp", "exp2", "expm1", "sinh", "cosh", "hypot"], "ou"),
     **dict.fromkeys(["log", "log2", "log10", "log1p", "arctanh"], "di"),
     **dict.fromkeys(["sin", "cos", "tan"], "i"),
     **dict.fromkeys(["cast", "astype"], "oi"),
