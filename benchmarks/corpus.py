@@ -26,7 +26,7 @@ from benchmarks.programs import PROGRAMS, Program
 from benchmarks.programs.compare import difference
 
 LIMIT = 60.0  # seconds of one peer for one program
-BUDGET, MOST = 1.5, 7  # seconds and calls of one measurement
+MOST = 7  # calls of one measurement
 Answer = dict[str, Any]
 
 
@@ -36,12 +36,14 @@ def once(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[float, An
     return time.perf_counter() - started, result
 
 
-def best(functions: dict[str, Callable[..., Any]], program: Program, size: int) -> Answer:
-    """The best seconds of each function, in turns."""
+def best(
+    functions: dict[str, Callable[..., Any]], program: Program, size: int, budget: float
+) -> Answer:
+    """The best seconds of each function, in turns, until the budget of seconds is spent."""
     times: dict[str, list[float]] = {name: [] for name in functions}
     started = time.perf_counter()
     for turn in range(MOST):
-        if turn > 1 and time.perf_counter() - started > BUDGET:
+        if turn > 1 and time.perf_counter() - started > budget:
             break
         for name, function in functions.items():
             times[name].append(once(function, program.arguments(size))[0])
@@ -57,7 +59,7 @@ def check(function: Callable[..., Any], program: Program, size: int, strict: boo
     )
 
 
-def npcompile_and_numpy(program: Program, size: int) -> Answer:
+def npcompile_and_numpy(program: Program, size: int, budget: float) -> Answer:
     """Times of both, of first calls without and with the code on disk, and what was captured."""
     import npcompile
 
@@ -68,7 +70,7 @@ def npcompile_and_numpy(program: Program, size: int) -> Answer:
     reason = compiled.explain(*program.arguments(size)).refusal
     # the history: how many versions, then every return to Python
     left = [str(reason)] if reason else compiled.explain().history[1:]
-    times = best({"numpy": program.function, "npcompile": compiled}, program, size)
+    times = best({"numpy": program.function, "npcompile": compiled}, program, size, budget)
     why = left[0] if left else ""
     return {"first": first, "warm": warm, "wrong": wrong, "reason": why, **times}
 
@@ -125,14 +127,14 @@ PEERS: dict[str, tuple[str, Callable[[Program], Callable[..., Any]]]] = {
 }
 
 
-def peer(name: str, program: Program, size: int) -> Answer:
+def peer(name: str, program: Program, size: int, budget: float) -> Answer:
     """Seconds of a peer, of its first call, or why there are none."""
     function = PEERS[name][1](program)
     first, _ = once(function, program.arguments(program.small))
     wrong = check(function, program, size, strict=False)
     if wrong:
         return {"reason": f"wrong: {wrong}"}
-    return {"first": first, **best({name: function}, program, size)}
+    return {"first": first, **best({name: function}, program, size, budget)}
 
 
 def work(name: str, link: Connection) -> None:
@@ -142,13 +144,13 @@ def work(name: str, link: Connection) -> None:
 
         npcompile.jit(lambda x: x + 1)(np.zeros(3))  # imports the compiler
     while True:
-        request = link.recv()
-        program, size = PROGRAMS[request[0]], request[1]
+        name_of_program, size, budget = link.recv()
+        program = PROGRAMS[name_of_program]
         try:
             if name == "npcompile":
-                answer = npcompile_and_numpy(program, size)
+                answer = npcompile_and_numpy(program, size, budget)
             else:
-                answer = peer(name, program, size)
+                answer = peer(name, program, size, budget)
         except Exception as error:  # a result too
             lines = str(error).strip().splitlines() or [""]
             answer = {"reason": f"{type(error).__name__}: {lines[0][:80]}", "failed": True}
@@ -169,8 +171,8 @@ class Worker:
         self.process.start()
         other.close()
 
-    def ask(self, program: str, size: int) -> Answer:
-        self.link.send((program, size))
+    def ask(self, program: str, size: int, budget: float) -> Answer:
+        self.link.send((program, size, budget))
         try:
             if self.link.poll(LIMIT):
                 answer: Answer = self.link.recv()
@@ -211,8 +213,8 @@ def row(program: Program, found: dict[str, Answer], peers: list[str]) -> str:
 def summary(results: dict[str, dict[str, Answer]], peers: list[str]) -> list[str]:
     """Geometric means over NumPy, counts, reasons, and programs slower than NumPy."""
     able = {name: found for name, found in results.items() if "numpy" in found["npcompile"]}
-    lines = ["| geometric mean over NumPy | programs | npcompile | " + " | ".join(peers) + " |"]
-    lines.append("|---" * (3 + len(peers)) + "|")
+    header = ["geometric mean over NumPy", "programs", "npcompile", *peers]
+    lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
     for title, kinds in (("arrays", (False,)), ("scalar loops", (True,)), ("all", (False, True))):
         names = [name for name in able if PROGRAMS[name].scalar in kinds]
         cells = []
@@ -255,11 +257,17 @@ def run(options: argparse.Namespace) -> list[str]:
     header = ["program", "NumPy, ms", "npcompile", "first call, ms", "from disk, ms", "captured"]
     lines = ["| " + " | ".join(header + peers) + " |", "|---" * (len(header) + len(peers)) + "|"]
     results: dict[str, dict[str, Answer]] = {}
+    started = time.perf_counter()
     for program in PROGRAMS.values():
+        if time.perf_counter() - started > 60 * options.minutes:
+            break
         if options.programs and program.name not in options.programs:
             continue
         size = program.small if options.small else program.bench
-        found = {name: worker.ask(program.name, size) for name, worker in workers.items()}
+        found = {
+            name: worker.ask(program.name, size, options.budget)
+            for name, worker in workers.items()
+        }
         results[program.name] = found
         lines.append(row(program, found, peers))
         print(lines[-1], flush=True)
@@ -276,6 +284,8 @@ def main() -> None:
     parser.add_argument("programs", nargs="*", default=[])
     parser.add_argument("--small", action="store_true", help="the sizes of the tests")
     parser.add_argument("--peers", nargs="*", choices=list(PEERS), help="none named: all")
+    parser.add_argument("--budget", type=float, default=1.5, help="seconds of a measurement")
+    parser.add_argument("--minutes", type=float, default=np.inf, help="begins no program later")
     parser.add_argument("--output", default="")
     options = parser.parse_args()
     if options.peers == []:
