@@ -18,6 +18,7 @@ from npcompile.core.sizes import Poly, Size, Unhinted, floordiv, hint, lower_bou
 from npcompile.graph.ir import Const, Node, SizeOf
 from npcompile.graph.types import BOOL, FLOAT, PY_BOOL, PY_COMPLEX, PY_FLOAT, PY_INT, Scalar
 from npcompile.ops.elementwise import WHOLE, as_node, lift, py_scalar, run
+from npcompile.ops.integers import check_overflow
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS
 
@@ -197,6 +198,8 @@ def _scalar_binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand
         return run(ctx, "scalar_multiply", *(_as(ctx, n, dtype) for n in nodes))
     if symbol == "**" and dtype.kind == "f":
         return _scalar_power(ctx, a, b, dtype)
+    nodes = [as_node(ctx, x, symbol) for x in (a, b)]
+    check_overflow(ctx, symbol, nodes[0], nodes[1], dtype)
     return None
 
 

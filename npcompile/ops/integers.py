@@ -1,0 +1,47 @@
+"""Overflow of NumPy's integer scalars: the result wraps, and NumPy warns, so Python goes on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npcompile.graph.builder import Builder
+from npcompile.graph.ir import Node
+from npcompile.graph.types import BOOL, INT
+from npcompile.ops.operands import Context
+
+_NAMES = {"+": "add", "-": "sub", "*": "mul"}
+
+
+def check_overflow(ctx: Context, symbol: str, a: Node, b: Node, dtype: np.dtype) -> None:
+    """Leaves compiled code where ``a symbol b`` does not fit the dtype that NumPy computes in."""
+    name = _NAMES.get(symbol)
+    if name is None or dtype.kind not in "iu":
+        return
+    if dtype.char in "qQ":  # equal to int64 as a dtype, but another class of scalars
+        raise ctx.refuse(symbol, f"of {dtype.type.__name__} scalars")
+    builder = ctx.builder
+    a, b = builder.cast(a, dtype), builder.cast(b, dtype)
+    if dtype == INT:
+        overflows = builder.map(f"{name}_overflows", (a, b), BOOL)
+    elif dtype.itemsize == 8:
+        overflows = _unsigned(builder, name, a, b, dtype)
+    else:
+        wide = builder.map(name, (builder.cast(a, INT), builder.cast(b, INT)), INT)
+        back = builder.cast(builder.cast(wide, dtype), INT)
+        overflows = builder.map("ne", (wide, back), BOOL)
+    fits = builder.map("bit_not", (overflows,), BOOL)
+    builder.check(fits, f"a {dtype} scalar overflows: NumPy warns")
+
+
+def _unsigned(builder: Builder, name: str, a: Node, b: Node, dtype: np.dtype) -> Node:
+    """64 bits have no wider type to compute in."""
+    if name == "sub":
+        return builder.map("lt", (a, b), BOOL)
+    wrapped = builder.map(name, (a, b), dtype)
+    if name == "add":
+        return builder.map("lt", (wrapped, a), BOOL)
+    none = builder.map("eq", (a, builder.const(dtype.type(0))), BOOL)
+    divisor = builder.map("where", (none, builder.const(dtype.type(1)), a), dtype)
+    quotient = builder.map("int_div", (wrapped, divisor), dtype)
+    differs = builder.map("ne", (quotient, b), BOOL)
+    return builder.map("bit_and", (differs, builder.map("bit_not", (none,), BOOL)), BOOL)
