@@ -211,13 +211,13 @@ def _ant(n, rng):
     return grid, 32, 32, n
 
 
-program(game_of_life, _board, 30, 700, exact=True)
+program(game_of_life, _board, 30, 900, exact=True)
 program(game_of_life_loops, lambda n, rng: (_board(n, rng)[0], 3), 10, 120, scalar=True,
         exact=True)
-program(elementary_automaton, _cells, 60, 60_000, exact=True)
-program(forest_fire, _forest, 20, 600, exact=True)
+program(elementary_automaton, _cells, 60, 120_000, exact=True)
+program(forest_fire, _forest, 20, 900, exact=True)
 program(sandpile, _piles, 12, 100, exact=True)
-program(epidemic_agents, _crowd, 40, 400, exact=True)
+program(epidemic_agents, _crowd, 40, 1000, exact=True)
 program(bank_queue, _customers, 200, 200_000, scalar=True, exact=True)
 program(segregation, _town, 20, 3000, scalar=True, exact=True)
 program(breadth_first_distance, _maze, 20, 400, scalar=True, exact=True)

@@ -221,7 +221,7 @@ def _seed(n, rng):
 program(crc32, _bytes, 200, 100_000, scalar=True, exact=True)
 program(crc16, _bytes, 200, 100_000, scalar=True, exact=True)
 program(adler32, _ints, 500, 1_000_000, scalar=True, exact=True)
-program(hamming_distances, _words, 60, 1500, exact=True)
+program(hamming_distances, _words, 60, 2500, exact=True)
 program(gray_code_order, _count, 300, 150_000, scalar=True, exact=True)
 program(biquad, _sound, 500, 300_000, scalar=True, exact=True)
 program(recursive_smoothing, _image, 40, 1500)

@@ -164,6 +164,6 @@ def _sea(n, rng):
 
 
 program(cavity_flow, _cavity, 21, 250, exact=True)
-program(channel_flow, _channel, 15, 151)
-program(lattice_boltzmann, _gas, 16, 200)
-program(shallow_water, _sea, 20, 300, exact=True)
+program(channel_flow, _channel, 15, 201)
+program(lattice_boltzmann, _gas, 16, 260)
+program(shallow_water, _sea, 20, 400, exact=True)

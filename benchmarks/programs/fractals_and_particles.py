@@ -216,13 +216,13 @@ def _rays(n, rng):
     return np.array([2.0, 2.0, 0.0]), direction, 0.8 + 0.1 * rng.random(), 40
 
 
-program(mandelbrot_masks, _view, 24, 400)
-program(mandelbrot_shrinking, _view, 30, 600, exact=True)
+program(mandelbrot_masks, _view, 24, 600)
+program(mandelbrot_shrinking, _view, 30, 800, exact=True)
 program(mandelbrot_scalars, _view, 16, 250, scalar=True, exact=True)
 program(julia_complex, _points, 200, 40_000, scalar=True, exact=True)
-program(nbody_arrays, _bodies, 12, 400)
+program(nbody_arrays, _bodies, 12, 600)
 program(nbody_scalars, _planets, 8, 150, scalar=True, exact=True)
 program(lennard_jones, _gas, 20, 250)
 program(flock, _animals, 20, 400)
 program(ray_march, _screen, 10, 150, scalar=True, exact=True)
-program(ray_march_arrays, _rays, 10, 150)
+program(ray_march_arrays, _rays, 10, 180)

@@ -166,12 +166,12 @@ def _colours(n, rng):
     return (rng.random((n, n, 3)),)
 
 
-program(sobel_edges, _image, 30, 1500, exact=True)
-program(bilateral_filter, _bilateral, 24, 350)
-program(median_of_nine, _image, 24, 600, exact=True)
+program(sobel_edges, _image, 30, 2000, exact=True)
+program(bilateral_filter, _bilateral, 24, 600)
+program(median_of_nine, _image, 24, 1200, exact=True)
 program(box_blur_loops, _blur, 12, 120, scalar=True, exact=True)
 program(integral_image_mean, lambda n, rng: (rng.random((n, n)), 3), 24, 2000, exact=True)
 program(total_variation_denoise, _noisy, 24, 500, exact=True)
 program(floyd_steinberg_dither, _image, 14, 400, scalar=True, exact=True)
-program(bilinear_rotation, _turned, 24, 800)
+program(bilinear_rotation, _turned, 24, 1300)
 program(colours_to_hue, _colours, 24, 1000, exact=True)

@@ -189,14 +189,14 @@ def _cloud(n, rng):
     return x, 3.0 * x - 1.0 + 0.1 * rng.standard_normal(n), 300
 
 
-program(convolution_layer, _layer, 8, 48)
+program(convolution_layer, _layer, 8, 70)
 program(convolution_loops, _plane, 10, 120, scalar=True, exact=True)
-program(max_pooling, _maps, 10, 160, exact=True)
+program(max_pooling, _maps, 10, 250, exact=True)
 program(softmax_rows, _batch, 8, 256)
 program(perceptron, _network, 10, 20_000)
 program(train_perceptron, _training, 30, 4000)
-program(logistic_regression, _regression, 50, 20_000)
+program(logistic_regression, _regression, 50, 60_000)
 program(attention, _heads, 16, 350)
 program(layer_norm_gelu, _tokens, 10, 3000)
-program(recurrent_network, _sequence, 10, 2000)
-program(adam_fit, _cloud, 60, 60_000)
+program(recurrent_network, _sequence, 10, 3000)
+program(adam_fit, _cloud, 60, 100_000)
