@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import sys
 import traceback
 import warnings
@@ -390,10 +391,9 @@ class Outcome:
     warned: list[tuple[type, str, int]] = field(default_factory=list)
 
 
-    def mutated(self, fresh: dict[str, Any]) -> bool:
-        """Whether the call changed an argument."""
-        arrays = [(v, self.arguments[k]) for k, v in fresh.items() if isinstance(v, np.ndarray)]
-        return not all(same_bits(a, b) for a, b in arrays)
+
+#: statements that may change an array that came in
+_WRITES = re.compile(r"\] ([-+*/]|//)?= |out=|^\s+\w+ ([-+*/])= |bump\(", re.MULTILINE)
 
 
 def _categories(got: Outcome, want: Outcome) -> str:
@@ -516,7 +516,7 @@ def check(program: Program, decorate: Any, sizes: tuple[int, ...] = (7, 7, 12, 4
         want = run(program.function(), program.arguments(size, variant))
         got = run(compiled, program.arguments(size, variant))
         text = difference(got, want, signs)
-        if text.startswith("warnings") and want.mutated(program.arguments(size, variant)):
+        if text.startswith("warnings") and _WRITES.search(program.source[len(HELPERS):]):
             text = _categories(got, want)
         if text:
             return f"seed {program.seed}, size {size}, call {variant}: {text}\n{program.source}"
