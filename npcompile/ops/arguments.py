@@ -134,7 +134,8 @@ def operand_dtype(operand: Operand) -> np.dtype[Any]:
     """The dtype that ``np.asarray`` gives to an array or a number."""
     if isinstance(operand, (ArrayRef, Node)):
         return operand.dtype
-    return np.asarray(operand).dtype
+    found: np.dtype[Any] = np.asarray(operand).dtype
+    return found
 
 
 def as_array(ctx: Context, operand: Operand, dtype: np.dtype[Any] | None = None) -> ArrayRef:
