@@ -111,3 +111,16 @@ def test_failures_of_the_compiler_are_not_the_users(monkeypatch: pytest.MonkeyPa
     assert "KeyError" in str(compiled.explain())
     with pytest.raises(npcompile.CompileError, match="KeyError"):
         npcompile.jit(function("a - k"), fullgraph=True)(REAL, 1)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: np.copy(x), lambda x: np.zeros_like(x), lambda x: x.astype("f4")]
+)
+def test_layout_of_copies_of_broadcast_arrays(function: Any) -> None:
+    """Order K of a copy puts axes of stride 0 last, unlike order K of an operator's result."""
+    base = np.arange(24.0).reshape(2, 3, 4)
+    repeated = np.broadcast_to(base, (5, 2, 3, 4))
+    for array in (repeated, base.transpose(1, 2, 0), base[::-1, :, ::2]):
+        got, want = npcompile.jit(function)(array), function(array)
+        assert got.strides == want.strides
+        assert np.array_equal(got, want)

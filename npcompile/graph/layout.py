@@ -113,6 +113,24 @@ def k_strides(
     return fresh_strides(shape, axis_order(facts, shape, operands))
 
 
+def like_strides(
+    facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...]
+) -> tuple[Size, ...]:
+    """Strides of a fresh array like another in order K: axes by the length of their strides, those
+    of stride 0 too (results of operators, :func:`k_strides`, leave these where they are)."""
+    if strides == c_strides(shape):
+        return strides
+    order: list[int] = []
+    for axis in range(len(shape)):
+        position = len(order)
+        while position and facts.less(
+            magnitude(facts, strides[order[position - 1]]), magnitude(facts, strides[axis])
+        ):
+            position -= 1
+        order.insert(position, axis)
+    return fresh_strides(shape, order)
+
+
 def coalesces(facts: Facts, outer: tuple[Size, Size], inner: tuple[Size, Size]) -> bool:
     """Whether two axes, (length, stride) each, are one run of memory (asked, so it may guard)."""
     return facts.equal(outer[1], inner[0] * inner[1])

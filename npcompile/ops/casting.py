@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.graph.ir import Node
-from npcompile.graph.layout import k_strides
+from npcompile.graph.layout import like_strides
 from npcompile.graph.types import (
     BOOL,
     PY_BOOL,
@@ -76,7 +76,7 @@ def _laid_out(ctx: Context, node: Node, dtype: np.dtype, order: Operand) -> Node
     type_ = node.type
     assert isinstance(type_, Array)
     if order == "K":
-        strides = k_strides(ctx.facts, type_.shape, [type_.strides])
+        strides = like_strides(ctx.facts, type_.shape, type_.strides)
     elif order == "C":
         strides = c_strides(type_.shape)
     elif order == "F":

@@ -72,7 +72,7 @@ def _like(ctx: Context, name: str, a: Operand, value: Operand, dtype: Operand, o
 
 def like_strides(ctx: Context, a: ArrayRef) -> tuple[Size, ...]:
     """Strides in K order of the array itself."""
-    return layout.k_strides(ctx.facts, a.shape, [a.strides])
+    return layout.like_strides(ctx.facts, a.shape, a.strides)
 
 
 for _name, _value in (("zeros", 0), ("ones", 1), ("empty", None)):

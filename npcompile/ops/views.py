@@ -104,7 +104,7 @@ def rollaxis(ctx: Context, a: Operand, axis: Operand, start: Operand = 0) -> Arr
 def copied(ctx: Context, ref: ArrayRef, order: str = "C") -> ArrayRef:
     """A fresh array; ``order`` C, or K as ``np.copy`` and results of operators have it."""
     if order == "K":
-        strides = layout.k_strides(ctx.facts, ref.shape, [ref.strides])
+        strides = layout.like_strides(ctx.facts, ref.shape, ref.strides)
     elif order == "F":
         strides = layout.fresh_strides(ref.shape, range(ref.ndim)[::-1])
     else:
