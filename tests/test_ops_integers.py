@@ -1,0 +1,36 @@
+"""NumPy's integer scalars that overflow wrap and warn, compiled too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import npcompile
+from tests.random_programs import difference, run
+
+FUNCTIONS = [
+    lambda a, k: a[0] + k,
+    lambda a, k: a[0] - k,
+    lambda a, k: a[0] * k,
+    lambda a, k: a[0] + a[1],
+    lambda a, k: a[0] - a[1],
+    lambda a, k: a[0] * a[1],
+]
+
+
+@pytest.mark.parametrize("dtype", list("bBhHiIlL"))
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_as_numpy(function: Any, dtype: str) -> None:
+    info = np.iinfo(dtype)
+    compiled = npcompile.jit(function)
+    warned = 0
+    for pair in ([info.max, 1], [info.max, info.max], [info.min, 1], [info.min, info.max], [3, 4]):
+        for k in (1, 2, 3):
+            given = {"a": np.array(pair, dtype), "k": k}
+            want, got = run(function, given), run(compiled, given)
+            assert not difference(got, want)
+            warned += bool(want.warned)
+    assert warned
+    assert compiled.cache_info().compiled == 1
