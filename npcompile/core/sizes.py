@@ -278,7 +278,7 @@ def substitute(size: Size, replace: Mapping[Symbol, Size]) -> Size:
 
 
 class Unhinted(Exception):
-    """A size has no value at tracing time."""
+    """A size has no value at tracing time, and nothing that is known decides a question of it."""
 
 
 def hint(size: Size) -> int:
@@ -290,6 +290,11 @@ def hint(size: Size) -> int:
         return s.hint
 
     return evaluate(size, value)
+
+
+def is_known(size: Size) -> bool:
+    """Whether the call being traced says what a size is."""
+    return isinstance(size, int) or all(s.hint is not None for s in symbols(size))
 
 
 def lower_bound(size: Size) -> int | None:
@@ -351,7 +356,10 @@ class Facts:
     """What is known about sizes while one function is traced.
 
     Every question is answered yes or no.  What is not proved is answered from the hints and kept
-    in ``guards``: the compiled code is valid where all of them hold.
+    in ``guards``: the compiled code is valid where all of them hold.  A size that only the run
+    can tell has no hint; then ``suppose``, if there is one, checks an answer in the middle of the
+    graph.  What checks have found is known from there to the end of their region (``here``,
+    ``apart``): whoever walks a graph learns it on the way and undoes it where a region ends.
     """
 
     guards: list[Predicate] = field(default_factory=list)
@@ -359,6 +367,10 @@ class Facts:
     bounds: dict[Size, int] = field(default_factory=dict)
     equals: dict[Size, Size] = field(default_factory=dict)  # what no symbol could be solved for
     ranges: dict[Symbol, tuple[Size, Size]] = field(default_factory=dict)  # of loop indices
+    here: list[tuple[Size, int]] = field(default_factory=list)  # sizes and their least values
+    apart: list[Size] = field(default_factory=list)  # sizes that are not 0
+    suppose: Callable[[Predicate], None] | None = None
+    _nominal: dict[Symbol, int] = field(default_factory=dict)
 
     def norm(self, size: Size) -> Size:
         """The size with symbols that are known to be equal to others replaced."""
@@ -367,13 +379,13 @@ class Facts:
         return self.equals.get(size, size) if self.equals else size
 
     def equal(self, a: Size, b: Size) -> bool:
-        return self.ask("==", a, b)
+        return self.choose("==", a, b)
 
     def less(self, a: Size, b: Size) -> bool:
-        return self.ask("<", a, b)
+        return self.choose("<", a, b)
 
     def at_most(self, a: Size, b: Size) -> bool:
-        return self.ask("<=", a, b)
+        return self.choose("<=", a, b)
 
     def prove(self, op: str, a: Size, b: Size) -> bool | None:
         """True or False where it follows from what is known, None where it is open."""
@@ -383,7 +395,9 @@ class Facts:
         low, high = self._low(gap), self._low(-gap)
         if op in ("==", "!="):
             apart = (low is not None and low > 0) or (high is not None and high > 0)
-            return (op == "!=") if apart else None
+            if apart or gap in self.apart:
+                return op == "!="
+            return (op == "==") if low == 0 == high else None
         strict = op == "<"
         if high is not None and (high > 0 if strict else high >= 0):
             return True
@@ -426,14 +440,29 @@ class Facts:
                 known.append(self._low_of(self.norm(least)))
         return max((low for low in known if low is not None), default=None)
 
-    def _low_of(self, size: Size) -> int | None:
+    def _low_of(self, size: Size, depth: int = 2) -> int | None:
         known = [b for b in (lower_bound(size), self.bounds.get(size)) if b is not None]
         if isinstance(size, Poly):
             constant = sum(c for atoms, c in size.terms if not atoms)
             rest = self.bounds.get(size - constant)
             if rest is not None:
                 known.append(rest + constant)
+            if self.here and depth:
+                known += self._low_by_others(size, depth)
         return max(known) if known else None
+
+    def _low_by_others(self, size: Poly, depth: int) -> Iterator[int]:
+        """Lower bounds of a size as a sum: a multiple of one whose bound is known, and the rest."""
+        terms = dict(size.terms)
+        for known, bound in (*self.here, *self.bounds.items()):
+            for atoms, coefficient in known.terms if isinstance(known, Poly) else ():
+                times, odd = divmod(terms.get(atoms, 0), coefficient) if atoms else (0, 0)
+                if times > 0 and not odd:
+                    rest = size - known * times
+                    low = rest if isinstance(rest, int) else self._low_of(rest, depth - 1)
+                    if low is not None:
+                        yield low + bound * times
+                    break
 
     def ask(self, op: str, a: Size, b: Size) -> bool:
         """Decide ``a op b``, guarding if need be; raises :class:`Unhinted` if nobody can tell."""
@@ -441,15 +470,61 @@ class Facts:
         if proved is not None:
             return proved
         left, right = self.norm(a), self.norm(b)
-        holds = Predicate(op, hint(left), hint(right)).holds(lambda s: 0)
-        predicate = Predicate(op, left, right)
-        if not holds:
-            opposite, swap = _NEGATED[op]
-            predicate = Predicate(opposite, *((right, left) if swap else (left, right)))
+        holds, predicate = _answer(op, left, right, hint)
         if predicate not in self.guards:
             self.guards.append(predicate)
             self._learn(predicate)
         return holds
+
+    def choose(self, op: str, a: Size, b: Size) -> bool:
+        """Decide ``a op b``; where only the run can tell, an answer is supposed and checked: that
+        of sizes of some hundreds, each another."""
+        try:
+            return self.ask(op, a, b)
+        except Unhinted:
+            if self.suppose is None:
+                raise
+        holds, predicate = _answer(op, self.norm(a), self.norm(b), self._typical)
+        self.suppose(predicate)
+        return holds
+
+    def must(self, op: str, a: Size, b: Size) -> bool:
+        """Whether ``a op b``: where only the run can tell, it is supposed to hold, and checked."""
+        try:
+            return self.ask(op, a, b)
+        except Unhinted:
+            if self.suppose is None:
+                raise
+        self.suppose(Predicate(op, self.norm(a), self.norm(b)))
+        return True
+
+    def _typical(self, size: Size) -> int:
+        def value(s: Symbol) -> int:
+            if s.hint is not None:
+                return s.hint
+            return self._nominal.setdefault(s, 500 + 7 * len(self._nominal))
+
+        return evaluate(size, value)
+
+    def mark(self) -> tuple[int, int]:
+        """A point to go back to by :meth:`undo`."""
+        return len(self.here), len(self.apart)
+
+    def undo(self, mark: tuple[int, int]) -> None:
+        """Forgets what was learned since a mark."""
+        del self.here[mark[0] :]
+        del self.apart[mark[1] :]
+
+    def learn(self, p: Predicate) -> None:
+        """Notes what a check has found."""
+        gap = self.norm(p.right) - self.norm(p.left)
+        if not isinstance(gap, Poly):
+            return
+        if p.op == "!=":
+            self.apart += (gap, -gap)
+            return
+        for size in (gap, -gap) if p.op == "==" else (gap,):
+            self.here.append(_bounded(size, int(p.op == "<")))
 
     def _learn(self, p: Predicate) -> None:
         if p.op == "==":
@@ -459,17 +534,34 @@ class Facts:
                 known = {name: other}
                 self.replaced = {k: substitute(v, known) for k, v in self.replaced.items()}
                 self.replaced[name] = other
+                self.here = [(substitute(size, known), low) for size, low in self.here]
+                self.apart = [substitute(size, known) for size in self.apart]
             elif isinstance(p.left, Poly):
                 self.equals[p.left] = p.right
             else:
                 self.equals[p.right] = p.left
         elif p.op in ("<", "<="):
-            gap = p.right - p.left  # gap >= 1 or gap >= 0
+            gap = p.right - p.left
             if isinstance(gap, Poly):
-                constant = sum(c for atoms, c in gap.terms if not atoms)
-                rest = gap - constant
-                bound = (1 if p.op == "<" else 0) - constant
+                rest, bound = _bounded(gap, int(p.op == "<"))
                 self.bounds[rest] = max(bound, self.bounds.get(rest, bound))
+
+
+def _answer(
+    op: str, left: Size, right: Size, value: Callable[[Size], int]
+) -> tuple[bool, Predicate]:
+    """Whether ``left op right`` by these values, and the predicate that holds."""
+    holds = Predicate(op, value(left), value(right)).holds(lambda s: 0)
+    if holds:
+        return True, Predicate(op, left, right)
+    opposite, swap = _NEGATED[op]
+    return False, Predicate(opposite, *((right, left) if swap else (left, right)))
+
+
+def _bounded(size: Size, least: int) -> tuple[Size, int]:
+    """A size without its constant, and its least value, where ``size >= least``."""
+    constant = sum(c for atoms, c in _poly(size).terms if not atoms)
+    return size - constant, least - constant
 
 
 def _solve(left: Size, right: Size) -> tuple[Symbol, Size] | None:

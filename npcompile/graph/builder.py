@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Facts, Poly, Size, Symbol, symbol
+from npcompile.core.sizes import Facts, Poly, Predicate, Size, Symbol, symbol
 from npcompile.graph import layout
 from npcompile.graph.ir import (
     EFFECTS,
@@ -27,6 +27,7 @@ from npcompile.graph.ir import (
 )
 from npcompile.graph.types import (
     BOOL,
+    INT,
     PY_INT,
     PYTHON,
     Array,
@@ -37,6 +38,8 @@ from npcompile.graph.types import (
     contiguous,
 )
 
+#: computed integers within this need no overflow checks
+SMALL = 2**53
 IMPURE = EFFECTS | {"param", "for_", "while_", "if_"}
 
 
@@ -46,6 +49,43 @@ class Carried(NamedTuple):
     init: Node
     param: Node
     next: Node
+
+
+class Mark(NamedTuple):
+    """How much there was of what a builder makes."""
+
+    nodes: int
+    interned: int
+    bound: int
+    passed: int
+    found: tuple[int, int]
+
+
+#: the primitive that compares as a predicate does
+COMPARISONS = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne"}
+_COMPARED = {name: op for op, name in COMPARISONS.items()}
+
+
+def learn(facts: Facts, holds: Node) -> None:
+    """Notes what is known of sizes after a check that passes."""
+    op = _COMPARED.get(holds.op)
+    if op is not None:
+        left, right = map(_counted, holds.args)
+        if left is not None and right is not None:
+            facts.learn(Predicate(op, left, right))
+
+
+def _counted(node: Node) -> Size | None:
+    if isinstance(node.attrs, SizeOf):
+        return node.attrs.size
+    if isinstance(node.attrs, Const) and node.dtype.kind == "i":
+        return int(node.attrs.value)  # type: ignore[arg-type]
+    return None
+
+
+def _shorten(entries: dict[Any, Any], count: int) -> None:
+    while len(entries) > count:
+        entries.popitem()
 
 
 class Builder:
@@ -63,6 +103,7 @@ class Builder:
         self.bound: dict[Symbol, Node] = {}  # symbols that are bound by nodes
         self.known: dict[Node, Size] = {}  # computed integers that are equal to a size
         self.closed: set[Symbol] = set()  # bound in regions that are finished
+        self.passed: dict[Node, None] = {}  # conditions of checks that were made on the way here
         self._interned: dict[tuple[object, ...], Node] = {}
         self._layouts: dict[tuple[object, ...], Array] = {}
         self._unique: dict[Type, Type] = {}  # equal types are one
@@ -104,13 +145,8 @@ class Builder:
 
     def known_size(self, node: Node) -> Size | None:
         """The size that an integer scalar is known to be equal to."""
-        if node.op == "size":
-            assert isinstance(node.attrs, SizeOf)
-            return node.attrs.size
-        if node.op == "const" and node.dtype.kind == "i":
-            assert isinstance(node.attrs, Const)
-            return int(node.attrs.value)  # type: ignore[arg-type]
-        return self.known.get(node)
+        found = _counted(node)
+        return self.known.get(node) if found is None else found
 
     def bind(self, size: Size, node: Node) -> Symbol:
         """From here on the lone symbol ``size`` stands for a node."""
@@ -121,19 +157,37 @@ class Builder:
         self.known[node] = size
         return name
 
-    def size_of(self, node: Node) -> Size:
-        """An integer scalar as a size; a computed one binds a fresh symbol."""
+    def size_of(self, node: Node, low: int | None = None) -> Size:
+        """An integer scalar, known to be at least ``low``, as a size; a computed one binds a
+        fresh symbol."""
         if node.op == "const":
             assert isinstance(node.attrs, Const)
             return int(node.attrs.value)  # type: ignore[arg-type]
         if node.op == "param" and node.type != PY_INT:  # a slot of its own holds the size
             node = self.emit("cast", (node,), None, PY_INT)
         found = self.known_size(node)
+        if found is None:
+            found = self._composed(node)
         if found is not None:
             return found
-        fresh = symbol(f"s{len(self.bound)}")
+        fresh = symbol(f"s{len(self.bound)}", low=low)
         self.bind(fresh, node)
         return fresh
+
+    def _composed(self, node: Node) -> Size | None:
+        """The size that an integer is by the sizes that it was computed from."""
+        if node.op == "cast" and node.dtype == INT and node.args[0].dtype.kind == "i":
+            return self.size_of(node.args[0])
+        if node.op not in ("add", "sub") or node.dtype != INT:
+            return None
+        left, right = map(self.known_size, node.args)
+        if left is None or right is None:
+            return None
+        made = left + right if node.op == "add" else left - right
+        ends = (left, right, made)
+        fits = all(self.facts.ensure("<=", -SMALL, n) and self.facts.ensure("<=", n, SMALL)
+                   for n in ends)
+        return made if fits else None
 
     def cast(self, node: Node, dtype: np.dtype | type | str) -> Node:
         """``node.astype(dtype)`` (unsafe casting), free if it has the dtype already."""
@@ -157,21 +211,27 @@ class Builder:
         assert holds.type in (Scalar(BOOL, "np"), Scalar(BOOL, "py")), holds.type
         if holds.op == "const" and isinstance(holds.attrs, Const) and bool(holds.attrs.value):
             return
+        if holds in self.passed:
+            return
         self.emit("check", (holds,), Check(reason, self.resume()), Nothing())
+        self.passed[holds] = None
+        learn(self.facts, holds)
 
     # -------------------------------------------------------------- trying
 
-    def mark(self) -> tuple[int, int, int]:
+    def mark(self) -> Mark:
         """A point to roll back to, while the same region is being built."""
-        return len(self.region.nodes), len(self._interned), len(self.bound)
+        return Mark(len(self.region.nodes), len(self._interned), len(self.bound),
+                    len(self.passed), self.facts.mark())
 
-    def rollback(self, mark: tuple[int, int, int]) -> None:
+    def rollback(self, mark: Mark) -> None:
         """Takes back every node emitted since ``mark``, those in nested regions too."""
-        nodes, interned, bound = mark
+        nodes, interned, bound, passed, found = mark
+        self.facts.undo(found)
+        _shorten(self.passed, passed)
         dropped = set(self.region.nodes[nodes:])
         del self.region.nodes[nodes:]
-        while len(self._interned) > interned:
-            self._interned.popitem()
+        _shorten(self._interned, interned)
         for name, node in list(self.bound.items())[bound:]:
             if node in dropped or name in self.closed:
                 del self.bound[name]
@@ -182,16 +242,17 @@ class Builder:
     @contextmanager
     def inside(self, region: Region) -> Iterator[None]:
         """Builds in a nested region; its nodes are not found again outside."""
-        outer, interned, bound = self.region, len(self._interned), len(self.bound)
+        outer, before = self.region, self.mark()
         self.region = region
         try:
             yield
         finally:
             self.region = outer
-            while len(self._interned) > interned:
-                self._interned.popitem()
+            self.facts.undo(before.found)
+            _shorten(self.passed, before.passed)
+            _shorten(self._interned, before.interned)
             inner = set(region.nodes) | set(region.params)
-            self.closed |= {s for s, n in list(self.bound.items())[bound:] if n in inner}
+            self.closed |= {s for s, n in list(self.bound.items())[before.bound :] if n in inner}
 
     def if_(self, condition: Node, then: Region, other: Region) -> list[Node]:
         """The results of the region that is taken; both yield the same types."""
@@ -247,7 +308,7 @@ class Builder:
         if not arrays:
             return Scalar(dtype, origin)  # type: ignore[arg-type]
         facts = self.facts  # what was found with fewer facts may be put more simply now
-        key = (dtype, len(facts.guards), len(facts.replaced),
+        key = (dtype, len(facts.guards), len(facts.replaced), *facts.mark(),
                *[(a.shape, a.strides) for a in arrays])
         found = self._layouts.get(key)
         if found is None:

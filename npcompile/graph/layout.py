@@ -10,12 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Facts, Size, hint, lower_bound
+from npcompile.core.sizes import (
+    Facts,
+    Size,
+    Unhinted,
+    divisor,
+    hint,
+    is_known,
+    lower_bound,
+)
 from npcompile.graph.types import c_strides
 
 
 def broadcast_shapes(facts: Facts, *shapes: tuple[Size, ...]) -> tuple[Size, ...]:
-    """NumPy's broadcasting of symbolic shapes; lengths not proved equal become guards."""
+    """NumPy's broadcasting of symbolic shapes; lengths not proved equal become guards,
+    or checks where only the run can tell."""
     ndim = max(map(len, shapes), default=0)
     out: list[Size] = [1] * ndim
     for shape in shapes:
@@ -25,17 +34,31 @@ def broadcast_shapes(facts: Facts, *shapes: tuple[Size, ...]) -> tuple[Size, ...
                 continue
             if have == 1:
                 out[axis] = size
-            elif hint(have) == hint(size):
-                facts.equal(have, size)
-                out[axis] = facts.norm(have)
-            elif hint(size) == 1:
+            elif _value(size) == 1 and _value(have) != 1:
                 facts.equal(size, 1)
-            elif hint(have) == 1:
+            elif _value(have) == 1 and _value(size) != 1:
                 facts.equal(have, 1)
                 out[axis] = size
+            elif facts.prove("==", have, size) is not False and _alike(have, size):
+                facts.must("==", have, size)
+                out[axis] = facts.norm(have)
             else:
                 raise refuse("broadcast", f"shapes {shapes} don't match: Python raises")
     return tuple(out)
+
+
+def _value(size: Size) -> int | None:
+    """The size in the call at hand, None if only the run can tell."""
+    try:
+        return hint(size)
+    except Unhinted:
+        return None
+
+
+def _alike(a: Size, b: Size) -> bool:
+    """Whether two sizes are the same in the call at hand, or may be."""
+    values = {_value(a), _value(b)}
+    return len(values) == 1 or None in values
 
 
 def broadcast_strides(
@@ -79,7 +102,7 @@ def axis_order(
             b = 0 if unit[inner] else facts.norm(strides[inner])
             if a == 0 or b == 0:
                 continue
-            if facts.at_most(magnitude(facts, b), magnitude(facts, a)):
+            if _reaches(facts, magnitude(facts, a), magnitude(facts, b)):
                 return True
             said = False
         return said
@@ -94,7 +117,22 @@ def axis_order(
             if verdict is False:
                 position = k
         order.insert(position, axis)
-    return tuple(reversed(order))
+    order.reverse()
+    if order != sorted(order):  # a single element has no order
+        for size in shape:
+            if not is_known(size):
+                facts.equal(size, 1)
+    return tuple(order)
+
+
+def _reaches(facts: Facts, outer: Size, inner: Size) -> bool:
+    """Whether one stride is at least as long as another.  A multiple is, unless an array is empty,
+    and then nothing lies anywhere."""
+    if not is_known(outer - inner) and isinstance(inner, int):
+        low = lower_bound(outer)
+        if low is not None and low >= 0 and divisor(outer) % inner == 0:
+            return True
+    return facts.at_most(inner, outer)
 
 
 def fresh_strides(shape: tuple[Size, ...], order: Sequence[int]) -> tuple[Size, ...]:

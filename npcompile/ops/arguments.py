@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from npcompile.core.sizes import Size, product, symbols
+from npcompile.core.sizes import Size, is_known, product
+from npcompile.graph.builder import COMPARISONS
 from npcompile.graph.ir import Const, Node, SizeOf, Window
 from npcompile.graph.types import BOOL, FLOAT, SUPPORTED, Scalar, contiguous
 from npcompile.ops.operands import ArrayRef, Context, Operand
@@ -237,24 +238,18 @@ def _check_fits(ctx: Context, node: Node, dtype: np.dtype[Any]) -> None:
 # ------------------------------------------------------------------ sizes and axes
 
 
-def known(size: Size) -> bool:
-    """Whether the call being traced says what a size is."""
-    return isinstance(size, int) or all(s.hint is not None for s in symbols(size))
-
-
 def require(ctx: Context, op: str, left: Size, right: Size, reason: str) -> None:
     """``left op right`` from here on: proved, guarded, or checked at run time."""
     holds = ctx.facts.prove(op, left, right)
-    if holds is None and known(left - right):
+    if holds is None and is_known(left - right):
         holds = ctx.facts.ask(op, left, right)
     elif holds is None and op in ("<", "<=") and ctx.facts.ensure(op, left, right):
         holds = True
     if holds is False:
         raise ctx.refuse("index", f"{reason}: Python raises")
     if holds is None:
-        name = {"<=": "le", "<": "lt", "==": "eq", "!=": "ne"}[op]
         pair = (ctx.builder.size(left), ctx.builder.size(right))
-        ctx.builder.check(ctx.builder.map(name, pair, BOOL), reason)
+        ctx.builder.check(ctx.builder.map(COMPARISONS[op], pair, BOOL), reason)
 
 
 def integer(ctx: Context, operand: Operand, what: str) -> Size:

@@ -37,10 +37,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from npcompile.core.sizes import Facts, Size, floordiv, hint, product
+from npcompile.core.sizes import Facts, Size, floordiv, hint, is_known, product
 from npcompile.graph import layout
 from npcompile.graph.ir import Number, Reduction
 from npcompile.graph.primitives import REDUCTIONS
+from npcompile.graph.types import Array as ArrayType
+from npcompile.graph.types import Type
 
 BUFFER = 8192  # elements that NumPy's iterator buffers; np.setbufsize is not followed
 Array = np.ndarray[Any, Any]
@@ -95,18 +97,36 @@ def plan(
     return Plan(found, "pairwise", flat, chunk)
 
 
+def is_canonical(attrs: Reduction) -> bool:
+    """Whether the order of a reduction shows in its bits."""
+    return attrs.kind in ("sum", "prod") and attrs.loop.kind in "fc"
+
+
+def ask_order(facts: Facts, type_: Type, attrs: Reduction) -> None:
+    """Asks what the order of a sum depends on, so that the answers hold where it is computed."""
+    assert isinstance(type_, ArrayType)
+    if is_canonical(attrs):
+        shape, strides = (tuple(map(facts.norm, s)) for s in (type_.shape, type_.strides))
+        plan(facts, shape, strides, attrs.axes, type_.dtype != attrs.loop)
+
+
 def _sorted_axes(
     facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...], reduced: frozenset[int]
 ) -> tuple[PlanAxis, ...]:
     """Axes of more than one element, slowest first, reduced neighbours merged."""
     if len(shape) == 1:
         return (PlanAxis(shape[0], strides[0], (0,), 0 in reduced),)
-    long = [axis for axis in range(len(shape)) if not facts.equal(shape[axis], 1)]
-    order = layout.axis_order(
+    long = [axis for axis in range(len(shape))
+            if not is_known(shape[axis]) or not facts.equal(shape[axis], 1)]
+    order = [long[k] for k in layout.axis_order(
         facts, tuple(shape[a] for a in long), [tuple(strides[a] for a in long)]
-    )
+    )]
+    for k, axis in enumerate(order):
+        last = axis in reduced and k == len(order) - 1 and order[k - 1] not in reduced
+        if k and not last and not is_known(shape[axis]) and facts.equal(shape[axis], 1):
+            raise AssertionError("a size that only the run can tell is not supposed to be 1")
     out: list[PlanAxis] = []
-    for axis in (long[k] for k in order):
+    for axis in order:
         new = PlanAxis(shape[axis], strides[axis], (axis,), axis in reduced)
         if out and out[-1].reduced and new.reduced:
             outer = out[-1]
@@ -134,7 +154,7 @@ def _runs(facts: Facts, axes: tuple[PlanAxis, ...], needs_cast: bool) -> tuple[i
     while flat < len(inner) and facts.less(size, BUFFER):
         core, size = size, size * inner[flat]
         flat += 1
-    return flat, core * floordiv(BUFFER, core)
+    return flat, 0 if core == 0 else core * floordiv(BUFFER, core)
 
 
 # ------------------------------------------------------------------ the reference

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from npcompile.core.sizes import Size, floordiv, largest, smallest
+from npcompile.core.sizes import Size, floordiv, is_known, largest, smallest
 from npcompile.graph.ir import HostCall, Node
 from npcompile.graph.layout import broadcast_shapes
-from npcompile.graph.types import BOOL, contiguous
+from npcompile.graph.types import BOOL, INT, contiguous
 from npcompile.ops import arguments
-from npcompile.ops.arguments import known, require
+from npcompile.ops.arguments import require
 from npcompile.ops.operands import ArrayRef, Context, Operand
 
 
@@ -203,7 +203,7 @@ def position(ctx: Context, item: Operand, n: Size) -> Size:
 def _negative(ctx: Context, i: Size) -> bool | None:
     """Whether an index is negative; None if only the run can tell."""
     proved = ctx.facts.prove("<", i, 0)
-    if proved is None and known(i):
+    if proved is None and is_known(i):
         return ctx.facts.ask("<", i, 0)
     if proved is None and ctx.facts.ensure("<=", 0, i):
         return False
@@ -224,28 +224,44 @@ def _wrapped(ctx: Context, i: Size, n: Size, reason: str) -> Size:
     return b.size_of(node)
 
 
-def bounds(ctx: Context, item: slice, n: Size) -> tuple[Size, Size, int]:
+def bounds(ctx: Context, item: slice, n: Size) -> tuple[Size, Size, Size]:
     """``slice.indices`` for an axis of length ``n``: first position, count, step."""
-    step = 1 if item.step is None else arguments.static_int(ctx, item.step, "slice")
-    if step == 0:
-        raise ctx.refuse("slice", "a step of 0: Python raises")
-    given = [None if end is None else arguments.integer(ctx, end, "slice")
-             for end in (item.start, item.stop)]
-    if step > 0:
+    step, *given = [None if part is None else arguments.integer(ctx, part, "slice")
+                    for part in (item.step, item.start, item.stop)]
+    step = 1 if step is None else step
+    if _forwards(ctx, step):
         start, stop = _forward(ctx, given[0], given[1], n)
-        gap = stop - start
-    else:
-        start, stop = _backward(ctx, given[0], given[1], n)
-        gap = start - stop
-    count = floordiv(gap + (abs(step) - 1), abs(step)) if abs(step) > 1 else gap
-    return start, count, step
+        return start, _steps(ctx, stop - start, step), step
+    start, stop = _backward(ctx, given[0], given[1], n)
+    return start, _steps(ctx, start - stop, -step), step
+
+
+def _forwards(ctx: Context, step: Size) -> bool:
+    """The sign of a slice's step, which is not 0."""
+    if ctx.facts.prove("==", step, 0) or (is_known(step) and ctx.facts.ask("==", step, 0)):
+        raise ctx.refuse("slice", "a step of 0: Python raises")
+    if ctx.facts.prove("<", step, 0):
+        return False
+    return ctx.facts.must("<", 0, step) if not is_known(step) else ctx.facts.ask("<", 0, step)
+
+
+def _steps(ctx: Context, gap: Size, pace: Size) -> Size:
+    """How many steps of a positive length begin in a gap, which is not negative."""
+    if pace == 1:
+        return gap
+    count = floordiv(gap + (pace - 1), pace)
+    if isinstance(pace, int) or is_known(count):
+        return count
+    b = ctx.builder
+    pair = b.size(gap + (pace - 1)), b.size(pace)
+    return b.size_of(b.map("int_div", pair, INT, origin="py"), 0)
 
 
 def _forward(ctx: Context, start: Size | None, stop: Size | None, n: Size) -> tuple[Size, Size]:
     """Ends of a slice with a positive step, ``0 <= start <= stop <= n``."""
     first = 0 if start is None else _from_front(ctx, start, n)
     last = n if stop is None else _from_front(ctx, stop, n)
-    if not (known(first) and known(last) and known(n)):
+    if not (is_known(first) and is_known(last) and is_known(n)):
         return _checked(ctx, first, last, n)
     if _at_most(ctx, first, last) and _at_most(ctx, 0, first) and _at_most(ctx, last, n):
         return first, last
@@ -257,7 +273,7 @@ def _backward(ctx: Context, start: Size | None, stop: Size | None, n: Size) -> t
     """Ends of a slice with a negative step, ``n - 1 >= start >= stop >= -1``."""
     first = n - 1 if start is None else _from_front(ctx, start, n)
     last = -1 if stop is None else _from_front(ctx, stop, n)
-    if not (known(first) and known(last) and known(n)):
+    if not (is_known(first) and is_known(last) and is_known(n)):
         if start is None and stop is None:
             return first, last
         require(ctx, "<=", -1, last, "a slice is cut off at the array's end")

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.core.sizes import Size, mod
+from npcompile.core.sizes import Size, is_known, mod
 from npcompile.graph import layout
 from npcompile.graph.types import SUPPORTED
 from npcompile.ops import arguments, views
-from npcompile.ops.arguments import as_array, axis_in, dtype_of, known, program, static, view
+from npcompile.ops.arguments import as_array, axis_in, dtype_of, program, static, view
 from npcompile.ops.creation import filled, like_strides
 from npcompile.ops.indexing import setitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
@@ -209,7 +209,7 @@ def tile(ctx: Context, A: Operand, reps: Operand) -> ArrayRef:
 
 def _turn(ctx: Context, shift: Size, n: Size) -> Size:
     """``shift % n``, as simple as the sizes at hand allow."""
-    if not known(shift - n):
+    if not is_known(shift - n):
         return mod(shift, n)
     for candidate in (shift, shift + n):
         if ctx.facts.at_most(0, candidate) and ctx.facts.less(candidate, n):
@@ -231,12 +231,12 @@ def roll(ctx: Context, a: Operand, shift: Operand, axis: Operand = None) -> Arra
         place = axis_in(ctx, which, ref.ndim, "roll")
         turns[place] = turns.get(place, 0) + arguments.integer(ctx, by, "roll")
     out = filled(ctx, ref.shape, None, ref.dtype, like_strides(ctx, ref))
-    if any(known(n) and ctx.facts.equal(n, 0) for n in ref.shape):
+    if any(is_known(n) and ctx.facts.equal(n, 0) for n in ref.shape):
         return out
     parts = []
     for place, n in enumerate(ref.shape):
         turn = _turn(ctx, turns.get(place, 0), n)
-        still = known(turn) and ctx.facts.equal(turn, 0)
+        still = is_known(turn) and ctx.facts.equal(turn, 0)
         # (first of the source, first of the result, count)
         parts.append([(0, 0, n)] if still else [(0, turn, n - turn), (n - turn, 0, turn)])
     for corner in combinations(*parts):

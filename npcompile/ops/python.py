@@ -602,4 +602,4 @@ def _positive(ctx: Context, size: Size) -> bool:
         hint(size)
     except Unhinted:
         return False
-    return ctx.facts.less(0, size)
+    return ctx.facts.ask("<", 0, size)

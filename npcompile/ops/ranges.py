@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.core.sizes import Size, floordiv, largest
+from npcompile.core.sizes import Size, floordiv, is_known, largest
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, INT, PY_FLOAT, PY_INT
 from npcompile.ops import arguments, views
-from npcompile.ops.arguments import as_array, dtype_of, known, program, shape_of, static_int, truth
+from npcompile.ops.arguments import as_array, dtype_of, program, shape_of, static_int, truth
 from npcompile.ops.creation import CREATION, filled
 from npcompile.ops.indexing import setitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
@@ -51,7 +51,7 @@ def _steps(ctx: Context, start: Size, stop: Size, step: Size) -> Size:
     if ctx.facts.equal(step, 0):
         raise ctx.refuse("arange", "a step of 0: Python raises")
     gap, pace = (stop - start, step) if ctx.facts.less(0, step) else (start - stop, -step)
-    if ctx.facts.prove("<=", 0, gap) is None and not known(gap):
+    if ctx.facts.prove("<=", 0, gap) is None and not is_known(gap):
         gap = largest(gap, 0)
     elif not ctx.facts.at_most(0, gap):
         return 0

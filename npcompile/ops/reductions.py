@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.core.sizes import Size
+from npcompile.core.sizes import Size, is_known
 from npcompile.graph import layout
 from npcompile.graph.ir import Node, Reduction
 from npcompile.graph.types import BOOL, INT, SUPPORTED, Array, Scalar, Type, contiguous
-from npcompile.ops import arguments
+from npcompile.ops import arguments, canonical
 from npcompile.ops.arguments import as_array, axes_in, dtype_of, truth
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import Kind, Op, define
@@ -41,6 +41,8 @@ def reduce_node(ctx: Context, array: Node, kind: str, axes: tuple[int, ...], kee
     dtype = INT if index else loop
     args = (array,) if initial is None else (array, initial)
     attrs = Reduction(kind, axes, keepdims, loop)
+    if not all(map(is_known, array.shape)):
+        canonical.ask_order(ctx.facts, array.type, attrs)  # later nothing can be checked
     return ctx.builder.emit("reduce", args, attrs, _type(ctx, array, axes, keepdims, dtype, index))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from npcompile.core.sizes import Size, floordiv, hint, largest, mod, smallest
-from npcompile.ops.arguments import as_array, axes_in, axis_in, known, program, static_int, view
+from npcompile.core.sizes import Size, floordiv, hint, is_known, largest, mod, smallest
+from npcompile.ops.arguments import as_array, axes_in, axis_in, program, static_int, view
 from npcompile.ops.indexing import getitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.reductions import SUM, reduce_with
@@ -75,7 +75,7 @@ def diagonal_of(ctx: Context, ref: ArrayRef, offset: int, axes: tuple[int, int])
     i, j = axes
     rows, columns = ref.shape[i], ref.shape[j]
     rows, columns = (rows, columns - offset) if offset >= 0 else (rows + offset, columns)
-    if known(rows - columns):
+    if is_known(rows - columns):
         count = rows if ctx.facts.at_most(rows, columns) else columns
         count = count if ctx.facts.at_most(0, count) else 0
     else:

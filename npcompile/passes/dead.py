@@ -13,7 +13,9 @@ from npcompile.graph.ir import (
     Region,
     SizeOf,
     Tree,
+    ViewOf,
     Window,
+    leaves,
     result_nodes,
 )
 from npcompile.graph.primitives import PRIMITIVES
@@ -65,7 +67,7 @@ def _may_flag(node: Node) -> bool:
 
 def needed(graph: Graph) -> list[Node]:
     """What is seen of a graph: results, parameters written, effects."""
-    seen = [*result_nodes(graph.result), *graph.finals.values(), *graph.region.results]
+    seen = [*_held(graph, graph.result), *graph.finals.values(), *graph.region.results]
     return seen + [node for node in graph.region.nodes if node.op in ("check", "host_call")]
 
 
@@ -83,7 +85,7 @@ def reach(graph: Graph, roots: list[Node], resumed: bool = True) -> set[Node]:
             work += _needed(region)
         if resumed and isinstance(node.attrs, Check):
             for tree in _resumed(node.attrs):
-                work += result_nodes(tree)
+                work += _held(graph, tree)
         if graph.bound:
             work += [graph.bound[name] for name in _symbols(node) if name in graph.bound]
     return live
@@ -100,6 +102,16 @@ def _resumed(check: Check) -> Iterator[Tree]:
     for frame in check.resume.frames:
         yield from (tree for _, tree in frame.local)
         yield from frame.stack
+
+
+def _held(graph: Graph, tree: Tree) -> Iterator[Node]:
+    """What the results in a tree need, the computed sizes of views too."""
+    yield from result_nodes(tree)
+    for leaf in leaves(tree):
+        if isinstance(leaf, ViewOf):
+            window = leaf.window
+            for size in (window.offset, *window.shape, *window.strides):
+                yield from (graph.bound[s] for s in symbols(size) if s in graph.bound)
 
 
 def _symbols(node: Node) -> Iterator[Symbol]:

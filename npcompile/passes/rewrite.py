@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from npcompile.graph.builder import Builder
+from npcompile.graph.builder import Builder, learn
 from npcompile.graph.ir import (
     Check,
     Const,
@@ -48,12 +48,13 @@ class _Rewriter:
         )
 
     def region(self, old: Region) -> Region:
-        builder = Builder(self.graph.facts)
+        builder, before = Builder(self.graph.facts), self.graph.facts.mark()
         self.new.update((param, param) for param in old.params)
         builder.region.params = list(old.params)
         for node in old.nodes:
             self.new[node] = self.node(builder, node)
         builder.region.results = [self.new[node] for node in old.results]
+        self.graph.facts.undo(before)
         return builder.region
 
     def node(self, builder: Builder, node: Node) -> Node:
@@ -70,6 +71,7 @@ class _Rewriter:
         if isinstance(node.attrs, Check):
             if isinstance(args[0].attrs, Const) and args[0].attrs.value:
                 return args[0]  # it always holds
+            learn(builder.facts, args[0])
             resume = self.resume(node.attrs.resume)
             return builder.emit("check", args, Check(node.attrs.reason, resume), node.type)
         found = self.rule(builder, node, args)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import cast
 
 from npcompile.core.config import Config
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Unhinted
-from npcompile.graph.ir import Graph, Node, Region
+from npcompile.core.sizes import Facts, Unhinted
+from npcompile.graph.builder import learn
+from npcompile.graph.ir import Graph, Reduction, Region
+from npcompile.ops.canonical import ask_order
 from npcompile.passes.normalise import normalise
 from npcompile.program.ir import Program
 from npcompile.schedule.finish import finish
-from npcompile.schedule.reductions import ask_order
 from npcompile.schedule.scheduler import Scheduler
 
 
@@ -42,14 +43,17 @@ def schedule(graph: Graph, config: Config | None = None) -> Program:
 def _ask(graph: Graph) -> Graph:
     """The graph in the normal names of its sizes once the orders of all sums are known."""
     known = len(graph.facts.guards)
-    for node in _all(graph.region):
-        if node.op == "reduce":
-            ask_order(graph.facts, node)
+    _orders(graph.facts, graph.region)
     return normalise(graph) if len(graph.facts.guards) > known else graph
 
 
-def _all(region: Region) -> Iterator[Node]:
+def _orders(facts: Facts, region: Region) -> None:
+    before = facts.mark()
     for node in region.nodes:
-        yield node
+        if node.op == "reduce":
+            ask_order(facts, node.args[0].type, cast(Reduction, node.attrs))
+        elif node.op == "check":
+            learn(facts, node.args[0])
         for inner in node.regions:
-            yield from _all(inner)
+            _orders(facts, inner)
+    facts.undo(before)

@@ -16,7 +16,7 @@ from npcompile.graph.ir import Const, Node, Number, Reduction
 from npcompile.graph.layout import fresh_strides
 from npcompile.graph.primitives import REDUCTIONS
 from npcompile.graph.types import Array
-from npcompile.ops.canonical import plan
+from npcompile.ops.canonical import is_canonical, plan
 from npcompile.program.ir import Apply
 from npcompile.schedule.memory import weight
 from npcompile.schedule.nest import Fold, Nest
@@ -38,21 +38,6 @@ class Order:
     chunk: Size = 0
     packed: bool = False  # whether runs span axes that are no single run of memory
     any: bool = False  # whether every order gives the same bits
-
-
-def ask_order(facts: Facts, node: Node) -> None:
-    """Asks what the order of a sum depends on, so that the answers hold from the start."""
-    attrs = cast(Reduction, node.attrs)
-    type_ = node.args[0].type
-    assert isinstance(type_, Array)
-    if _is_canonical(attrs):
-        casts = type_.dtype != attrs.loop
-        plan(facts, _norm(facts, type_.shape), _norm(facts, type_.strides), attrs.axes, casts)
-
-
-def _is_canonical(attrs: Reduction) -> bool:
-    """Whether the order of a reduction shows in its bits."""
-    return attrs.kind in ("sum", "prod") and attrs.loop.kind in "fc"
 
 
 def _norm(facts: Facts, sizes: tuple[Size, ...]) -> tuple[Size, ...]:
@@ -111,7 +96,7 @@ def _order(s: Scheduler, operand: Node, attrs: Reduction) -> Order:
     assert isinstance(operand.type, Array)
     strides = _norm(s.facts, operand.type.strides)
     shape = _norm(s.facts, operand.type.shape)
-    if _is_canonical(attrs):
+    if is_canonical(attrs):
         if place is not None and _norm(s.facts, place.strides) != strides:
             raise refuse(attrs.kind, "of an array whose copy is laid out in another way",
                          operand.line)

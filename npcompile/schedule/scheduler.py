@@ -18,6 +18,7 @@ import numpy as np
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Facts, Size
 from npcompile.graph import layout
+from npcompile.graph.builder import learn
 from npcompile.graph.ir import Const as ConstAttrs
 from npcompile.graph.ir import (
     Get,
@@ -78,7 +79,9 @@ class Scheduler:
         for node in self.graph.params:
             if node in self.binds:
                 self.bind(node)
+        found = self.facts.mark()
         self.walk(self.graph.region)
+        self.facts.undo(found)
         self.now = END
 
     def walk(self, region: Region) -> None:
@@ -94,12 +97,13 @@ class Scheduler:
     @contextmanager
     def aside(self, steps: list[Step]) -> Iterator[None]:
         """Schedules into other steps; what they compute is unknown afterwards."""
-        before = self.steps, self.place, self.live
+        before, found = (self.steps, self.place, self.live), self.facts.mark()
         self.steps, self.place, self.live = steps, dict(self.place), dict(self.live)
         try:
             yield
         finally:
             self.steps, self.place, self.live = before
+            self.facts.undo(found)
 
     # ------------------------------------------------------------------ memories
 
@@ -209,6 +213,7 @@ class Scheduler:
 
     def _check(self, node: Node) -> None:
         check(self, node)
+        learn(self.facts, node.args[0])
 
     def bind(self, node: Node) -> None:
         """From here on a symbol stands for a computed number."""

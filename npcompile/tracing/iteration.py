@@ -87,7 +87,7 @@ def items(t: Tracer, value: Value, exactly: int = -1) -> tuple[Value, ...]:
     iterator = begin(t, value)
     count = length(t, iterator)
     if count is None and exactly >= 0 and isinstance(value, ArrayRef):
-        count = exactly if t.facts.equal(value.shape[0], exactly) else None
+        count = exactly if t.facts.must("==", value.shape[0], exactly) else None
     if count is None:
         raise t.refuse("unpacking", "of as many items as only the run knows")
     return tuple(item(t, iterator, k) for k in range(count))

@@ -11,7 +11,7 @@ from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.sizes import Facts
-from npcompile.graph.builder import Builder
+from npcompile.graph.builder import COMPARISONS, Builder
 from npcompile.graph.ir import (
     Const,
     Graph,
@@ -22,7 +22,7 @@ from npcompile.graph.ir import (
     Tree,
     Window,
 )
-from npcompile.graph.types import PY_INT, Array
+from npcompile.graph.types import BOOL, PY_INT, Array
 from npcompile.ops.operands import ArrayRef, Cell, Operand
 from npcompile.tracing import control, handlers, making, results
 from npcompile.tracing.bytecode import RETURN, Code, analyse
@@ -55,7 +55,7 @@ class Tracer:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self.builder = Builder(Facts())
+        self.builder = Builder(Facts(suppose=self._suppose))
         self.builder.resume = self.resume
         self.root = self.builder.region
         self.trees = results.Trees(self)
@@ -221,6 +221,12 @@ class Tracer:
         if not known:
             raise self.refuse(what, "depends on data that only the run knows")
         return held
+
+    def _suppose(self, predicate: sizes.Predicate) -> None:
+        """Leaves where an answer about sizes that only the run can tell does not hold."""
+        pair = [self.builder.size(size) for size in (predicate.left, predicate.right)]
+        holds = self.builder.map(COMPARISONS[predicate.op], pair, BOOL)
+        self.builder.check(holds, f"sizes are not as supposed: {predicate!r}")
 
     def _pin(self, node: Node) -> tuple[bool, int]:
         """Makes an integer static, by its value in this call."""
@@ -401,6 +407,8 @@ def _trace(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> 
     returned = tracer.enter(frame)
     tracer.frames.append(frame)
     result: Tree = tracer.trees.result(returned)
+    tracer.facts.suppose = None
+    tracer.facts.undo((0, 0))
     finals = {
         cell.param: version
         for cell, version in frame.state.cells.items()

@@ -62,9 +62,9 @@ def turns(t: Tracer, iterator: Iterator) -> Turns:
 def is_positive(t: Tracer, step: Size) -> bool:
     """The sign of a step that is not 0; refuses one that only the run knows."""
     try:
-        if t.facts.equal(step, 0):
+        if t.facts.ask("==", step, 0):
             raise t.refuse("range", "a step of 0: Python raises")
-        return t.facts.less(0, step)
+        return t.facts.ask("<", 0, step)
     except Unhinted:
         raise t.refuse("range", "has a step whose sign only the run knows") from None
 
@@ -125,7 +125,7 @@ def length(t: Tracer, it: Iterator) -> Size:
 
 def _smaller(t: Tracer, a: Size, b: Size) -> Size:
     try:
-        return a if t.facts.at_most(a, b) else b
+        return a if t.facts.ask("<=", a, b) else b
     except Unhinted:
         return smallest(a, b)
 
