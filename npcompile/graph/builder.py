@@ -177,7 +177,8 @@ class Builder:
     def _composed(self, node: Node) -> Size | None:
         """The size that an integer is by the sizes that it was computed from."""
         if node.op == "cast" and node.dtype == INT and node.args[0].dtype.kind == "i":
-            return self.size_of(node.args[0])
+            whole = node.args[0]
+            return None if whole.op == "param" else self.size_of(whole)
         if node.op not in ("add", "sub") or node.dtype != INT:
             return None
         left, right = map(self.known_size, node.args)
