@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import npcompile
 from npcompile.core.sizes import symbol
 from npcompile.graph.primitives import REDUCTIONS
 from npcompile.graph.types import c_strides
@@ -195,3 +196,14 @@ def test_threads_change_no_bit(kind, target):
             alone(a, expected)
             together(a, out)
             assert same(out, expected), (kind, dtype, n)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "c8"])
+def test_leaves_side_by_side(dtype):
+    """Sums around all lengths where four leaves are summed at a time."""
+    compiled = npcompile.jit(lambda a: a.sum())
+    numbers = np.random.default_rng(2).standard_normal(4200)
+    numbers = (numbers + 1j * numbers[::-1]).astype(dtype) if dtype[0] == "c" else numbers
+    for length in (*range(120, 560, 3), *range(900, 1100, 7), 2047, 2048, 4099):
+        a = numbers[:length].astype(dtype)
+        assert same(compiled(a), a.sum()), length

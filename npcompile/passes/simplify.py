@@ -101,6 +101,21 @@ def _unit(position: int, unit: float) -> Rule:
     return rule
 
 
+def _by_power_of_two(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+    """A quotient as a product with the inverse, which is exact: the very same bits and flags."""
+    dividend, divisor = args
+    if not isinstance(divisor.attrs, Const) or node.dtype.kind != "f":
+        return None
+    value = divisor.dtype.type(divisor.attrs.value)
+    with np.errstate(all="ignore"):
+        inverse, limits = divisor.dtype.type(1) / value, np.finfo(divisor.dtype)
+    if abs(np.frexp(value)[0]) != 0.5 or not limits.tiny <= abs(inverse) <= limits.max:
+        return None
+    assert isinstance(divisor.type, Scalar)
+    factor = builder.const(inverse, divisor.type)
+    return builder.emit("mul", (dividend, factor), None, node.type)
+
+
 def _first(*rules: Rule) -> Rule:
     def rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
         for candidate in rules:
@@ -118,6 +133,6 @@ _RULES: dict[str, Rule] = {
     "imag": _part(1),
     "where": _where,
     "mul": _first(_unit(0, 1), _unit(1, 1)),
-    "div": _unit(1, 1),
+    "div": _first(_unit(1, 1), _by_power_of_two),
     "sub": _unit(1, 0),
 }

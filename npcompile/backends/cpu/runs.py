@@ -22,6 +22,7 @@ from npcompile.backends.cpu.text import Function, Value, i64, vector_literal
 from npcompile.program.ir import Apply, Kernel, Reduce
 
 UNROLLED = 4  # vectors with their own partial results, where the order does not show
+LIGHT = 12  # operations of what is summed up to which four leaves are summed at a time
 
 
 def write(scope: Scope, reduce: Reduce, parts: Parts, lanes: Lanes) -> None:
@@ -154,10 +155,14 @@ class Forest:
         kept = [[f.alloca(v.type) for v in state] for state in of_folds]
         save(f, flatten(of_folds), flatten(kept))
         save(f, [f.binary("sub", end, begin), begin, i64(0)], [self.length, self.at, self.depth])
-        names = {n: f.name_for(n) for n in ("descend", "split", "leaf", "ascend", "up", "node",
-                                            "right", "done")}
+        names = {n: f.name_for(n) for n in ("descend", "split", "deeper", "four", "leaf", "ascend",
+                                            "up", "node", "right", "done")}
         f.jump(names["descend"])
         self._descend(names)
+        if self._takes_four():
+            f.label(names["four"])
+            self._four_leaves()
+            f.jump(names["ascend"])
         f.label(names["leaf"])
         now = shaped(restore(f, flatten(of_folds), flatten(kept)), of_folds)
         save(f, flatten(self._leaf(now)), flatten(kept))
@@ -177,9 +182,15 @@ class Forest:
         length = f.load(self.length, "i64")
         f.branch(f.icmp("slt", i64(self.leaf), length), names["split"], names["leaf"])
         f.label(names["split"])
-        half = f.binary("and", f.binary("lshr", length, i64(1)), i64(-self.lanes))
+        half, other = self._halves(length)
+        if self._takes_four():
+            largest = self._halves(other)[1]
+            exactly = f.binary("and", f.icmp("slt", i64(self.leaf), half),
+                               f.icmp("sle", largest, i64(self.leaf)))
+            f.branch(exactly, names["four"], names["deeper"])
+            f.label(names["deeper"])
         depth = f.load(self.depth, "i64")
-        f.store(f.binary("sub", length, half), f.offset(self.pending, "i64", depth))
+        f.store(other, f.offset(self.pending, "i64", depth))
         save(f, [f.binary("add", depth, i64(1)), half], [self.depth, self.length])
         f.jump(names["descend"])
 
@@ -205,6 +216,84 @@ class Forest:
                 f.store(p, f.offset(room, p.elem, top))
         save(f, [i64(0), right], [slot, self.length])
         f.jump(names["descend"])
+
+    def _halves(self, length: Value) -> tuple[Value, Value]:
+        """Lengths of the two parts of a node; the second is the longer one."""
+        f = self.f
+        half = f.binary("and", f.binary("lshr", length, i64(1)), i64(-self.lanes))
+        return half, f.binary("sub", length, half)
+
+    # ------------------------------------------------------------------ four leaves at a time
+
+    def _takes_four(self) -> bool:
+        """Whether nothing but sums is made, so that leaves can be summed side by side."""
+        kernel = self.scope.plan.kernel
+        operations = sum(isinstance(v, Apply) for v in kernel.values)
+        return (not self.run.folds and not kernel.stores and len(self.run.trees) <= 2
+                and operations <= LIGHT)
+
+    def _four_leaves(self) -> None:
+        """Sums a node of four leaves into ``parts``.  The first leaf is the shortest; the two in
+        the middle are as long or a vector longer, and the last one has what is left over."""
+        f, lanes, trees = self.f, self.lanes, self.run.trees
+        begin, length = f.load(self.at, "i64"), f.load(self.length, "i64")
+        end = f.binary("add", begin, length)
+        f.store(end, self.at)
+        lengths = [part for half in self._halves(length) for part in self._halves(half)]
+        starts = [begin]
+        for part in lengths[:3]:
+            starts.append(f.binary("add", starts[-1], part))
+        sums = [list(tree.zero(lanes)) for _ in starts for tree in trees]
+        with f.loop(i64(0), lengths[0], lanes, flatten(sums)) as loop:
+            now = groups(shaped(loop.carried, sums), len(trees))
+            loop.next = flatten([
+                state for start, states in zip(starts, now, strict=True)
+                for state in self._add_vector(f.binary("add", start, loop.index), states)
+            ])
+        leaves = groups(shaped(loop.results, sums), len(trees))
+        for k in (1, 2):
+            at = f.binary("add", starts[k], lengths[0])
+            longer = f.splat(f.icmp("slt", lengths[0], lengths[k]), lanes)
+            leaves[k] = self._add_vector(at, leaves[k], longer)
+        at = f.binary("add", starts[3], lengths[0])
+        whole = f.binary("add", starts[3], f.binary("and", lengths[3], i64(-lanes)))
+        with f.loop(at, whole, lanes, flatten(leaves[3])) as rest:
+            rest.next = flatten(self._add_vector(rest.index, shaped(rest.carried, leaves[3])))
+        leaves[3] = shaped(rest.results, leaves[3])
+        totals = [
+            tree.fold_four([tuple(leaf[k]) for leaf in leaves]) for k, tree in enumerate(trees)
+        ]
+        lasts = self._tail([list(total[3]) for total in totals], whole, end)
+        for tree, (a, b, c, _), d in zip(trees, totals, lasts, strict=True):
+            self._store_part(tree, tree.add(tree.add(a, b), tree.add(c, tuple(d))))
+
+    def _add_vector(self, index: Value, states: list[State], counts: Value | None = None
+                    ) -> list[State]:
+        """Adds a vector of values to partial sums, or nothing."""
+        f, lanes = self.f, self.lanes
+        inside, made = self.scope.enter(index, lanes), []
+        for tree, state in zip(self.run.trees, states, strict=True):
+            parts = tree.widen(inside.operand(tree.reduce.value, lanes))
+            if counts is not None:
+                nothing = tree.zero(lanes)
+                parts = tuple(f.select(counts, p, n) for p, n in zip(parts, nothing, strict=True))
+            made.append(list(tree.add(tuple(state), parts)))
+        return made
+
+    def _tail(self, totals: list[State], whole: Value, end: Value) -> list[State]:
+        """Adds what is left over after whole vectors, one after the other."""
+        f, lanes = self.f, self.lanes
+        with f.loop(whole, end, lanes, flatten(totals)) as rest:
+            inside = self.scope.enter(rest.index, lanes, f.binary("sub", end, rest.index))
+            now, mask = shaped(rest.carried, totals), inside.lanes.mask
+            assert mask is not None
+            rest.next = flatten([
+                list(tree.add_rest(tuple(s), inside.operand(tree.reduce.value, lanes), mask))
+                for tree, s in zip(self.run.trees, now, strict=True)
+            ])
+        return shaped(rest.results, totals)
+
+    # ------------------------------------------------------------------ one leaf
 
     def _leaf(self, states: list[State]) -> list[State]:
         """Sums the next leaf into ``parts``; the folds take its values in passing."""

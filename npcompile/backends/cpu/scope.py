@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from npcompile.backends.cpu import access, scalar
+from npcompile.backends.cpu import access, quotients, scalar
 from npcompile.backends.cpu.access import Address, Lanes, Place
 from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.quotients import Divisor
 from npcompile.backends.cpu.scalar import Parts, component
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.text import Function, Value, literal, vector_literal
@@ -46,6 +47,10 @@ class Plan:
         self.depth = [max((position[a] for a in axes), default=0) for axes in self.axes_of]
         self.owner = self._owners()
         self.widened = self._widened()
+        self.divisors: frozenset[int] = frozenset()
+        if lanes > 1 and target.width >= 32:  # which have fused multiplication
+            varies = [self.vector(position) for position in range(len(kernel.values))]
+            self.divisors = quotients.divisors(kernel, varies)
         places = [(v.buffer, v.at) for v in kernel.values if isinstance(v, Load)]
         places += [(s.buffer, s.at) for s in kernel.stores]
         places += [(r.buffer, r.at) for r in kernel.reductions]
@@ -121,6 +126,7 @@ class Scope:
     pointers: dict[Address, Value] = field(default_factory=dict)
     values: dict[int, Parts] = field(default_factory=dict)
     wide: dict[int, Parts] = field(default_factory=dict)
+    divisors: dict[int, Divisor] = field(default_factory=dict)
 
     @staticmethod
     def outermost(plan: Plan, f: Function, slots: Slots) -> Scope:
@@ -160,7 +166,7 @@ class Scope:
                 pointers[address] = self.f.offset(pointer, unit, distance)
         scope = replace(self, depth=self.depth + 1, lanes=inside, pointers=pointers,
                         index={**self.index, axis: index}, values=dict(self.values),
-                        wide=dict(self.wide))
+                        wide=dict(self.wide), divisors=dict(self.divisors))
         scope._evaluate()
         return scope
 
@@ -181,6 +187,9 @@ class Scope:
             self.values[position] = parts
             if position in self.plan.widened:
                 self.wide[position] = tuple(self.f.splat(p, self.plan.lanes) for p in parts)
+            if position in self.plan.divisors:
+                self.divisors[position] = quotients.divisor(
+                    self.f, value.dtype, parts[0], self.plan.lanes)
 
     def _rare(self, position: int) -> Parts:
         """A ``where`` that computes its first choice only if some lane takes it."""
@@ -215,6 +224,8 @@ class Scope:
                 return (self._axis_index(axis, count),)
             case SizeValue(size):
                 return (self.sizes(size),)
+            case Apply("div", (a, b)) if count == self.plan.lanes and b in self.divisors:
+                return (quotients.divide(self.f, self.operand(a, count)[0], self.divisors[b]),)
             case Apply(op, args, dtype, table):
                 operands = [self.operand(a, count) for a in args]
                 dtypes = [self.plan.kernel.values[a].dtype for a in args]
