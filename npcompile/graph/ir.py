@@ -52,6 +52,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Union
 
 import numpy as np
@@ -325,9 +326,14 @@ RANGE_ITERATOR, ARRAY_ITERATOR = type(iter(range(0))), type(iter(np.empty(0)))
 
 def rest(kind: Any, items: list[Any]) -> Any:
     """The iterator that an :class:`Items` of an iterator class stands for: over the items of a
-    tuple or list, or what is left of a range, an array, a ``zip`` or an ``enumerate``."""
+    tuple or list, or what is left of a range, an array, a ``zip``, an ``enumerate`` or indices."""
     if kind in (zip, enumerate):
         return kind(*items)
+    if kind in (np.ndindex, np.ndenumerate):
+        first, held = items
+        indices = kind(held)
+        next(islice(indices, first, first), None)
+        return indices
     if kind is RANGE_ITERATOR:
         return iter(range(*items))
     if kind is ARRAY_ITERATOR:

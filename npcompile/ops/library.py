@@ -13,7 +13,7 @@ from npcompile.core.sizes import Size
 from npcompile.graph.ir import HostCall
 from npcompile.graph.types import SUPPORTED, contiguous
 from npcompile.ops import arguments, views
-from npcompile.ops.arguments import as_array, axis_in, program
+from npcompile.ops.arguments import as_array, axis_in, program, static
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import import_path
 
@@ -27,26 +27,42 @@ def _call(
     what = path.partition(":")[2]
     if not views.is_contiguous(ctx, x):
         raise ctx.refuse(what, "of an array that is not C-contiguous")
-    with np.errstate(all="ignore"):
-        dtype = import_path(path)(np.ones((2,) * x.ndim, x.dtype), **statics).dtype
+    try:
+        with np.errstate(all="ignore"):
+            dtype = import_path(path)(np.ones((2,) * x.ndim, x.dtype), **statics).dtype
+    except (TypeError, ValueError) as error:
+        raise ctx.refuse(what, f"{error}: Python raises") from None
     if dtype.char not in SUPPORTED:
         raise ctx.refuse(what, f"a result of dtype {dtype}")
     call = HostCall(path, statics=tuple(statics.items()))
     return ctx.host_call(call, (x,), contiguous(dtype, shape))
 
 
-@program(LIBRARY, "sort")
-def sort(ctx: Context, a: Operand, axis: Operand = -1) -> Operand:
-    """A sorted copy."""
+def _sorting(ctx: Context, name: str, a: Operand, axis: Operand, **options: Operand) -> ArrayRef:
+    """``kind=`` and ``stable=``: a stable order is one, others are NumPy's to choose."""
     x = as_array(ctx, a)
-    return _call(ctx, "numpy:sort", x, x.shape, axis=axis_in(ctx, axis, x.ndim, "sort"))
+    if axis is None:
+        x, axis = views.ravel(ctx, x), -1
+    known = {key: static(value) for key, value in options.items() if value is not None}
+    if not all(isinstance(value, (str, bool)) for value in known.values()):
+        raise ctx.refuse(name, "an option that is not known")
+    return _call(ctx, f"numpy:{name}", x, x.shape, axis=axis_in(ctx, axis, x.ndim, name), **known)
+
+
+@program(LIBRARY, "sort")
+def sort(
+    ctx: Context, a: Operand, axis: Operand = -1, kind: Operand = None, *, stable: Operand = None
+) -> Operand:
+    """A sorted copy."""
+    return _sorting(ctx, "sort", a, axis, kind=kind, stable=stable)
 
 
 @program(LIBRARY, "argsort", "numpy:ndarray.argsort")
-def argsort(ctx: Context, a: Operand, axis: Operand = -1) -> Operand:
+def argsort(
+    ctx: Context, a: Operand, axis: Operand = -1, kind: Operand = None, *, stable: Operand = None
+) -> Operand:
     """The indices that would sort an array."""
-    x = as_array(ctx, a)
-    return _call(ctx, "numpy:argsort", x, x.shape, axis=axis_in(ctx, axis, x.ndim, "argsort"))
+    return _sorting(ctx, "argsort", a, axis, kind=kind, stable=stable)
 
 
 def _scan(ctx: Context, name: str, a: Operand, axis: Operand) -> Operand:

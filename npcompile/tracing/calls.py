@@ -280,6 +280,8 @@ def _call_object(
 ) -> Value:
     from npcompile.tracing.functions import FUNCTIONS, executable
 
+    if getattr(held, "__objclass__", None) is np.ufunc and args and isinstance(args[0], Static):
+        held, args = getattr(args[0].value, held.__name__), args[1:]  # of one ufunc
     special = FUNCTIONS.get(held) if hashable(held) else None
     if special is not None:
         found = special(t, args, kwargs)

@@ -10,6 +10,7 @@ import numpy as np
 
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_BOOL
+from npcompile.ops import arguments
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import attributes, calls, containers, iteration
 from npcompile.tracing.bytecode import VERSION
@@ -218,6 +219,22 @@ def _reversed(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 @rule(map)
 def _map(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return _iterator(t, "map", args[0], *(iteration.begin(t, v) for v in args[1:]))
+
+
+@rule(np.ndindex)
+def _ndindex(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if len(args) == 1 and python_class(args[0]) in (tuple, list):
+        args = iteration.items(t, args[0])
+    for n in args:
+        arguments.length(t, t.operand(n), "ndindex")
+    return _iterator(t, "ndindex", Static(0), Sequence(args))
+
+
+@rule(np.ndenumerate)
+def _ndenumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if len(args) != 1 or not isinstance(args[0], ArrayRef):
+        raise t.refuse("ndenumerate", "of what is no array")
+    return _iterator(t, "ndenumerate", Static(0), args[0])
 
 
 @rule(filter)

@@ -177,6 +177,19 @@ def _range_item(t: Tracer, it: Iterator, k: int) -> Value:
     raise t.refuse("range", "of a length that depends on data")
 
 
+def _grid_length(t: Tracer, it: Iterator) -> int | None:
+    from npcompile.tracing import turns
+
+    size = t.facts.norm(turns.length(t, replace(it, position=0)))
+    return size if isinstance(size, int) else None
+
+
+def _grid_item(t: Tracer, it: Iterator, k: int) -> Value:
+    from npcompile.tracing import turns
+
+    return turns.item(t, replace(it, position=0), k)
+
+
 #: what the views of a dictionary show of an item
 VIEWS: dict[str, Callable[[Any, Value], Value]] = {
     "keys": lambda key, value: Static(key),
@@ -213,6 +226,8 @@ KINDS: dict[str, Kind] = {
     "enumerate": Kind(_first_length, _enumerated),
     "reversed": Kind(_first_length, _reversed),
     "map": Kind(_shortest, _mapped),
+    "ndindex": Kind(_grid_length, _grid_item),
+    "ndenumerate": Kind(_grid_length, _grid_item),
     "lost": Kind(_unknown, _range_item),  # nobody knows where it stands
 }
 

@@ -112,9 +112,7 @@ def advance(t: Tracer, frame: Frame, iterator: Iterator) -> Exits | None:
             return nonempty(t, frame, header, state, iterator)
         state.stack.pop()
         return Exits({last.target: state})
-    if not turns.small(t, over.start):
-        raise t.refuse("range", "begins with a large number")
-    item, _ = over.item(t.builder.size(over.start), over.start)
+    item, _ = over.item(turns.first(t, iterator, over), over.start)
     state.stack[-1] = replace(iterator, position=iterator.position + 1, nonempty=False)
     state.stack.append(item)
     return Exits({last.after: state})

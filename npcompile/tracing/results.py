@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from npcompile.core.errors import Refused
 from npcompile.graph import ir
 from npcompile.graph.ir import (
@@ -42,6 +44,7 @@ RANGE_ITERATOR = type(iter(range(0)))
 #: iterators that stand where a turn of a loop has left them
 _POSITIONS: dict[str, type] = {
     "range": ir.RANGE_ITERATOR, "array": ir.ARRAY_ITERATOR, "zip": zip, "enumerate": enumerate,
+    "ndindex": np.ndindex, "ndenumerate": np.ndenumerate,
 }
 
 

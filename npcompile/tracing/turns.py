@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from npcompile.core.sizes import Size, Unhinted, floordiv, largest, smallest
+from npcompile.core.sizes import Size, Unhinted, floordiv, largest, mod, product, smallest
 from npcompile.graph.ir import Node
 from npcompile.ops import arguments, indexing
 from npcompile.ops.operands import ArrayRef
+from npcompile.tracing.escapes import as_number
 from npcompile.tracing.values import Iterator, Sequence, Static, Value
 
 if TYPE_CHECKING:
@@ -57,6 +58,20 @@ def turns(t: Tracer, iterator: Iterator) -> Turns:
 
     ends = (start, stop - 1) if rising else (stop + 1, start)
     return Turns(start, stop, step, *ends, number)
+
+
+def first(t: Tracer, iterator: Iterator, over: Turns) -> Node:
+    """The index of the first turn, as a number that may be large."""
+    from npcompile.tracing import calls
+
+    if iterator.kind != "range" or small(t, over.start):
+        return t.builder.size(over.start)
+    number = calls.record(t, int, (iterator.parts[0],))
+    for _ in range(iterator.position):
+        number = calls.binary(t, "+", number, iterator.parts[2])
+    found = as_number(t, number)
+    assert found is not None
+    return found
 
 
 def is_positive(t: Tracer, step: Size) -> bool:
@@ -120,6 +135,9 @@ def length(t: Tracer, it: Iterator) -> Size:
             for count in counts[1:]:
                 shortest = _smaller(t, shortest, count)
             return shortest
+        case "ndindex" | "ndenumerate":
+            first, dims = _grid(t, it)
+            return product(dims) - first
     raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
 
 
@@ -154,6 +172,8 @@ def item(t: Tracer, it: Iterator, k: Size) -> Value:
             return Sequence((_counted(t, it.parts[1], k), item(t, inner[0], k)))
         case "reversed" if inner[0].kind == "array" and not inner[0].position:
             return t.operate(indexing.getitem, _flipped(inner[0]), t.builder.size(k))
+        case "ndindex" | "ndenumerate":
+            return _cell(t, it, k)
     raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
 
 
@@ -176,7 +196,34 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
             return Iterator("zip", tuple(after(t, part, k) for part in inner))
         case "enumerate":
             return Iterator("enumerate", (after(t, inner[0], k), _counted(t, it.parts[1], k)))
+        case "ndindex" | "ndenumerate":
+            first, _ = _grid(t, it)
+            return Iterator(it.kind, (t.builder.size(first + k), *it.parts[1:]))
     raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
+
+
+def _grid(t: Tracer, it: Iterator) -> tuple[Size, tuple[Size, ...]]:
+    """Where an iterator over indices begins, in row-major order, and the lengths of the axes."""
+    first = arguments.integer(t, t.operand(it.parts[0]), "ndindex")
+    held = it.parts[1]
+    if isinstance(held, ArrayRef):
+        return first, held.shape
+    assert isinstance(held, Sequence)
+    return first, tuple(arguments.integer(t, t.operand(n), "ndindex") for n in held.items)
+
+
+def _cell(t: Tracer, it: Iterator, k: Size) -> Value:
+    """The indices of the element that is ``k`` places behind the iterator's beginning."""
+    first, dims = _grid(t, it)
+    rest, found = first + k, list[Size]()
+    for n in reversed(dims[1:]):
+        found.append(mod(rest, n))
+        rest = floordiv(rest, n)
+    found += [rest] if dims else []
+    indices = Sequence(tuple(map(t.builder.size, reversed(found))))
+    if it.kind == "ndindex":
+        return indices
+    return Sequence((indices, t.operate(indexing.getitem, it.parts[1], indices)))
 
 
 def _counted(t: Tracer, start: Value, k: Size) -> Value:

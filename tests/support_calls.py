@@ -1,0 +1,22 @@
+"""Calls of a function compiled and plain, compared."""
+
+from __future__ import annotations
+
+import copy
+
+from npcompile import jit
+from tests.random_programs import difference, run
+
+BACKENDS = ("cpu", "reference")
+
+
+def alike(function, *calls, captured=True, backends=BACKENDS):
+    """Results, exceptions, warnings and changed arguments of each call, on each backend."""
+    for backend in backends:
+        compiled = jit(function, backend=backend, fullgraph=captured)
+        for args in calls:
+            got, want = (
+                run(call, {str(i): x for i, x in enumerate(copy.deepcopy(args))})
+                for call in (compiled, function)
+            )
+            assert not difference(got, want), f"{backend}{args}: {difference(got, want)}"

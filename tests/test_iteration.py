@@ -1,0 +1,126 @@
+"""Loops over ranges, indices, slices whose ends and steps only the run knows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.support_calls import alike
+
+R = np.random.default_rng(5)
+A = R.random((3, 4))
+V = R.random(9)
+
+
+def test_range_that_begins_with_an_item():
+    def f(p, x):
+        y = np.zeros(len(p) - 1)
+        for i in range(len(p) - 1):
+            total = 0.0
+            for k in range(p[i], p[i + 1]):
+                total += x[k]
+            y[i] = total
+        return y
+
+    alike(f, (np.array([0, 2, 2, 5]), V), (np.array([3, 1, 9, 11]), V))
+
+
+def test_items_of_a_range_of_large_numbers():
+    def f(p):
+        last = 0
+        for k in range(p[0], p[1]):
+            last = k + k
+        return last
+
+    alike(f, (np.array([5, 9]),), (np.array([5, 5]),), (np.array([2**62 - 1, 2**62 + 2]),))
+
+
+def test_slices_by_a_loop_index():
+    def f(n):
+        prime = np.ones(n + 1, dtype=bool)
+        prime[:2] = False
+        for i in range(2, int(n**0.5) + 1):
+            if prime[i]:
+                prime[i * i :: i] = False
+        return prime
+
+    alike(f, (50,), (3,), (1000,))
+
+
+def test_slices_with_steps_of_any_sign():
+    def f(a, i, j, k):
+        s = 0.0
+        for n in range(3):
+            s += a[i + n : j : k].sum()
+        return s, a[i:j:k]
+
+    alike(f, (V, 1, 8, 2), (V, 8, 1, -2), (V, 0, 100, 1), (V, 2, 5, 0), captured=False)
+
+
+def test_slices_with_steps_from_data():
+    def f(a, steps):
+        s = 0.0
+        for step in steps:
+            a[::step] += 1.0
+            s += a[1::step].sum()
+        return s
+
+    alike(f, (V, np.array([1, 2, 5])), (V, np.array([3, -2, 1])), (V, np.array([3, 0, 1])))
+
+
+def test_indices():
+    def f(a):
+        s = 0.0
+        for i, j in np.ndindex(a.shape):
+            s += a[i, j] * i
+        for index in np.ndindex(*a.shape[::-1]):
+            s += index[0] * 2 - index[1]
+        for (i, j), v in np.ndenumerate(a):
+            s += v * i - j
+        return s
+
+    alike(f, (A,), (A[:, :0],), (A.T,), (A[::-1, ::2],))
+
+
+def test_static_indices():
+    def f():
+        found = [i * j for i, j in np.ndindex(2, 3)]
+        for index in np.ndindex():
+            found.append(len(index))
+        return found, list(np.ndenumerate(np.eye(2)))
+
+    alike(f, ())
+
+
+def test_leaving_in_the_middle_of_indices():
+    def f(a, d):
+        c = 0
+        for i, j in np.ndindex(a.shape):
+            a[i, j] = i * 10 + j
+            c += 7 // int(d[i])
+        for index, v in np.ndenumerate(a):
+            a[index] = v + c
+            c += 7 // int(d[index[1]])
+        return c
+
+    alike(f, (A, np.array([5, 2, 4, 1])), (A, np.array([5, 2, 0, 1])), (A, np.array([5, 2, 1, 0])))
+
+
+def test_methods_of_ufuncs():
+    def f(i, x):
+        return np.add.outer(i, i), np.subtract.outer(x, i), np.add.reduce(x)
+
+    alike(f, (np.arange(5), V))
+
+
+def test_kinds_of_sorting():
+    def f(x):
+        return np.argsort(x, kind="stable"), np.sort(x, kind="mergesort"), x.argsort(stable=True)
+
+    alike(f, (V,))
+
+
+def test_unknown_kinds_of_sorting():
+    def f(x):
+        return np.sort(x, kind="none")
+
+    alike(f, (V,), captured=False)
