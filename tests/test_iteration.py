@@ -84,9 +84,10 @@ def test_indices():
 def test_static_indices():
     def f():
         found = [i * j for i, j in np.ndindex(2, 3)]
+        count = 0
         for index in np.ndindex():
-            found.append(len(index))
-        return found, list(np.ndenumerate(np.eye(2)))
+            count += 1 + len(index)
+        return found, count, list(np.ndenumerate(np.eye(2)))
 
     alike(f, ())
 
@@ -124,3 +125,17 @@ def test_unknown_kinds_of_sorting():
         return np.sort(x, kind="none")
 
     alike(f, (V,), captured=False)
+
+
+def test_the_variables_of_a_turn_that_raises():
+    def f(a, n, i):
+        m = int(a[3] > 1)
+        a[0] = 2.0
+        for j in range(i % 3, n):
+            m += int(a[j])
+            for k in range(n, -1, -1):
+                m += k
+                raise ValueError(m)
+        return m
+
+    alike(f, (V, 3, 3), (V, 3, 2), (V, 1, 2))

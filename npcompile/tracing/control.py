@@ -73,7 +73,7 @@ def _one_of(
     condition = joins.selects(t, exits.selector, target)
     counts = (t.writes, t.visible)
     stand(t, frame, target, exits.states[target])
-    taken = Arm(target, frame.state, Exits({target: frame.state}), counts)
+    taken = Arm(target, frame.state, Exits({target: frame.state.copy()}), counts)
     passed = Arm(RETURN, frame.state, Exits(rest, exits.selector), counts)
     _enter(t, frame, taken, own, counts)
     if not taken.exits.states:
