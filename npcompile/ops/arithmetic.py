@@ -86,7 +86,20 @@ ufunc("square", loops("x->x", NUMBERS),
       data=Ufunc(prepare=_no_reversed_singles), doc="x * x")
 ufunc("reciprocal", loops("x->x", FLOATS + COMPLEX),
       by_kind(f=lambda x: 1.0 / x, c=cx.creciprocal), doc="1 / x")
-ufunc("sqrt", loops("x->x", FLOATS), sqrt, doc="The square root, correctly rounded.")
+
+
+def elsewhere(name: str) -> Program:
+    """The program of a record that belongs to the special functions."""
+
+    def run(*args: Expr) -> Expr:
+        found: Expr = OPERATORS[name].lower(*args)  # type: ignore[operator, misc]
+        return found
+
+    return run
+
+
+ufunc("sqrt", loops("x->x", FLOATS + COMPLEX), by_kind(f=sqrt, c=elsewhere("sqrt.complex")),
+      ulp=dict.fromkeys(COMPLEX, 2.0), doc="The square root; of reals correctly rounded.")
 
 
 # ------------------------------------------------------------------ // %
@@ -144,10 +157,7 @@ ufunc("divmod", loops("xx->xx", REAL), None, data=Ufunc(("floor_divide", "remain
 # ------------------------------------------------------------------ magnitude and sign
 
 
-def hypot(x: Expr, y: Expr) -> Expr:
-    """The record's program: it belongs to the special functions."""
-    found: Expr = OPERATORS["hypot"].lower(x, y)  # type: ignore[operator, misc]
-    return found
+hypot = elsewhere("hypot")
 
 
 def _needs_hypot(ctx: Context, nodes: tuple[Node, ...]) -> None:
@@ -248,10 +258,7 @@ def _int_power(base: Expr, exponent: Expr) -> Expr:
     return const(1, base) if result is None else result
 
 
-def pow_(base: Expr, exponent: Expr) -> Expr:
-    """The record's program: it belongs to the special functions."""
-    found: Expr = OPERATORS["pow"].lower(base, exponent)  # type: ignore[operator, misc]
-    return found
+pow_ = elsewhere("pow")
 
 
 def _float_power(base: Expr, exponent: Expr) -> Expr:
@@ -263,7 +270,7 @@ def _float_power(base: Expr, exponent: Expr) -> Expr:
     if value in (0.5, 1.0, 2.0):
         chosen: Expr = sqrt(base) if value == 0.5 else base if value == 1.0 else base * base
         return chosen
-    found = pow_(base, exponent)
+    found: Expr = pow_(base, exponent)
     if isinstance(exponent.node.type, Scalar):
         # NumPy takes the root where one exponent serves all elements; they differ at two points
         root = exponent == 0.5
@@ -272,8 +279,8 @@ def _float_power(base: Expr, exponent: Expr) -> Expr:
     return found
 
 
-ufunc("power", loops("xx->x", REAL), by_kind(iu=_int_power, f=_float_power),
-      data=Ufunc(prepare=_check_exponents), ulp={"e": 1.0, "f": 1.0, "d": 1.0},
+ufunc("power", loops("xx->x", NUMBERS), by_kind(iu=_int_power, f=_float_power, c=pow_),
+      data=Ufunc(prepare=_check_exponents), ulp={"e": 1.0, "f": 1.0, "d": 1.0, "F": 8.0, "D": 8.0},
       doc="x1 ** x2; exponents -1, 0, 0.5, 1 and 2 are exact.")
 
 part("scalar_power", loops("xx->x", FLOATS), "operator:pow", pow_,

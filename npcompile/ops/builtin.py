@@ -32,7 +32,10 @@ def abs_(ctx: Context, x: Operand, /) -> Operand:
         return run(ctx, "absolute", x)
     node = as_node(ctx, x, "abs")
     if node.dtype.kind == "c":
-        raise ctx.refuse("abs", "of a Python complex number")
+        made = ctx.builder.map("absolute", (node,), np.float64, origin="py")
+        finite = ctx.builder.map("isfinite", (made,), BOOL)
+        ctx.builder.check(finite, "the magnitude of a complex number is not finite")
+        return made
     if node.dtype.kind == "f":
         return ctx.builder.map("abs", (node,), node.dtype, origin="py")
     node = py_scalar(ctx, node, PY_INT)

@@ -52,8 +52,9 @@ def _mixed(same: Program, signed_first: Program, unsigned_first: Program) -> Pro
     return run
 
 
-_LESS = by_kind(b=lambda x, y: ~x & y, iuf=lambda x, y: x < y, c=cx.cless)
-_LESS_EQUAL = by_kind(b=lambda x, y: ~x | y, iuf=lambda x, y: x <= y, c=cx.cless_equal)
+_LESS = by_kind(b=lambda x, y: ~x & y, iuf=lambda x, y: x < y, c=cx.ordered(cx.cless))
+_LESS_EQUAL = by_kind(b=lambda x, y: ~x | y, iuf=lambda x, y: x <= y,
+                      c=cx.ordered(cx.cless_equal))
 _EQUAL = by_kind(biuf=lambda x, y: x == y, c=cx.cequal)
 _UNEQUAL = by_kind(biuf=lambda x, y: x != y, c=lambda x, y: ~cx.cequal(x, y))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from npcompile.graph.expression import Expr, complex_, const, fma, imag, real, rint, where
@@ -32,6 +34,12 @@ def parts(z: Expr) -> tuple[Expr, Expr]:
     return real(z), imag(z)
 
 
+def invalid(condition: Expr, value: Expr) -> Expr:
+    """A real value, NaN where a condition holds, which raises the invalid flag there."""
+    wild = where(condition, const(float("inf"), value), 0.0)
+    return where(condition, wild - wild, value)
+
+
 def cadd(x: Expr, y: Expr) -> Expr:
     return complex_(real(x) + real(y), imag(x) + imag(y))
 
@@ -59,17 +67,20 @@ def cmul_plain(x: Expr, y: Expr) -> Expr:
 def cdiv(x: Expr, y: Expr) -> Expr:
     """Smith's method as NumPy has it (R. L. Smith, Algorithm 116, CACM 5, 1962)."""
     (a, b), (c, d) = parts(x), parts(y)
+    c = invalid((c != c) | (d != d), c)  # NumPy's loop compares them
     wide = abs(c) >= abs(d)
     big, small = where(wide, c, d), where(wide, d, c)
     zero = (abs(c) == 0) & (abs(d) == 0)
     ratio = small / where(zero, 1.0, big)
     scale = 1.0 / (where(zero, 1.0, big) + small * ratio)
+    nothing = where(zero, 0.0, const(1.0, c))  # other lanes must not divide by zero
+    at_0, at_0_im = a / nothing, b / nothing
+    a, b = where(zero, 0.0, a), where(zero, 0.0, b)
     first, second = where(wide, a, b), where(wide, b, a)
     re = (first + second * ratio) * scale
     cross = where(wide, b - a * ratio, b * ratio - a)
     im = cross * scale
-    nothing = where(zero, 0.0, const(1.0, c))  # other lanes must not divide by zero
-    return complex_(where(zero, a / nothing, re), where(zero, b / nothing, im))
+    return complex_(where(zero, at_0, re), where(zero, at_0_im, im))
 
 
 def cdiv_python(x: Expr, y: Expr) -> Expr:
@@ -86,6 +97,7 @@ def cdiv_python(x: Expr, y: Expr) -> Expr:
 
 def creciprocal(z: Expr) -> Expr:
     c, d = parts(z)
+    c = invalid((c != c) | (d != d), c)
     wide = abs(d) <= abs(c)
     big, small = where(wide, c, d), where(wide, d, c)
     ratio = small / big
@@ -103,6 +115,17 @@ def cless(x: Expr, y: Expr) -> Expr:
 def cless_equal(x: Expr, y: Expr) -> Expr:
     (a, b), (c, d) = parts(x), parts(y)
     return ((a < c) & (b == b) & (d == d)) | ((a == c) & (b <= d))
+
+
+def ordered(less: Callable[[Expr, Expr], Expr]) -> Callable[[Expr, Expr], Expr]:
+    """A comparison as NumPy's loops have it: NaN among what they look at is invalid."""
+
+    def run(x: Expr, y: Expr) -> Expr:
+        (a, b), (c, d) = parts(x), parts(y)
+        nan = (a != a) | (c != c) | ((a == c) & ((b != b) | (d != d)))
+        return less(x, y) & (invalid(nan, const(0.0, a)) == 0.0)
+
+    return run
 
 
 def cequal(x: Expr, y: Expr) -> Expr:

@@ -97,8 +97,8 @@ def binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
 
 def _array_power(ctx: Context, a: Operand, b: Operand) -> tuple[str, tuple[Operand, ...]]:
     """The ufunc that ``a ** b`` of arrays is: some exponents of Python's have their own."""
-    exponent = _known(b) if is_python(b) else None
     kind = a.dtype.kind if isinstance(a, ArrayRef) else ""
+    exponent = _exponent(ctx, b, kind) if is_python(b) else None
     if kind == "b" and is_python(b) and exponent is None:
         raise ctx.refuse("**", "of bool by an int that decides the dtype")
     if type(exponent) is int and exponent == 2 and kind:
@@ -108,6 +108,21 @@ def _array_power(ctx: Context, a: Operand, b: Operand) -> tuple[str, tuple[Opera
     if type(exponent) is float and exponent == 0.5 and kind in ("f", "c"):
         return "sqrt", (a,)
     return "power", (a, b)
+
+
+def _exponent(ctx: Context, x: Operand, kind: str) -> Any:
+    """A Python exponent if it is known; if not, it is asked whether it is one of those that have
+    a function of their own."""
+    size = _size(x)
+    if kind in ("f", "c") and size is not None:
+        for whole in (2, -1):
+            if ctx.facts.ask("==", size, whole):
+                return whole
+    elif kind == "c" and isinstance(x, Node) and _known(x) is None:
+        specials = {"i": (2, -1), "f": (0.5,)}.get(x.dtype.kind, ())
+        for special in specials:
+            check(ctx, "ne", x, ctx.builder.const(special), "an exponent with its own function")
+    return _known(x)
 
 
 def no_sequences(ctx: Context, symbol: str, *operands: Operand) -> None:
@@ -192,7 +207,7 @@ def _scalar_binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand
         x.like(0) if x.weak else x.like for x in (left, right)))  # type: ignore[operator]
     if dtype.kind == "c" and symbol in ("*", "**"):
         if symbol == "**":
-            raise ctx.refuse("**", "of complex scalars")
+            return run(ctx, "power", a, b)
         nodes = [n if isinstance(n, Node) else ctx.builder.const(n)
                  for n in (left.value, right.value)]
         return run(ctx, "scalar_multiply", *(_as(ctx, n, dtype) for n in nodes))
@@ -452,6 +467,27 @@ def _magnitude(ctx: Context, x: Node) -> Node:
     return ctx.builder.map("abs", (x,), x.dtype)
 
 
+def _complex_power(ctx: Context, x: Node, y: Node) -> Node:
+    """CPython's products for small whole exponents that are known."""
+    exponent = _known(y)
+    whole = exponent is not None and exponent.imag == 0 and exponent.real == int(exponent.real)
+    if not whole or abs(exponent.real) > 100:
+        raise ctx.refuse("**", "of complex numbers by an exponent that is not whole and known")
+    b, n = ctx.builder, int(exponent.real)
+    one = _emit(ctx, "cast", PY_COMPLEX, b.const(1.0))
+    made, factor = one, x
+    for bit in range(abs(n).bit_length()):
+        if abs(n) >> bit & 1:
+            made = _emit(ctx, "scalar_multiply", PY_COMPLEX, made, factor)
+        factor = _emit(ctx, "scalar_multiply", PY_COMPLEX, factor, factor)
+    if n < 0:
+        _not_zero(ctx, made)
+        made = _emit(ctx, "python_divide", PY_COMPLEX, one, made)
+    finite = b.map("isinf", (made,), BOOL)
+    b.check(b.map("bit_not", (finite,), BOOL), "a complex power that overflows")
+    return made
+
+
 def _complex_operation(name: str) -> Rule:
     return lambda ctx, x, y: _emit(ctx, name, PY_COMPLEX, x, y)
 
@@ -470,6 +506,7 @@ _COMPLEX: dict[str, Rule] = {
     "-": _complex_operation("subtract"),
     "*": _complex_operation("scalar_multiply"),
     "/": _dividing("python_divide", PY_COMPLEX),
+    "**": _complex_power,
 }
 
 

@@ -10,6 +10,8 @@ needs no care.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from npcompile.graph.expression import (
     Expr,
     cast,
@@ -65,6 +67,32 @@ def tan(x: Expr) -> Expr:
 
 
 Pair = tuple[Expr, Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """Sine and cosine of one angle, each as a large and a small part and the bits to flip."""
+
+    sine: Pair
+    cosine: Pair
+    sine_sign: Expr
+    cosine_sign: Expr
+
+
+def turned(x: Expr, f: Format) -> Turned:
+    """Sine and cosine, their signs apart so that zeros keep them."""
+    quadrant, r, low = reduce(abs(x), f)
+    sine, cosine = sine_cosine(r, low, f)
+    odd = (quadrant & 1) != 0
+    first = where(odd, cosine[0], sine[0]), where(odd, cosine[1], sine[1])
+    second = where(odd, sine[0], cosine[0]), where(odd, sine[1], cosine[1])
+    sign, other = quadrant << f.sign_shift - 1, (quadrant + 1) << f.sign_shift - 1
+    return Turned(first, second, (sign ^ to_bits(x)) & sign_bit(f), other & sign_bit(f))
+
+
+def with_sign(x: Expr, sign: Expr) -> Expr:
+    """A number, negated where the sign's bit is set."""
+    return from_bits(to_bits(x) ^ sign)
 
 
 def sine_cosine(r: Expr, low: Expr, f: Format, precise: bool = False) -> tuple[Pair, Pair]:

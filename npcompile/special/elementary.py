@@ -6,7 +6,9 @@ from functools import partial
 
 import numpy as np
 
+from npcompile.ops.complexes import is_complex
 from npcompile.ops.elementwise import (
+    COMPLEX,
     ELEMENTWISE,
     Program,
     Ufunc,
@@ -22,6 +24,9 @@ from npcompile.ops.record import Domain, define
 from npcompile.special import (
     areas,
     circular,
+    complex_exponential,
+    complex_inverse,
+    complex_logarithm,
     error,
     exponential,
     inverse,
@@ -63,8 +68,29 @@ def _bound(ulp: float) -> dict[str, float]:
     return dict.fromkeys(REALS, ulp)
 
 
+#: programs for complex numbers, and their largest error in ulp of the result's modulus
+_COMPLEX: dict[str, tuple[Program, float]] = {
+    **{name: (getattr(complex_exponential, name), 4.0) for name in (
+        "exp", "exp2", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{name: (getattr(complex_logarithm, name), 4.0) for name in (
+        "log", "log2", "log10", "log1p")},
+    **{name: (getattr(complex_inverse, name), 4.0) for name in (
+        "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh")},
+}
+
+
+def _of_numbers(real: Program, complex_: Program) -> Program:
+    """A program for real and one for complex operands."""
+    return lambda *args: (complex_ if is_complex(args[0]) else real)(*args)
+
+
 for _name, _program, _ulp, _domain, _doc in _UNARY:
-    ufunc(_name, loops("x->x", REALS), _program, ulp=_bound(_ulp), domains=(_domain,), doc=_doc)
+    _signatures, _bounds = loops("x->x", REALS), _bound(_ulp)
+    if _name in _COMPLEX:
+        _signatures += " " + loops("x->x", COMPLEX)
+        _program = _of_numbers(_program, _COMPLEX[_name][0])
+        _bounds |= dict.fromkeys(COMPLEX, _COMPLEX[_name][1])
+    ufunc(_name, _signatures, _program, ulp=_bounds, domains=(_domain,), doc=_doc)
 
 for _name, _program, _doc in (
     ("arctan2", inverse.arctan2, "The angle of the point (x2, x1)."),
@@ -75,7 +101,11 @@ for _name, _program, _doc in (
     ufunc(_name, loops("xx->x", REALS), _program, ulp=_bound(1.0),
           domains=(Domain(-HUGE, HUGE), Domain(-HUGE, HUGE)), doc=_doc)
 
-part("pow", loops("xx->x", REALS), "numpy:power", powers.power, ulp=_bound(1.0),
+part("sqrt.complex", loops("x->x", COMPLEX), "numpy:sqrt", complex_logarithm.csqrt,
+     ulp=dict.fromkeys(COMPLEX, 2.0), doc="The square root of complex numbers.")
+part("pow", loops("xx->x", REALS + COMPLEX), "numpy:power",
+     _of_numbers(powers.power, complex_logarithm.power),
+     ulp=_bound(1.0) | dict.fromkeys(COMPLEX, 8.0),
      domains=(Domain(-HUGE, HUGE), Domain(-400, 400)),
      doc="x1 ** x2 of floats, every exponent by one program.")
 ufunc("float_power", "dd->d", powers.power, ulp={"d": 1.0},

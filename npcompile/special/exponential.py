@@ -35,7 +35,9 @@ from npcompile.special.words import quick_two_sum, quotient, two_sum
 
 #: beyond these arguments exp is infinite or zero; up to the last in magnitude its result is normal
 RANGE = {"d": (-746.0, 710.0, 708.3964185322641), "f": (-104.0, 89.0, 87.33654)}
-#: the same for powers of ten
+#: beyond these exponents the product with even the smallest sine overflows
+REACH = {"d": 1460.0, "f": 200.0}
+#: the same as RANGE for powers of ten
 RANGE10 = {"d": (-324.0, 308.4, 307.6526555), "f": (-46.0, 38.6, 37.929775)}
 
 
@@ -129,25 +131,24 @@ def tanh(x: Expr) -> Expr:
 def sinh(x: Expr) -> Expr:
     """Hyperbolic sine."""
     f = format_of(x)
-    plus, minus, odd, even, k = _hyperbolic(x, f)
+    plus, minus, odd, even, k = _hyperbolic(x, f, RANGE[f.char][1] + 0.5)
     return copysign(_wide(_rotated(minus, plus, odd, even), k, x, f), x)
 
 
 def cosh(x: Expr) -> Expr:
     """Hyperbolic cosine."""
     f = format_of(x)
-    plus, minus, odd, even, k = _hyperbolic(x, f)
+    plus, minus, odd, even, k = _hyperbolic(x, f, RANGE[f.char][1] + 0.5)
     return _wide(_rotated(plus, minus, odd, even), k, x, f)
 
 
 Pair = tuple[Expr, Expr]
 
 
-def _hyperbolic(x: Expr, f: Format) -> tuple[Pair, Pair, Pair, Pair, Expr]:
-    """With ``|x| = n*log(2) + r``: ``1 + 4**-n``, ``1 - 4**-n``, ``sinh(r)``, ``cosh(r) - 1``,
-    each as a large and a small part, and ``n - 1``."""
+def _hyperbolic(x: Expr, f: Format, high: float) -> tuple[Pair, Pair, Pair, Pair, Expr]:
+    """With ``|x| = n*log(2) + r``, |x| at most ``high``: ``1 + 4**-n``, ``1 - 4**-n``,
+    ``sinh(r)``, ``cosh(r) - 1``, each as a large and a small part, and ``n - 1``."""
     a = abs(x)
-    high = RANGE[f.char][1] + 0.5
     a = where(a > high, const(high, a), a)
     n, k, r0, r = reduce(a, f)
     low = fma(n, -LN2[f.char][1], r0 - r)
@@ -160,6 +161,12 @@ def _hyperbolic(x: Expr, f: Format) -> tuple[Pair, Pair, Pair, Pair, Expr]:
     odd = r, fma(r * z, poly(z, SINH[f.char]), low)
     even = h, fma(z * z, poly(z, COSH[f.char]), fma(r, low, fma(half, r, -h)))
     return (plus, small - (plus - 1.0)), (minus, (1.0 - minus) - small), odd, even, k - 1
+
+
+def hyperbolic_pair(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
+    """``sinh(abs(x)) / 2**k``, ``cosh(x) / 2**k`` and k."""
+    plus, minus, odd, even, k = _hyperbolic(x, f, REACH[f.char])
+    return _rotated(minus, plus, odd, even), _rotated(plus, minus, odd, even), k
 
 
 def _rotated(u: Pair, v: Pair, odd: Pair, even: Pair) -> Expr:
