@@ -3,7 +3,8 @@
 Each program is traced, its graph interpreted, and compared with plain Python: results, changed
 arguments, exceptions.  Where a check fails, Python goes on from the place that the graph tells.
 
-``python -m tests.random_loops SEED COUNT`` runs programs and prints the first differences.
+``python -m tests.random_loops SEED COUNT`` runs programs and prints the first differences; with
+``--compiled`` they run as machine code.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from npcompile import jit
 from npcompile.core.config import Config
 from npcompile.core.errors import Refused
 from npcompile.graph.interpret import Left, _Run
@@ -323,6 +325,31 @@ def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
     return ""
 
 
+def check_compiled(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
+    """Runs one program as machine code, every call several times."""
+    source = write(seed)
+    scope: dict[str, Any] = {"np": np}
+    exec(compile(source, f"<loops {seed}>", "exec"), scope)
+    function = scope["f"]
+    compiled = jit(function, cache=False)
+    for q in (0, 1, 2, 3, 6, 2**62):
+        theirs = arguments(q)
+        want = _outcome(function, *theirs)
+        for _ in range(2):
+            mine = arguments(q)
+            got = _outcome(compiled, *mine)
+            counts["runs"] += 1
+            same = alike(got, want) and all(map(alike, mine, theirs))
+            if not same or _identities(mine, got) != _identities(theirs, want):
+                return (f"seed {seed}, call {q}: {got}, {mine}\n  instead of {want}, {theirs}\n"
+                        f"{source}")
+    refused = compiled.explain(*arguments(1)).refusal
+    if refused:
+        counts["refused"] += 1
+        reasons[f"{refused.construct}: {refused.reason}"[:90]] += 1
+    return ""
+
+
 def _valid(found: Any, args: list[Any]) -> bool:
     """Whether the guards of a trace hold for other arguments of the same types."""
     run = Run(found.graph, [args[leaf.source.position] for leaf in found.leaves])
@@ -331,11 +358,12 @@ def _valid(found: Any, args: list[Any]) -> bool:
 
 def main() -> None:
     first, count = int(sys.argv[1]), int(sys.argv[2])
+    examine = check_compiled if "--compiled" in sys.argv else check
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     for seed in range(first, first + count):
         try:
-            text = check(seed, counts, reasons)
+            text = examine(seed, counts, reasons)
         except Exception:
             text = f"seed {seed}: {traceback.format_exc()}\n{write(seed)}"
         if text:

@@ -1,6 +1,7 @@
 """Runs kernel programs on the CPU backend without an entry: fills the frame from Python."""
 
 import ctypes
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from npcompile.program.ir import (
     BufferResult,
     Const,
     Index,
+    ItemsResult,
     Kernel,
     Load,
     Program,
@@ -32,7 +34,9 @@ class Runner:
     def __init__(self, program, target=None, **options):
         self.program, self.frame = program, Frame(program)
         target = target if target is not None else cpu.target()
-        emitted = cpu.emit(program, self.frame, target, **options)
+        numbers = [ScalarResult(b, "np") for b in program.buffers if b.kind == "scalar"]
+        of = replace(program, result=ItemsResult(tuple, (program.result, *numbers)))
+        emitted = cpu.emit(of, self.frame, target, **options)
         self.text = emitted.text
         self.code = cpu.compile(emitted.text, target, emitted.optimise)
         self.keep = [self.prepare(o) for o in emitted.objects]

@@ -35,7 +35,7 @@ class Lowered:
             return ""
         from npcompile.backends.cpu.compile import assembly
 
-        return assembly(self.executable.text)
+        return assembly(self.executable.text, optimise=self.executable.optimise)
 
 
 def lower(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:

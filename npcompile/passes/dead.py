@@ -68,7 +68,15 @@ def _may_flag(node: Node) -> bool:
 def needed(graph: Graph) -> list[Node]:
     """What is seen of a graph: results, parameters written, effects."""
     seen = [*_held(graph, graph.result), *graph.finals.values(), *graph.region.results]
-    return seen + [node for node in graph.region.nodes if node.op in ("check", "host_call")]
+    return seen + [node for node in graph.region.nodes if _has_effect(node)]
+
+
+def _has_effect(node: Node) -> bool:
+    """Regions stay whole: one that may raise flags is needed for them."""
+    inside = (inner for region in node.regions for inner in region.nodes)
+    return node.op in ("check", "host_call") or any(
+        _has_effect(inner) or _may_flag(inner) for inner in inside
+    )
 
 
 def reach(graph: Graph, roots: list[Node], resumed: bool = True) -> set[Node]:

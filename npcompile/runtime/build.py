@@ -51,6 +51,7 @@ class Executable:
     run: Callable[[tuple[Any, ...]], Any]
     address: int = 0  # of the machine-code entry, 0 if there is none
     text: str = ""
+    optimise: tuple[str, ...] = ()  # functions of the text that LLVM passes help
     times: dict[str, float] = field(default_factory=dict)
     owner: Any = None
     keep: Any = None  # what the machine code needs alive

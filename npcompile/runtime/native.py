@@ -84,7 +84,7 @@ def native(
     objects = [_host_object(o) for o in emitted.objects]
     imports = {"npc.state": state.address, **{f"obj.{k}": id(o) for k, o in enumerate(objects)}}
     loaded = cpu.load(code, imports)
-    made = Native(graph, program, _unwired, loaded["entry"], text)
+    made = Native(graph, program, _unwired, loaded["entry"], text, emitted.optimise)
     made.probe = Probe()
     install(made.probe, loaded["entry"])
     state.alone = made.probe

@@ -418,20 +418,20 @@ class Scheduler:
             self.place[node] = place
 
     def shared(self, extents: tuple[Size, ...], work: Work) -> list[Node]:
-        """The heavy values of a nest, as large as the nest, that something outside it needs."""
-        if not extents:
-            return []
+        """The heavy values of a nest, as large as the nest, that something outside it needs.
+        Of numbers, whatever is computed: a register costs nothing."""
         whole = tuple(range(len(extents)))
         inside = {node for node, _ in work.order}
         again: dict[Node, bool] = {}  # whether it would be computed again elsewhere
         found = []
         for node, axes in reversed(work.order):
-            if node in self.place or node in work.roots:
+            if node in self.place or (extents and node in work.roots):
                 continue
             again[node] = node in self.returned or any(
                 self._asks(user, inside, again) for user in self.demand.consumers[node]
             )
             dear = self.costs.get(node, 0) > HEAVY or node in self.returned
+            dear = dear or (not extents and (node.op == "cast" or node.op in PRIMITIVES))
             if again[node] and dear and axes == whole and self.shape(node) == extents:
                 found.append(node)
                 again[node] = False

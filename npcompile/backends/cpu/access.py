@@ -47,6 +47,13 @@ class Lanes:
 ALL = Lanes(1)
 
 
+def parts(dtype: np.dtype, part: str) -> tuple[int, ...]:
+    """The components that a part of an element has."""
+    if dtype.kind != "c":
+        return (0,)
+    return {"": (0, 1), "real": (0,), "imag": (1,)}[part]
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """The memory of one element per lane: the first lane's address and the step between lanes."""
@@ -55,6 +62,7 @@ class Place:
     dtype: np.dtype  # of the buffer
     part: str
     step: Value  # i64, in elements
+    notes: str = ""  # metadata on the memory
 
     @property
     def elem(self) -> str:
@@ -71,9 +79,7 @@ class Place:
     @property
     def parts(self) -> tuple[int, ...]:
         """Which components are meant."""
-        if self.dtype.kind != "c":
-            return (0,)
-        return {"": (0, 1), "real": (0,), "imag": (1,)}[self.part]
+        return parts(self.dtype, self.part)
 
 
 def element_type(dtype: np.dtype) -> str:
@@ -100,7 +106,8 @@ def load(f: Function, place: Place, lanes: Lanes) -> Parts:
     """One element per lane."""
     if lanes.count == 1:
         found: Sequence[Value] = [
-            f.load(_component(f, place, part), place.elem) for part in place.parts
+            f.load(_component(f, place, part), place.elem, notes=place.notes)
+            for part in place.parts
         ]
     elif place.step.text == "1":
         found = _load_run(f, place, lanes)
@@ -174,7 +181,7 @@ def store(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: boo
 
 def _store_one(f: Function, place: Place, values: Parts) -> None:
     for part, value in zip(place.parts, values, strict=True):
-        f.store(value, _component(f, place, part))
+        f.store(value, _component(f, place, part), notes=place.notes)
 
 
 def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: bool) -> None:

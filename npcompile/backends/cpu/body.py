@@ -12,7 +12,8 @@ from npcompile.backends.cpu import kernels, turns
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE, RAISED, Frame
 from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, new_array
-from npcompile.backends.cpu.sizes import Sizes, Slots
+from npcompile.backends.cpu.registers import Registers
+from npcompile.backends.cpu.sizes import Sizes
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.sizes import Size, product
 from npcompile.graph.types import c_strides
@@ -59,7 +60,7 @@ class _Body:
     def __post_init__(self) -> None:
         self.module = Module()
         self.f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
-        self.slots = Slots(self.f, self.frame, self.f.params[0])
+        self.slots = Registers(self.f, self.frame, self.f.params[0], self.program)
         self.calls = HostCalls(self.slots, self.objects, lambda: self.leave(i64(RAISED)))
         self.kernels = 0
         self.status = self.f.alloca("i64")
@@ -68,6 +69,7 @@ class _Body:
     def emit(self) -> Emitted:
         f = self.f
         self.block(self.program.body)
+        self.slots.flush(self.program.result)
         self.leave(i64(DONE))
         f.label("leave")
         for buffer in self.program.buffers:
@@ -140,21 +142,31 @@ class _Body:
     def check(self, check: Check) -> None:
         (holds,) = self.slots.number(check.buffer)
         out, on = self.f.name_for("out"), self.f.name_for("on")
-        self.f.branch(holds, on, out)
+        self.f.branch(holds, on, out, likely=True)
         self.f.label(out)
-        self.block(check.leaving)
+        with self.slots.inside():
+            self.block(check.leaving)
+            for result in self.program.resumes[check.number].held():
+                self.slots.flush(result)
         self.leave(i64(check.number))
         self.f.label(on)
 
     def loop(self, loop: For) -> None:
-        f = self.f
+        f, slots = self.f, self.slots
         start, stop, step = (self.size(s) for s in (loop.start, loop.stop, loop.step))
-        trips = self.trips(start, stop, step)
+        single = loop.step == 1
+        first, last = (start, stop) if single else (i64(0), self.trips(start, stop, step))
+        changed = slots.joined(loop)
         self.depth += 1
-        with f.loop(i64(0), trips) as running:
-            value = f.binary("add", start, f.binary("mul", running.index, step))
-            self.slots.set_symbol(loop.symbol, value)
+        with f.loop(first, last, 1, slots.get(changed)) as running, slots.inside():
+            slots.set(changed, running.carried)
+            value = running.index
+            if not single:
+                value = f.binary("add", start, f.binary("mul", value, step))
+            slots.set_symbol(loop.symbol, value)
             self.block(loop.body)
+            running.next = slots.get(changed)
+        slots.set(changed, running.results)
         self.depth -= 1
 
     def turns(self, loop: For) -> None:
@@ -175,27 +187,36 @@ class _Body:
         self.leave_if(short, i64(RAISED))
 
     def repeat(self, loop: While) -> None:
-        f = self.f
-        body, after = f.name_for("while"), f.name_for("after")
-        f.jump(body)
-        f.label(body)
+        slots = self.slots
+        changed = slots.joined(loop)
         self.depth += 1
-        self.block(loop.body)
+        with self.f.cycle(slots.get(changed)) as running, slots.inside():
+            slots.set(changed, running.carried)
+            self.block(loop.body)
+            (running.again,) = slots.number(loop.again)
+            running.next = slots.get(changed)
+        slots.set(changed, running.next)
         self.depth -= 1
-        (again,) = self.slots.number(loop.again)
-        f.branch(again, body, after)
-        f.label(after)
 
     def choose(self, choice: If) -> None:
-        f = self.f
-        (condition,) = self.slots.number(choice.condition)
+        f, slots = self.f, self.slots
+        (condition,) = slots.number(choice.condition)
         yes, no, after = (f.name_for(stem) for stem in ("then", "else", "after"))
+        changed = slots.joined(choice)
         f.branch(condition, yes, no)
+        ends: list[tuple[list[Value], str]] = []
         for label, arm in ((yes, choice.then), (no, choice.orelse)):
             f.label(label)
-            self.block(arm)
+            with slots.inside():
+                self.block(arm)
+                ends.append((slots.get(changed), f.block))
             f.jump(after)
         f.label(after)
+        (ones, one), (others, other) = ends
+        slots.set(changed, [
+            a if a == b else f.phi(a.elem, a.lanes, (a, one), (b, other))
+            for a, b in zip(ones, others, strict=True)
+        ])
 
     # ------------------------------------------------------------------ memory
 

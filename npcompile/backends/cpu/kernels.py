@@ -33,8 +33,11 @@ class Made:
 
 
 def inline(f: Function, slots: Slots, kernel: Kernel, target: Target) -> None:
-    """A kernel without axes, in the middle of a function."""
+    """A kernel without axes, in the middle of a function that LLVM passes rearrange: operations
+    stay where they are, for their floating-point flags."""
+    f.strict = True
     Scope.outermost(Plan(kernel, target, ()), f, slots).stores()
+    f.strict = False
 
 
 #: elements times :func:`weight` from which on threads are worth waking (some 10 us of work)

@@ -119,6 +119,7 @@ class Scope:
 
     plan: Plan
     f: Function
+    slots: Slots
     sizes: Sizes
     depth: int = 0
     lanes: Lanes = access.ALL
@@ -137,13 +138,15 @@ class Scope:
         bases: dict[Buffer, Value] = {}
         pointers = {}
         for address in sorted(plan.accesses, key=lambda a: (a.buffer.name, repr(a))):
+            if slots.holds(address.buffer):
+                continue
             if address.buffer not in bases:
                 bases[address.buffer] = slots.data(address.buffer)
             pointers[address] = bases[address.buffer]
             if address.offset != 0:
                 unit = access.element_type(address.buffer.dtype)
                 pointers[address] = f.offset(pointers[address], unit, sizes(address.offset))
-        scope = Scope(plan, f, sizes, pointers=pointers)
+        scope = Scope(plan, f, slots, sizes, pointers=pointers)
         scope._evaluate()
         return scope
 
@@ -215,6 +218,9 @@ class Scope:
     def _value(self, position: int, value: object) -> Parts:
         count = self.lanes.count if self.plan.vector(position) else 1
         match value:
+            case Load(buffer, at, _) if self.slots.holds(buffer):
+                parts = self.slots.number(buffer)
+                return tuple(parts[k] for k in access.parts(buffer.dtype, at.part))
             case Load(buffer, at, _):
                 lanes = self.lanes if self.plan.vector(position) else access.ALL
                 return access.load(self.f, self.place(buffer, at), lanes)
@@ -259,9 +265,12 @@ class Scope:
             pointer = self.f.offset(pointer, unit, literal("i64", constant))
         axis = self.plan.lane_axis
         step: Size = at.coefficients[axis] if axis >= 0 else 0
-        return Place(pointer, buffer.dtype, at.part, self.sizes(step))
+        return Place(pointer, buffer.dtype, at.part, self.sizes(step), self.slots.notes(buffer))
 
     def store(self, store: Store, streaming: bool = False) -> None:
+        if self.slots.holds(store.buffer) and store.mask is None and not store.at.part:
+            self.slots.set_number(store.buffer, self.values[store.value])
+            return
         place = self.place(store.buffer, store.at)
         axis = self.plan.lane_axis
         moves = axis >= 0 and store.at.coefficients[axis] != 0

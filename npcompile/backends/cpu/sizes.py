@@ -14,8 +14,23 @@ from npcompile.program.ir import Buffer
 class Slots:
     """Reads and writes the frame from one function; ``pointer`` is its frame argument."""
 
+    own = ""  # metadata for loads and stores of the frame
+
     def __init__(self, f: Function, frame: Frame, pointer: Value) -> None:
         self.f, self.frame, self.pointer = f, frame, pointer
+
+    @property
+    def sizes(self) -> dict[Size | Atom, Value]:
+        """Sizes that are there already, here."""
+        return {}
+
+    def holds(self, buffer: Buffer) -> bool:
+        """Whether a number is in registers."""
+        return False
+
+    def notes(self, buffer: Buffer) -> str:
+        """Metadata for loads and stores of a buffer's elements."""
+        return ""
 
     def address(self, slot: int) -> Value:
         return self.f.offset(self.pointer, "i64", i64(slot)) if slot else self.pointer
@@ -24,10 +39,10 @@ class Slots:
         """Address of an array's element (0, ..., 0), or of a scalar buffer's bits."""
         if buffer.kind == "scalar":
             return self.address(self.frame.number(buffer))
-        return self.f.load(self.address(self.frame.data(buffer)), "ptr")
+        return self.f.load(self.address(self.frame.data(buffer)), "ptr", notes=self.own)
 
     def set_data(self, buffer: Buffer, pointer: Value) -> None:
-        self.f.store(pointer, self.address(self.frame.data(buffer)))
+        self.f.store(pointer, self.address(self.frame.data(buffer)), notes=self.own)
 
     def object(self, buffer: Buffer) -> Value:
         return self.f.load(self.address(self.frame.object(buffer)), "ptr")
@@ -38,18 +53,27 @@ class Slots:
     def number(self, buffer: Buffer) -> Parts:
         """The value of a scalar buffer."""
         elem, place = memory(buffer.dtype), self.data(buffer)
-        parts = [self.f.load(place, elem)]
+        parts = [self.f.load(place, elem, notes=self.own)]
         if buffer.dtype.kind == "c":
-            parts.append(self.f.load(self.f.offset(place, elem, i64(1)), elem))
+            second = self.f.offset(place, elem, i64(1))
+            parts.append(self.f.load(second, elem, notes=self.own))
         if component(buffer.dtype).kind == "b":
             return (self.f.icmp("ne", parts[0], literal("i8", 0)),)
         return tuple(parts)
 
+    def set_number(self, buffer: Buffer, parts: Parts, volatile: bool = False) -> None:
+        """Stores the value of a scalar buffer."""
+        f, elem, place = self.f, memory(buffer.dtype), self.data(buffer)
+        for k, part in enumerate(parts):
+            bits = f.convert("zext", part, "i8") if part.elem == "i1" else part
+            f.store(bits, f.offset(place, elem, i64(k)) if k else place, volatile=volatile,
+                    notes=self.own)
+
     def symbol(self, name: Symbol) -> Value:
-        return self.f.load(self.address(self.frame.symbol(name)), "i64")
+        return self.f.load(self.address(self.frame.symbol(name)), "i64", notes=self.own)
 
     def set_symbol(self, name: Symbol, value: Value) -> None:
-        self.f.store(value, self.address(self.frame.symbol(name)))
+        self.f.store(value, self.address(self.frame.symbol(name)), notes=self.own)
 
 
 class Sizes:
@@ -57,7 +81,7 @@ class Sizes:
 
     def __init__(self, slots: Slots) -> None:
         self.f, self.slots = slots.f, slots
-        self._made: dict[Size | Atom, Value] = {}
+        self._made = slots.sizes
 
     def __call__(self, size: Size) -> Value:
         if isinstance(size, int):

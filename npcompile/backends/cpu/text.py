@@ -15,6 +15,10 @@ Literal = bool | int | float
 
 _SUFFIX = {"double": "f64", "float": "f32", "half": "f16", "ptr": "p0"}
 FLOATS = frozenset({"double", "float", "half"})
+_ARITHMETIC = frozenset({"fadd", "fsub", "fmul", "fdiv"})
+LIKELY = 1
+MEMORIES = 1000  # the first number of metadata on memories
+METADATA = ("!0 = !{i32 1}", f'!{LIKELY} = !{{!"branch_weights", i32 2000, i32 1}}')
 
 
 def type_text(elem: str, lanes: int = 1) -> str:
@@ -97,6 +101,7 @@ class Module:
         self.functions: list[Function] = []
         self.declarations: dict[str, str] = {}
         self._tables: dict[tuple[str, tuple[Literal, ...]], str] = {}
+        self._memories: dict[object, int] = {}
 
     def declare(self, name: str, result: str, params: Sequence[str]) -> None:
         self.declarations.setdefault(name, f"declare {result} @{name}({', '.join(params)})")
@@ -111,6 +116,20 @@ class Module:
         name = self._tables.setdefault((elem, numbers), f"table.{len(self._tables)}")
         return Value(f"@{name}", "ptr")
 
+    def memory(self, key: object) -> str:
+        """What says of a load or store that it touches this memory and no other one."""
+        at = self._memories.setdefault(key, MEMORIES + 3 * len(self._memories))
+        return f", !alias.scope !{at + 1}, !noalias !{at + 2}"
+
+    def _scopes(self) -> Iterator[str]:
+        if self._memories:
+            yield f"!{MEMORIES - 1} = distinct !{{!{MEMORIES - 1}}}"
+        for at in self._memories.values():
+            others = ", ".join(f"!{other}" for other in self._memories.values() if other != at)
+            yield f"!{at} = distinct !{{!{at}, !{MEMORIES - 1}}}"
+            yield f"!{at + 1} = !{{!{at}}}"
+            yield f"!{at + 2} = !{{{others}}}"
+
     def text(self) -> str:
         tables = [
             f"@{name} = private constant [{len(numbers)} x {elem}] "
@@ -118,7 +137,8 @@ class Module:
             for (elem, numbers), name in self._tables.items()
         ]
         bodies = [function.text() for function in self.functions]
-        return "\n".join([*self.declarations.values(), *tables, *bodies, "!0 = !{i32 1}", ""])
+        return "\n".join([*self.declarations.values(), *tables, *bodies, *METADATA,
+                          *self._scopes(), ""])
 
 
 class Loop:
@@ -129,6 +149,15 @@ class Loop:
         self.carried = carried
         self.next = list(carried)
         self.results: list[Value] = []  # after the loop: the last turn's
+
+
+class Cycle:
+    """A running do-while: the ``carried`` values of this turn, ``next`` and ``again`` to be set."""
+
+    def __init__(self, carried: list[Value]) -> None:
+        self.carried = carried
+        self.next = list(carried)
+        self.again = literal("i1", False)
 
 
 class Function:
@@ -144,12 +173,14 @@ class Function:
         self._head = f"define {linkage}{result} @{name}({signature}) nounwind {{"
         self._allocas: list[str] = []
         self._lines: list[str] = []
+        self._first: list[str] = []  # at entry
         self._count = 0
         self.block = "entry"
+        self.strict = False  # whether floating-point operations stay where they are written
         module.functions.append(self)
 
     def text(self) -> str:
-        return "\n".join([self._head, "entry:", *self._allocas, *self._lines, "}"])
+        return "\n".join([self._head, "entry:", *self._allocas, *self._first, *self._lines, "}"])
 
     # ------------------------------------------------------------ instructions
 
@@ -168,10 +199,22 @@ class Function:
         return Value(name, elem, lanes)
 
     def binary(self, op: str, a: Value, b: Value) -> Value:
+        if self.strict and op in _ARITHMETIC:
+            return self._constrained(op, a.elem, (a, b))
         return self.op(f"{op} {a.type} {a.text}, {b.text}", a.elem, a.lanes)
+
+    def _constrained(self, op: str, elem: str, args: tuple[Value, ...]) -> Value:
+        """A floating-point operation that happens where it is written, with its flags."""
+        result = Value("", elem, args[0].lanes)
+        types = [result.suffix] + ([args[0].suffix] if op.startswith("fp") else [])
+        how = () if op == "fptosi" else ('metadata !"round.tonearest"',)
+        return self.call(f"llvm.experimental.constrained.{op}.{'.'.join(types)}",
+                         (elem, result.lanes), *args, *how, 'metadata !"fpexcept.strict"')
 
     def convert(self, op: str, a: Value, elem: str) -> Value:
         """``zext``, ``trunc``, ``sitofp``, ... to another element type."""
+        if self.strict and op in ("fptosi", "fptrunc"):
+            return self._constrained(op, elem, (a,))
         return self.op(f"{op} {a.typed} to {type_text(elem, a.lanes)}", elem, a.lanes)
 
     def icmp(self, how: str, a: Value, b: Value) -> Value:
@@ -199,6 +242,8 @@ class Function:
     def intrinsic(self, name: str, *args: Value) -> Value:
         """``llvm.<name>`` of the type of its operands."""
         a = args[0]
+        if self.strict and name in ("sqrt", "fma"):
+            return self._constrained(name, a.elem, args)
         return self.call(f"llvm.{name}.{a.suffix}", (a.elem, a.lanes), *args)
 
     def opaque(self, value: Value) -> Value:
@@ -237,20 +282,26 @@ class Function:
 
     # ------------------------------------------------------------ memory
 
-    def offset(self, pointer: Value, elem: str, index: Value) -> Value:
-        """``pointer + index`` elements; a vector of indices gives a vector of pointers."""
-        text = f"getelementptr {elem}, ptr {pointer.text}, {index.typed}"
+    def offset(self, pointer: Value, elem: str, index: Value, inside: bool = False) -> Value:
+        """``pointer + index`` elements; a vector of indices gives a vector of pointers.
+        ``inside``: it is in the same piece of memory."""
+        how = "getelementptr inbounds" if inside else "getelementptr"
+        text = f"{how} {elem}, ptr {pointer.text}, {index.typed}"
         return self.op(text, "ptr", index.lanes)
 
-    def load(self, pointer: Value, elem: str, lanes: int = 1, align: int | None = None) -> Value:
+    def load(self, pointer: Value, elem: str, lanes: int = 1, align: int | None = None,
+             notes: str = "") -> Value:
         where = f", align {align}" if align else ""
-        return self.op(f"load {type_text(elem, lanes)}, ptr {pointer.text}{where}", elem, lanes)
+        text = f"load {type_text(elem, lanes)}, ptr {pointer.text}{where}{notes}"
+        return self.op(text, elem, lanes)
 
     def store(self, value: Value, pointer: Value, align: int | None = None,
-              streaming: bool = False) -> None:
+              streaming: bool = False, volatile: bool = False, notes: str = "") -> None:
+        """``volatile``: it is not left out, nor what it stores; ``notes`` is metadata."""
         where = f", align {align}" if align else ""
         hint = ", !nontemporal !0" if streaming else ""
-        self.do(f"store {value.typed}, ptr {pointer.text}{where}{hint}")
+        how = "store volatile" if volatile else "store"
+        self.do(f"{how} {value.typed}, ptr {pointer.text}{where}{hint}{notes}")
 
     def alloca(self, elem: str, count: int = 1) -> Value:
         """Room on the stack, made once at entry."""
@@ -267,12 +318,21 @@ class Function:
     def jump(self, name: str) -> None:
         self.do(f"br label %{name}")
 
-    def branch(self, condition: Value, yes: str, no: str) -> None:
-        self.do(f"br {condition.typed}, label %{yes}, label %{no}")
+    def branch(self, condition: Value, yes: str, no: str, likely: bool = False) -> None:
+        """``likely``: the condition holds nearly always."""
+        weights = f", !prof !{LIKELY}" if likely else ""
+        self.do(f"br {condition.typed}, label %{yes}, label %{no}{weights}")
 
     def phi(self, elem: str, lanes: int, *sources: tuple[Value, str]) -> Value:
         arms = ", ".join(f"[{value.text}, %{block}]" for value, block in sources)
         return self.op(f"phi {type_text(elem, lanes)} {arms}", elem, lanes)
+
+    @contextmanager
+    def at_entry(self) -> Iterator[None]:
+        """What is written inside (without branches) runs at the function's entry."""
+        lines, self._lines = self._lines, self._first
+        yield
+        self._lines = lines
 
     @contextmanager
     def when(self, condition: Value) -> Iterator[None]:
@@ -298,7 +358,8 @@ class Function:
         )
         yield running
         width = i64(step) if isinstance(step, int) else step
-        following = self.binary("add", running.index, width)
+        how = "add nsw" if step == 1 else "add"  # the index is less than stop
+        following = self.binary(how, running.index, width)
         again, latch = self.icmp("slt", following, stop), self.block
         self.branch(again, body, after)
         rows = [(running.index, start, following),
@@ -312,3 +373,20 @@ class Function:
             self.phi(v.elem, v.lanes, (v, before), (then, latch))
             for v, then in zip(carried, running.next, strict=True)
         ]
+
+    @contextmanager
+    def cycle(self, carried: Sequence[Value]) -> Iterator[Cycle]:
+        """Runs what is written inside, then again while the ``again`` that it sets holds."""
+        body, after, before = self.name_for("while"), self.name_for("after"), self.block
+        self.jump(body)
+        self.label(body)
+        place = len(self._lines)
+        running = Cycle([Value("%" + self.name_for("c"), v.elem, v.lanes) for v in carried])
+        yield running
+        latch = self.block
+        self.branch(running.again, body, after)
+        self._lines[place:place] = [
+            f"  {name.text} = phi {name.type} [{first.text}, %{before}], [{then.text}, %{latch}]"
+            for name, first, then in zip(running.carried, carried, running.next, strict=True)
+        ]
+        self.label(after)
