@@ -94,7 +94,18 @@ class Writer:
             "h(a, x)", f"c[({at}) % 5] = a[0]", "x = g(x, k)", "c = c + 1.0", "c = a * 0.5",
             "c += b", f"a[{at}] = y", f"x = b[{at}]", "c[:k % 5] = 2.0", "b[1:] = b[:-1] * 0.5",
             f"c[{rng.randint(0, 3)}:i % 5] += 1.0", "v = c[::2]; v[:] = x", "a[c > 1.0] = 0.0",
-            grows, "t = (k, x); k, x = t", "m, k = k, m", "k *= 3",
+            self.anew(), self.anew(), grows, "t = (k, x); k, x = t", "m, k = k, m", "k *= 3",
+        )
+
+    def anew(self) -> str:
+        """A statement that makes an array, writes into it and may bind another name to it."""
+        at = self.integer(2)
+        return self.pick(
+            f"w = np.zeros(5); w[({at}) % 5] = x; c = w", "c = c * 0.5; c[0] = x",
+            "u = c.copy(); u[1:] = c[:-1]; c = u", f"w = np.ones(5); w[({at}) % 5] += y; x = w[2]",
+            "w = np.empty_like(c); w[1:] = c[:-1]; w[0] = x; c = w", "c = g2(c, x)",
+            "u, c = c, np.zeros(5); c[1:] = u[1:]; c[0] = k", "c = a.copy(); c[k % 5] -= 1.0",
+            "u = a * 2.0; u[1] = k; c += u", "u = np.full(5, 0.5); u += c; c = u",
         )
 
     def leaving(self) -> str:
@@ -181,6 +192,11 @@ HELPERS = """
 def h(z, y):
     if y > 1.0: z[2] += y
     else: z[::2] = 0.5
+def g2(z, y):
+    u = np.zeros_like(z)
+    u[1:-1] = z[2:] - z[:-2]
+    if y > 1.0: u[0] = y
+    return u
 def g(y, q):
     for r in range(6):
         if r == q: return y + 1.0

@@ -198,6 +198,9 @@ class Node:
     line: int = 0
     regions: tuple[Region, ...] = ()
 
+    def __repr__(self) -> str:  # not of its operands: as a tree, a graph is endless
+        return f"{self.op} {self.type!r} (line {self.line})"
+
     @property
     def dtype(self) -> np.dtype:
         assert isinstance(self.type, (Array, Scalar)), self.type
@@ -319,6 +322,20 @@ def result_nodes(tree: Tree) -> Iterator[Node]:
             yield leaf.node
         elif isinstance(leaf, ViewOf) and isinstance(leaf.base, NewArray):
             yield leaf.base.node
+
+
+def trees(resume: Resume) -> Iterator[Tree]:
+    """What the frames that Python goes on in hold."""
+    for frame in resume.frames:
+        yield from (tree for _, tree in frame.local)
+        yield from frame.stack
+
+
+def held(node: Node) -> Iterator[Node]:
+    """The nodes that a check hands to Python."""
+    if isinstance(node.attrs, Check):
+        for tree in trees(node.attrs.resume):
+            yield from result_nodes(tree)
 
 
 RANGE_ITERATOR, ARRAY_ITERATOR = type(iter(range(0))), type(iter(np.empty(0)))

@@ -13,6 +13,7 @@ from npcompile.graph.ir import (
     Reduction,
     Region,
     Window,
+    held,
     result_nodes,
 )
 from npcompile.graph.types import BOOL, Array, Nothing, Scalar, Tuple
@@ -41,6 +42,8 @@ def _region(region: Region, seen: set[Node]) -> None:
     for node in region.nodes:
         for arg in node.args:
             _require(arg in seen, node, f"uses {arg.op} before it is computed")
+        for value in held(node):
+            _require(value in seen, node, f"hands {value.op} to Python before it is computed")
         expected = _ATTRS.get(node.op)
         _require(
             expected is None or isinstance(node.attrs, expected), node, "attributes of another op"

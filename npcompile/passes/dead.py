@@ -17,6 +17,7 @@ from npcompile.graph.ir import (
     Window,
     leaves,
     result_nodes,
+    trees,
 )
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar
@@ -92,7 +93,7 @@ def reach(graph: Graph, roots: list[Node], resumed: bool = True) -> set[Node]:
         for region in node.regions:
             work += _needed(region)
         if resumed and isinstance(node.attrs, Check):
-            for tree in _resumed(node.attrs):
+            for tree in trees(node.attrs.resume):
                 work += _held(graph, tree)
         if graph.bound:
             work += [graph.bound[name] for name in _symbols(node) if name in graph.bound]
@@ -104,12 +105,6 @@ def _needed(region: Region) -> Iterator[Node]:
     for node in (*region.nodes, *region.results):
         yield node
         yield from node.args
-
-
-def _resumed(check: Check) -> Iterator[Tree]:
-    for frame in check.resume.frames:
-        yield from (tree for _, tree in frame.local)
-        yield from frame.stack
 
 
 def _held(graph: Graph, tree: Tree) -> Iterator[Node]:

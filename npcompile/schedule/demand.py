@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from copy import copy
 
-from npcompile.graph.ir import Get, Graph, Node, Region, Window, result_nodes
+from npcompile.graph.ir import Get, Graph, Node, Region, Window, held, result_nodes
 from npcompile.graph.types import Array, Scalar
-from npcompile.schedule.exits import held
 
 END = 1 << 60
 #: costs of primitives in additions; what moves or converts bits is free

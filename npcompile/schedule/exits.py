@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 from npcompile.core.errors import refuse
-from npcompile.graph.ir import Check, Node, Resume, Tree, result_nodes
+from npcompile.graph.ir import Check, Node, Resume, result_nodes, trees
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar
 from npcompile.schedule.memory import Memory
@@ -36,20 +36,6 @@ def check(s: Scheduler, node: Node) -> None:
         raise refuse("check", "an array has been changed, and Python can't go on here", node.line)
     s.exits.append(leave)
     s.steps.append(leave)
-
-
-def trees(resume: Resume) -> Iterator[Tree]:
-    """What the frames hold."""
-    for frame in resume.frames:
-        yield from (tree for _, tree in frame.local)
-        yield from frame.stack
-
-
-def held(node: Node) -> Iterator[Node]:
-    """The nodes that a check hands to Python."""
-    if isinstance(node.attrs, Check):
-        for tree in trees(node.attrs.resume):
-            yield from result_nodes(tree)
 
 
 def _flagged(s: Scheduler, resume: Resume) -> Iterator[Memory]:

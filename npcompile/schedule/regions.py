@@ -40,6 +40,7 @@ def choose(s: Scheduler, node: Node) -> None:
                 if s.place[root] != home:  # its old contents are somewhere else
                     s.live.pop(root, None)
                     s.place[root] = home
+                s.kept.discard(root)
             s.walk(region)
             _finish(s, region)
             for result, home in zip(region.results, homes):
@@ -63,6 +64,7 @@ def repeat(s: Scheduler, node: Node) -> None:
     s.written |= any(n in s.demand.own_writes for r in _regions(node) for n in r.nodes)
     with s.aside(step.steps):
         s.now = s.demand.start[node]
+        _anew(s, node)
         if isinstance(step, Counted):
             _index(s, region.params[0], step)
         for (_, param, _), home in zip(carried(node), homes):
@@ -98,7 +100,7 @@ def _prepare(s: Scheduler, node: Node) -> Homes:
     for value in sorted({*used, *node.args} - own, key=position.__getitem__):
         if is_number(value) and value.op not in ("const", "size"):
             s.number(value)
-        elif not is_number(value):
+        elif not is_number(value) and not _is_constant(value):
             s.materialise(value)
     outside: Homes = {}
     for root, mine in _changed(s, node, inside, own).items():
@@ -117,8 +119,8 @@ def _regions(node: Node) -> Iterator[Region]:
 
 
 def _changed(s: Scheduler, node: Node, inside: list[Node], own: set[Node]) -> dict[Node, bool]:
-    """The arrays from outside that are written inside, and whether they are parameters' own.  A
-    loop changes only what it carries."""
+    """The arrays from outside that are changed inside, and whether they are parameters' own.  A
+    loop changes only what it carries: each turn writes into copies of all else."""
     carries = node.op != "if_"
     params = {param: result for _, param, result in carried(node)} if carries else {}
     found: dict[Node, bool] = {}
@@ -126,10 +128,30 @@ def _changed(s: Scheduler, node: Node, inside: list[Node], own: set[Node]) -> di
         if inner.op == "write":
             for root in _roots(s, inner, own - params.keys()):
                 if carries and params.get(root, root) is root:
-                    raise refuse("loop", "writes an array that it does not carry", inner.line)
+                    continue
                 root = s.demand.initial[root] if carries else root
                 found[root] = found.get(root, False) or inner in s.demand.own_writes
     return found
+
+
+def _anew(s: Scheduler, loop: Node) -> None:
+    """Arrays from outside that a turn must leave as they are: each turn makes those that nothing
+    is read for, and copies the others before it writes into them."""
+    inside = [inner for region in _regions(loop) for inner in region.nodes]
+    own = {*inside, *(param for region in _regions(loop) for param in region.params)}
+    turning = {param: param is not result for _, param, result in carried(loop)}
+    for inner in inside:
+        if inner.op == "write":
+            for root in _roots(s, inner, own - turning.keys()):
+                if _is_constant(root):
+                    s.place.pop(root, None)
+                elif not turning.get(root, False):
+                    s.kept.add(root)
+
+
+def _is_constant(node: Node) -> bool:
+    """An array that is made without reading memory."""
+    return node.op in ("empty", "full", "iota") and all(arg.op == "const" for arg in node.args)
 
 
 def _roots(s: Scheduler, version: Node, own: set[Node]) -> list[Node]:
@@ -154,9 +176,7 @@ def _roots(s: Scheduler, version: Node, own: set[Node]) -> list[Node]:
 def _changeable(s: Scheduler, outside: Homes, root: Node, mine: bool) -> Place:
     """Memory that holds an array and is nobody else's."""
     place = s.laid_out(root)
-    if not mine and (
-        place.memory.kind == "param" or not s.is_whole(place) or _meets(s, place, outside)
-    ):
+    if not mine and (not s.may_change(root, place) or _meets(s, place, outside)):
         place = _home(s, root)
         s.put([root], place, root.line)
     return place

@@ -67,6 +67,7 @@ class Scheduler:
         self.notes: list[str] = []
         self.names: set[str] = set()
         self.now = -1
+        self.kept: set[Node] = set()  # arrays that a turn of the loop at hand must not change
         self.flagged: set[Memory] = set()  # computed only for floating-point flags
         self.written = False  # whether memory that the caller sees has been changed
         self.returned = {n for n in result_nodes(graph.result) if isinstance(n.type, Array)}
@@ -97,12 +98,14 @@ class Scheduler:
     @contextmanager
     def aside(self, steps: list[Step]) -> Iterator[None]:
         """Schedules into other steps; what they compute is unknown afterwards."""
-        before, found = (self.steps, self.place, self.live), self.facts.mark()
+        before = self.steps, self.place, self.live, self.kept
+        found = self.facts.mark()
         self.steps, self.place, self.live = steps, dict(self.place), dict(self.live)
+        self.kept = set(self.kept)
         try:
             yield
         finally:
-            self.steps, self.place, self.live = before
+            self.steps, self.place, self.live, self.kept = before
             self.facts.undo(found)
 
     # ------------------------------------------------------------------ memories
@@ -165,6 +168,12 @@ class Scheduler:
         return (place.part, norm(place.offset)) == ("", 0) and (
             tuple(map(norm, place.shape)), tuple(map(norm, place.strides))
         ) == (whole.shape, whole.strides)
+
+    def may_change(self, node: Node, place: Place) -> bool:
+        """Whether an array's memory is nobody else's, so that its next version may take it."""
+        return (
+            place.memory.kind != "param" and self.is_whole(place) and node not in self.kept
+        )
 
     # ------------------------------------------------------------------ nodes
 

@@ -54,8 +54,7 @@ def _own(s: Scheduler, node: Node) -> Place:
     """The memory to write into: the old version's own, or a copy if that is somebody else's."""
     version = node.args[0]
     place = s.laid_out(version)
-    mine = place.memory.kind != "param" and s.is_whole(place)
-    if mine or node in s.demand.own_writes:
+    if s.may_change(version, place) or node in s.demand.own_writes:
         return place
     s.note(node, "another array has the same contents: they are copied first")
     copy = s.store(version, s.fresh(version))
