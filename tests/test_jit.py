@@ -300,8 +300,8 @@ class TestExits:
         assert np.shares_memory(got[1], X)
 
     def test_fullgraph_raises(self) -> None:
-        f = jit(lambda x: print(x), fullgraph=True)
-        with pytest.raises(npcompile.CompileError, match="print"):
+        f = jit(lambda x: input(x), fullgraph=True)
+        with pytest.raises(npcompile.CompileError, match="input"):
             f(X)
 
     def test_check_finds_a_wrong_kernel(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,8 +378,8 @@ class TestDeterminism:
             jit(lambda a: a @ a)(a)
 
     def test_fallback_is_refused(self) -> None:
-        f = jit(lambda x: print(x) or x, deterministic=True)
-        with pytest.raises(npcompile.DeterminismError, match="print"):
+        f = jit(lambda x: dir() or x, deterministic=True)
+        with pytest.raises(npcompile.DeterminismError, match="dir"):
             f(X)
 
 
@@ -387,13 +387,13 @@ class TestExplain:
     def test_names_the_line_of_a_refusal(self) -> None:
         def f(x: Any) -> Any:
             y = x + 1
-            print(y[0])
+            input(y[0])
             return y
 
         told = jit(f).explain(X)
         assert not told.captured
         assert told.refusal.line == inspect.getsourcelines(f)[1] + 2
-        assert "print" in str(told)
+        assert "input" in str(told)
 
     def test_tells_kernels(self) -> None:
         told = jit(lambda x: x * 2 + 1).explain(X)

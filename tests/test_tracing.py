@@ -448,15 +448,15 @@ def test_checks_after_a_visible_effect_go_on_in_python():
 
 
 def test_refusals_say_why_and_where():
-    def prints(x):
-        print(x)
+    def asks(x):
+        input(x)
 
     def unknown(x):
-        return np.unwrap(x)
+        return np.load(x)
 
     def loops(x, parts):
         for k in parts:
-            x = x + np.unwrap(k)
+            x = x + np.load(k)
         return x
 
     def changes(x, parts):
@@ -469,8 +469,8 @@ def test_refusals_say_why_and_where():
         raise KeyError(x)
 
     for function, args, construct in (
-        (prints, (V,), "print"),
-        (loops, (V, [V, V + 1]), "numpy.unwrap"),
+        (asks, (V,), "input"),
+        (loops, (V, [V, V + 1]), "numpy.load"),
         (changes, (V, []), "list"),
         (sets, (Settings(1.0, V), V), ".gain ="),
         (always, (V,), "raise"),
@@ -480,7 +480,7 @@ def test_refusals_say_why_and_where():
         first = function.__code__.co_firstlineno
         assert first < refusal.line <= first + 3
         assert refusal.file == __file__
-    assert "unwrap" in refused(unknown, V).construct
+    assert "load" in refused(unknown, V).construct
 
 
 @pytest.mark.parametrize("x", [
@@ -659,7 +659,6 @@ def test_strings_and_optional_attributes():
     found, arguments = follow(f, s=s, x=V, n=3)
     values = [fetch(leaf.source, f, arguments) for leaf in found.leaves]
     same(interpret(found.graph, values, meaning), f(V, s, 3))
-    assert "n == 3" in map(repr, found.graph.facts.guards)
 
 
 def test_unpacked_arguments_and_tuples():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from npcompile.core.errors import Refusal, Refused
-from npcompile.graph.types import Array
+from npcompile.graph.types import Array, Opaque
 from npcompile.program.ir import Alloc, Buffer, Call, Check, For, If, Kernel, Program, While
 from npcompile.runtime.dispatch import Dispatcher, Version
 from npcompile.tracing.sources import Attribute, Default, Guard, Item, Leaf, Source
@@ -100,7 +100,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
         + [_guard(guard) for guard in traced.guards]
         + [_readable(repr(p)) for p in traced.graph.facts.guards],
         notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])), _memory(program)],
-        host_calls=[s.function.path.replace(":", ".") for s in statements if isinstance(s, Call)],
+        host_calls=[_host_call(s) for s in statements if isinstance(s, Call)],
         times=executable.times,
         history=_past(dispatcher),
     )
@@ -132,6 +132,8 @@ def _leaf(leaf: Leaf) -> str:
         layout = "C-contiguous" if leaf.contiguous else "strided"
         axes = f"{leaf.type.ndim} ax{'i' if leaf.type.ndim == 1 else 'e'}s"
         return f"{_name(leaf.source)} is a {layout} {leaf.type.dtype} array of {axes}"
+    if isinstance(leaf.type, Opaque):
+        return f"{_name(leaf.source)} is a {leaf.type.python_type.__name__}"
     python = leaf.type.origin == "py"
     kind = leaf.type.python_type.__name__ if python else f"np.{leaf.type.dtype}"
     return f"{_name(leaf.source)} is a {kind} (any value)"
@@ -157,6 +159,11 @@ def _flatten(body: tuple[Any, ...]) -> Any:
         elif isinstance(statement, If):
             yield from _flatten(statement.then)
             yield from _flatten(statement.orelse)
+
+
+def _host_call(call: Call) -> str:
+    place = f"line {call.line}: " if call.line else ""
+    return place + call.function.path.replace(":", ".")
 
 
 def _memory(program: Program) -> str:

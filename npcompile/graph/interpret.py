@@ -24,11 +24,13 @@ from npcompile.graph.ir import (
     NewArray,
     Node,
     NumberOf,
+    ObjectOf,
     Param,
     Reduction,
     Region,
     Resume,
     SameParam,
+    Site,
     SizeOf,
     StaticObject,
     Table,
@@ -38,7 +40,7 @@ from npcompile.graph.ir import (
     rest,
 )
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import Array, Scalar
+from npcompile.graph.types import Array, Opaque, Scalar, Tuple
 
 Meaning = Callable[[str], Callable[..., Any]]
 
@@ -104,6 +106,8 @@ class _Run:
             for size, value in zip((*kind.shape, *kind.strides), (*arg.shape, *strides)):
                 self._learn(size, value)
             self.values[node] = _clone(arg)
+        elif isinstance(kind, Opaque):
+            self.values[node] = arg
         else:
             assert isinstance(kind, Scalar)
             if node.attrs.symbol is not None:
@@ -214,6 +218,8 @@ class _Run:
         return self._typed(node, value)
 
     def _op_host_call(self, node: Node, *args: Any) -> Any:
+        if isinstance(node.attrs, Site):
+            return self._site(node, node.attrs)
         call = cast(HostCall, node.attrs)
         module, _, names = call.path.partition(":")
         function: Any = __import__(module, fromlist=["_"])
@@ -228,6 +234,20 @@ class _Run:
             else:
                 keywords[where] = value
         return self._typed(node, function(*positional, **keywords))
+
+    def _site(self, node: Node, site: Site) -> list[Any]:
+        found = site.function(*map(self._boxed, node.args))
+        assert isinstance(node.type, Tuple)
+        return [
+            kind.dtype.type(value) if isinstance(kind, Scalar) else value
+            for kind, value in zip(node.type.items, found, strict=True)
+        ]
+
+    def _boxed(self, node: Node) -> Any:
+        """A value as the program sees it."""
+        kind, value = node.type, self.values[node]
+        python = isinstance(kind, Scalar) and kind.origin == "py"
+        return kind.python_type(value) if python else value  # type: ignore[union-attr]
 
     def _op_check(self, node: Node, holds: Any) -> None:
         if not holds:
@@ -279,6 +299,8 @@ class _Run:
                 assert isinstance(kind, Scalar)
                 number = self.values[node]
                 return kind.python_type(number) if kind.origin == "py" else kind.dtype.type(number)
+            case ObjectOf(node):
+                return self.values[node]
             case StaticObject():
                 return tree.value
             case Items():

@@ -23,7 +23,8 @@
                                           of shape () and Scalar type: one element
       write   Window                      the next version: args (version, value[, where mask])
       reduce  Reduction                   args (array[, initial])
-      host_call HostCall                  runs the real Python function, in order
+      host_call HostCall | Site           runs the real Python function, in order; the type of a
+                                          Site's node is the Tuple of what it gives
       check   Check                       args (bool,): where false, leave for Python
       get     Get(index)                  one result of a node with several
       if_     args (pred,), two regions   results: those of the arm taken
@@ -50,7 +51,7 @@ sees what was there before it.  Effects are ``write``, ``host_call`` and ``check
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Union
@@ -135,6 +136,22 @@ class HostCall:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """A call of any Python function at its place in the program.
+
+    ``function`` takes the node's operands, boxed as the program sees them, and returns a tuple of
+    the node's results, whose structure it has made sure of.  ``path`` names the library function.
+    ``effect``: something outside could tell that it ran, or how often.  ``guarantee`` is what the
+    deterministic modes may rely on.
+    """
+
+    path: str
+    function: Callable[..., tuple[Any, ...]]
+    effect: bool = False
+    guarantee: str = "none"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Frame:
     """One Python frame to go on in: ``offset`` is the bytecode's, ``local`` and ``stack`` give
     what each name and stack slot holds as result trees.
@@ -183,7 +200,7 @@ class Loop:
 
 
 Attrs = Union[
-    None, Param, Const, SizeOf, Window, Reduction, Table, HostCall, Check, Get, Loop
+    None, Param, Const, SizeOf, Window, Reduction, Table, HostCall, Site, Check, Get, Loop
 ]
 
 
@@ -256,6 +273,13 @@ class NumberOf:
     node: Node
 
 
+@dataclass(frozen=True, slots=True)
+class ObjectOf:
+    """The Python object that an opaque node holds."""
+
+    node: Node
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class StaticObject:
     """A constant Python object, returned as it is; ``source`` says how to find it again."""
@@ -275,7 +299,7 @@ class Items:
     ident: int = 0
 
 
-Tree = Union[SameParam, NewArray, ViewOf, NumberOf, StaticObject, Items]
+Tree = Union[SameParam, NewArray, ViewOf, NumberOf, ObjectOf, StaticObject, Items]
 
 
 @dataclass(eq=False, slots=True)
@@ -318,7 +342,7 @@ def leaves(tree: Tree) -> Iterator[Tree]:
 def result_nodes(tree: Tree) -> Iterator[Node]:
     """The nodes that a result needs."""
     for leaf in leaves(tree):
-        if isinstance(leaf, (NewArray, NumberOf)):
+        if isinstance(leaf, (NewArray, NumberOf, ObjectOf)):
             yield leaf.node
         elif isinstance(leaf, ViewOf) and isinstance(leaf.base, NewArray):
             yield leaf.base.node

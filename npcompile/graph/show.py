@@ -11,6 +11,7 @@ from npcompile.graph.ir import (
     NewArray,
     Node,
     NumberOf,
+    ObjectOf,
     Region,
     SameParam,
     StaticObject,
@@ -75,6 +76,8 @@ def _tree(tree: Tree, names: dict[Node, str]) -> str:
             return f"new array {cell} of {_name(node, names)}"
         case ViewOf(_, base, window, dtype):
             return f"view of ({_tree(base, names)}) {dtype} {window!r}"
+        case ObjectOf(node):
+            return f"object {_name(node, names)}"
         case NumberOf(node):
             return f"{node.type!r} {_name(node, names)}"
         case StaticObject():

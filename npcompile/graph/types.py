@@ -98,6 +98,7 @@ BOOL = np.dtype(np.bool_)
 INT = np.dtype(np.int64)
 FLOAT = np.dtype(np.float64)
 COMPLEX = np.dtype(np.complex128)
+OBJECT = np.dtype(np.object_)
 PY_BOOL, PY_INT = Scalar(BOOL, "py"), Scalar(INT, "py")
 PY_FLOAT, PY_COMPLEX = Scalar(FLOAT, "py"), Scalar(COMPLEX, "py")
 PYTHON = {bool: PY_BOOL, int: PY_INT, float: PY_FLOAT, complex: PY_COMPLEX}

@@ -15,6 +15,7 @@ from npcompile.graph.ir import (
     NewArray,
     Node,
     NumberOf,
+    ObjectOf,
     Region,
     Resume,
     Tree,
@@ -92,6 +93,8 @@ class _Rewriter:
                 return NewArray(cell, self.new[node])
             case NumberOf(node):
                 return NumberOf(self.new[node])
+            case ObjectOf(node):
+                return ObjectOf(self.new[node])
             case ViewOf(ident, NewArray() as base, window, dtype):
                 return ViewOf(ident, NewArray(base.cell, self.new[base.node]), window, dtype)
             case Items():

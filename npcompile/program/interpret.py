@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from npcompile.core.errors import VerifyError
 from npcompile.core.sizes import Poly, Size, Symbol, evaluate
-from npcompile.graph.ir import HostCall, Window
+from npcompile.graph.ir import HostCall, Site, Window
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
 from npcompile.program.ir import (
     Alloc,
@@ -33,6 +33,7 @@ from npcompile.program.ir import (
     ItemsResult,
     Kernel,
     Load,
+    ObjectResult,
     ParamResult,
     Program,
     Reduce,
@@ -42,6 +43,7 @@ from npcompile.program.ir import (
     Statement,
     StaticResult,
     Value,
+    View,
     ViewResult,
     While,
     container,
@@ -106,6 +108,9 @@ class _Run:
 
     def run(self, params: Sequence[Any]) -> tuple[int, Any]:
         for buffer, param in zip(self.program.params, params, strict=True):
+            if buffer.kind == "object":
+                self.memory[buffer] = param
+                continue
             array = param if buffer.kind == "param" else np.array(param, buffer.dtype)
             self.memory[buffer] = array
             strides = [s // buffer.dtype.itemsize for s in array.strides]
@@ -201,15 +206,25 @@ class _Run:
         return memory
 
     def call(self, call: Call) -> None:
-        inputs = []
-        for view in call.inputs:
-            window = view.window
-            array = self.window(view.buffer, window)
-            inputs.append(array[()] if view.buffer.kind == "scalar" else array)
+        inputs = list(map(self.operand, call.inputs))
+        if isinstance(call.function, Site):
+            found = call.function.function(*inputs)
+            for buffer, result in zip(call.outputs, found, strict=True):
+                number = buffer.kind == "scalar"
+                self.memory[buffer] = np.array(result, buffer.dtype) if number else result
+            return
         found = run_host(call.function, inputs)
         results = found if len(call.outputs) > 1 else (found,)
         for buffer, result in zip(call.outputs, results, strict=True):
             self.memory[buffer][...] = result
+
+    def operand(self, view: View) -> Any:
+        if view.buffer.kind == "object":
+            return self.memory[view.buffer]
+        array = self.window(view.buffer, view.window)
+        if view.buffer.kind != "scalar":
+            return array
+        return array.item() if view.origin == "py" else array[()]
 
     def window(self, buffer: Buffer, window: Window) -> Memory:
         return self.view(buffer, window.offset, self.shape(window.shape), window.strides,
@@ -278,6 +293,8 @@ class _Run:
             case ScalarResult(buffer, origin):
                 number = self.memory[buffer][()]
                 return number.item() if origin == "py" else number
+            case ObjectResult(buffer):
+                return self.memory[buffer]
             case StaticResult():
                 return result.value
             case ItemsResult():

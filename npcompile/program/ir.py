@@ -7,7 +7,7 @@
               | Kernel(axes; values; stores; reduction)
               | Bind symbol := scalar buffer          a computed integer becomes a size
               | Check(scalar buffer, reason, exit; block)     the block runs if the check fails
-              | Call(host function, buffers in, buffers out)
+              | Call(host function, buffers in, buffers out)   objects too, if it is a Site
               | For(symbol, start, stop, step; block; parallel?) | While(block, scalar)
               | If(scalar; block, block)
     kernel  ::= axes (name, extent), slowest first
@@ -39,7 +39,7 @@ from typing import Any, Literal, Union
 import numpy as np
 
 from npcompile.core.sizes import Predicate, Size, Symbol
-from npcompile.graph.ir import HostCall, Number, Table, Window, rest
+from npcompile.graph.ir import HostCall, Number, Site, Table, Window, rest
 from npcompile.graph.types import INT
 
 
@@ -48,13 +48,14 @@ class Buffer:
     """Memory: ``kind`` says who owns it.
 
     ``param``: the array of parameter ``index``, 0-d ones too; ``result``: becomes a NumPy
-    array of the caller's; ``temp``: ours; ``scalar``: one number in the frame (parameter
-    ``index`` if that is not negative).
+    array of the caller's; ``temp``: ours; ``owned``: ours, but the memory of a NumPy array, which
+    a called function may keep or has made; ``scalar``: one number in the frame (parameter
+    ``index`` if that is not negative); ``object``: a Python object (parameter likewise).
     Strides count elements and address element (0, ..., 0) at offset 0.
     """
 
     name: str
-    kind: Literal["param", "result", "temp", "scalar"]
+    kind: Literal["param", "result", "temp", "owned", "scalar", "object"]
     dtype: np.dtype
     shape: tuple[Size, ...] = ()
     strides: tuple[Size, ...] = ()
@@ -192,18 +193,20 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A buffer seen through a window, as an operand of a host call."""
+    """A buffer seen through a window, as an operand of a host call; ``origin``: of a number."""
 
     buffer: Buffer
     window: Window
     dtype: np.dtype
+    origin: str = "np"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """Runs a Python function on arrays; ``outputs`` are written by ``out=`` or copied into."""
+    """Runs a Python function.  ``outputs`` of a HostCall are written by ``out=`` or copied into.
+    Those of a Site take the items of its result: arrays and objects as they are."""
 
-    function: HostCall
+    function: HostCall | Site
     inputs: tuple[View, ...]
     outputs: tuple[Buffer, ...]
     line: int = 0
@@ -272,6 +275,13 @@ class ScalarResult:
     origin: str
 
 
+@dataclass(frozen=True, slots=True)
+class ObjectResult:
+    """The Python object that an object buffer holds."""
+
+    buffer: Buffer
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class StaticResult:
     value: object
@@ -286,7 +296,9 @@ class ItemsResult:
     ident: int = 0
 
 
-Result = Union[ParamResult, BufferResult, ViewResult, ScalarResult, StaticResult, ItemsResult]
+Result = Union[
+    ParamResult, BufferResult, ViewResult, ScalarResult, ObjectResult, StaticResult, ItemsResult
+]
 
 
 def container(result: ItemsResult, items: list[Any]) -> Any:

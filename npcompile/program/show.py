@@ -22,6 +22,7 @@ from npcompile.program.ir import (
     ItemsResult,
     Kernel,
     Load,
+    ObjectResult,
     ParamResult,
     Program,
     Reduce,
@@ -48,7 +49,7 @@ def show(program: Program) -> str:
 
 
 def _declare(buffer: Buffer) -> str:
-    if buffer.kind == "scalar":
+    if buffer.kind in ("scalar", "object"):
         return f"{buffer.name}: {buffer.dtype.name}"
     shape = ", ".join(map(repr, buffer.shape))
     strides = ", ".join(map(repr, buffer.strides))
@@ -161,6 +162,8 @@ def _result(result: Result) -> str:
             return f"view {_result(base)}{_window(window)}"
         case ScalarResult(buffer, origin):
             return f"{origin}.{buffer.dtype.name} {buffer.name}"
+        case ObjectResult(buffer):
+            return f"object {buffer.name}"
         case StaticResult():
             return repr(result.value)
         case ItemsResult(kind, items):

@@ -25,6 +25,7 @@ from npcompile.program.ir import (
     ItemsResult,
     Kernel,
     Load,
+    ObjectResult,
     Program,
     Result,
     ScalarResult,
@@ -54,7 +55,7 @@ class _Verifier:
                 self.symbols.update(symbols(size))
 
     def run(self) -> None:
-        self.alive |= {b for b in self.program.buffers if b.kind == "scalar"}
+        self.alive |= {b for b in self.program.buffers if b.kind in ("scalar", "object")}
         self.block(self.program.body)
         for buffer in _result_buffers(self.program.result):
             self.require(buffer in self.alive, f"result {buffer.name} is not allocated")
@@ -82,7 +83,7 @@ class _Verifier:
                     self.size(size, buffer.name)
                 self.alive.add(buffer)
             case Free(buffer):
-                self.require(buffer.kind == "temp", f"{buffer.name} is not ours to free")
+                self.require(buffer.kind in ("temp", "owned"), f"{buffer.name} is not ours to free")
                 self.uses(buffer, "free")
                 self.alive.discard(buffer)
             case Kernel():
@@ -98,6 +99,8 @@ class _Verifier:
                 for view in statement.inputs:
                     self.uses(view.buffer, "call")
                 for buffer in statement.outputs:
+                    if buffer.kind == "owned":
+                        self.alive.add(buffer)
                     self.uses(buffer, "call")
             case For():
                 for size in (statement.start, statement.stop, statement.step):
@@ -128,7 +131,8 @@ class _Verifier:
             if isinstance(kernel, Kernel):
                 written = [store.buffer for store in kernel.stores]
                 written += [reduce.buffer for reduce in kernel.reductions]
-                self.require(bool(kernel.axes) and all(b.kind != "scalar" for b in written),
+                numbers = any(b.kind == "scalar" for b in written)
+                self.require(bool(kernel.axes) and not numbers,
                              f"kernel {kernel.name} of a parallel for makes a number")
 
     def leaving(self, check: Check) -> None:
@@ -226,7 +230,7 @@ def _element(buffer: Buffer, at: Index) -> np.dtype:
 
 def _result_buffers(result: Result) -> Iterator[Buffer]:
     match result:
-        case BufferResult(buffer) | ScalarResult(buffer, _):
+        case BufferResult(buffer) | ScalarResult(buffer, _) | ObjectResult(buffer):
             yield buffer
         case ViewResult(_, base, _, _):
             yield from _result_buffers(base)

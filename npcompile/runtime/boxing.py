@@ -12,6 +12,7 @@ from npcompile.program.ir import (
     Buffer,
     BufferResult,
     ItemsResult,
+    ObjectResult,
     ParamResult,
     Program,
     Result,
@@ -80,6 +81,10 @@ def assemble(result: Result, leaf: Callable[[Result], Any], made: dict[int, Any]
     return thing
 
 
+#: buffers whose object the frame holds a reference to
+HOLDING = frozenset({"result", "owned", "object"})
+
+
 class Boxing:
     """Writes the code that boxes one result.
 
@@ -126,7 +131,7 @@ class Boxing:
     @property
     def left_over(self) -> list[Buffer]:
         """Result buffers whose objects are still the frame's."""
-        return [b for b in self.program.buffers if b.kind == "result" and b not in self._moved]
+        return [b for b in self.program.buffers if b.kind in HOLDING and b not in self._moved]
 
     def _symbol(self, name: Symbol) -> str:
         return self.writer.load("i64", "%frame", 8 * self.frame.symbol(name))
@@ -150,6 +155,8 @@ class Boxing:
                 return self._buffer(buffer)
             case ScalarResult():
                 return self._scalar(result)
+            case ObjectResult(buffer):
+                return self._new_reference(self._object(buffer))
             case StaticResult():
                 slot = self.signature.constant(self._constants)
                 self._constants += 1

@@ -9,7 +9,7 @@ from typing import Any
 
 from npcompile import passes
 from npcompile.core.config import Config, Deterministic
-from npcompile.graph.ir import Graph, HostCall, Region
+from npcompile.graph.ir import Graph, HostCall, Region, Site
 from npcompile.ops.record import OPERATORS
 from npcompile.program.ir import Program
 from npcompile.schedule import schedule
@@ -110,15 +110,24 @@ def unpromised(graph: Graph, mode: Deterministic) -> list[str]:
             record = next((o for o in OPERATORS.values() if node.attrs.path in o.aliases), None)
             if record is None or record.guarantee not in accepted:
                 names.append(node.attrs.path.replace(":", "."))
+        elif isinstance(node.attrs, Site):
+            if node.attrs.guarantee not in accepted:
+                names.append(node.attrs.path)
         elif node.op in OPERATORS and OPERATORS[node.op].guarantee not in accepted:
             names.append(node.op)
     return list(dict.fromkeys(names))
+
+
+def effects(graph: Graph) -> bool:
+    """Whether something outside could tell that a traced graph ran, beside its parameters."""
+    return any(isinstance(n.attrs, Site) and n.attrs.effect for n in walk(graph.region))
 
 
 def exact(graph: Graph) -> bool:
     """Whether a graph has no operator whose last bits may differ from NumPy's."""
     for node in walk(graph.region):
         record = OPERATORS.get(node.op)
-        if isinstance(node.attrs, HostCall) or (record is not None and any(record.ulp.values())):
+        inexact = record is not None and any(record.ulp.values())
+        if inexact or isinstance(node.attrs, (HostCall, Site)):
             return False
     return True

@@ -48,6 +48,8 @@ class Version:
     ``cautious``: it writes into arguments, several of its operations can raise the same
     floating-point flag, and the last run raised one (or there was none): the next run keeps copies
     of what it writes, so that Python can run instead and warn at the very lines.
+
+    ``lasting``: it has other effects that last (a generator is drawn from), and can't run again.
     """
 
     trace: Trace
@@ -55,6 +57,7 @@ class Version:
     match: match.Match
     direct: bool
     cautious: bool = False
+    lasting: bool = False
     calls: int = 0
     exits: Counter[str] = field(default_factory=Counter)
 
@@ -276,7 +279,10 @@ class Dispatcher:
             made = native(traced, graph, program, self.config, wires, self._exit, watch)
         made.times = watch.times
         version = Version(traced, made, match.matcher(traced), wired is not None)
-        version.cautious = bool(traced.graph.written) and flags.ambiguous(traced.graph)
+        version.lasting = build.effects(traced.graph)
+        version.cautious = (
+            bool(traced.graph.written) and not version.lasting and flags.ambiguous(traced.graph)
+        )
         made.owner = version
         self._log(version)
         return version
@@ -316,7 +322,7 @@ class Dispatcher:
         if left.number == FLAGS or way_out.frames:
             wanted = flags.wanted(left.flags)
             if saved is None or not wanted:
-                if wanted and (graph.written or way_out.frames):
+                if wanted and (graph.written or way_out.frames or version.lasting):
                     self._report(version, wanted)
                 elif wanted:  # nothing has happened yet
                     return self._rerun(version, left, args, kwargs)
@@ -355,7 +361,7 @@ class Dispatcher:
 
     def _report(self, version: Version, wanted: list[str]) -> None:
         """Tells of floating-point exceptions of a run that can't be repeated."""
-        if flags.ambiguous(version.trace.graph):
+        if flags.ambiguous(version.trace.graph) and not version.lasting:
             version.cautious = True
             self.on_version()
         flags.report(version.trace.graph, wanted, self.function)

@@ -24,10 +24,11 @@ import platform
 from itertools import combinations
 
 from npcompile.backends.cpu.frame import DONE, RAISED, Frame
+from npcompile.backends.cpu.symbols import class_name
 from npcompile.core.sizes import Poly, Symbol
-from npcompile.graph.types import Scalar
+from npcompile.graph.types import Opaque, Scalar
 from npcompile.program.ir import Buffer, Program
-from npcompile.runtime.boxing import Boxing
+from npcompile.runtime.boxing import HOLDING, Boxing
 from npcompile.runtime.guards import ArrayValue, Guards
 from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, errors
 from npcompile.runtime.layout import Layout, layout
@@ -136,6 +137,12 @@ class _Entry:
         else:
             thing = w.load("ptr", self._state(self.signature.variable(place.index)))
             w.require(w.add("icmp ne", "ptr", thing, "null"), "miss")
+        if isinstance(leaf.type, Opaque):
+            self.guards.is_instance(thing, class_name(leaf.type.python_type))
+            w.store("ptr", thing, "%frame", 8 * self.frame.object(buffer))
+            if place.kind != "argument":
+                self.borrowed.append(thing)
+            return
         if isinstance(leaf.type, Scalar):
             bits = self.guards.number(thing, leaf.type)
             for k, word in enumerate(bits):
@@ -266,7 +273,7 @@ class _Entry:
             w.do(f"ret ptr {self._exit('address', code, 0, 'i64 0')}")
         w.label("left")
         w.branch(w.add("icmp eq", "i64", self.status, RAISED), "raised", "check")
-        everything = [b for b in self.program.buffers if b.kind == "result"]
+        everything = [b for b in self.program.buffers if b.kind in HOLDING]
         w.label("check")
         left = self._exit("address", self.status, self.raised, "ptr %frame")
         self._release(everything)

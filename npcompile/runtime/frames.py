@@ -19,6 +19,7 @@ from npcompile.program.ir import (
     Buffer,
     BufferResult,
     ItemsResult,
+    ObjectResult,
     ParamResult,
     Program,
     Result,
@@ -57,7 +58,7 @@ class FrameReader:
         return ctypes.c_int64(self._slots[self._frame.symbol(name)]).value
 
     def array(self, buffer: Buffer) -> Any:
-        """The array object of a parameter or result."""
+        """The array object of a parameter or result, or what an object buffer holds."""
         slot = self._frame.object(buffer)
         if not self._slots[slot]:
             raise ValueError(f"{buffer.name} has not been made")
@@ -79,6 +80,8 @@ class FrameReader:
                 return self.array(buffer)
             case ScalarResult(buffer, origin):
                 return self.number(buffer, origin)
+            case ObjectResult(buffer):
+                return self.array(buffer)
             case StaticResult(value):
                 return value
             case ViewResult(ident):

@@ -15,7 +15,7 @@ import numpy as np
 
 from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.graph.ir import Param
-from npcompile.graph.types import Array, Scalar
+from npcompile.graph.types import Array, Opaque, Scalar
 from npcompile.tracing.sources import (
     Arg,
     Attribute,
@@ -165,6 +165,8 @@ def accepts(trace: Trace, values: tuple[Any, ...]) -> bool:
 
 def _leaf(leaf: Leaf, value: Any) -> bool:
     kind = leaf.type
+    if isinstance(kind, Opaque):
+        return type(value) is kind.python_type
     if isinstance(kind, Scalar):
         if type(value) is not (kind.python_type if kind.origin == "py" else kind.dtype.type):
             return False

@@ -11,7 +11,7 @@ from npcompile.backends import cpu
 from npcompile.backends.cpu.frame import Frame
 from npcompile.core import logs
 from npcompile.core.config import Config
-from npcompile.graph.ir import Graph, HostCall
+from npcompile.graph.ir import Graph, HostCall, Site
 from npcompile.ops.record import import_path
 from npcompile.program.ir import Program
 from npcompile.runtime import memory, pool
@@ -140,6 +140,8 @@ def _unwired(leaves: tuple[Any, ...]) -> Any:
 
 
 def _host_object(described: object) -> Any:
+    if isinstance(described, Site):
+        return described.function
     return import_path(described.path) if isinstance(described, HostCall) else described
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from npcompile.core.sizes import Symbol, symbols
+from npcompile.graph.ir import Site
 from npcompile.program.ir import (
     Alloc,
     Bind,
@@ -63,20 +64,35 @@ def allocate(
     count = Counter(buffer for buffers in uses for buffer in buffers)
     last = {buffer: k for k, buffers in enumerate(uses) for buffer in buffers}
     made = {s.buffer for s in body if isinstance(s, Alloc)}
+    given = set().union(*map(adopted, body))
     seen = made | known
     out: list[Statement] = []
     for k, (statement, buffers) in enumerate(zip(body, uses)):
         mine = [
             b for b in buffers
-            if b not in seen and b.kind in ("temp", "result")
+            if b not in seen and b.kind in ("temp", "result", "owned") and b not in given
             and not (count[b] == 1 and b not in results and _is_inner(statement, b))
         ]
         out += map(Alloc, mine)
+        if isinstance(statement, Call):
+            mine += adopted(statement)
         seen = seen | set(mine)
         out.append(_nested(statement, seen))
-        out += [Free(b) for b in buffers if last[b] == k and b.kind == "temp" and b not in known
-                and b in seen]
+        out += [Free(b) for b in buffers if last[b] == k and b.kind in ("temp", "owned")
+                and b not in known and b in seen and b not in results]
     return (*out, *[Alloc(b) for b in results if b not in seen])
+
+
+def adopted(statement: Statement) -> set[Buffer]:
+    """The buffers that are given to a statement, or inside it, by calls that make them."""
+    match statement:
+        case Call(function=Site()):
+            return {b for b in statement.outputs if b.kind == "owned"}
+        case For() | While():
+            return set[Buffer]().union(*map(adopted, statement.body))
+        case If():
+            return set[Buffer]().union(*map(adopted, (*statement.then, *statement.orelse)))
+    return set()
 
 
 def _is_inner(statement: Statement, buffer: Buffer) -> bool:

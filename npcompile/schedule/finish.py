@@ -68,7 +68,7 @@ def _prune(steps: list[Step], results: set[Memory]) -> set[Memory]:
                 step.prune(wanted)
                 wanted |= step.memories()
             case Host():
-                wanted |= {place.memory for place, _ in step.inputs}
+                wanted |= {place.memory for place, *_ in step.inputs}
             case Leave():
                 wanted |= _prune(step.steps, step.results.memories() | step.flagged)
                 wanted.add(step.memory)
@@ -106,5 +106,8 @@ def _statement(step: Step, number: int) -> Statement:
             assert again is not None
             return While(tuple(_block(steps)), again.final())
         case Host(function, inputs, outputs, line):
-            views = tuple([View(p.memory.final(), p.as_window(), dtype) for p, dtype in inputs])
+            views = tuple([
+                View(place.memory.final(), place.as_window(), dtype, origin)
+                for place, dtype, origin in inputs
+            ])
             return Call(function, views, tuple([m.final() for m in outputs]), line)

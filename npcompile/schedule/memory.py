@@ -20,7 +20,7 @@ class Memory:
     def __init__(
         self,
         name: str,
-        kind: Literal["param", "result", "temp", "scalar"],
+        kind: Literal["param", "result", "temp", "owned", "scalar", "object"],
         dtype: np.dtype,
         shape: tuple[Size, ...] = (),
         strides: tuple[Size, ...] = (),

@@ -10,6 +10,7 @@ from npcompile.graph.ir import (
     NewArray,
     Node,
     NumberOf,
+    ObjectOf,
     SameParam,
     StaticObject,
     Tree,
@@ -19,6 +20,7 @@ from npcompile.graph.types import Array, Scalar
 from npcompile.program.ir import (
     BufferResult,
     ItemsResult,
+    ObjectResult,
     ParamResult,
     Result,
     ScalarResult,
@@ -57,6 +59,8 @@ class Results:
                 self._check_layout(base)
             case NumberOf(node):
                 self.numbers[node] = self.s.number(node)
+            case ObjectOf(node):
+                self.numbers[node] = self.s.place[node].memory
             case Items(_, items):
                 for item in items:
                     self.place(item)
@@ -66,9 +70,11 @@ class Results:
         s = self.s
         found = s.place.get(node)
         if (
-            self.takes and found is not None and found.memory.kind == "temp" and s.is_whole(found)
+            self.takes and found is not None and found.memory.kind in ("temp", "owned")
+            and s.is_whole(found) and found.memory not in self.cells.values()
         ):
-            found.memory.kind = "result"
+            if found.memory.kind == "temp":
+                found.memory.kind = "result"
             return found.memory
         memory = s.fresh(node, "result")
         place = s.store(node, memory) if node.op != "empty" else memory.whole(s.facts)
@@ -97,6 +103,8 @@ class Results:
             case NumberOf(node):
                 assert isinstance(node.type, Scalar)
                 return ScalarResult(self.numbers[node].final(), node.type.origin)
+            case ObjectOf(node):
+                return ObjectResult(self.numbers[node].final())
             case StaticObject():
                 return StaticResult(tree.value, tree.source)
             case Items():

@@ -27,13 +27,14 @@ from npcompile.graph.ir import (
     Node,
     Param,
     Region,
+    Site,
     SizeOf,
     Table,
     Window,
     result_nodes,
 )
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import Array, Nothing, Scalar, Tuple
+from npcompile.graph.types import OBJECT, Array, Nothing, Opaque, Scalar, Tuple
 from npcompile.program.ir import Apply, AxisIndex, Const, SizeValue
 from npcompile.schedule.demand import COSTS, END, HEAVY, LIMIT, Demand, is_number
 from npcompile.schedule.exits import check
@@ -41,6 +42,7 @@ from npcompile.schedule.memory import Access, Memory, Place, overlap
 from npcompile.schedule.nest import AxisMap, Nest, Put
 from npcompile.schedule.reductions import reduce
 from npcompile.schedule.regions import choose, repeat
+from npcompile.schedule.sites import call_site
 from npcompile.schedule.steps import Binding, Host, Leave, Step
 from npcompile.schedule.writes import write
 
@@ -113,7 +115,7 @@ class Scheduler:
     def memory(
         self,
         stem: str,
-        kind: Literal["result", "temp", "scalar"],
+        kind: Literal["result", "temp", "owned", "scalar", "object"],
         dtype: np.dtype,
         shape: tuple[Size, ...] = (),
         strides: tuple[Size, ...] = (),
@@ -154,6 +156,8 @@ class Scheduler:
         if isinstance(node.type, Array):
             made = Memory(name, "param", node.type.dtype, node.type.shape, node.type.strides,
                           attrs.index)
+        elif isinstance(node.type, Opaque):
+            made = Memory(name, "object", OBJECT, index=attrs.index)
         else:
             made = Memory(name, "scalar", node.dtype, index=attrs.index)
         self.params.append(made)
@@ -229,11 +233,14 @@ class Scheduler:
         self.steps.append(Binding(self.binds[node], self.number(node)))
 
     def _host_call(self, node: Node) -> None:
+        if isinstance(node.attrs, Site):
+            call_site(self, node, node.attrs)
+            return
         function = cast(HostCall, node.attrs)
         inputs = []
         for arg in node.args:
             place = self.materialise(arg)
-            inputs.append((place, arg.dtype))
+            inputs.append((place, arg.dtype, "np"))
         types = node.type.items if isinstance(node.type, Tuple) else (node.type,)
         outputs = []
         for type_ in types:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Union
 import numpy as np
 
 from npcompile.core.sizes import Size, Symbol
-from npcompile.graph.ir import HostCall, Resume
+from npcompile.graph.ir import HostCall, Resume, Site
 from npcompile.program.ir import Exit, Suspended
 from npcompile.schedule.memory import Memory, Place
 from npcompile.schedule.nest import Nest
@@ -59,8 +59,8 @@ class Binding:
 class Host:
     """A host call."""
 
-    function: HostCall
-    inputs: tuple[tuple[Place, np.dtype], ...]
+    function: HostCall | Site
+    inputs: tuple[tuple[Place, np.dtype, str], ...]  # with dtype, and a number's origin
     outputs: tuple[Memory, ...]
     line: int
 

@@ -22,6 +22,7 @@ from npcompile.tracing.values import (
     Exits,
     Frame,
     Knowledge,
+    Object,
     Scope,
     Sequence,
     State,
@@ -78,7 +79,7 @@ class Attempt:
         self.carried: dict[Node, Node | None] = {}  # parameter -> initial value, None: any
         self.next: dict[Node, Node] = {}  # parameter -> what the next turn begins with
         self.extra: dict[Node, Node] = {}  # node of the region -> parameter that carries it out
-        self.created: set[Cell | Box] = set()
+        self.created: set[Cell | Box | Object] = set()
         self.nonempty = False
         self.index = t.builder.param(PY_INT)  # of a ``for``
         self.results: dict[Node, Node] = {}

@@ -26,6 +26,7 @@ from npcompile.tracing.values import (
     Box,
     Dead,
     Method,
+    Object,
     Sequence,
     Slice,
     Static,
@@ -62,6 +63,8 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
             return _method_outside(t, value.value, value.source, name)
     kind = python_class(value)
     found = inspect.getattr_static(kind, name, _MISSING)
+    if isinstance(value, Object):
+        return Static(getattr(kind, name)) if callable(found) else None
     if isinstance(found, _C_METHODS):
         return Static(getattr(kind, name))
     if isinstance(value, Box) and isinstance(found, FunctionType):

@@ -17,7 +17,7 @@ from npcompile.graph.types import PY_INT
 from npcompile.ops import python
 from npcompile.ops.operands import ArrayRef
 from npcompile.ops.record import resolve
-from npcompile.tracing import attributes, containers, iteration
+from npcompile.tracing import attributes, containers, hosts, iteration
 from npcompile.tracing.bytecode import analyse
 from npcompile.tracing.sources import Attribute, Default, Source
 from npcompile.tracing.values import (
@@ -293,6 +293,9 @@ def _call_object(
     op = resolve(_ufunc_of(held, args))
     if op is not None:
         return t.operate(_call_record, Static(op), args, kwargs)
+    called = hosts.call(t, held, args, kwargs, plain)
+    if called is not None:
+        return called
     if isinstance(held, FunctionType) and not _of_library(held):
         if source is None:
             raise t.refuse(held.__qualname__, "is a function whose place is not known")

@@ -12,7 +12,17 @@ from npcompile.core.sizes import Size, Symbol, substitute, symbols
 from npcompile.graph.ir import Node, Window
 from npcompile.graph.types import SUPPORTED, Array
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing.values import Box, Iterator, Method, Sequence, Slice, State, Static, Value
+from npcompile.tracing.values import (
+    Box,
+    Iterator,
+    Method,
+    Object,
+    Sequence,
+    Slice,
+    State,
+    Static,
+    Value,
+)
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -35,7 +45,8 @@ class Escape:
     are the cells and boxes that were made inside."""
 
     def __init__(
-        self, t: Tracer, state: State, created: set[Cell | Box], out: Callable[[Node, Value], Node]
+        self, t: Tracer, state: State, created: set[Cell | Box | Object],
+        out: Callable[[Node, Value], Node],
     ) -> None:
         self.t, self.state, self.created, self.out = t, state, created, out
         self.made: dict[Any, Any] = {}
@@ -59,6 +70,8 @@ class Escape:
             case Slice():
                 parts = (value.start, value.stop, value.step)
                 return Slice(*map(self.value, parts))
+            case Object() if value in self.created:
+                raise self.t.refuse("object", "made in a branch or a loop and used after it")
             case Box() if value in self.created:
                 box: Box = self._once(value, lambda: self._box(value))
                 return box

@@ -141,11 +141,6 @@ def _object_setattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return NONE
 
 
-@rule(print)
-def _print(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    raise t.refuse("print", "writes while the function runs")
-
-
 # ---------------------------------------------------------------------- containers
 
 

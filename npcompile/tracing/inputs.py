@@ -18,7 +18,8 @@ from npcompile.core.errors import refuse
 from npcompile.core.sizes import Poly, Size, Symbol, symbol
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Node, Param, Region, Window
-from npcompile.graph.types import PYTHON, SUPPORTED, Array, Scalar, c_strides
+from npcompile.graph.types import PYTHON, SUPPORTED, Array, Opaque, Scalar, c_strides
+from npcompile.ops.foreign import GENERATORS
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing.sources import (
     Arg,
@@ -31,7 +32,7 @@ from npcompile.tracing.sources import (
     Leaf,
     Source,
 )
-from npcompile.tracing.values import Method, Partial, Sequence, Slice, Static, Value
+from npcompile.tracing.values import Method, Object, Partial, Sequence, Slice, Static, Value
 
 #: longest tuple whose items are looked at one by one
 LONGEST = 256
@@ -154,7 +155,17 @@ class Inputs:
         self.leaves.append(Leaf(source, type_))
         return node
 
-    def _param(self, name: str, type_: Array | Scalar, bound: Symbol | None) -> Node:
+    def _generator(self, value: Any, source: Source) -> Value:
+        """A generator of random numbers; of its kind, no more is known."""
+        kind = type(value)
+        if kind not in GENERATORS:
+            return Inputs._same(self, value, source)
+        node = self._param(label(source), Opaque(kind), None)
+        self.leaves.append(Leaf(source, Opaque(kind)))
+        bits = type(value._bit_generator)
+        return Object(node, kind, kind(bits(0)))
+
+    def _param(self, name: str, type_: Array | Scalar | Opaque, bound: Symbol | None) -> Node:
         node = Node("param", (), Param(len(self.leaves), name, bound), type_, 0)
         self.root.params.append(node)
         return node
@@ -217,6 +228,7 @@ def pinned(value: Any) -> bool:
 Rule = Callable[[Inputs, Any, Source], Value]
 _RULES: list[tuple[Any, Rule]] = [  # the first that fits
     (np.ndarray, Inputs._array),
+    (GENERATORS, Inputs._generator),
     (enum.Enum, Inputs._same),
     (_EQUAL, Inputs._equal),
     (np.generic, Inputs._number),

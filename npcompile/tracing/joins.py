@@ -28,6 +28,7 @@ from npcompile.tracing.values import (
     Frame,
     Iterator,
     Method,
+    Object,
     Sequence,
     Slice,
     State,
@@ -57,7 +58,7 @@ class Arm:
     exits: Exits
     reached: tuple[int, int]
     region: Region = field(default_factory=Region)
-    created: set[Cell | Box] = field(default_factory=set)
+    created: set[Cell | Box | Object] = field(default_factory=set)
     stand_ins: dict[Node, Node] = field(default_factory=dict)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from npcompile.tracing import attributes, calls, containers, iteration
+from npcompile.ops import foreign
+from npcompile.tracing import attributes, calls, containers, hosts, iteration
 from npcompile.tracing.bytecode import VERSION, Instruction
 from npcompile.tracing.opcodes import on, pop, push, take
 from npcompile.tracing.values import (
@@ -16,7 +17,6 @@ from npcompile.tracing.values import (
     Frame,
     Function,
     Sequence,
-    Static,
     Value,
 )
 
@@ -109,13 +109,23 @@ def unpack_ex(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 # ---------------------------------------------------------------------- strings
 
-_CONVERSIONS: dict[int, Callable[[object], object]] = {0: lambda x: x, 1: str, 2: repr, 3: ascii}
+_CONVERSIONS: dict[int, Callable[[object], str]] = {1: str, 2: repr, 3: ascii}
+_FORMATS = (format, foreign.format_str, foreign.format_repr, foreign.format_ascii)
+
+
+def _text(t: Tracer, function: Callable[..., str], *parts: Value) -> Value:
+    """A string made of values: now if they are known, else at each call."""
+    known = [t.known(part) for part in parts]
+    if all(ok for ok, _ in known):
+        return calls.executed(t, function, *(held for _, held in known))
+    made = hosts.call(t, function, parts, {}, plain=True)
+    assert made is not None
+    return made
 
 
 def _format(t: Tracer, frame: Frame, conversion: int, spec: Value | None) -> None:
-    shown = _CONVERSIONS[conversion](t.static(pop(frame), "f-string"))
-    wanted = t.static(spec, "f-string") if spec is not None else ""
-    push(frame, calls.executed(t, format, shown, wanted))
+    parts = (pop(frame),) if spec is None else (pop(frame), spec)
+    push(frame, _text(t, _FORMATS[conversion], *parts))
 
 
 @on("FORMAT_VALUE")
@@ -125,7 +135,7 @@ def format_value(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("CONVERT_VALUE")
 def convert_value(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, calls.executed(t, _CONVERSIONS[i.arg], t.static(pop(frame), "f-string")))
+    push(frame, _text(t, _CONVERSIONS[i.arg], pop(frame)))
 
 
 @on("FORMAT_SIMPLE")
@@ -140,7 +150,7 @@ def format_with_spec(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("BUILD_STRING")
 def build_string(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, Static("".join(t.static(part, "f-string") for part in take(frame, i.arg))))
+    push(frame, _text(t, foreign.concatenated, *take(frame, i.arg)))
 
 
 # ---------------------------------------------------------------------- attributes

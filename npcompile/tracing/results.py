@@ -13,6 +13,7 @@ from npcompile.graph.ir import (
     NewArray,
     Node,
     NumberOf,
+    ObjectOf,
     SameParam,
     StaticObject,
     Tree,
@@ -27,6 +28,7 @@ from npcompile.tracing.values import (
     Frame,
     Iterator,
     Marker,
+    Object,
     Sequence,
     Slice,
     Static,
@@ -73,6 +75,8 @@ class Trees:
                 return NumberOf(value)
             case ArrayRef():
                 return self._array(value)
+            case Object(node):
+                return ObjectOf(node)
             case Static(held, source):
                 return StaticObject(held, source)
             case Sequence(items, kind, whole):
@@ -107,19 +111,20 @@ class Trees:
 
     # ------------------------------------------------------------------ frames
 
-    def frame(self, frame: Frame, innermost: bool) -> ir.Frame:
+    def frame(self, frame: Frame, innermost: bool, result: Tree | None = None) -> ir.Frame:
         """Where a frame goes on in Python.
 
-        The innermost frame executes its instruction again.  Outer frames wait in a call, whose
-        callee and arguments are popped.
+        The innermost frame executes its instruction again, or has done so with a ``result``.
+        Outer frames wait in a call, whose callee and arguments are popped.
         """
         instruction = frame.instruction
         assert instruction is not None
         nested = any(isinstance(cell, Box) for cell in frame.closure)
         if not frame.resumable or frame.yields is not None or nested:
             raise self.t.refuse("call", "Python can't go on inside it after an array was changed")
-        following = instruction.offset if innermost else instruction.after
-        stack = frame.stack if innermost else frame.state.stack
+        again = innermost and result is None
+        following = instruction.offset if again else instruction.after
+        stack = frame.stack if again else frame.state.stack
         live = frame.code.live_at(frame.block, following)
         first_free = len(frame.code.names) - len(frame.code.code.co_freevars)
         variables = []
@@ -129,7 +134,9 @@ class Trees:
             if value is not UNBOUND and (index in live or value is not slot):
                 variables.append((name, self._held(value)))
         held = tuple(map(self._held, stack))
-        code, offset = frame.code.code, instruction.offset if innermost else instruction.at
+        if result is not None:
+            held = (*held, result)
+        code, offset = frame.code.code, following if innermost else instruction.at
         return ir.Frame(code, offset, tuple(variables), held, frame.owner)
 
     def _held(self, value: Value) -> Tree:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from npcompile.graph.ir import Graph
-from npcompile.graph.types import Array, Scalar
+from npcompile.graph.types import Array, Opaque, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +77,14 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One parameter of the graph: an array or a number, and where it comes from.
+    """One parameter of the graph: an array, a number or an object, and where it comes from.
 
     ``contiguous``: an array that must be C-contiguous (its strides follow from its shape);
     otherwise every stride that is no lone symbol must equal what ``type.strides`` says.
     """
 
     source: Source
-    type: Array | Scalar
+    type: Array | Scalar | Opaque
     contiguous: bool = True
 
 

@@ -17,6 +17,7 @@ from npcompile.graph.ir import (
     Graph,
     HostCall,
     Node,
+    ObjectOf,
     Resume,
     SizeOf,
     Tree,
@@ -36,6 +37,7 @@ from npcompile.tracing.values import (
     Frame,
     Iterator,
     Knowledge,
+    Object,
     Scope,
     Sequence,
     Slice,
@@ -46,7 +48,7 @@ from npcompile.tracing.values import (
 
 HANDLED = (handlers, making)  # the modules that fill the table of opcodes
 DEEPEST = 40  #: inlined calls within one another
-_Made = TypeVar("_Made", Cell, Box)
+_Made = TypeVar("_Made", Cell, Box, Object)
 _GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
@@ -64,12 +66,12 @@ class Tracer:
         self.notes: list[str] = []
         self.file = ""  # that the current line is in
         self.blocks = 0  # executed so far
-        self.created: list[Cell | Box] = []  # in order
+        self.created: list[Cell | Box | Object] = []  # in order
         self.writes = 0  # versions written so far
         self.visible = 0  # of them, versions of memory that the caller can see
         self.consumed: set[object] = set()  # tokens of iterators that were run
         self.scope: Scope | None = None  # the innermost loop whose body is being traced
-        self.homes: dict[Cell | Box, Scope | None] = {}  # the loop that something was made in
+        self.homes: dict[Cell | Box | Object, Scope | None] = {}  # the loop it was made in
         self.selectors: dict[Node, tuple[Node, Node, Node]] = {}  # condition, first, second
         self.learned: dict[tuple[Code, int], Knowledge] = {}  # of loops, by their header
 
@@ -187,7 +189,7 @@ class Tracer:
         return made
 
     def register(self, made: _Made) -> _Made:
-        """Notes that the program made a cell or box here."""
+        """Notes that the program made a cell, box or object here."""
         self.created.append(made)
         self.homes[made] = self.scope
         return made
@@ -292,6 +294,13 @@ class Tracer:
             raise self.refuse("check", "an array was written before it in the same operation")
         frames = [self.trees.frame(f, f is inner) for f in self.frames]
         return Resume(tuple(frames))
+
+    def resume_with(self, outcome: Node) -> Resume:
+        """Where Python goes on after the instruction at hand, with its result."""
+        inner, result = self.frame, ObjectOf(outcome)
+        return Resume(tuple([
+            self.trees.frame(f, f is inner, result if f is inner else None) for f in self.frames
+        ]))
 
     # ------------------------------------------------------------------ frames
 

@@ -7,6 +7,7 @@
             | Static(object, source)    known while tracing
             | Sequence(kind, items)     tuple or named tuple
             | Box                       list, dict, instance or closure cell; contents: State.cells
+            | Object                    something that only library calls look into
             | Slice(start, stop, step)
             | Function | Method | Partial
             | Iterator                  where a loop stands
@@ -85,6 +86,16 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Object:
+    """An object of class ``kind`` that ``node`` holds; ``sample`` is one of its kind, which results
+    are predicted with."""
+
+    node: Node
+    kind: type
+    sample: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Function:
     """A function that the program defined; ``owner`` is where its globals are found."""
 
@@ -134,7 +145,8 @@ class Iterator:
 
 
 Value = Union[
-    Node, ArrayRef, Static, Sequence, Box, Slice, Function, Method, Partial, Iterator, Marker
+    Node, ArrayRef, Static, Sequence, Box, Object, Slice, Function, Method, Partial, Iterator,
+    Marker,
 ]
 
 class Dead(Exception):
@@ -262,6 +274,8 @@ def python_class(value: Value) -> type:
     if isinstance(value, Sequence):
         return value.kind
     if isinstance(value, Box) and value.kind is not None:
+        return value.kind
+    if isinstance(value, Object):
         return value.kind
     from types import FunctionType, MethodType
 

@@ -107,8 +107,7 @@ class _Body:
             case Alloc(buffer):
                 self.alloc(buffer)
             case Free(buffer):
-                self.f.run("npc_give", self.slots.data(buffer))
-                self.slots.set_data(buffer, NULL)
+                self.free(buffer)
             case Bind():
                 (value,) = self.slots.number(statement.buffer)
                 dtype = statement.buffer.dtype
@@ -219,6 +218,14 @@ class _Body:
         ])
 
     # ------------------------------------------------------------------ memory
+
+    def free(self, buffer: Buffer) -> None:
+        if buffer.kind == "owned":
+            self.f.run("Py_DecRef", self.slots.object(buffer))
+            self.slots.set_object(buffer, NULL)
+            return
+        self.f.run("npc_give", self.slots.data(buffer))
+        self.slots.set_data(buffer, NULL)
 
     def alloc(self, buffer: Buffer) -> None:
         if buffer.kind == "temp":

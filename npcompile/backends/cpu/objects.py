@@ -11,18 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends.cpu.scalar import component
+from npcompile.backends.cpu.scalar import component, memory
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.symbols import descr
 from npcompile.backends.cpu.text import Function, Value, i64, literal
 from npcompile.core.sizes import Size
-from npcompile.graph.ir import HostCall, Window
+from npcompile.graph.ir import HostCall, Site, Window
 from npcompile.program.ir import Buffer, Call, View
 
 NULL = Value("null", "ptr")
 #: where an array object keeps the address of its first element
 ARRAY_DATA = object.__basicsize__
 WRITEABLE = 0x0400  # NPY_ARRAY_WRITEABLE
+#: buffers that are the memory of an array object
+OWNED = frozenset({"param", "result", "owned"})
 
 
 class Objects:
@@ -80,13 +82,18 @@ class HostCalls:
         self.ours = []
         sizes = Sizes(self.slots)
         inputs = [self.operand(sizes, view) for view in call.inputs]
-        outputs = [self.operand(sizes, whole(buffer), True) for buffer in call.outputs]
+        site = isinstance(call.function, Site)
+        outputs = [] if site else [
+            self.operand(sizes, whole(buffer), True) for buffer in call.outputs
+        ]
         control = f.alloca("i32")
         f.run("llvm.x86.sse.stmxcsr", control)
         result = self.call(call.function, inputs, outputs)
         f.run("llvm.x86.sse.ldmxcsr", control)
         self.require(result)
-        if not call.function.out:
+        if isinstance(call.function, Site):
+            self.take(result, call.outputs)
+        elif not call.function.out:
             self.copy(result, outputs)
         f.run("Py_DecRef", result)
         self.release()
@@ -111,16 +118,34 @@ class HostCalls:
 
     def operand(self, sizes: Sizes, view: View, writes: bool = False) -> Value:
         buffer, window = view.buffer, view.window
+        if buffer.kind == "object":
+            return self.slots.object(buffer)
         if buffer.kind == "scalar" and not writes:
-            kind = self.f.module.extern(descr(buffer.dtype))
-            made = self.f.call("PyArray_Scalar", ("ptr", 1), self.slots.data(buffer), kind, NULL)
-        elif buffer.kind in ("param", "result") and window == whole(buffer).window:
+            made = self.number(buffer, view.origin)
+        elif buffer.kind in OWNED and window == whole(buffer).window:
             return self.slots.object(buffer)
         else:
             made = self.view(sizes, view)
         self.require(made)
         self.ours.append(made)
         return made
+
+    def number(self, buffer: Buffer, origin: str) -> Value:
+        """A number as an object."""
+        f = self.f
+        if origin == "np":
+            kind = f.module.extern(descr(buffer.dtype))
+            return f.call("PyArray_Scalar", ("ptr", 1), self.slots.data(buffer), kind, NULL)
+        parts = self.slots.number(buffer)
+        match buffer.dtype.kind:
+            case "b":
+                wide = f.convert("zext", parts[0], "i64")
+                return f.call("PyBool_FromLong", ("ptr", 1), wide)
+            case "i":
+                return f.call("PyLong_FromLongLong", ("ptr", 1), *parts)
+            case "f":
+                return f.call("PyFloat_FromDouble", ("ptr", 1), *parts)
+        return f.call("PyComplex_FromDoubles", ("ptr", 1), *parts)
 
     def view(self, sizes: Sizes, view: View) -> Value:
         """An array object on a window of a buffer's memory."""
@@ -130,12 +155,19 @@ class HostCalls:
             place = place + component(view.buffer.dtype).itemsize
         data = f.offset(self.slots.data(view.buffer), "i8", sizes(place))
         strides = [sizes(stride * unit) for stride in window.strides]
-        return new_array(f, view.dtype, [sizes(n) for n in window.shape], strides, data)
+        made = new_array(f, view.dtype, [sizes(n) for n in window.shape], strides, data)
+        if view.buffer.kind in OWNED:
+            self.require(made)
+            owner = self.slots.object(view.buffer)
+            f.run("Py_IncRef", owner)  # for the view to own
+            f.call("PyArray_SetBaseObject", ("i32", 1), made, owner)
+        return made
 
     # ------------------------------------------------------------------ the call
 
-    def call(self, function: HostCall, inputs: list[Value], outputs: list[Value]) -> Value:
-        f = self.f
+    def call(self, function: HostCall | Site, inputs: list[Value], outputs: list[Value]) -> Value:
+        if isinstance(function, Site):
+            return self.vectorcall(function, inputs, {})
         split = len(inputs) - len(function.keywords)
         positional = list(inputs[:split])
         keywords = dict(zip(function.keywords, inputs[split:], strict=True))
@@ -147,6 +179,12 @@ class HostCalls:
                 keywords[where] = value
         if function.out:
             (keywords["out"],) = outputs
+        return self.vectorcall(function, positional, keywords)
+
+    def vectorcall(
+        self, function: HostCall | Site, positional: list[Value], keywords: dict[str, Value]
+    ) -> Value:
+        f = self.f
         args = [*positional, *keywords.values()]
         room = f.alloca("ptr", len(args) + 1)
         for position, value in enumerate(args, 1):  # one slot before them is the callee's
@@ -159,6 +197,44 @@ class HostCalls:
 
     def constant(self, what: Any) -> Value:
         return self.f.module.extern(self.objects.name(what))
+
+    def take(self, result: Value, outputs: tuple[Buffer, ...]) -> None:
+        """Takes over the items of a tuple, whose kinds are known."""
+        f = self.f
+        for position, buffer in enumerate(outputs):
+            item = f.call("PyTuple_GetItem", ("ptr", 1), result, i64(position))  # borrowed
+            if buffer.kind == "scalar":
+                self.unbox(item, buffer)
+                continue
+            f.run("Py_IncRef", item)
+            f.run("Py_DecRef", self.slots.object(buffer))  # of the turn before
+            self.slots.set_object(buffer, item)
+            if buffer.kind == "owned":
+                place = f.offset(item, "i8", i64(ARRAY_DATA))
+                self.slots.set_data(buffer, f.load(place, "ptr"))
+
+    def unbox(self, item: Value, buffer: Buffer) -> None:
+        """Stores a number of the buffer's type, be it Python's or NumPy's."""
+        f, place, elem = self.f, self.slots.data(buffer), memory(buffer.dtype)
+        match buffer.dtype.kind:
+            case "b":
+                parts = [f.call("PyObject_IsTrue", ("i32", 1), item)]
+            case "i":
+                parts = [f.call("PyLong_AsLongLong", ("i64", 1), item)]
+            case "u":
+                parts = [f.call("PyLong_AsUnsignedLongLongMask", ("i64", 1), item)]
+            case "f" if buffer.dtype.itemsize == 2:
+                f.run("PyArray_ScalarAsCtype", item, place)
+                return
+            case "f":
+                parts = [f.call("PyFloat_AsDouble", ("double", 1), item)]
+            case _:
+                names = ("PyComplex_RealAsDouble", "PyComplex_ImagAsDouble")
+                parts = [f.call(name, ("double", 1), item) for name in names]
+        for k, part in enumerate(parts):
+            if part.elem != elem:
+                part = f.convert("fptrunc" if part.elem == "double" else "trunc", part, elem)
+            f.store(part, f.offset(place, elem, i64(k)))
 
     def copy(self, result: Value, outputs: list[Value]) -> None:
         f = self.f

@@ -1,0 +1,302 @@
+"""What the result of a library function looks like, found by trying it out on small operands.
+
+Every size that the call depends on gets a small number of its own, so that the lengths in the
+result tell which sizes they are made of; several trials with other numbers and other contents tell
+what is certain.  Where contents decide about a length, only the run knows it.  The prediction is
+checked at each call, so it need not be right: it must be right nearly always.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from npcompile.core.sizes import Size, Symbol, evaluate
+from npcompile.graph.ir import Node, Param
+from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
+from npcompile.ops.operands import ArrayRef
+from npcompile.tracing.values import Box, Object, Sequence, Slice, Static, Value
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+#: numbers for sizes, one column per round
+_SMALL = [(7, 10), (11, 6), (5, 14), (13, 9), (17, 22), (19, 15), (23, 26), (29, 21), (31, 38)]
+_LARGE = 64  # constants from here on get small numbers in trials
+_FILLS = ("various", "fractions", "ones", "zeros")
+
+
+@dataclass(slots=True, eq=False)
+class Shape:
+    """What a result looks like.
+
+    ``kind``: array, number, none, sequence or object; ``type`` is its class (the Scalar of a
+    number); ``sizes`` are an array's lengths, None where only the run knows; ``sample`` is an
+    object of its kind.
+    """
+
+    kind: str
+    type: Any
+    dtype: Any = None
+    order: str = "C"
+    sizes: tuple[Size | None, ...] = ()
+    items: tuple[Shape, ...] = ()
+    sample: Any = None
+
+
+@dataclass(slots=True, eq=False)
+class Trial:
+    """Numbers for one trial: ``scheme`` says which sizes may be told apart."""
+
+    t: Tracer
+    scheme: str
+    round: int
+    fill: str
+    numbers: dict[object, int] = field(default_factory=dict)
+    candidates: dict[Size, int] = field(default_factory=dict)  # sizes of operands -> numbers here
+    arrays: list[tuple[Any, Any]] = field(default_factory=list)  # operands, and what they held
+
+    def number(self, key: object, hint: int | None) -> int:
+        found = self.numbers.get(key)
+        if found is None:
+            found = self.numbers[key] = self._new(hint)
+        return found
+
+    def _new(self, hint: int | None) -> int:
+        if self.scheme == "hinted" and hint is not None:
+            return hint if hint < _LARGE else _LARGE + len(self.numbers)
+        if self.scheme == "small" and hint is not None:
+            if 0 <= hint <= 4:
+                return hint
+            key = ("hint", hint)
+            if key in self.numbers:
+                return self.numbers[key]
+            self.numbers[key] = self._small()
+            return self.numbers[key]
+        return self._small()
+
+    def _small(self) -> int:
+        return _SMALL[len(self.numbers) % len(_SMALL)][self.round] + len(self.numbers) // 9
+
+    def size(self, size: Size) -> int:
+        size = self.t.facts.norm(size)
+        found = evaluate(size, self._symbol)
+        if not isinstance(size, int):
+            self.candidates[size] = found
+        return found
+
+    def _symbol(self, name: Symbol) -> int:
+        if name in self.t.facts.ranges:  # the index of a loop
+            return self.numbers.setdefault(name, 1 + self.round)
+        return self.number(name, name.hint)
+
+    # ------------------------------------------------------------------ operands
+
+    def sample(self, value: Value) -> Any:
+        """Something that looks like a value."""
+        match value:
+            case Node():
+                return self._scalar(value)
+            case ArrayRef():
+                return self._array(value)
+            case Object():
+                return copy.deepcopy(value.sample)
+            case Sequence(items, kind):
+                made = [self.sample(item) for item in items]
+                return tuple(made) if kind is tuple else kind(*made)
+            case Box() if value.kind is list:
+                return [self.sample(item) for item in self.t.cells[value]]
+            case Box() if value.kind is dict:
+                return {key: self.sample(item) for key, item in self.t.cells[value].items()}
+            case Slice():
+                return slice(*map(self.sample, (value.start, value.stop, value.step)))
+            case Static(held) if type(held) is int and held >= _LARGE:
+                small = self.number(("constant", held), held)
+                self.candidates[held] = small
+                return small
+            case Static(held):
+                return held
+        raise self.t.refuse("argument", f"a {type(value).__name__.lower()} of a library function")
+
+    def _scalar(self, node: Node) -> Any:
+        kind = node.type
+        assert isinstance(kind, Scalar)
+        size = self.t.builder.known_size(node)
+        if size is not None:
+            found: Any = self.size(size)
+        elif isinstance(node.attrs, Param):
+            found = self.t.inputs.objects[node.attrs.index]
+        elif kind.dtype.kind in "iu":
+            found = {"ones": 1, "zeros": 0}.get(self.fill, 2)
+        else:
+            found = {"ones": 1.0, "zeros": 0.0}.get(self.fill, 0.5)
+        return kind.python_type(found) if kind.origin == "py" else kind.dtype.type(found)
+
+    def _array(self, ref: ArrayRef) -> Any:
+        shape = tuple(max(self.size(n), 0) for n in ref.shape)
+        norm = self.t.facts.norm
+        fortran = ref.ndim > 1 and norm(ref.strides[0]) == 1 and norm(ref.strides[-1]) != 1
+        made = np.empty(shape, ref.dtype, order="F" if fortran else "C")
+        made[...] = _contents(shape, ref.dtype, self.fill)
+        self.arrays.append((made, made.copy()))
+        return made
+
+
+def _contents(shape: tuple[int, ...], dtype: np.dtype[Any], fill: str) -> Any:
+    if fill in ("ones", "zeros"):
+        return int(fill == "ones")
+    count = int(np.prod(shape))
+    if fill == "fractions":
+        return 1.0 / max(shape[-1] if shape else 1, 1)
+    if dtype.kind == "b":
+        return (np.arange(count) % 2).reshape(shape)
+    if dtype.kind in "iu":  # indices, as far as that goes
+        return np.arange(count).reshape(shape) % 5
+    made = 0.25 + (np.arange(count) * 0.37) % 1.0
+    made = made.reshape(shape)
+    if len(shape) > 1 and shape[-1] == shape[-2]:  # a matrix that is easy to decompose
+        made = (made + np.swapaxes(made, -1, -2)) / 2 + np.eye(shape[-1]) * 2 * shape[-1]
+    return made
+
+
+# ------------------------------------------------------------------ trials
+
+
+def predict(
+    t: Tracer, name: str, function: Callable[..., Any], args: tuple[Value, ...],
+    kwargs: dict[str, Value],
+) -> Shape:
+    """What ``function(*args, **kwargs)`` gives."""
+    problem = "gives no result"
+    for scheme in ("distinct", "small", "hinted"):
+        trials: list[tuple[Trial, Any]] = []
+        for round_ in (0, 1):
+            for fill in _FILLS:
+                trial = Trial(t, scheme, round_, fill)
+                try:
+                    trials.append((trial, _try(t, name, trial, function, args, kwargs)))
+                except _Failed as failed:
+                    problem = str(failed)
+                    continue
+                if round_:
+                    break
+        if {trial.round for trial, _ in trials} == {0, 1}:
+            return _describe(t, name, [trial for trial, _ in trials], [r for _, r in trials])
+    raise t.refuse(name, f"what it gives can't be predicted: {problem}")
+
+
+class _Failed(Exception):
+    """A trial raised an exception."""
+
+
+def _try(
+    t: Tracer, name: str, trial: Trial, function: Callable[..., Any], args: tuple[Value, ...],
+    kwargs: dict[str, Value],
+) -> Any:
+    positional = [trial.sample(a) for a in args]
+    keywords = {key: trial.sample(a) for key, a in kwargs.items()}
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = function(*positional, **keywords)
+    except Exception as error:
+        raise _Failed(f"{type(error).__name__}: {error}") from None
+    for array, before in trial.arrays:
+        if array.tobytes() != before.tobytes():
+            raise t.refuse(name, "changes its operands")
+    if any(_shares(part, a) for part in _parts(result) for a, _ in trial.arrays):
+        raise t.refuse(name, "gives an operand or a view of one")
+    return result
+
+
+def _parts(result: Any) -> Iterator[Any]:
+    """The arrays in a result."""
+    if isinstance(result, np.ndarray):
+        yield result
+    elif isinstance(result, (tuple, list)):
+        for item in result:
+            yield from _parts(item)
+
+
+def _shares(part: Any, array: Any) -> bool:
+    return part is array or bool(np.may_share_memory(part, array))
+
+
+# ------------------------------------------------------------------ what they tell
+
+
+def _describe(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> Shape:
+    first = results[0]
+    if any(type(r) is not type(first) for r in results):
+        raise t.refuse(name, "gives results of several types")
+    kind = type(first)
+    if kind is np.ndarray:
+        return _array(t, name, trials, results)
+    if first is None:
+        return Shape("none", kind)
+    if kind in PYTHON:
+        return Shape("number", PYTHON[kind])
+    if isinstance(first, np.generic) and first.dtype.char in SUPPORTED:
+        return Shape("number", Scalar(first.dtype, "np"))
+    if kind in (tuple, list) or (isinstance(first, tuple) and hasattr(first, "_fields")):
+        if any(len(r) != len(first) for r in results):
+            raise t.refuse(name, "gives a sequence of a length that only the run knows")
+        items = [_describe(t, name, trials, list(column)) for column in zip(*results)]
+        return Shape("sequence", kind, items=tuple(items))
+    if isinstance(first, (np.ndarray, np.generic, dict, set)):
+        raise t.refuse(name, f"gives a {kind.__name__}")
+    return Shape("object", kind, sample=first)
+
+
+def _array(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> Shape:
+    first = results[0]
+    if any((r.dtype, r.ndim) != (first.dtype, first.ndim) for r in results):
+        raise t.refuse(name, "gives arrays of several types")
+    if first.dtype.char not in SUPPORTED or not first.dtype.isnative:
+        raise t.refuse(name, f"gives an array of dtype {first.dtype}")
+    order = "C"
+    if not all(r.flags.carray for r in results):
+        order = "F"
+        if not all(r.flags.f_contiguous and r.flags.writeable for r in results):
+            raise t.refuse(name, "gives an array that is not contiguous")
+    sizes = [
+        _size(trials, [int(r.shape[axis]) for r in results]) for axis in range(first.ndim)
+    ]
+    return Shape("array", np.ndarray, first.dtype, order, tuple(sizes))
+
+
+def _size(trials: list[Trial], lengths: list[int]) -> Size | None:
+    """The size that a length is in every trial."""
+    for size, numbers in _expressions(trials):
+        if numbers == lengths:
+            return size
+    return None
+
+
+def _expressions(trials: list[Trial]) -> Iterator[tuple[Size, list[int]]]:
+    """Sizes that results are likely to have, with their numbers; the likeliest first."""
+    plain = [
+        (size, [trial.candidates.get(size, -1) for trial in trials])
+        for size in trials[0].candidates
+    ]
+    yield from plain
+    rounds = [trial.round for trial in trials]
+    for constant in range(300):
+        yield constant, [constant] * len(rounds)
+    for extra in (1, -1, 2, -2):
+        for size, numbers in plain:
+            yield size + extra, [n + extra for n in numbers]
+    for size, numbers in plain:
+        yield size // 2 + 1, [n // 2 + 1 for n in numbers]
+        yield size * 2, [n * 2 for n in numbers]
+    for (a, left), (b, right) in combinations_with_replacement(plain, 2):
+        for extra in (0, -1, 1):
+            yield a + b + extra, [x + y + extra for x, y in zip(left, right)]
+        yield a * b, [x * y for x, y in zip(left, right)]
+

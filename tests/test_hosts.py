@@ -1,0 +1,402 @@
+"""Library functions without a record, called at their place in compiled code."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import random
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.ndimage
+import scipy.signal
+
+import npcompile
+from npcompile import jit
+
+X = np.linspace(0.5, 3.0, 12)
+SQUARE = np.eye(4) * 3 + np.arange(16.0).reshape(4, 4) / 16
+
+
+def run(function: Callable[..., Any], *args: Any) -> Any:
+    """The result of the compiled function, which must be captured whole."""
+    compiled = jit(function, fullgraph=True)
+    want, mine = [a.copy() if isinstance(a, np.ndarray) else a for a in args], list(args)
+    expected = function(*want)
+    for _ in range(2):
+        mine = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        same(compiled(*mine), expected)
+        for a, b in zip(mine, want):
+            same(a, b)
+    return compiled
+
+
+def same(got: Any, want: Any) -> None:
+    assert type(got) is type(want)
+    if isinstance(want, (tuple, list)):
+        assert len(got) == len(want)
+        for a, b in zip(got, want):
+            same(a, b)
+    elif isinstance(want, np.ndarray):
+        assert (got.dtype, got.shape, got.strides) == (want.dtype, want.shape, want.strides)
+        np.testing.assert_array_equal(got, want)
+    elif isinstance(want, np.generic):
+        assert got.dtype == want.dtype
+        assert got == want or (got != got and want != want)
+    else:
+        assert got == want
+
+
+class TestPure:
+    @pytest.mark.parametrize("function", [
+        lambda x: np.median(x) + 1,
+        lambda x: np.percentile(x, 30.0) * x,
+        lambda x: np.percentile(x, [5, 50]) * 2,
+        lambda x: np.unwrap(x * 4) - x,
+        lambda x: np.interp(x + 0.1, x, x * x),
+        lambda x: np.convolve(x, x)[1:] * 2,
+        lambda x: np.correlate(x, x[:3]) + 1,
+        lambda x: np.histogram(x, bins=5),
+        lambda x: np.polyfit(x, x * x, 2)[0] > 0.5,
+        lambda x: np.allclose(x, x + 1e-12),
+        lambda x: np.gradient(x) + np.trapezoid(x),
+        lambda x: np.array_equal(x, x[::-1]),
+        lambda x: scipy.ndimage.gaussian_filter1d(x, 1.5) - x,
+        lambda x: scipy.signal.savgol_filter(x, 5, 2) * 2,
+        lambda x: (np.frexp(x), np.divmod(x, 0.75)),
+        lambda x: np.kron(x, x).sum(),
+    ])
+    def test_of_an_array(self, function: Callable[..., Any]) -> None:
+        run(function, X)
+
+    def test_matrices(self) -> None:
+        def f(a: Any, b: Any) -> Any:
+            inverse = np.linalg.pinv(a)
+            values, vectors = np.linalg.eigh(a + a.T)
+            return inverse @ b, values * 2, vectors, np.linalg.matrix_rank(a)
+
+        run(f, SQUARE, X[:4])
+
+    def test_named_tuples(self) -> None:
+        run(lambda a: np.linalg.svd(a).S * 2, SQUARE)
+
+    def test_in_a_loop(self) -> None:
+        def f(a: Any, n: int) -> Any:
+            total, rows = 0.0, np.zeros((n, a.shape[1]))
+            for k in range(n):
+                if k % 3 == 1:
+                    total += float(np.median(a[k]))
+                rows[k] = np.unwrap(a[k] * k)
+            return total, rows
+
+        run(f, np.arange(60.0).reshape(10, 6) % 7, 10)
+
+    def test_layouts_and_windows_of_operands(self) -> None:
+        def f(a: Any) -> Any:
+            b = a.T * 2
+            return np.cov(b), np.median(a[1:, ::2], axis=0), np.cov(a[::-1])
+
+        run(f, np.arange(30.0).reshape(5, 6) % 11)
+
+    def test_a_changed_operand(self) -> None:
+        def f(a: Any) -> Any:
+            first = np.median(a)
+            a[0] += 100
+            second = np.median(a)
+            a[1] += first
+            return first, second
+
+        run(f, X[:5])
+
+    def test_results_are_arrays_of_their_own(self) -> None:
+        def f(a: Any) -> Any:
+            b = np.unwrap(a)
+            c = b
+            b[0] = -1
+            return b, c, a
+
+        compiled = run(f, X)
+        b, c, _ = compiled(X)
+        assert b is c
+        assert not np.shares_memory(b, X)
+
+
+class TestLengths:
+    def test_of_data(self) -> None:
+        def f(a: Any) -> Any:
+            return np.setdiff1d(a, a[:3]), np.unique(a, return_counts=True)
+
+        run(f, np.array([3, 1, 3, 2, 7, 7, 1]))
+
+    def test_another_length_than_predicted(self) -> None:
+        """``trim_zeros`` looks as if it kept all of this array."""
+        def f(a: Any) -> Any:
+            a += 1
+            kept = np.bincount(a)
+            a += 1
+            return kept * 2, a
+
+        compiled = jit(f)
+        for data in ([1, 2, 5], [0, 0, 0], [9, 1, 1]):
+            mine, theirs = np.array(data), np.array(data)
+            same(compiled(mine), f(theirs))
+            same(mine, theirs)
+
+    def test_another_type_than_predicted(self) -> None:
+        calls = []
+
+        def f(a: Any) -> Any:
+            a[0] += 1
+            roots = np.roots(a)
+            a[1] += 1
+            return roots, a
+
+        real = np.roots
+        compiled = jit(f)
+        for data in ([1.0, -3.0, 2.0], [1.0, 0.0, 4.0]):
+            mine, theirs = np.array(data), np.array(data)
+            got, want = compiled(mine), f(theirs)
+            assert got[0].dtype == want[0].dtype
+            np.testing.assert_allclose(got[0], want[0], rtol=1e-12)
+            same(mine, theirs)
+        assert real is np.roots
+        assert not calls
+
+
+class TestRandom:
+    @pytest.mark.parametrize("function", [
+        lambda rng, n: rng.random(n) + rng.normal(1.0, 2.0, (3, n)).sum(),
+        lambda rng, n: rng.integers(0, n, size=n) * 2,
+        lambda rng, n: rng.choice(n, 3, replace=False),
+        lambda rng, n: rng.permutation(n) + 1,
+        lambda rng, n: rng.exponential() + rng.poisson(3.0) + rng.random(),
+        lambda rng, n: rng.multivariate_normal(np.zeros(2), np.eye(2), n),
+        lambda rng, n: rng.standard_normal(n, dtype=np.float32),
+        lambda rng, n: (rng.uniform(-1, 1), rng.standard_gamma(2.0, (n, 2))),
+    ])
+    def test_the_same_stream(self, function: Callable[..., Any]) -> None:
+        compiled = jit(function, fullgraph=True)
+        one, other = np.random.default_rng(3), np.random.default_rng(3)
+        for n in (5, 6, 9):
+            same(compiled(one, n), function(other, n))
+        assert one.random() == other.random()
+
+    def test_a_generator_made_inside(self) -> None:
+        def f(seed: int, n: int) -> Any:
+            rng = np.random.default_rng(seed)
+            total = 0.0
+            for _ in range(n):
+                if rng.random() < 0.5:
+                    total += rng.normal()
+            return total, rng.random(n)
+
+        run(f, 4, 20)
+
+    def test_an_old_generator(self) -> None:
+        def f(state: Any, n: int) -> Any:
+            return state.rand(n) + state.randn(), state.randint(10, size=n)
+
+        compiled = jit(f, fullgraph=True)
+        same(compiled(np.random.RandomState(1), 5), f(np.random.RandomState(1), 5))
+
+    def test_the_functions_of_the_module(self) -> None:
+        def f(n: int) -> Any:
+            np.random.seed(5)
+            return np.random.rand(n) + np.random.normal(size=n), np.random.randint(0, 9)
+
+        run(f, 6)
+
+    def test_shuffle(self) -> None:
+        def f(rng: Any, a: Any) -> Any:
+            rng.shuffle(a[1:])
+            return a * 2
+
+        compiled = jit(f, fullgraph=True)
+        mine, theirs = np.arange(9), np.arange(9)
+        same(compiled(np.random.default_rng(1), mine), f(np.random.default_rng(1), theirs))
+        same(mine, theirs)
+
+    def test_a_kind_of_generator(self) -> None:
+        def f(rng: Any) -> float:
+            return rng.random()
+
+        compiled = jit(f, fullgraph=True)
+        for bits in (np.random.PCG64, np.random.MT19937, np.random.SFC64):
+            one, other = (np.random.Generator(bits(7)) for _ in range(2))
+            assert compiled(one) == other.random()
+
+    def test_python(self) -> None:
+        def f(n: int) -> float:
+            total = 0.0
+            for _ in range(n):
+                total += random.random() + random.gauss(0.0, 1.0)
+            return total
+
+        compiled = jit(f, fullgraph=True)
+        random.seed(4)
+        got = [compiled(5), compiled(7)]
+        random.seed(4)
+        assert got == [f(5), f(7)]
+
+    def test_drawn_once_where_a_later_check_fails(self) -> None:
+        def f(rng: Any, a: Any, k: int) -> Any:
+            noise = rng.random(3)
+            return noise + a[k]
+
+        compiled = jit(f)
+        one, other = np.random.default_rng(3), np.random.default_rng(3)
+        same(compiled(one, X, 2), f(other, X, 2))
+        for call, rng in ((compiled, one), (f, other)):
+            with pytest.raises(IndexError):
+                call(rng, X, 50)
+        assert one.random() == other.random()
+
+    def test_wrong_arguments_raise(self) -> None:
+        def f(rng: Any, low: int, high: int) -> Any:
+            return rng.integers(low, high, 3)
+
+        compiled = jit(f)
+        compiled(np.random.default_rng(1), 0, 5)
+        with pytest.raises(ValueError, match="low >= high") as caught:
+            compiled(np.random.default_rng(1), 5, 0)
+        lines = [e.lineno for e in traceback.extract_tb(caught.value.__traceback__)]
+        assert inspect.getsourcelines(f)[1] + 1 in lines
+
+
+class TestChanging:
+    def test_operands(self) -> None:
+        def f(a: Any, x: Any) -> Any:
+            np.fill_diagonal(a, 7.0)
+            np.put(x, [0, 2], [1.5, 2.5])
+            np.copyto(a[1:, 0], 3.0)
+            x.partition(2)
+            return a, x
+
+        run(f, SQUARE, X)
+
+    def test_a_read_only_operand(self) -> None:
+        def f(a: Any) -> None:
+            np.fill_diagonal(a, 7.0)
+
+        a = SQUARE.copy()
+        jit(f)(a)
+        a.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            jit(f)(a)
+
+
+class TestSaying:
+    def test_prints_in_order(self, capsys: pytest.CaptureFixture[str]) -> None:
+        def f(a: Any, n: int) -> Any:
+            for k in range(n):
+                a *= 1.5
+                if k % 2 == 0:
+                    print(f"step {k}: {a[0]:.3f} {a.sum():8.2e}", k, a.max(), end=";\n")
+                print("array", a[:2], [k, 2.5], (a[1],), sep="|")
+            return a.sum()
+
+        compiled = jit(f, fullgraph=True)
+        compiled(X.copy(), 4)
+        got = capsys.readouterr().out
+        f(X.copy(), 4)
+        assert got == capsys.readouterr().out
+
+    def test_log_records(self, caplog: pytest.LogCaptureFixture) -> None:
+        log = logging.getLogger("npcompile-test")
+
+        def f(a: Any) -> Any:
+            log.warning("mean %.3f of %d", a.mean(), len(a))
+            logging.warning("first %s", a[:2])
+            return a + 1
+
+        compiled = jit(f, fullgraph=True)
+        with caplog.at_level(logging.INFO):
+            compiled(X)
+            f(X)
+        first, second, third, fourth = caplog.records
+        assert [first.getMessage(), second.getMessage()] == [
+            third.getMessage(), fourth.getMessage()
+        ]
+        assert (first.lineno, first.funcName) == (third.lineno, third.funcName)
+        assert second.pathname == fourth.pathname == __file__
+
+    def test_warnings_name_the_line(self) -> None:
+        def f(a: Any) -> Any:
+            low = np.nanmin(a)
+            warnings.warn("careful", stacklevel=1)
+            return low
+
+        compiled = jit(f, fullgraph=True)
+        compiled(X)
+        told = []
+        for function in (compiled, f):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                function(np.full(3, np.nan))
+            told.append([(w.category, str(w.message), w.filename, w.lineno) for w in caught])
+        assert told[0] == told[1]
+        assert len(told[0]) == 2
+
+    def test_exceptions_name_the_line(self) -> None:
+        def inner(a: Any) -> Any:
+            return np.linalg.cholesky(a)
+
+        def f(a: Any, b: Any) -> Any:
+            b += 1
+            c = inner(a)
+            b += 1
+            return c
+
+        compiled = jit(f)
+        compiled(SQUARE @ SQUARE.T, X.copy())
+        found = []
+        for function in (compiled, f):
+            mine = X.copy()
+            with pytest.raises(np.linalg.LinAlgError) as caught:
+                function(-SQUARE, mine)
+            frames = traceback.extract_tb(caught.value.__traceback__)
+            found.append((str(caught.value), mine.tolist(),
+                          [(e.name, e.lineno) for e in frames if e.filename == __file__][1:]))
+        assert found[0] == found[1]
+
+
+class TestModes:
+    def test_deterministic(self) -> None:
+        f = jit(lambda x: np.median(x) + 1, deterministic=True)
+        with pytest.raises(npcompile.DeterminismError, match=r"numpy\.median"):
+            f(X)
+        seeded = jit(lambda n: np.random.default_rng(3).random(n), deterministic=True)
+        same(seeded(4), np.random.default_rng(3).random(4))
+
+    def test_checked(self) -> None:
+        f = jit(lambda rng, n: rng.random(n) * 2 + np.random.rand(), check=True)
+        rng = np.random.default_rng(1)
+        f(rng, 3)
+        f(rng, 4)
+
+    def test_reference_backend(self) -> None:
+        def f(seed: int, x: Any) -> Any:
+            rng = np.random.default_rng(seed)
+            return np.median(x) + rng.normal(size=3), rng.random(), str(seed)
+
+        same(jit(f, backend="reference")(3, X), f(3, X))
+
+    def test_explain_tells_lines(self) -> None:
+        def f(x: Any) -> Any:
+            return np.median(x)
+
+        line = inspect.getsourcelines(f)[1] + 1
+        assert jit(f).explain(X).host_calls == [f"line {line}: numpy.median"]
+
+    def test_refused(self) -> None:
+        for function in (
+            lambda x: np.median(x, out=np.zeros(())),
+            lambda x: np.apply_along_axis(lambda v: v + 1, 0, x),
+            lambda x: np.broadcast_to(x, (2, x.size)).flags.writeable,
+        ):
+            with pytest.raises(npcompile.CompileError):
+                jit(function, fullgraph=True)(X)
