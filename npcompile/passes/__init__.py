@@ -11,6 +11,7 @@ from npcompile.passes.complexes import expand_complex
 from npcompile.passes.dead import drop_dead, keep_flags
 from npcompile.passes.decompose import decompose
 from npcompile.passes.halves import widen_halves
+from npcompile.passes.hoist import hoist
 from npcompile.passes.normalise import normalise
 from npcompile.passes.simplify import simplify
 
@@ -32,7 +33,8 @@ PASSES = (
     Pass("halves", widen_halves, ("decompose",), "works on primitives"),
     Pass("complexes", expand_complex, ("decompose",), "works on primitives"),
     Pass("simplify", simplify, ("halves", "complexes"), "they leave casts and parts behind"),
-    Pass("dead", drop_dead, ("simplify",), "rewriting orphans nodes"),
+    Pass("hoist", hoist, ("simplify",), "changes regions that it has made"),
+    Pass("dead", drop_dead, ("simplify", "hoist"), "rewriting orphans nodes"),
 )
 
 
