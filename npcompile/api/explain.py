@@ -10,7 +10,18 @@ from typing import Any
 
 from npcompile.core.errors import Refusal, Refused
 from npcompile.graph.types import Array, Opaque
-from npcompile.program.ir import Alloc, Buffer, Call, Check, For, If, Kernel, Program, While
+from npcompile.program.ir import (
+    Alloc,
+    Buffer,
+    Call,
+    Check,
+    For,
+    If,
+    Kernel,
+    Library,
+    Program,
+    While,
+)
 from npcompile.runtime.dispatch import Dispatcher, Version
 from npcompile.tracing.sources import Attribute, Default, Guard, Item, Leaf, Source
 
@@ -30,6 +41,7 @@ class Explanation:
     guards: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     host_calls: list[str] = field(default_factory=list)
+    routines: list[str] = field(default_factory=list)
     times: dict[str, float] = field(default_factory=dict)
     history: list[str] = field(default_factory=list)
 
@@ -40,6 +52,7 @@ class Explanation:
         for title, items in (
             ("kernels (loops over arrays)", self.kernels),
             ("calls of library functions", self.host_calls),
+            ("routines of linear algebra", self.routines),
             ("goes on in Python if", self.exits),
             ("valid while", self.guards),
             ("notes", self.notes),
@@ -101,6 +114,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
         + [_readable(repr(p)) for p in traced.graph.facts.guards],
         notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])), _memory(program)],
         host_calls=[_host_call(s) for s in statements if isinstance(s, Call)],
+        routines=[_routine(s) for s in statements if isinstance(s, Library)],
         times=executable.times,
         history=_past(dispatcher),
     )
@@ -164,6 +178,11 @@ def _flatten(body: tuple[Any, ...]) -> Any:
 def _host_call(call: Call) -> str:
     place = f"line {call.line}: " if call.line else ""
     return place + call.function.path.replace(":", ".")
+
+
+def _routine(call: Library) -> str:
+    spec = f" {call.routine.spec}" if call.routine.spec else ""
+    return f"{call.routine.name}{spec} from line {call.line}"
 
 
 def _memory(program: Program) -> str:

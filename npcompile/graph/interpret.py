@@ -16,6 +16,7 @@ from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.graph.ir import (
     Check,
     Const,
+    Extern,
     Get,
     Graph,
     HostCall,
@@ -40,7 +41,8 @@ from npcompile.graph.ir import (
     rest,
 )
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import Array, Opaque, Scalar, Tuple
+from npcompile.graph.routines import ROUTINES
+from npcompile.graph.types import Array, Opaque, Scalar, Tuple, Type
 
 Meaning = Callable[[str], Callable[..., Any]]
 
@@ -148,7 +150,9 @@ class _Run:
         return self._typed(node, value)
 
     def _typed(self, node: Node, value: Any) -> Any:
-        kind = node.type
+        return self._as(node.type, value)
+
+    def _as(self, kind: Type, value: Any) -> Any:
         if isinstance(kind, Scalar):
             return kind.dtype.type(value)
         if isinstance(kind, Array):
@@ -216,6 +220,14 @@ class _Run:
         attrs = cast(Reduction, node.attrs)
         value = self.meaning("reduce")(array, attrs, initial)
         return self._typed(node, value)
+
+    def _op_extern(self, node: Node, *args: Any) -> Any:
+        attrs = cast(Extern, node.attrs)
+        with np.errstate(all="ignore"):
+            found = ROUTINES[attrs.routine].meaning(attrs.spec, *args)
+        if isinstance(node.type, Tuple):
+            return [self._as(kind, part) for kind, part in zip(node.type.items, found, strict=True)]
+        return self._typed(node, found)
 
     def _op_host_call(self, node: Node, *args: Any) -> Any:
         if isinstance(node.attrs, Site):

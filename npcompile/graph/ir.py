@@ -23,6 +23,7 @@
                                           of shape () and Scalar type: one element
       write   Window                      the next version: args (version, value[, where mask])
       reduce  Reduction                   args (array[, initial])
+      extern Extern                       one of npcompile.graph.routines, on whole arrays
       host_call HostCall | Site           runs the real Python function, in order; the type of a
                                           Site's node is the Tuple of what it gives
       check   Check                       args (bool,): where false, leave for Python
@@ -124,6 +125,17 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Extern:
+    """``routine`` is a key of :data:`npcompile.graph.routines.ROUTINES`, ``name`` what NumPy calls
+    the function.  A ``quiet`` one reports no floating-point exceptions."""
+
+    routine: str
+    name: str
+    spec: str = ""
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class HostCall:
     """``path`` imports the function: ``"numpy:matmul"``. ``keywords`` name the last arguments;
     ``statics`` are (position or keyword, constant) arguments that are no nodes.
@@ -200,7 +212,8 @@ class Loop:
 
 
 Attrs = Union[
-    None, Param, Const, SizeOf, Window, Reduction, Table, HostCall, Site, Check, Get, Loop
+    None, Param, Const, SizeOf, Window, Reduction, Table, Extern, HostCall, Site, Check, Get,
+    Loop,
 ]
 
 

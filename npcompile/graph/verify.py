@@ -5,6 +5,7 @@ from __future__ import annotations
 from npcompile.core.errors import VerifyError
 from npcompile.core.sizes import Size, symbols
 from npcompile.graph.ir import (
+    Extern,
     Get,
     Graph,
     Loop,
@@ -16,6 +17,7 @@ from npcompile.graph.ir import (
     held,
     result_nodes,
 )
+from npcompile.graph.routines import ROUTINES, parse
 from npcompile.graph.types import BOOL, Array, Nothing, Scalar, Tuple
 
 _ATTRS: dict[str, type] = {
@@ -23,6 +25,7 @@ _ATTRS: dict[str, type] = {
     "read": Window,
     "write": Window,
     "reduce": Reduction,
+    "extern": Extern,
     "get": Get,
     "for_": Loop,
 }
@@ -85,10 +88,24 @@ def _rule(node: Node) -> None:
             _require(isinstance(operand, Array), node, "reduces arrays")
             assert isinstance(operand, Array)
             _require(all(0 <= a < operand.ndim for a in node.attrs.axes), node, "axis out of range")
+        case "extern":
+            _extern(node)
         case "get":
             _require(isinstance(node.args[0].type, Tuple), node, "takes one of several results")
         case "full" | "cast":
             _require(isinstance(node.type, (Array, Scalar)), node, "makes an array or a number")
+
+
+def _extern(node: Node) -> None:
+    attrs = node.attrs
+    assert isinstance(attrs, Extern)
+    _require(attrs.routine in ROUTINES, node, f"no routine {attrs.routine}")
+    if attrs.routine == "product":
+        spec, (a, b) = parse(attrs.spec), node.args
+        _require(spec.holds(), node, f"{attrs.spec} is no product")
+        _require(a.dtype == b.dtype == node.dtype, node, "operands and result of one dtype")
+        ranks = (len(a.shape), len(b.shape), len(node.shape))
+        _require(ranks == (len(spec.left), len(spec.right), len(spec.out)), node, "ranks")
 
 
 def _sizes(node: Node) -> tuple[Size, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from npcompile.core.sizes import Poly, Size, Symbol, symbols
 from npcompile.graph.ir import (
     Check,
+    Extern,
     Graph,
     Loop,
     Node,
@@ -20,6 +21,7 @@ from npcompile.graph.ir import (
     trees,
 )
 from npcompile.graph.primitives import PRIMITIVES
+from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar
 from npcompile.passes.decompose import GRAMMAR
 
@@ -58,6 +60,8 @@ def _may_flag(node: Node) -> bool:
     floats = any(a.dtype.kind in "fc" for a in node.args if isinstance(a.type, (Array, Scalar)))
     if node.op in ("cast", "reduce"):
         return floats
+    if isinstance(node.attrs, Extern):
+        return floats and not node.attrs.quiet and ROUTINES[node.attrs.routine].flags
     if node.op in GRAMMAR:
         return False
     primitive = PRIMITIVES.get(node.op)

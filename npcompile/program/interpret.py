@@ -17,6 +17,7 @@ from npcompile.core.errors import VerifyError
 from npcompile.core.sizes import Poly, Size, Symbol, evaluate
 from npcompile.graph.ir import HostCall, Site, Window
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
+from npcompile.graph.routines import ROUTINES
 from npcompile.program.ir import (
     Alloc,
     Apply,
@@ -32,6 +33,7 @@ from npcompile.program.ir import (
     If,
     ItemsResult,
     Kernel,
+    Library,
     Load,
     ObjectResult,
     ParamResult,
@@ -174,6 +176,8 @@ class _Run:
                 if not self.memory[statement.buffer]:
                     self.block(statement.leaving)
                     return statement.number
+            case Library():
+                self.library(statement)
             case Call():
                 self.call(statement)
             case For():
@@ -205,6 +209,16 @@ class _Run:
             raise VerifyError(f"{buffer.name}: strides {strides} of shape {shape} have gaps")
         return memory
 
+    def library(self, call: Library) -> None:
+        routine = ROUTINES[call.routine.routine]
+        inputs = [self.operand(view) for view in call.inputs]
+        if routine.flags and not call.routine.quiet:
+            found = routine.meaning(call.routine.spec, *inputs)
+        else:
+            with np.errstate(all="ignore"):
+                found = routine.meaning(call.routine.spec, *inputs)
+        self.deliver(call.outputs, found)
+
     def call(self, call: Call) -> None:
         inputs = list(map(self.operand, call.inputs))
         if isinstance(call.function, Site):
@@ -213,9 +227,11 @@ class _Run:
                 number = buffer.kind == "scalar"
                 self.memory[buffer] = np.array(result, buffer.dtype) if number else result
             return
-        found = run_host(call.function, inputs)
-        results = found if len(call.outputs) > 1 else (found,)
-        for buffer, result in zip(call.outputs, results, strict=True):
+        self.deliver(call.outputs, run_host(call.function, inputs))
+
+    def deliver(self, outputs: tuple[Buffer, ...], found: Any) -> None:
+        results = found if len(outputs) > 1 else (found,)
+        for buffer, result in zip(outputs, results, strict=True):
             self.memory[buffer][...] = result
 
     def operand(self, view: View) -> Any:

@@ -7,6 +7,7 @@
               | Kernel(axes; values; stores; reduction)
               | Bind symbol := scalar buffer          a computed integer becomes a size
               | Check(scalar buffer, reason, exit; block)     the block runs if the check fails
+              | Library(routine, views in, buffers out)       see npcompile.graph.routines
               | Call(host function, buffers in, buffers out)   objects too, if it is a Site
               | For(symbol, start, stop, step; block; parallel?) | While(block, scalar)
               | If(scalar; block, block)
@@ -39,7 +40,7 @@ from typing import Any, Literal, Union
 import numpy as np
 
 from npcompile.core.sizes import Predicate, Size, Symbol
-from npcompile.graph.ir import HostCall, Number, Site, Table, Window, rest
+from npcompile.graph.ir import Extern, HostCall, Number, Site, Table, Window, rest
 from npcompile.graph.types import INT
 
 
@@ -193,12 +194,22 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A buffer seen through a window, as an operand of a host call; ``origin``: of a number."""
+    """A buffer seen through a window, as an operand of a call; ``origin``: of a number."""
 
     buffer: Buffer
     window: Window
     dtype: np.dtype
     origin: str = "np"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Library:
+    """Runs a routine of :data:`npcompile.graph.routines.ROUTINES`; no output is an input."""
+
+    routine: Extern
+    inputs: tuple[View, ...]
+    outputs: tuple[Buffer, ...]
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,7 +248,7 @@ class If:
     orelse: tuple[Statement, ...]
 
 
-Statement = Union[Alloc, Free, Kernel, Bind, Check, Call, For, While, If]
+Statement = Union[Alloc, Free, Kernel, Bind, Check, Library, Call, For, While, If]
 
 
 # ------------------------------------------------------------------ results

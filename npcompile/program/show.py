@@ -21,6 +21,7 @@ from npcompile.program.ir import (
     Index,
     ItemsResult,
     Kernel,
+    Library,
     Load,
     ObjectResult,
     ParamResult,
@@ -76,10 +77,15 @@ def _statement(statement: Statement) -> list[str]:
         case Check():
             return [f"check {statement.buffer.name} else exit {statement.number}: "
                     f"{statement.reason}", *_block(statement.leaving, "  ")]
-        case Call():
+        case Library() | Call():
             inputs = ", ".join(f"{v.buffer.name}{_window(v.window)}" for v in statement.inputs)
             outputs = ", ".join(b.name for b in statement.outputs)
-            return [f"call {outputs} = {statement.function.path}({inputs})"]
+            if isinstance(statement, Call):
+                name = statement.function.path
+            else:
+                routine = statement.routine
+                name = f"{routine.routine} {routine.spec}" if routine.spec else routine.routine
+            return [f"call {outputs} = {name}({inputs})"]
         case For():
             word = "parallel for" if statement.parallel else "for"
             head = f"{word} {statement.symbol!r} in {statement.start!r} : {statement.stop!r}"

@@ -24,6 +24,7 @@ from npcompile.program.ir import (
     Index,
     ItemsResult,
     Kernel,
+    Library,
     Load,
     ObjectResult,
     Program,
@@ -95,7 +96,7 @@ class _Verifier:
                 self.number(statement.buffer, "check")
                 self.require(statement.buffer.dtype == BOOL, "a check tests a bool")
                 self.leaving(statement)
-            case Call():
+            case Library() | Call():
                 for view in statement.inputs:
                     self.uses(view.buffer, "call")
                 for buffer in statement.outputs:

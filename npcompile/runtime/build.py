@@ -9,7 +9,7 @@ from typing import Any
 
 from npcompile import passes
 from npcompile.core.config import Config, Deterministic
-from npcompile.graph.ir import Graph, HostCall, Region, Site
+from npcompile.graph.ir import Extern, Graph, HostCall, Region, Site
 from npcompile.ops.record import OPERATORS
 from npcompile.program.ir import Program
 from npcompile.schedule import schedule
@@ -113,6 +113,9 @@ def unpromised(graph: Graph, mode: Deterministic) -> list[str]:
         elif isinstance(node.attrs, Site):
             if node.attrs.guarantee not in accepted:
                 names.append(node.attrs.path)
+        elif isinstance(node.attrs, Extern):
+            if OPERATORS[node.attrs.name].guarantee not in accepted:
+                names.append(node.attrs.name)
         elif node.op in OPERATORS and OPERATORS[node.op].guarantee not in accepted:
             names.append(node.op)
     return list(dict.fromkeys(names))
@@ -127,6 +130,8 @@ def exact(graph: Graph) -> bool:
     """Whether a graph has no operator whose last bits may differ from NumPy's."""
     for node in walk(graph.region):
         record = OPERATORS.get(node.op)
+        if isinstance(node.attrs, Extern) and node.args[0].dtype.char in "fdFD":
+            return False
         inexact = record is not None and any(record.ulp.values())
         if inexact or isinstance(node.attrs, (HostCall, Site)):
             return False

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.graph.ir import Graph, Node, Reduction
+from npcompile.graph.ir import Extern, Graph, Node, Reduction
+from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar
 from npcompile.runtime.build import walk
 
@@ -69,7 +70,8 @@ def candidate(graph: Graph, category: str) -> tuple[str, int]:
     """Name and line of the first operation of a traced graph that can raise a category."""
     for node in walk(graph.region):
         if node.line and category[0] in raises(node):
-            return f"scalar {node.op}" if _by_scalars(node) else node.op, node.line
+            name = node.attrs.name if isinstance(node.attrs, Extern) else node.op
+            return f"scalar {name}" if _by_scalars(node) else name, node.line
     return "compiled code", 0
 
 
@@ -95,6 +97,9 @@ def raises(node: Node) -> str:
         assert isinstance(node.type, (Array, Scalar))
         narrower = node.type.dtype.kind in "iub" or node.type.dtype.itemsize < kind.dtype.itemsize
         return _RAISES["cast"] if kind.dtype.kind in "fc" and narrower else ""
+    if isinstance(node.attrs, Extern):
+        loud = kind.dtype.kind in "fc" and not node.attrs.quiet
+        return "oui" if loud and ROUTINES[node.attrs.routine].flags else ""
     if isinstance(node.attrs, Reduction) and node.attrs.kind not in ("sum", "prod"):
         return ""
     if kind.dtype.kind in "iub" and node.op != "divide":

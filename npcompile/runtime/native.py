@@ -14,7 +14,7 @@ from npcompile.core.config import Config
 from npcompile.graph.ir import Graph, HostCall, Site
 from npcompile.ops.record import import_path
 from npcompile.program.ir import Program
-from npcompile.runtime import memory, pool
+from npcompile.runtime import algebra, memory, pool
 from npcompile.runtime.boxing import builder, constants
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.cache import Record, Store
@@ -83,6 +83,7 @@ def native(
     )
     objects = [_host_object(o) for o in emitted.objects]
     imports = {"npc.state": state.address, **{f"obj.{k}": id(o) for k, o in enumerate(objects)}}
+    imports |= algebra.addresses(emitted.routines)
     loaded = cpu.load(code, imports)
     made = Native(graph, program, _unwired, loaded["entry"], text, emitted.optimise)
     made.probe = Probe()

@@ -18,6 +18,7 @@ from npcompile.program.ir import (
     Free,
     If,
     Kernel,
+    Library,
     Load,
     Statement,
     While,
@@ -31,7 +32,7 @@ def touched(statement: Statement) -> list[Buffer]:
             loads = [v.buffer for v in statement.values if isinstance(v, Load)]
             stores = [store.buffer for store in statement.stores]
             return loads + stores + [reduce.buffer for reduce in statement.reductions]
-        case Call():
+        case Library() | Call():
             return [view.buffer for view in statement.inputs] + list(statement.outputs)
         case Check():
             return [statement.buffer, *_inside(statement.leaving)]

@@ -19,7 +19,9 @@ HEAVY = 4
 LIMIT = 1000
 
 #: nodes that happen at their own place in the program
-ORDERED = frozenset({"write", "host_call", "check", "reduce", "if_", "for_", "while_"})
+ORDERED = frozenset(
+    {"write", "extern", "host_call", "check", "reduce", "if_", "for_", "while_"}
+)
 
 
 class Demand:

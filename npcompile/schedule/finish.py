@@ -10,6 +10,7 @@ from npcompile.program.ir import (
     Check,
     For,
     If,
+    Library,
     Program,
     Statement,
     View,
@@ -21,7 +22,17 @@ from npcompile.schedule.nest import Nest
 from npcompile.schedule.results import Results
 from npcompile.schedule.rows import fuse
 from npcompile.schedule.scheduler import Scheduler
-from npcompile.schedule.steps import Binding, Choice, Counted, Host, Leave, Repeated, Step
+from npcompile.schedule.steps import (
+    Binding,
+    Choice,
+    Counted,
+    Host,
+    Leave,
+    Operand,
+    Repeated,
+    Routine,
+    Step,
+)
 
 
 def finish(s: Scheduler) -> Program:
@@ -67,7 +78,7 @@ def _prune(steps: list[Step], results: set[Memory]) -> set[Memory]:
             case Nest():
                 step.prune(wanted)
                 wanted |= step.memories()
-            case Host():
+            case Host() | Routine():
                 wanted |= {place.memory for place, *_ in step.inputs}
             case Leave():
                 wanted |= _prune(step.steps, step.results.memories() | step.flagged)
@@ -105,9 +116,14 @@ def _statement(step: Step, number: int) -> Statement:
         case Repeated(_, steps, again):
             assert again is not None
             return While(tuple(_block(steps)), again.final())
-        case Host(function, inputs, outputs, line):
-            views = tuple([
-                View(place.memory.final(), place.as_window(), dtype, origin)
-                for place, dtype, origin in inputs
-            ])
-            return Call(function, views, tuple([m.final() for m in outputs]), line)
+        case Host(host, inputs, outputs, line):
+            return Call(host, _views(inputs), tuple([m.final() for m in outputs]), line)
+        case Routine(routine, inputs, outputs, line):
+            return Library(routine, _views(inputs), tuple([m.final() for m in outputs]), line)
+
+
+def _views(inputs: tuple[Operand, ...]) -> tuple[View, ...]:
+    return tuple([
+        View(place.memory.final(), place.as_window(), dtype, origin)
+        for place, dtype, origin in inputs
+    ])

@@ -21,6 +21,7 @@ from npcompile.graph import layout
 from npcompile.graph.builder import learn
 from npcompile.graph.ir import Const as ConstAttrs
 from npcompile.graph.ir import (
+    Extern,
     Get,
     Graph,
     HostCall,
@@ -43,7 +44,7 @@ from npcompile.schedule.nest import AxisMap, Nest, Put
 from npcompile.schedule.reductions import reduce
 from npcompile.schedule.regions import choose, repeat
 from npcompile.schedule.sites import call_site
-from npcompile.schedule.steps import Binding, Host, Leave, Step
+from npcompile.schedule.steps import Binding, Host, Leave, Operand, Routine, Step
 from npcompile.schedule.writes import write
 
 Key = tuple[Node, AxisMap]
@@ -232,22 +233,29 @@ class Scheduler:
         """From here on a symbol stands for a computed number."""
         self.steps.append(Binding(self.binds[node], self.number(node)))
 
+    def _extern(self, node: Node) -> None:
+        inputs, outputs = self._operands_of_call(node)
+        self.steps.append(Routine(cast(Extern, node.attrs), inputs, outputs, node.line))
+
     def _host_call(self, node: Node) -> None:
         if isinstance(node.attrs, Site):
             call_site(self, node, node.attrs)
             return
-        function = cast(HostCall, node.attrs)
-        inputs = []
-        for arg in node.args:
-            place = self.materialise(arg)
-            inputs.append((place, arg.dtype, "np"))
+        inputs, outputs = self._operands_of_call(node)
+        self.steps.append(Host(cast(HostCall, node.attrs), inputs, outputs, node.line))
+
+    def _operands_of_call(
+        self, node: Node
+    ) -> tuple[tuple[Operand, ...], tuple[Memory, ...]]:
+        """Where a call finds its operands, and fresh memory for its results."""
+        inputs = tuple([(self.materialise(arg), arg.dtype, "np") for arg in node.args])
         types = node.type.items if isinstance(node.type, Tuple) else (node.type,)
         outputs = []
         for type_ in types:
             if isinstance(type_, Nothing):
                 continue
             if not isinstance(type_, (Array, Scalar)):
-                raise refuse(function.path, "returns something that is no array", node.line)
+                raise refuse(node.op, "returns something that is no array", node.line)
             strides = type_.strides if isinstance(type_, Array) else ()
             kind: Literal["temp", "scalar"] = "temp" if isinstance(type_, Array) else "scalar"
             outputs.append(self.memory("h", kind, type_.dtype, type_.shape, strides))
@@ -257,7 +265,7 @@ class Scheduler:
                 self.place[user] = outputs[user.attrs.index].whole(self.facts)
         elif outputs:
             self.place[node] = outputs[0].whole(self.facts)
-        self.steps.append(Host(function, tuple(inputs), tuple(outputs), node.line))
+        return inputs, tuple(outputs)
 
     def _choose(self, node: Node) -> None:
         choose(self, node)
@@ -587,6 +595,7 @@ _HANDLERS: dict[str, Handler] = {
     "reduce": Scheduler._reduce,
     "get": Scheduler._get,
     "check": Scheduler._check,
+    "extern": Scheduler._extern,
     "host_call": Scheduler._host_call,
     "if_": Scheduler._choose,
     "for_": Scheduler._repeat,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Union
 import numpy as np
 
 from npcompile.core.sizes import Size, Symbol
-from npcompile.graph.ir import HostCall, Resume, Site
+from npcompile.graph.ir import Extern, HostCall, Resume, Site
 from npcompile.program.ir import Exit, Suspended
 from npcompile.schedule.memory import Memory, Place
 from npcompile.schedule.nest import Nest
@@ -16,7 +16,10 @@ from npcompile.schedule.nest import Nest
 if TYPE_CHECKING:
     from npcompile.schedule.results import Results
 
-Step = Union[Nest, "Leave", "Binding", "Host", "Choice", "Counted", "Repeated"]
+Step = Union[Nest, "Leave", "Binding", "Host", "Routine", "Choice", "Counted", "Repeated"]
+
+#: of a call: where it is, its dtype, and a number's origin
+Operand = tuple[Place, np.dtype, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +63,17 @@ class Host:
     """A host call."""
 
     function: HostCall | Site
-    inputs: tuple[tuple[Place, np.dtype, str], ...]  # with dtype, and a number's origin
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Memory, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Routine:
+    """A call of a routine."""
+
+    function: Extern
+    inputs: tuple[Operand, ...]
     outputs: tuple[Memory, ...]
     line: int
 

@@ -13,6 +13,7 @@ from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE, RAISED, Frame
 from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, new_array
 from npcompile.backends.cpu.registers import Registers
+from npcompile.backends.cpu.routines import Routines
 from npcompile.backends.cpu.sizes import Sizes
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.sizes import Size, product
@@ -27,6 +28,7 @@ from npcompile.program.ir import (
     Free,
     If,
     Kernel,
+    Library,
     Program,
     Statement,
     While,
@@ -36,11 +38,13 @@ from npcompile.program.ir import (
 @dataclass(frozen=True, slots=True)
 class Emitted:
     """LLVM text with ``@body``; ``objects[N]`` says what ``@obj.N`` must be when it is loaded;
-    ``optimise`` names the functions that LLVM passes help."""
+    ``optimise`` names the functions that LLVM passes help, ``routines`` the dtypes for which those
+    of linear algebra are called."""
 
     text: str
     objects: tuple[object, ...] = ()
     optimise: tuple[str, ...] = ()
+    routines: tuple[str, ...] = ()
 
 
 def emit(program: Program, frame: Frame, target: Target, parallel: bool = False) -> Emitted:
@@ -62,6 +66,7 @@ class _Body:
         self.f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
         self.slots = Registers(self.f, self.frame, self.f.params[0], self.program)
         self.calls = HostCalls(self.slots, self.objects, lambda: self.leave(i64(RAISED)))
+        self.routines = Routines(self.slots)
         self.kernels = 0
         self.status = self.f.alloca("i64")
         self.shared = self.f.alloca("i64", 2)  # with the turns of a parallel loop
@@ -77,7 +82,8 @@ class _Body:
                 f.run("npc_give", self.slots.data(buffer))
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
         optimise = ("body",) if _loops(self.program.body) else ()
-        return Emitted(self.module.text(), tuple(self.objects.listed), optimise)
+        routines = tuple(sorted(self.routines.used))
+        return Emitted(self.module.text(), tuple(self.objects.listed), optimise, routines)
 
     def leave(self, status: Value) -> None:
         """Frees what is left and returns."""
@@ -124,6 +130,8 @@ class _Body:
                 self.repeat(statement)
             case If():
                 self.choose(statement)
+            case Library():
+                self.routines.emit(statement)
             case Call():
                 self.calls.emit(statement)
 

@@ -156,7 +156,7 @@ def load(code: bytes, imports: dict[str, int] | None = None) -> Loaded:
         raise ValueError("not an object of npcompile")
     end = 8 + int.from_bytes(code[4:8], "little")
     gives, needs = json.loads(code[8:end])
-    known = imports or {}
+    known = {} if imports is None else imports
     with _lock:
         builder = _binding().JITLibraryBuilder()
         builder.add_object_img(code[end:]).add_current_process()

@@ -30,6 +30,7 @@ from npcompile.program.ir import (
     If,
     ItemsResult,
     Kernel,
+    Library,
     Load,
     Program,
     Result,
@@ -76,6 +77,9 @@ class Use:
                 self.block(statement.leaving, elsewhere)
                 for result in self.exits[statement.number].held():
                     self.reads.update(numbers(result))
+            case Library():
+                self.reads.update(v.buffer for v in statement.inputs if v.buffer.kind == "scalar")
+                self.writes.update(b for b in statement.outputs if b.kind == "scalar")
             case Call():
                 touched = [view.buffer for view in statement.inputs] + list(statement.outputs)
                 self.pinned.update(b for b in touched if b.kind == "scalar")

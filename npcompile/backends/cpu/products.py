@@ -1,0 +1,484 @@
+"""Products of matrices as LLVM text: one module per dtype, the same for all programs.
+
+::
+
+    npc.dot.T(n, x, dx, y, dy, out)                          out[0] = sum x[k] y[k]
+    npc.gemm.T(m, n, k, a, ra, ca, b, rb, cb, c, rc)         c[i, j] = sum a[i, k] b[k, j]
+
+Strides count elements and may be anything; the columns of ``c`` lie side by side, and ``c`` is
+apart from ``a`` and ``b``.  Floats go where NumPy sends them, so that the bits are NumPy's: to BLAS
+(dot, gemv, syrk or gemm) if it can read the strides, matrices that it can't read as copies, and the
+rest through loops that add products one by one.  Those loops are tiles of four rows by up to three
+vectors of ``c``; all other dtypes use them too.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from npcompile.backends.cpu import access
+from npcompile.backends.cpu.access import Lanes, Place
+from npcompile.backends.cpu.blas import Blas
+from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.scalar import Parts, component
+from npcompile.backends.cpu.text import Function, Module, Value, i64, literal, vector_literal
+
+BLAS = frozenset("fdFD")
+ROWS = 4
+
+
+@dataclass
+class Numbers:
+    """Arithmetic on elements of a dtype, in the form in which sums are kept: float16 as float32,
+    to be rounded once."""
+
+    f: Function
+    dtype: np.dtype
+    lanes: int = 1
+
+    @property
+    def elem(self) -> str:
+        """A part's type in registers."""
+        part = component(self.dtype)
+        if part.kind == "f":
+            return "double" if part.itemsize == 8 else "float"
+        return "i1" if part.kind == "b" else f"i{8 * part.itemsize}"
+
+    @property
+    def zero(self) -> Parts:
+        return (literal(self.elem, 0, self.lanes),) * (2 if self.dtype.kind == "c" else 1)
+
+    def load(self, pointer: Value, step: Value, lanes: Lanes) -> Parts:
+        found = access.load(self.f, Place(pointer, self.dtype, "", step), lanes)
+        if self.dtype.char != "e":
+            return found
+        half = self.f.bitcast(found[0], "half")
+        return (self.f.convert("fpext", half, "float"),)
+
+    def one(self, pointer: Value) -> Parts:
+        """The element at an address, in every lane."""
+        return tuple([self.f.splat(p, self.lanes) for p in self.load(pointer, i64(1), Lanes(1))])
+
+    def store(self, values: Parts, pointer: Value, lanes: Lanes) -> None:
+        if self.dtype.char == "e":
+            half = self.f.convert("fptrunc", values[0], "half")
+            values = (self.f.bitcast(half, "i16"),)
+        access.store(self.f, Place(pointer, self.dtype, "", i64(1)), values, lanes)
+
+    def add(self, a: Parts, b: Parts) -> Parts:
+        op = {"b": "or", "i": "add", "u": "add"}.get(self.dtype.kind, "fadd")
+        return tuple([self.f.binary(op, p, q) for p, q in zip(a, b, strict=True)])
+
+    def madd(self, a: Parts, b: Parts, total: Parts) -> Parts:
+        """``total + a * b``."""
+        f = self.f
+        if self.dtype.kind == "c":
+            (x, y), (u, v), (re, im) = a, b, total
+            real = f.binary("fsub", f.binary("fmul", x, u), f.binary("fmul", y, v))
+            imag = f.binary("fadd", f.binary("fmul", x, v), f.binary("fmul", y, u))
+            return f.binary("fadd", re, real), f.binary("fadd", im, imag)
+        op = {"b": "and", "f": "fmul"}.get(self.dtype.kind, "mul")
+        return self.add(total, (f.binary(op, a[0], b[0]),))
+
+    def joined(self, values: Parts) -> Parts:
+        """The sum of all lanes, by halves."""
+        lanes = values[0].lanes
+        while lanes > 1:
+            lanes //= 2
+            low, high = (
+                tuple([self.f.shuffle(p, p, range(start, start + lanes)) for p in values])
+                for start in (0, lanes)
+            )
+            values = self.add(low, high)
+        return values
+
+
+class Products:
+    """Writes the module of one dtype."""
+
+    def __init__(self, dtype: np.dtype, target: Target, blas: Blas | None) -> None:
+        self.dtype, self.target = dtype, target
+        self.blas = blas if blas is not None and dtype.char in BLAS else None
+        self.module = Module()
+        part = component(dtype)
+        self.lanes = target.width // max(part.itemsize, 4)
+        self.vectors = 1 if dtype.kind == "c" else 3
+
+    def text(self) -> str:
+        self._dot()
+        self._sum()
+        if self.dtype.kind in "biu":
+            self._rows()
+        for vectors in range(1, self.vectors + 1):
+            self._panel(vectors)
+        self._small()
+        self._pack()
+        self._gemm()
+        return self.module.text()
+
+    def _function(self, name: str, params: str, internal: bool = True) -> tuple[
+            Function, dict[str, Value]]:
+        """Parameters that begin with a capital letter are pointers."""
+        names = params.split()
+        typed = [("ptr" if name[0].isupper() else "i64", name) for name in names]
+        f = Function(self.module, name, "void", typed, internal)
+        return f, dict(zip(names, f.params, strict=True))
+
+    def at(self, f: Function, base: Value, *terms: tuple[Value, Value]) -> Value:
+        """``base + sum(index * stride)`` elements."""
+        place = base
+        for index, stride in terms:
+            step = index if stride.text == "1" else f.binary("mul", index, stride)
+            place = f.offset(place, access.element_type(self.dtype), step)
+        return place
+
+    def tail(self, f: Function, count: Value) -> Lanes:
+        """The first ``count`` lanes."""
+        numbers = vector_literal("i64", range(self.lanes))
+        return Lanes(self.lanes, f.icmp("slt", numbers, f.splat(count, self.lanes)))
+
+    # ------------------------------------------------------------------ vectors
+
+    def _dot(self) -> None:
+        f, p = self._function(f"npc.dot.{self.dtype.name}", "n X dx Y dy Out", internal=False)
+        one = Numbers(f, self.dtype)
+        if self.blas is not None and self.blas.has_dot(self.dtype):
+            fits = f.binary("and", *(f.icmp("slt", i64(0), p[d]) for d in ("dx", "dy")))
+            fits = f.binary("and", fits, f.icmp("slt", i64(1), p["n"]))
+            with f.when(fits):
+                self.blas.dot(f, self.dtype, p["n"], p["X"], p["dx"], p["Y"], p["dy"], p["Out"])
+                self._return(f)
+        if self.dtype.kind in "biu":  # in any order
+            unit = f.binary("and", *(f.icmp("eq", p[d], i64(1)) for d in ("dx", "dy")))
+            with f.when(unit):
+                self._finish_dot(f, p, self._run(f, p["n"], [p["X"]], p["Y"])[0])
+                f.label(f.name_for("never"))
+        self._finish_dot(f, p, self._dot_loop(f, p, one))
+
+    def _return(self, f: Function) -> None:
+        """Returns; what is written next is not reached."""
+        f.do("ret void")
+        f.label(f.name_for("never"))
+
+    def _finish_dot(self, f: Function, p: dict[str, Value], total: Parts) -> None:
+        Numbers(f, self.dtype).store(total, p["Out"], Lanes(1))
+        f.do("ret void")
+
+    def _dot_loop(self, f: Function, p: dict[str, Value], numbers: Numbers) -> Parts:
+        """The sum over elements of any stride, one by one."""
+        with f.loop(i64(0), p["n"], 1, numbers.zero) as running:
+            a, b = (
+                numbers.load(self.at(f, p[x], (running.index, p[d])), i64(1), Lanes(1))
+                for x, d in (("X", "dx"), ("Y", "dy"))
+            )
+            running.next = list(numbers.madd(a, b, tuple(running.carried)))
+        return tuple(running.results)
+
+    def _run(self, f: Function, n: Value, rows: Sequence[Value], y: Value) -> list[Parts]:
+        """The sums of several runs of elements times another run."""
+        numbers = Numbers(f, self.dtype, self.lanes)
+        wide = 1 if len(rows) > 1 else 4  # vectors at once
+        parts, sums = len(numbers.zero), len(rows) * wide
+        totals = list(numbers.zero) * sums
+        done = i64(0)
+        for vectors in dict.fromkeys((wide, 1)):
+            stride = vectors * self.lanes
+            whole = f.binary("and", n, i64(-stride))
+            with f.loop(done, whole, stride, totals) as running:
+                for v in range(vectors):
+                    index = f.binary("add", running.index, i64(v * self.lanes))
+                    b = numbers.load(self.at(f, y, (index, i64(1))), i64(1), Lanes(self.lanes))
+                    for r, row in enumerate(rows):
+                        a = numbers.load(self.at(f, row, (index, i64(1))), i64(1),
+                                         Lanes(self.lanes))
+                        mine = slice(parts * (r * wide + v), parts * (r * wide + v + 1))
+                        running.next[mine] = numbers.madd(a, b, tuple(running.carried[mine]))
+            totals, done = running.results, whole
+        return self._run_tail(f, n, done, rows, y, totals)
+
+    def _run_tail(self, f: Function, n: Value, done: Value, rows: Sequence[Value], y: Value,
+                  totals: list[Value]) -> list[Parts]:
+        numbers = Numbers(f, self.dtype, self.lanes)
+        parts = len(numbers.zero)
+        before, some, after = f.block, f.name_for("tail"), f.name_for("after")
+        f.branch(f.icmp("slt", done, n), some, after)
+        f.label(some)
+        lanes = self.tail(f, f.binary("sub", n, done))
+        b = self._zeroed(f, numbers, self.at(f, y, (done, i64(1))), lanes)
+        last = list(totals)
+        wide = len(totals) // (parts * len(rows))
+        for r, row in enumerate(rows):
+            a = self._zeroed(f, numbers, self.at(f, row, (done, i64(1))), lanes)
+            mine = slice(parts * r * wide, parts * (r * wide + 1))
+            last[mine] = numbers.madd(a, b, tuple(totals[mine]))
+        end = f.block
+        f.jump(after)
+        f.label(after)
+        sums = [
+            f.phi(t.elem, t.lanes, (t, before), (u, end)) if t is not u else t
+            for t, u in zip(totals, last, strict=True)
+        ]
+        found = []
+        for r in range(len(rows)):
+            many = [tuple(sums[parts * (r * wide + v) :][:parts]) for v in range(wide)]
+            while len(many) > 1:
+                many = [numbers.add(a, b) for a, b in zip(many[::2], many[1::2], strict=True)]
+            found.append(numbers.joined(many[0]))
+        return found
+
+    def _zeroed(self, f: Function, numbers: Numbers, pointer: Value, lanes: Lanes) -> Parts:
+        """Elements, and 0 in the lanes that don't count."""
+        assert lanes.mask is not None
+        found = numbers.load(pointer, i64(1), lanes)
+        return tuple([f.select(lanes.mask, v, z) for v, z in zip(found, numbers.zero)])
+
+    # ------------------------------------------------------------------ matrix by vector
+
+    def _rows(self) -> None:
+        """Rows that are runs, times a run: four at a time share its loads."""
+        f, p = self._function("rows", "m k A ra X C rc")
+        one = Numbers(f, self.dtype)
+        whole = f.binary("and", p["m"], i64(-ROWS))
+        for start, stop, count in ((i64(0), whole, ROWS), (whole, p["m"], 1)):
+            with f.loop(start, stop, count) as running:
+                index = [f.binary("add", running.index, i64(r)) for r in range(count)]
+                rows = [self.at(f, p["A"], (i, p["ra"])) for i in index]
+                for i, total in zip(index, self._run(f, p["k"], rows, p["X"])):
+                    one.store(total, self.at(f, p["C"], (i, p["rc"])), Lanes(1))
+        f.do("ret void")
+
+    # ------------------------------------------------------------------ matrix by matrix
+
+    def _panel(self, vectors: int) -> None:
+        """All rows by some columns: ``vectors`` vectors, the last of ``last`` lanes."""
+        f, p = self._function(f"panel{vectors}", "m k last A ra ca B rb C rc")
+        lanes = [Lanes(self.lanes)] * (vectors - 1) + [self.tail(f, p["last"])]
+        whole = f.binary("and", p["m"], i64(-ROWS))
+        for start, stop, rows in ((i64(0), whole, ROWS), (whole, p["m"], 1)):
+            with f.loop(start, stop, rows) as running:
+                index = [f.binary("add", running.index, i64(r)) for r in range(rows)]
+                self._tile(f, p, index, lanes)
+        f.do("ret void")
+
+    def _tile(self, f: Function, p: dict[str, Value], rows: list[Value],
+              lanes: list[Lanes]) -> None:
+        numbers = Numbers(f, self.dtype, self.lanes)
+        parts = len(numbers.zero)
+        starts = [self.at(f, p["A"], (row, p["ra"])) for row in rows]
+        sums = list(numbers.zero) * (len(rows) * len(lanes))
+        with f.loop(i64(0), p["k"], 1, sums) as running:
+            k = running.index
+            first = self.at(f, p["B"], (k, p["rb"]))
+            b = [numbers.load(self.at(f, first, (i64(v * self.lanes), i64(1))), i64(1), mask)
+                 for v, mask in enumerate(lanes)]
+            for r, start in enumerate(starts):
+                a = numbers.one(self.at(f, start, (k, p["ca"])))
+                for v, column in enumerate(b):
+                    at = parts * (r * len(lanes) + v)
+                    mine = slice(at, at + parts)
+                    running.next[mine] = numbers.madd(a, column, tuple(running.carried[mine]))
+        for r, row in enumerate(rows):
+            target = self.at(f, p["C"], (row, p["rc"]))
+            for v, mask in enumerate(lanes):
+                at = parts * (r * len(lanes) + v)
+                place = self.at(f, target, (i64(v * self.lanes), i64(1)))
+                numbers.store(tuple(running.results[at : at + parts]), place, mask)
+
+    def _small(self) -> None:
+        """Columns of ``b`` side by side: panel after panel."""
+        f, p = self._function("small", "m n k A ra ca B rb C rc")
+        wide = self.vectors * self.lanes
+        with f.loop(i64(0), p["n"], wide) as running:
+            j = running.index
+            rest = f.intrinsic("smin", f.binary("sub", p["n"], j), i64(wide))
+            b, c = (self.at(f, p[x], (j, i64(1))) for x in "BC")
+            after = f.name_for("done")
+            for vectors in range(1, self.vectors + 1):
+                here, on = f.name_for("panel"), f.name_for("on")
+                f.branch(f.icmp("sle", rest, i64(vectors * self.lanes)), here, on)
+                f.label(here)
+                last = f.binary("sub", rest, i64((vectors - 1) * self.lanes))
+                f.run_here(f"panel{vectors}", p["m"], p["k"], last, p["A"], p["ra"], p["ca"], b,
+                           p["rb"], c, p["rc"])
+                f.jump(after)
+                f.label(on)
+            f.jump(after)
+            f.label(after)
+        f.do("ret void")
+
+    def _pack(self) -> None:
+        """A copy whose columns lie side by side."""
+        f, p = self._function("pack", "m n A ra ca C")
+        numbers = Numbers(f, self.dtype)
+        with f.loop(i64(0), p["m"]) as outer:
+            row = self.at(f, p["A"], (outer.index, p["ra"]))
+            target = self.at(f, p["C"], (outer.index, p["n"]))
+            with f.loop(i64(0), p["n"]) as inner:
+                found = numbers.load(self.at(f, row, (inner.index, p["ca"])), i64(1), Lanes(1))
+                numbers.store(found, self.at(f, target, (inner.index, i64(1))), Lanes(1))
+        f.do("ret void")
+
+    # ------------------------------------------------------------------ choosing
+
+    def _gemm(self) -> None:
+        f, p = self._function(f"npc.gemm.{self.dtype.name}", "m n k A ra ca B rb cb C rc",
+                              internal=False)
+        some = f.icmp("slt", i64(0), p["k"])
+        for m, matrix, vector, step in (
+            ("n", ("A", "ra", "ca"), ("B", "rb"), p["rc"]),
+            ("m", ("B", "cb", "rb"), ("A", "ca"), i64(1)),
+        ):
+            with f.when(f.binary("and", f.icmp("eq", p[m], i64(1)), some)):
+                rows = p["m" if m == "n" else "n"]
+                self._vector(f, rows, p["k"], [p[x] for x in matrix], [p[x] for x in vector],
+                             p["C"], step)
+        if self.blas is not None:
+            size = f.binary("mul", p["m"], p["n"])
+            with f.when(f.binary("and", f.icmp("slt", i64(1), p["k"]), f.icmp("ne", size, i64(0)))):
+                self._library(f, p)
+                self._return(f)
+        self._with_runs(f, p["k"], p["n"], p["B"], p["rb"], p["cb"], lambda b, rb: f.run_here(
+            "small", p["m"], p["n"], p["k"], p["A"], p["ra"], p["ca"], b, rb, p["C"], p["rc"]))
+        f.do("ret void")
+
+    def _vector(self, f: Function, m: Value, k: Value, matrix: Sequence[Value],
+                vector: Sequence[Value], c: Value, step: Value) -> None:
+        """A matrix (pointer, strides) times a vector (pointer, stride), ``k`` positive; returns."""
+        (a, ra, ca), (x, dx) = matrix, vector
+        dot = f"npc.dot.{self.dtype.name}"
+        with f.when(f.icmp("eq", m, i64(1))):
+            f.run_here(dot, k, a, ca, x, dx, c)
+            self._return(f)
+        if self.blas is not None:
+            with f.when(f.icmp("slt", i64(1), k)):
+                self._library_vector(f, m, k, a, ra, ca, x, dx, c, step)
+        if self.dtype.kind in "biu":
+            with f.when(f.icmp("eq", ca, i64(1))):
+                self._with_runs(f, i64(1), k, x, i64(0), dx, lambda run, _: f.run_here(
+                    "rows", m, k, a, ra, run, c, step))
+                self._return(f)
+        runs = f.binary("and", f.icmp("eq", ra, i64(1)), f.icmp("eq", step, i64(1)))
+        with f.when(runs):
+            f.run_here("small", i64(1), m, k, x, i64(0), dx, a, ca, c, i64(0))
+            self._return(f)
+        with f.loop(i64(0), m) as running:
+            row, out = self.at(f, a, (running.index, ra)), self.at(f, c, (running.index, step))
+            f.run_here("sum", k, row, ca, x, dx, out)
+        self._return(f)
+
+    def _sum(self) -> None:
+        """A dot product by a loop that adds one by one."""
+        f, p = self._function("sum", "n X dx Y dy Out")
+        self._finish_dot(f, p, self._dot_loop(f, p, Numbers(f, self.dtype)))
+
+    def _with_runs(self, f: Function, m: Value, n: Value, a: Value, ra: Value, ca: Value,
+                   use: Callable[[Value, Value], None]) -> None:
+        """Uses a matrix with its columns side by side: as it is, or a copy."""
+        as_is, copied, after = (f.name_for(stem) for stem in ("runs", "copy", "after"))
+        f.branch(f.icmp("eq", ca, i64(1)), as_is, copied)
+        f.label(as_is)
+        use(a, ra)
+        f.jump(after)
+        f.label(copied)
+        size = f.binary("mul", f.binary("mul", m, n), i64(self.dtype.itemsize))
+        room = f.call("npc_take", ("ptr", 1), size)
+        f.run_here("pack", m, n, a, ra, ca, room)
+        use(room, n)
+        f.run("npc_give", room)
+        f.jump(after)
+        f.label(after)
+
+    # ------------------------------------------------------------------ the library
+
+    def _library(self, f: Function, p: dict[str, Value]) -> None:
+        """``c.T = b.T @ a.T`` in columns first order, as BLAS has it; a matrix times its own
+        transpose is symmetric."""
+        assert self.blas is not None
+        b = self._layout(f, p["k"], p["n"], p["B"], p["rb"], p["cb"])
+        a = self._layout(f, p["m"], p["k"], p["A"], p["ra"], p["ca"])
+        same = [f.icmp("eq", x, y) for x, y in (
+            (p["A"], p["B"]), (p["m"], p["n"]), (p["ra"], p["cb"]), (p["ca"], p["rb"]))]
+        same.append(f.icmp("ne", a[0], b[0]))
+        twin, other, after = (f.name_for(stem) for stem in ("twin", "other", "after"))
+        f.branch(functools.reduce(lambda x, y: f.binary("and", x, y), same), twin, other)
+        f.label(twin)
+        self.blas.syrk(f, self.dtype, p["n"], p["k"], a[:3], p["C"], p["rc"])
+        self._mirror(f, p["n"], p["C"], p["rc"])
+        f.jump(after)
+        f.label(other)
+        self.blas.gemm(f, self.dtype, p["n"], p["m"], p["k"], b[:3], a[:3], p["C"], p["rc"])
+        f.jump(after)
+        f.label(after)
+        for room in (b[3], a[3]):
+            f.run("npc_give", room)
+
+    def _mirror(self, f: Function, n: Value, c: Value, rc: Value) -> None:
+        """What is above the diagonal, below it."""
+        numbers = Numbers(f, self.dtype)
+        with f.loop(i64(0), n) as outer:
+            i = outer.index
+            with f.loop(f.binary("add", i, i64(1)), n) as inner:
+                j = inner.index
+                above = numbers.one(self.at(f, c, (i, rc), (j, i64(1))))
+                numbers.store(above, self.at(f, c, (j, rc), (i, i64(1))), Lanes(1))
+
+    def _layout(self, f: Function, m: Value, n: Value, a: Value, ra: Value,
+                ca: Value) -> tuple[Value, Value, Value, Value]:
+        """A matrix as BLAS takes it: the letter N (rows are runs) or T, where, the distance of
+        runs, and memory to be given back (maybe null)."""
+        null = Value("null", "ptr")
+        rows, not_rows, columns, packed, after = (f.name_for("layout") for _ in range(5))
+        f.branch(_runs(f, ca, ra, n), rows, not_rows)
+        f.label(rows)
+        f.jump(after)
+        f.label(not_rows)
+        f.branch(_runs(f, ra, ca, m), columns, packed)
+        f.label(columns)
+        f.jump(after)
+        f.label(packed)
+        size = f.binary("mul", f.binary("mul", m, n), i64(self.dtype.itemsize))
+        room = f.call("npc_take", ("ptr", 1), size)
+        far, near = (f.call("llvm.abs.i64", ("i64", 1), s, "i1 false") for s in (ra, ca))
+        flip = f.icmp("slt", far, near)  # a copy keeps the order of the axes
+        lines, length, outer, inner = (
+            f.select(flip, x, y) for x, y in ((n, m), (m, n), (ca, ra), (ra, ca)))
+        f.run_here("pack", lines, length, a, outer, inner, room)
+        width = f.intrinsic("smax", length, i64(1))
+        letter = f.select(flip, *(literal("i8", ord(x)) for x in "TN"))
+        f.jump(after)
+        f.label(after)
+        normal, turned = (literal("i8", ord(x)) for x in "NT")
+        return (
+            f.phi("i8", 1, (normal, rows), (turned, columns), (letter, packed)),
+            f.phi("ptr", 1, (a, rows), (a, columns), (room, packed)),
+            f.phi("i64", 1, (ra, rows), (ca, columns), (width, packed)),
+            f.phi("ptr", 1, (null, rows), (null, columns), (room, packed)),
+        )
+
+    def _library_vector(self, f: Function, m: Value, k: Value, a: Value, ra: Value, ca: Value,
+                        x: Value, dx: Value, c: Value, step: Value) -> None:
+        """``c = a @ x`` where BLAS can read ``a``; returns then."""
+        assert self.blas is not None
+        rows, columns = _runs(f, ca, ra, k), _runs(f, ra, ca, m)
+        fits = f.binary("and", f.binary("or", rows, columns), f.icmp("slt", i64(0), dx))
+        with f.when(fits):
+            letter = f.select(rows, literal("i8", ord("T")), literal("i8", ord("N")))
+            first, second = f.select(rows, k, m), f.select(rows, m, k)
+            wide = f.select(rows, ra, ca)
+            self.blas.gemv(f, self.dtype, letter, first, second, (a, wide), (x, dx), (c, step))
+            self._return(f)
+
+
+def _runs(f: Function, unit: Value, stride: Value, length: Value) -> Value:
+    """Whether lines of a length are runs that don't overlap."""
+    apart = f.icmp("sle", f.intrinsic("smax", length, i64(1)), stride)
+    return f.binary("and", f.icmp("eq", unit, i64(1)), apart)
+
+
+def text(dtype: np.dtype, target: Target, blas: Blas | None) -> str:
+    """The module of one dtype."""
+    return Products(dtype, target, blas).text()

@@ -1,0 +1,262 @@
+"""Products of matrices and vectors: NumPy's results to the bit, its layouts, types and warnings."""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npcompile import jit
+from npcompile.backends.cpu import blas, products
+from npcompile.backends.cpu.compile import compile, host_target, load
+from npcompile.runtime import memory
+
+LAYOUTS: dict[str, Callable[[Any, tuple[int, ...]], Any]] = {
+    "C": lambda make, shape: make(shape),
+    "F": lambda make, shape: make(shape[::-1]).transpose(),
+    "turned": lambda make, shape: make((*shape[:-2], *shape[:-3:-1])).swapaxes(-1, -2)
+    if len(shape) > 1 else make(shape),
+    "steps": lambda make, shape: make(tuple(2 * n for n in shape))[(slice(None, None, 2),)
+                                                                  * len(shape)],
+    "wide": lambda make, shape: make((*shape[:-1], shape[-1] + 3))[..., 2 : shape[-1] + 2],
+    "reversed": lambda make, shape: make(shape)[(slice(None, None, -1),) * len(shape)],
+    "batches": lambda make, shape: make((shape[1], shape[0], *shape[2:])).swapaxes(0, 1)
+    if len(shape) > 2 else make(shape),
+    "repeated": lambda make, shape: np.broadcast_to(make((1, *shape[1:])), shape),
+}
+SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e300]
+
+
+def maker(dtype: str, seed: int, special: bool) -> Callable[[tuple[int, ...]], Any]:
+    """Makes arrays of a shape."""
+    rng = np.random.default_rng(seed)
+
+    def make(shape: tuple[int, ...]) -> Any:
+        if dtype in "?bhilqBHILQ":
+            return rng.integers(-100, 100, shape).astype(dtype)
+        x = rng.standard_normal(shape)
+        if dtype in "FD":
+            x = x + 1j * rng.standard_normal(shape)
+        if special and x.size:
+            x.flat[rng.integers(0, x.size, 2)] = rng.choice(SPECIAL, 2)
+        with np.errstate(all="ignore"):
+            return x.astype(dtype)
+
+    return make
+
+
+def same(got: Any, want: Any, exact: bool = True) -> None:
+    """The same type, layout and numbers."""
+    assert type(got) is type(want)
+    assert np.asarray(got).dtype == np.asarray(want).dtype
+    assert np.shape(got) == np.shape(want)
+    assert np.asarray(got).strides == np.asarray(want).strides or np.size(want) == 0
+    if exact:
+        np.testing.assert_array_equal(got, want)
+    else:
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+@st.composite
+def operands(draw: st.DrawFn) -> tuple[Any, Any]:
+    """Two arrays that ``@`` takes."""
+    size = st.sampled_from([0, 1, 1, 2, 3, 4, 5, 8, 13, 17, 33, 70])
+    m, n, k = draw(size), draw(size), draw(size)
+    batch = draw(st.sampled_from([(), (), (), (2,), (3, 2), (1, 2)]))
+    other = draw(st.sampled_from([batch, batch[1:], tuple(1 for _ in batch)]))
+    left = draw(st.sampled_from([(*batch, m, k), (k,)]))
+    right = draw(st.sampled_from([(*other, k, n), (k,)]))
+    dtypes = draw(st.sampled_from(["d", "d", "d", "f", "F", "D", "i", "B", "q", "?", "e", "fd",
+                                   "id", "dF", "hi", "ef"]))
+    arrays = []
+    for shape, dtype in ((left, dtypes[0]), (right, dtypes[-1])):
+        make = maker(dtype, draw(st.integers(0, 99)), draw(st.booleans()))
+        arrays.append(LAYOUTS[draw(st.sampled_from(sorted(LAYOUTS)))](make, shape))
+    return arrays[0], arrays[1]
+
+
+def numpys_bits(a: Any, b: Any) -> bool:
+    """Whether the very library that NumPy calls is called."""
+    char = np.result_type(a, b).char
+    library = blas.library()
+    return char not in "fdFD" or (library is not None and library.cblas)
+
+
+@settings(deadline=None, max_examples=150)
+@given(operands())
+def test_matmul(pair: tuple[Any, Any]) -> None:
+    a, b = pair
+    compiled = jit(lambda a, b: a @ b, fullgraph=True)
+    with np.errstate(all="ignore"):
+        same(compiled(a, b), a @ b, numpys_bits(a, b))
+    assert compiled.cache_info().fallbacks == 0
+
+
+@settings(deadline=None, max_examples=80)
+@given(operands(), st.sampled_from([np.dot, np.inner, np.vdot]))
+def test_dot_inner_vdot(pair: tuple[Any, Any], function: Any) -> None:
+    a, b = pair
+    if function is np.inner:
+        b = b.swapaxes(-1, -2) if b.ndim > 1 else b
+    if function is np.vdot:
+        a, b = (np.nan_to_num(x.ravel()[: min(a.size, b.size)], posinf=1, neginf=-1)
+                for x in (a, b))
+    compiled = jit(lambda a, b: function(a, b), fullgraph=True)
+    with np.errstate(all="ignore"):
+        # beyond two axes NumPy takes one dot product for each element, for one number axpy; what
+        # is not one run of memory it copies
+        ours = max(a.ndim, b.ndim) > 2 or 1 in (a.size, b.size)
+        ours |= not all(x.flags.forc for x in (a, b))
+        exact = numpys_bits(a, b) and (not ours or np.result_type(a, b).kind in "biu")
+        same(compiled(a, b), function(a, b), exact)
+    assert compiled.cache_info().fallbacks == 0
+
+
+# ------------------------------------------------------------------ out=, overlap, warnings
+
+
+def test_out() -> None:
+    a, b = np.random.default_rng(0).standard_normal((2, 5, 5))
+
+    @jit(fullgraph=True)
+    def into(a: Any, b: Any, out: Any) -> Any:
+        np.matmul(a, b, out=out)
+        np.dot(out, b, out=out)
+        return a.dot(b, out=out)
+
+    want = np.empty((5, 5))
+    np.matmul(a, b, out=want)
+    got = np.zeros((5, 5))
+    assert into(a, b, got) is got
+    assert np.array_equal(got, want)
+
+
+def test_out_is_an_operand() -> None:
+    a, b = np.random.default_rng(0).standard_normal((2, 5, 5))
+
+    @jit(fullgraph=True)
+    def f(a: Any, b: Any) -> None:
+        np.dot(a, b, out=a)
+        np.matmul(b[::-1], a.T, out=b)
+        a[1:, 1:] = a[:-1, :-1] @ b[1:, :-1]
+
+    x, y, u, v = a.copy(), b.copy(), a.copy(), b.copy()
+    f(u, v)
+    f.__wrapped__(x, y)
+    assert np.array_equal(u, x)
+    assert np.array_equal(v, y)
+
+
+@pytest.mark.parametrize("name", ["matmul", "dot", "inner", "vdot"])
+def test_warnings(name: str) -> None:
+    function = getattr(np, name)
+    f = jit(lambda x: function(x, x))
+    for x in (np.full(3, 1e300), np.array([np.inf, -np.inf, 0.0]), np.arange(3.0)):
+        with warnings.catch_warnings(record=True) as want:
+            warnings.simplefilter("always")
+            function(x, x)
+        with warnings.catch_warnings(record=True) as got:
+            warnings.simplefilter("always")
+            f(x)
+        assert [str(w.message) for w in got] == [str(w.message) for w in want]
+
+
+def test_warning_of_a_product_that_nobody_needs() -> None:
+    @jit
+    def f(x: Any) -> int:
+        x @ x
+        return 1
+
+    with pytest.warns(RuntimeWarning, match="overflow encountered in matmul"):
+        f(np.full(3, 1e300))
+
+
+def test_errors_are_numpys() -> None:
+    f = jit(lambda a, b: a @ b)
+    with pytest.raises(ValueError, match="mismatch in its core dimension"):
+        f(np.zeros((2, 3)), np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="does not have enough dimensions"):
+        f(np.zeros((2, 3)), np.float64(2))
+
+
+def test_a_times_its_transpose_is_symmetric() -> None:
+    f = jit(lambda a: a @ a.T, fullgraph=True)
+    a = np.random.default_rng(0).standard_normal((70, 40))
+    got = f(a)
+    assert np.array_equal(got, got.T)
+    assert np.array_equal(got, a @ a.T)
+
+
+# ------------------------------------------------------------------ in loops
+
+
+def test_rows_and_columns_in_loops() -> None:
+    @jit(fullgraph=True)
+    def lu(a: Any) -> None:
+        for i in range(a.shape[0]):
+            for j in range(i):
+                a[i, j] -= a[i, :j] @ a[:j, j]
+                a[i, j] /= a[j, j]
+            for j in range(i, a.shape[0]):
+                a[i, j] -= a[i, :i] @ a[:i, j]
+
+    a = np.random.default_rng(0).standard_normal((20, 20)) + 20 * np.eye(20)
+    want = a.copy()
+    lu(a)
+    lu.__wrapped__(want)
+    assert np.array_equal(a, want)
+
+
+def test_products_that_change_their_operand() -> None:
+    @jit(fullgraph=True)
+    def f(a: Any, x: Any, n: int) -> Any:
+        for k in range(n):
+            x = a @ x
+            a[k % 3] = x * 0.5
+        return x
+
+    a, x = np.random.default_rng(0).standard_normal((4, 4)), np.arange(4.0)
+    b = a.copy()
+    assert np.array_equal(f(a, x, 7), f.__wrapped__(b, x, 7))
+    assert np.array_equal(a, b)
+
+
+# ------------------------------------------------------------------ tensordot, outer
+
+
+@pytest.mark.parametrize("axes", [0, 1, 2, ((0, 1), (1, 0)), ((1,), (0,)), (2, 2)])
+def test_tensordot(axes: Any) -> None:
+    f = jit(lambda a, b: np.tensordot(a, b, axes), fullgraph=True)
+    for dtype in ("d", "i", "F"):
+        a = maker(dtype, 1, False)((4, 4, 4))
+        same(f(a, a[::-1]), np.tensordot(a, a[::-1], axes))
+
+
+# ------------------------------------------------------------------ the routines themselves
+
+
+@pytest.mark.parametrize("machine", ["default", "avx2"])
+@pytest.mark.parametrize("library", [True, False])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex64", "int64", "int8", "bool",
+                                   "float16"])
+def test_routines(machine: str, library: bool, dtype: str) -> None:
+    found = blas.library() if library else None
+    text = products.text(np.dtype(dtype), host_target(machine), found)
+    memory.ensure()
+    code = load(compile(text, host_target(machine)), blas.Addresses(found))
+    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 11)(code[f"npc.gemm.{dtype}"])
+    make = maker(np.dtype(dtype).char, 0, False)
+    for m, n, k in [(1, 1, 3), (4, 5, 6), (9, 1, 40), (1, 50, 7), (13, 67, 29), (3, 3, 0)]:
+        for a, b in ((make((m, k)), make((k, n))), (make((k, m)).T, make((2 * n, k))[::2].T)):
+            c = make((m, n))
+            steps = [[s // x.itemsize for s in x.strides] for x in (a, b, c)]
+            call(m, n, k, a.ctypes.data, *steps[0], b.ctypes.data, *steps[1], c.ctypes.data,
+                 steps[2][0])
+            with np.errstate(all="ignore"):
+                same(c, np.matmul(a, b), exact=np.dtype(dtype).kind not in "fc")
