@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.core.sizes import Size, product
+from npcompile.core.sizes import Size, is_known, product
 from npcompile.graph import layout
 from npcompile.graph.ir import Extern
 from npcompile.graph.layout import broadcast_shapes
@@ -117,7 +117,7 @@ def _readable(ctx: Context, *operands: ArrayRef) -> tuple[ArrayRef, ...]:
 
 def _positive(ctx: Context, stride: Size) -> bool:
     """Whether a stride is positive, as far as one can tell."""
-    return not arguments.known(stride) or ctx.facts.less(0, stride)
+    return not is_known(stride) or ctx.facts.less(0, stride)
 
 
 def inner(ctx: Context, a: ArrayRef, b: ArrayRef) -> Operand:
