@@ -124,3 +124,21 @@ def test_layout_of_copies_of_broadcast_arrays(function: Any) -> None:
         got, want = npcompile.jit(function)(array), function(array)
         assert got.strides == want.strides
         assert np.array_equal(got, want)
+
+
+def test_temporaries_are_not_laid_out_like_reversed_views() -> None:
+    """What a pass makes of a view bears its strides, which may be negative."""
+
+    def plain(a: Any) -> Any:
+        a[0] = a[0] + 0
+        picked = np.where(a > -0.0, a, a)
+        if a.sum() < 0:
+            raise ValueError("negative")
+        return picked
+
+    compiled = npcompile.jit(plain)
+    for cut in (np.s_[::-1], np.s_[:, ::-1], np.s_[::-1, ::-1], np.s_[::-2, ::3]):
+        for low in (-40, 0, -10):
+            whole = np.arange(low, low + 64).astype(np.float16).reshape(8, 8)
+            want, got = (run(f, {"a": whole.copy()[cut]}) for f in (plain, compiled))
+            assert not difference(got, want), difference(got, want)

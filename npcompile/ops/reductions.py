@@ -17,7 +17,7 @@ from npcompile.core.sizes import Size, is_known
 from npcompile.graph import layout
 from npcompile.graph.ir import Node, Reduction
 from npcompile.graph.types import BOOL, INT, SUPPORTED, Array, Scalar, Type, contiguous
-from npcompile.ops import arguments, canonical
+from npcompile.ops import arguments, canonical, masked
 from npcompile.ops.arguments import as_array, axes_in, dtype_of, truth
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import Kind, Op, define
@@ -97,9 +97,8 @@ def reduce_with(rule: Rule, name: str, ctx: Context, a: Operand, axis: Operand =
                 dtype: Operand = None, out: Operand = None, keepdims: Operand = False,
                 initial: Operand = None, where: Operand = True) -> Operand:
     """One reduction as NumPy's function does it."""
-    if where is not True and arguments.static(where) is not True:
-        raise ctx.refuse(name, "where=")
     ref = as_array(ctx, a)
+    mask = masked.taken(ctx, where, ref, name)
     keeps = truth(ctx, keepdims, name)
     if keeps and not ref.ndim:
         raise ctx.refuse(name, "keepdims= of what has no axes")
@@ -109,8 +108,23 @@ def reduce_with(rule: Rule, name: str, ctx: Context, a: Operand, axis: Operand =
         for k in axes:
             arguments.require(ctx, "<", 0, ref.shape[k], f"{name} of no elements")
     start = None if initial is None else arguments.scalar_to(ctx, initial, loop)
-    result = reduce_node(ctx, node, _kind(rule, loop), axes, keeps, loop, start)
+    result = reduce_where(ctx, name, ref, node, mask, _kind(rule, loop), axes, keeps, loop, start)
     return deliver(ctx, name, result, out, ref)
+
+
+def reduce_where(ctx: Context, name: str, ref: ArrayRef, node: Node, mask: ArrayRef | None,
+                 kind: str, axes: tuple[int, ...], keepdims: bool, loop: np.dtype[Any],
+                 start: Node | None = None) -> Node:
+    """The contents of an array, or what is computed of them, reduced where a mask is true."""
+    if mask is None:
+        return reduce_node(ctx, node, kind, axes, keepdims, loop, start)
+    if masked.fillable(ctx, ref, mask, kind, axes, loop):
+        node = masked.filled(ctx, node, mask, kind, loop, start, name)
+        return reduce_node(ctx, node, kind, axes, keepdims, loop, start)
+    type_ = _type(ctx, node, axes, keepdims, loop, False)
+    assert isinstance(type_, (Array, Scalar))
+    found = masked.by_numpy(ctx, ref, mask, kind, axes, keepdims, type_, start)
+    return arguments.contents(ctx, found)
 
 
 def _kind(rule: Rule, loop: np.dtype[Any]) -> str:

@@ -15,9 +15,10 @@ from npcompile.graph.ir import HostCall, Node
 from npcompile.graph.types import BOOL, FLOAT, INT, Array, Scalar, contiguous
 from npcompile.ops import arguments, arithmetic, comparison, complexes
 from npcompile.ops.arguments import as_array, dtype_of, program, truth
+from npcompile.ops.masked import taken
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS
-from npcompile.ops.reductions import axes_of, deliver, reduce_node
+from npcompile.ops.reductions import axes_of, deliver, reduce_node, reduce_where
 
 STATISTIC = arguments.program_kind("composed reduction")
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
@@ -39,13 +40,27 @@ def counted(ctx: Context, size: Size) -> Node:
 
 
 def divided(ctx: Context, total: Node, count: Node) -> Node:
-    """``total / count``, computed in the dtype of both and rounded to that of ``total``."""
-    return ctx.builder.cast(apply(ctx, "divide", total, count), total.dtype)
+    """``total / count``, computed in the dtype of both and stored where ``total`` was."""
+    found = ctx.builder.cast(apply(ctx, "divide", total, count), total.dtype)
+    if found.type == total.type:
+        return found
+    return ctx.builder.emit("cast", (found,), None, total.type)
 
 
 def _all_taken(ctx: Context, where: Operand, name: str) -> None:
     if arguments.static(where) is not True:
         raise ctx.refuse(name, "where=")
+
+
+def _counts(ctx: Context, ref: ArrayRef, mask: ArrayRef | None, axes: tuple[int, ...],
+            keepdims: bool, name: str, ddof: Size = 0) -> Node:
+    """How many elements are taken, less ``ddof``; NumPy warns where that is not positive."""
+    if mask is None:
+        return counted(ctx, _count(ctx, ref, axes, ddof, name))
+    count = reduce_node(ctx, ctx.read(mask), "sum", axes, keepdims, INT)
+    left = apply(ctx, "subtract", count, counted(ctx, ddof))
+    _never(ctx, apply(ctx, "less_equal", left, counted(ctx, 0)), f"{name} of too few elements")
+    return left
 
 
 def _loop(ctx: Context, ref: ArrayRef, dtype: Operand, name: str) -> np.dtype[Any]:
@@ -73,13 +88,13 @@ def _count(ctx: Context, ref: ArrayRef, axes: tuple[int, ...], ddof: Size, name:
 def mean(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
          out: Operand = None, keepdims: Operand = False, *, where: Operand = True) -> Operand:
     """The arithmetic mean; float16 is summed in float32."""
-    _all_taken(ctx, where, "mean")
     ref = as_array(ctx, a)
-    axes = axes_of(ctx, axis, ref.ndim, "mean")
-    count = counted(ctx, _count(ctx, ref, axes, 0, "mean"))
+    mask = taken(ctx, where, ref, "mean")
+    axes, keeps = axes_of(ctx, axis, ref.ndim, "mean"), truth(ctx, keepdims, "mean")
+    count = _counts(ctx, ref, mask, axes, keeps, "mean")
     half = dtype is None and ref.dtype == HALF
     loop = SINGLE if half else _loop(ctx, ref, dtype, "mean")
-    total = reduce_node(ctx, ctx.read(ref), "sum", axes, truth(ctx, keepdims, "mean"), loop)
+    total = reduce_where(ctx, "mean", ref, ctx.read(ref), mask, "sum", axes, keeps, loop)
     result = divided(ctx, total, count)
     return deliver(ctx, "mean", ctx.builder.cast(result, HALF) if half else result, out, ref)
 
@@ -94,26 +109,32 @@ def average(ctx: Context, a: Operand, axis: Operand = None, weights: Operand = N
 
 
 def _variance(ctx: Context, name: str, a: Operand, axis: Operand, dtype: Operand, ddof: Operand,
-              keepdims: Operand, correction: Operand) -> tuple[Node, ArrayRef]:
+              keepdims: Operand, where: Operand,
+              correction: Operand) -> tuple[Node, ArrayRef]:
     """The sum of squared distances from the mean, divided by the degrees of freedom."""
     ref = as_array(ctx, a)
+    mask = taken(ctx, where, ref, name)
     if not ref.ndim:
         raise ctx.refuse(name, "of a number")
     if correction is not None:
         if arguments.static(ddof) != 0:
             raise ctx.refuse(name, "ddof and correction: Python raises")
         ddof = correction
-    axes = axes_of(ctx, axis, ref.ndim, name)
-    free = _count(ctx, ref, axes, arguments.integer(ctx, ddof, name), name)
+    axes, keeps = axes_of(ctx, axis, ref.ndim, name), truth(ctx, keepdims, name)
+    free = _counts(ctx, ref, mask, axes, keeps, name, arguments.integer(ctx, ddof, name))
     loop = _loop(ctx, ref, dtype, name)
-    total = reduce_node(ctx, ctx.read(ref), "sum", axes, True, loop)
-    center = divided(ctx, total, counted(ctx, product([ref.shape[k] for k in axes])))
+    total = reduce_where(ctx, name, ref, ctx.read(ref), mask, "sum", axes, True, loop)
+    center = divided(ctx, total, _counts(ctx, ref, mask, axes, True, name))
     squares = _squared(ctx, apply(ctx, "subtract", ref, center))
     if ref.dtype.kind == "c" and dtype is not None:
         raise ctx.refuse(name, "dtype= of complex numbers")
     loop = squares.dtype if dtype is None else loop
-    spread = reduce_node(ctx, squares, "sum", axes, truth(ctx, keepdims, name), loop)
-    return divided(ctx, spread, counted(ctx, free)), ref
+    if mask is None:
+        spread = reduce_node(ctx, squares, "sum", axes, keeps, loop)
+    else:
+        apart = ctx.new(squares)
+        spread = reduce_where(ctx, name, apart, squares, mask, "sum", axes, keeps, loop)
+    return divided(ctx, spread, free), ref
 
 
 def _squared(ctx: Context, x: Node) -> Node:
@@ -131,8 +152,7 @@ def var(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
         out: Operand = None, ddof: Operand = 0, keepdims: Operand = False, *,
         where: Operand = True, correction: Operand = None) -> Operand:
     """The variance, from the mean of the same sums."""
-    _all_taken(ctx, where, "var")
-    result, ref = _variance(ctx, "var", a, axis, dtype, ddof, keepdims, correction)
+    result, ref = _variance(ctx, "var", a, axis, dtype, ddof, keepdims, where, correction)
     return deliver(ctx, "var", result, out, ref)
 
 
@@ -141,8 +161,7 @@ def std(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
         out: Operand = None, ddof: Operand = 0, keepdims: Operand = False, *,
         where: Operand = True, correction: Operand = None) -> Operand:
     """The standard deviation."""
-    _all_taken(ctx, where, "std")
-    result, ref = _variance(ctx, "std", a, axis, dtype, ddof, keepdims, correction)
+    result, ref = _variance(ctx, "std", a, axis, dtype, ddof, keepdims, where, correction)
     return deliver(ctx, "std", apply(ctx, "sqrt", result), out, ref)
 
 

@@ -11,6 +11,7 @@ from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Const, Graph, Node
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, Array, Scalar, Type
+from npcompile.passes.decompose import fresh
 from npcompile.passes.rewrite import rewrite
 
 #: primitives that make, take apart or move complex numbers
@@ -47,9 +48,9 @@ class _Parts:
     def __init__(self, builder: Builder, type_: Type) -> None:
         self.builder, self.type = builder, type_
 
-    def at(self, type_: Type, dtype: np.dtype) -> Type:
-        if isinstance(type_, Array):
-            return Array(dtype, type_.shape, type_.strides)
+    def at(self, dtype: np.dtype) -> Type:
+        if isinstance(self.type, Array):
+            return Array(dtype, self.type.shape, self.type.strides)
         return Scalar(dtype, "np")
 
     def split(self, node: Node) -> tuple[Node, Node]:
@@ -63,11 +64,13 @@ class _Parts:
         if node.op == "const":
             assert isinstance(node.attrs, Const)
             return self.builder.const(getattr(node.dtype.type(node.attrs.value), name))
-        return self.builder.emit(name, (node,), None, self.at(node.type, dtype))
+        array = isinstance(node.type, Array)
+        type_ = fresh(self.builder, node, dtype) if array else Scalar(dtype, "np")
+        return self.builder.emit(name, (node,), None, type_)
 
     def real(self, op: str, *args: Node) -> Node:
         dtype = BOOL if op in ("eq", "ne", "lt", "le") else args[0].dtype
-        return self.builder.emit(op, args, None, self.at(self.type, dtype))
+        return self.builder.emit(op, args, None, self.at(dtype))
 
     def join(self, re: Node, im: Node) -> Node:
         return self.builder.emit("complex", (re, im), None, self.type)
@@ -124,7 +127,7 @@ def _cast(builder: Builder, node: Node, arg: Node) -> Node | None:
         both = (parts.real("ne", re, zero), parts.real("ne", im, zero))
         return builder.emit("bit_or", both, None, node.type)
     half = np.dtype(node.dtype.char.lower())
-    type_ = parts.at(node.type, half)
+    type_ = parts.at(half)
     if _is_complex(arg):
         if arg.dtype == node.dtype:
             return None

@@ -8,6 +8,7 @@ from npcompile.core.errors import refuse
 from npcompile.graph.builder import Builder
 from npcompile.graph.expression import apply
 from npcompile.graph.ir import Graph, Node
+from npcompile.graph.layout import k_strides
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.ops.record import OPERATORS
@@ -56,10 +57,17 @@ def widen(builder: Builder, node: Node) -> Node:
 def convert(builder: Builder, node: Node, dtype: np.dtype) -> Node:
     """A cast that keeps the layout."""
     if isinstance(node.type, Array):
-        return builder.emit(
-            "cast", (node,), None, Array(dtype, node.type.shape, node.type.strides)
-        )
+        return builder.emit("cast", (node,), None, fresh(builder, node, dtype))
     return builder.cast(node, dtype)
+
+
+def fresh(builder: Builder, node: Node, dtype: np.dtype) -> Array:
+    """The type of what is computed of an array, element by element: no view's strides."""
+    assert isinstance(node.type, Array)
+    strides = node.type.strides
+    if node.op in ("read", "param"):
+        strides = k_strides(builder.facts, node.type.shape, [strides])
+    return Array(dtype, node.type.shape, strides)
 
 
 def retype(builder: Builder, node: Node, type_: Type) -> Node:

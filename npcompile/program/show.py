@@ -148,7 +148,7 @@ def _store(store: Store, axes: tuple[Axis, ...]) -> str:
 def _reduce(reduce: Reduce, axes: tuple[Axis, ...]) -> str:
     over = ", ".join(axes[axis].name for axis in reduce.axes)
     start = "" if reduce.initial is None else f" from {reduce.initial!r}"
-    chunk = f" in chunks of {reduce.chunk}" if reduce.chunk else ""
+    chunk = f" in chunks of {reduce.chunk}" if reduce.chunk != 0 else ""
     target = f"{reduce.buffer.name}{_index(reduce.at, axes)}"
     return f"{reduce.kind} {target} = v{reduce.value} over {over}{start}{chunk}"
 

@@ -10,7 +10,8 @@ signature (PEP 590).  In order:
    left to Python: exit code :data:`STALE` or :data:`OVERLAP`;
 3. floating-point flags are cleared, ``@body(frame)`` runs, flags are read;
 4. results are boxed and returned.  A failed check leaves with its number as exit code; flags that
-   ``np.errstate`` does not ignore leave with :data:`FLAGS` and the finished result.
+   ``np.errstate`` does not ignore leave with :data:`FLAGS` and the finished result, or, where the
+   journal can make all arguments what they were, with :data:`UNDONE`.
 
 Leaving calls ``exit(function, code, flags, what, *args, **kwargs)``, whose result or exception is
 the call's: ``what`` is the address of the frame for a failed check (alive during the call, results
@@ -31,6 +32,7 @@ from npcompile.program.ir import Buffer, Program
 from npcompile.runtime.boxing import HOLDING, Boxing
 from npcompile.runtime.guards import ArrayValue, Guards
 from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, errors
+from npcompile.runtime.journal import Journal
 from npcompile.runtime.layout import Layout, layout
 from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, Signature
 from npcompile.runtime.writer import METADATA, Writer
@@ -38,6 +40,7 @@ from npcompile.runtime.writer import METADATA, Writer
 FLAGS = -3  #: done, but with floating-point flags that somebody wants to know of
 OVERLAP = -4  #: a written array shares memory with another one or with itself
 STALE = -5  #: a watched word has changed
+UNDONE = -6  #: as FLAGS, but it is as if the call had not begun
 
 _ARGUMENTS = "(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)"
 _ROOM = (  # the frame is zeroed where that matters, the rest is written before it is read
@@ -53,22 +56,30 @@ def supported() -> bool:
     return layout() is not None and platform.machine() in ("x86_64", "AMD64")
 
 
-def emit_entry(signature: Signature, program: Program, frame: Frame) -> str:
+def emit_entry(
+    signature: Signature, program: Program, frame: Frame, journal: bool = False
+) -> str:
     """The text of ``@entry``, to be combined with that of ``@body``.
 
     It refers to ``@npc.state``, the address of a :class:`~npcompile.runtime.state.State`.
+    ``journal``: it keeps what written arguments held, to be able to run again.
     """
     where = layout()
     if where is None:
         raise RuntimeError("this Python's objects have an unknown layout")
-    return _Entry(signature, program, frame, where).text()
+    return _Entry(signature, program, frame, where, journal).text()
 
 
 class _Entry:
     """Writes one entry."""
 
     def __init__(
-        self, signature: Signature, program: Program, frame: Frame, where: Layout
+        self,
+        signature: Signature,
+        program: Program,
+        frame: Frame,
+        where: Layout,
+        journal: bool,
     ) -> None:
         self.writer = Writer()
         self.signature = signature
@@ -78,6 +89,8 @@ class _Entry:
         self.guards = Guards(self.writer, where, "miss")
         self.boxing = Boxing(self.writer, where, signature, program, frame)
         self.arrays: dict[int, ArrayValue] = {}
+        self.extents: dict[int, tuple[str, str]] = {}
+        self.journal = Journal(self.writer) if journal and program.written else None
         self.borrowed: list[str] = []  # arrays that no caller keeps alive
         self.status = self.raised = ""  # what the body returned, and the flags it left
 
@@ -88,12 +101,15 @@ class _Entry:
             self._leaf(index)
         self.guards.sizes(self.program.guards)
         self._overlaps()
+        if self.journal is not None:
+            self.journal.save([self._extent(k) for k in sorted(self.program.written)])
         self._run()
         self._finish()
         self._ways_out()
         w = self.writer
         frame = f"%frame = alloca [{max(self.frame.size, 1)} x i64], align 16"
-        room = [f"  {line}" for line in (frame, *_ROOM, *self.boxing.room)]
+        journal = () if self.journal is None else (self.journal.room,)
+        room = [f"  {line}" for line in (frame, *_ROOM, *journal, *self.boxing.room)]
         # optnone: half the time to compile, and an entry's own time is all loads and branches
         head = f"define ptr @entry{_ARGUMENTS} nounwind optnone noinline {{\nstart:"
         outside = w.outside.values()
@@ -163,13 +179,17 @@ class _Entry:
         written = [k for k in self.arrays if k in self.program.written]
         found = [c for k in written for c in self.guards.shares(self.arrays[k])]
         if written and len(self.arrays) > 1:
-            extents = {k: self.guards.extent(array) for k, array in self.arrays.items()}
             found += [
-                self.guards.meets(extents[one], extents[other])
-                for one, other in combinations(extents, 2)
+                self.guards.meets(self._extent(one), self._extent(other))
+                for one, other in combinations(self.arrays, 2)
                 if one in written or other in written
             ]
         self.writer.refuse(found, "overlap")
+
+    def _extent(self, index: int) -> tuple[str, str]:
+        if index not in self.extents:
+            self.extents[index] = self.guards.extent(self.arrays[index])
+        return self.extents[index]
 
     def _words(self) -> None:
         """Compares the words in their order: the first ones vouch for the addresses of others."""
@@ -229,6 +249,8 @@ class _Entry:
         """Boxes the result."""
         w = self.writer
         w.label("odd")
+        if self.journal is not None:
+            self._undo(self.journal)
         w.branch(w.add("icmp eq", "i64", self.status, DONE), "signalled", "left")
         w.label("signalled")
         self._clear()
@@ -242,6 +264,24 @@ class _Entry:
         w.do(f"ret ptr {result}")
         w.label("flagged")
         w.do(f"ret ptr {self._exit('object', FLAGS, flags, f'ptr {result}')}")
+
+    def _undo(self, journal: Journal) -> None:
+        """Where flags count and a journal was kept, the call is left as if it had not begun."""
+        w = self.writer
+        raised = w.add("icmp eq", "i64", self.status, RAISED)
+        able = w.add("and", "i1", journal.kept, w.add("xor", "i1", raised, "true"))
+        on, ask, undo = (w.name("L") for _ in range(3))
+        signalled = w.add("icmp ne", "i32", self.raised, 0)
+        w.branch(w.add("and", "i1", able, signalled), ask, on, likely=False)
+        w.label(ask)
+        self._clear()
+        heard, _ = errors(w, self.raised)
+        w.branch(w.add("icmp ne", "i32", heard, 0), undo, on)
+        w.label(undo)
+        journal.restore()
+        self._release([b for b in self.program.buffers if b.kind == "result"])
+        w.do(f"ret ptr {self._exit('address', UNDONE, heard, 'i64 0')}")
+        w.label(on)
 
     def _release(self, results: list[Buffer]) -> None:
         w = self.writer

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.graph.ir import Extern, Graph, Node, Reduction
+from npcompile.graph.ir import Extern, Graph, Node, Reduction, Site
 from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar
 from npcompile.runtime.build import walk
@@ -83,9 +83,17 @@ def _by_scalars(node: Node) -> bool:
 
 
 def ambiguous(graph: Graph) -> bool:
-    """Whether more than one operation can raise a category."""
+    """Whether more than one operation, or one in several turns, can raise a category."""
     found = [letter for node in walk(graph.region) for letter in raises(node)]
-    return len(found) != len(set(found))
+    loops = [node for node in walk(graph.region) if node.op in ("for_", "while_")]
+    turns = (inner for loop in loops for region in loop.regions for inner in walk(region))
+    return len(found) != len(set(found)) or any(map(raises, turns))
+
+
+def repeatable(graph: Graph) -> bool:
+    """Whether a call can be run again once its arguments are what they were: it calls nothing
+    that may have changed, or told, anything else."""
+    return not any(isinstance(node.attrs, Site) for node in walk(graph.region))
 
 
 def raises(node: Node) -> str:

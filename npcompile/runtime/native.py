@@ -14,12 +14,12 @@ from npcompile.core.config import Config
 from npcompile.graph.ir import Graph, HostCall, Site
 from npcompile.ops.record import import_path
 from npcompile.program.ir import Program
-from npcompile.runtime import algebra, memory, pool
+from npcompile.runtime import algebra, flags, memory, pool
 from npcompile.runtime.boxing import builder, constants
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.cache import Record, Store
 from npcompile.runtime.callable import FunctionBase, install
-from npcompile.runtime.entry import FLAGS, OVERLAP, STALE, emit_entry
+from npcompile.runtime.entry import FLAGS, OVERLAP, STALE, UNDONE, emit_entry
 from npcompile.runtime.frames import FrameReader
 from npcompile.runtime.helpers import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
 from npcompile.runtime.state import State
@@ -62,15 +62,16 @@ def native(
     target = cpu.target()
     parallel = config.parallel and pool.supported()
     emitted = cpu.emit(program, frame, target, parallel)
-    text = combine(emitted.text, emit_entry(wiring.signature, program, frame))
+    journal = flags.ambiguous(traced.graph) and flags.repeatable(traced.graph)
+    text = combine(emitted.text, emit_entry(wiring.signature, program, frame, journal))
     watch.lap("emit")
     code = _object(text, target, emitted.optimise, config, watch)
     memory.ensure()
     if parallel:
         pool.ensure()
 
-    def on_exit(function: Any, number: int, flags: int, what: Any, *args: Any, **kw: Any) -> Any:
-        return leave(made, _left(program, frame, number, flags, what), function, args)
+    def on_exit(function: Any, number: int, raised: int, what: Any, *args: Any, **kw: Any) -> Any:
+        return leave(made, _left(program, frame, number, raised, what), function, args)
 
     result = program.result
     state = State(
@@ -146,11 +147,13 @@ def _host_object(described: object) -> Any:
     return import_path(described.path) if isinstance(described, HostCall) else described
 
 
-def _left(program: Program, frame: Frame, number: int, flags: int, what: Any) -> Left:
+def _left(program: Program, frame: Frame, number: int, raised: int, what: Any) -> Left:
     """Why compiled code was left; what Python needs is boxed while the frame is there."""
-    names = frozenset(name for bit, name in _FLAG_NAMES.items() if flags & bit)
+    names = frozenset(name for bit, name in _FLAG_NAMES.items() if raised & bit)
     if number == FLAGS:
         return Left("floating-point exceptions", number, names, what)
+    if number == UNDONE:
+        return Left("floating-point exceptions", number, names)
     if number == OVERLAP:
         return Left("arrays that overlap and are written", number)
     if number == STALE:

@@ -1,0 +1,77 @@
+"""Reductions with ``where=``: elements that are left out.
+
+Where the order of the elements does not show, and in sums that take them one by one, an element
+left out is replaced by what changes no accumulator: adding -0.0 gives every number back.  Pairwise
+sums go from run to run of elements that are not left out; those are NumPy's own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npcompile.graph import layout
+from npcompile.graph.ir import HostCall, Node
+from npcompile.graph.types import BOOL, Array, Scalar
+from npcompile.ops import arguments, canonical
+from npcompile.ops.arguments import as_array
+from npcompile.ops.operands import ArrayRef, Context, Operand
+
+#: what an element left out is replaced by
+NEUTRAL: dict[str, int | bool] = {
+    "sum": 0, "prod": 1, "all": True, "any": False, "bit_and": -1, "bit_or": 0, "bit_xor": 0,
+}
+
+
+def taken(ctx: Context, where: Operand, ref: ArrayRef, name: str) -> ArrayRef | None:
+    """``where=`` over an operand's shape, or None if every element is taken."""
+    if where is None or where is True or arguments.static(where) is True:
+        return None
+    mask = as_array(ctx, where)
+    if mask.dtype != BOOL or not ref.ndim:
+        raise ctx.refuse(name, "where= is not of bools, or the operand is a number")
+    shape = layout.broadcast_shapes(ctx.facts, mask.shape, ref.shape)
+    if len(shape) != ref.ndim or not all(map(ctx.facts.equal, shape, ref.shape)):
+        raise ctx.refuse(name, "where= has more elements than the operand")
+    strides = layout.broadcast_strides(ctx.facts, mask.shape, mask.strides, ref.shape)
+    return arguments.view(mask, ref.shape, strides)
+
+
+def filled(ctx: Context, node: Node, mask: ArrayRef, kind: str, loop: np.dtype[Any],
+           start: Node | None, name: str) -> Node:
+    """The operand with neutral values where elements are left out."""
+    if kind in NEUTRAL:
+        value = -0.0 if kind == "sum" and loop.kind in "fc" else NEUTRAL[kind]
+        neutral = ctx.builder.const(np.asarray(value).astype(loop)[()])
+        if kind == "sum" and loop.kind == "c":
+            neutral = ctx.builder.const(loop.type(complex(-0.0, -0.0)))
+    elif start is not None:
+        neutral = ctx.builder.cast(start, loop)
+    else:
+        raise ctx.refuse(name, "where= without initial=: Python raises")
+    values = (ctx.read(mask), ctx.builder.cast(node, loop), neutral)
+    return ctx.builder.map("where", values, loop)
+
+
+def fillable(ctx: Context, ref: ArrayRef, mask: ArrayRef, kind: str, axes: tuple[int, ...],
+             loop: np.dtype[Any]) -> bool:
+    """Whether neutral values leave the bits of the result alone."""
+    if loop.kind not in "fc" or kind not in ("sum", "prod"):
+        return True
+    own = layout.axis_order(ctx.facts, ref.shape, [ref.strides])
+    if own != layout.axis_order(ctx.facts, ref.shape, [ref.strides, mask.strides]):
+        return False
+    order = canonical.plan(ctx.facts, ref.shape, ref.strides, axes, ref.dtype != loop)
+    return kind == "prod" or order.mode == "sequential"
+
+
+def by_numpy(ctx: Context, ref: ArrayRef, mask: ArrayRef, kind: str, axes: tuple[int, ...],
+             keepdims: bool, type_: Array | Scalar, start: Node | None) -> Operand:
+    """NumPy's own reduction, of a type that is known."""
+    statics = (("axis", axes), ("dtype", type_.dtype), ("keepdims", keepdims))
+    names, more = (("where",), ()) if start is None else (("initial", "where"), (start,))
+    call = HostCall(f"numpy:{kind}", names, statics)
+    kind_of = type_ if isinstance(type_, Array) else Array(type_.dtype, (), ())
+    result = ctx.host_call(call, (ref, *more, mask), kind_of)
+    return result if isinstance(type_, Array) else arguments.element(ctx, result)

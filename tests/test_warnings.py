@@ -1,0 +1,76 @@
+"""Floating-point warnings: category, message, line and number are plain Python's."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+from npcompile import jit
+
+
+def told(function: Callable[..., Any], *args: Any) -> list[tuple[str, int]]:
+    """Messages and lines of the warnings of a call."""
+    with warnings.catch_warnings(record=True) as caught, suppress(ZeroDivisionError):
+        warnings.simplefilter("always")
+        function(*args)
+    return [(str(w.message), w.lineno) for w in caught]
+
+
+def scale(x: Any, y: Any) -> Any:
+    x[1:] = x[1:] * 1e200
+    x += y
+    x *= 1e200
+    return x.sum() / y[0]
+
+
+def turns(x: Any, y: Any) -> Any:
+    for i in range(len(x)):
+        x[i] = x[i] / y[i]
+        if x[i] < 0:
+            x[i] = x[i] * 1e300
+    return x
+
+
+def leaves(x: Any, y: Any) -> Any:
+    x += y * 1e300
+    x *= 1e300
+    if x[0] > 1:
+        raise ZeroDivisionError
+    return x - x
+
+
+@pytest.mark.parametrize("function", [scale, turns, leaves])
+def test_writing_functions_warn_as_plain(function: Callable[..., Any]) -> None:
+    compiled = jit(function)
+    quiet = np.linspace(0.25, 0.5, 6) * 1e-150
+    for low in (1.0, 0.0, -1.0, 1e-300, 1e150, np.nan):
+        for values in (quiet, np.full(6, low), np.full(6, -1e200)):
+            ours, theirs = values.copy(), values.copy()
+            other = np.full(6, low)
+            assert told(compiled, ours, other) == told(function, theirs, other)
+            assert ours.tobytes() == theirs.tobytes()
+
+
+def test_memory_beside_a_view_stays_as_it_is() -> None:
+    compiled = jit(scale)
+    whole, plain = np.full((3, 8), 2.0), np.full((3, 8), 2.0)
+    assert told(compiled, whole[::2, ::-2], np.zeros(4)) == told(
+        scale, plain[::2, ::-2], np.zeros(4)
+    )
+    assert whole.tobytes() == plain.tobytes()
+
+
+def test_large_arguments_warn_in_the_same_kinds() -> None:
+    compiled = jit(scale)
+    for value in (1.0, 1.0, 1e200, 1.0, 1e200):
+        ours, theirs = np.full(5000, value), np.full(5000, value)
+        got, want = told(compiled, ours, np.ones(1)), told(scale, theirs, np.ones(1))
+        assert {text.split(" in ")[0] for text, _ in got} == {
+            text.split(" in ")[0] for text, _ in want
+        }
+        assert ours.tobytes() == theirs.tobytes()
