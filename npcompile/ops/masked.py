@@ -38,14 +38,17 @@ def taken(ctx: Context, where: Operand, ref: ArrayRef, name: str) -> ArrayRef | 
     return arguments.view(mask, ref.shape, strides)
 
 
+def _neutral(kind: str, loop: np.dtype[Any]) -> complex:
+    if kind == "sum" and loop.kind in "fc":
+        return -0.0 if loop.kind == "f" else complex(-0.0, -0.0)
+    return np.iinfo(loop).max if kind == "bit_and" and loop.kind == "u" else NEUTRAL[kind]
+
+
 def filled(ctx: Context, node: Node, mask: ArrayRef, kind: str, loop: np.dtype[Any],
            start: Node | None, name: str) -> Node:
     """The operand with neutral values where elements are left out."""
     if kind in NEUTRAL:
-        value = -0.0 if kind == "sum" and loop.kind in "fc" else NEUTRAL[kind]
-        neutral = ctx.builder.const(np.asarray(value).astype(loop)[()])
-        if kind == "sum" and loop.kind == "c":
-            neutral = ctx.builder.const(loop.type(complex(-0.0, -0.0)))
+        neutral = ctx.builder.const(loop.type(_neutral(kind, loop)))
     elif start is not None:
         neutral = ctx.builder.cast(start, loop)
     else:

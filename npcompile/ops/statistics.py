@@ -310,7 +310,7 @@ def _nan_variance(ctx: Context, name: str, a: Operand, axis: Operand, dtype: Ope
     ref = as_array(ctx, a)
     node, mask = _filled(ctx, ref, 0)
     if mask is None:
-        return _variance(ctx, name, a, axis, dtype, ddof, keepdims, None)
+        return _variance(ctx, name, a, axis, dtype, ddof, keepdims, True, None)
     if dtype is not None or ref.dtype.kind == "c" or not ref.ndim:
         raise ctx.refuse(name, "dtype=, complex numbers, or no axes")
     axes, keep = axes_of(ctx, axis, ref.ndim, name), truth(ctx, keepdims, name)
