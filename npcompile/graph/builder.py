@@ -351,3 +351,14 @@ class Builder:
         into a window, where ``mask`` is true."""
         args = (version, value) if mask is None else (version, value, mask)
         return self.emit("write", args, window, version.type)
+
+    def gather(self, version: Node, window: Window, at: Node, strides: tuple[Size, ...]) -> Node:
+        """The elements that are ``at`` further on than those of a window; every one must be there.
+        The result has the window's shape and is laid out by ``strides``."""
+        dtype = np.dtype(version.dtype.char.lower()) if window.part else version.dtype
+        kind = Array(dtype, window.shape, strides)
+        return self.emit("gather", (version, at), window, kind)
+
+    def pack(self, value: Node, mask: Node, count: Size) -> Node:
+        """The ``count`` elements of a value where a mask of its shape holds."""
+        return self.emit("pack", (value, mask), None, contiguous(value.dtype, (count,)))

@@ -32,6 +32,7 @@ from npcompile.graph.ir import (
     Resume,
     SameParam,
     Site,
+    Scatter,
     SizeOf,
     StaticObject,
     Table,
@@ -215,6 +216,36 @@ class _Run:
         view = self._window(fresh, cast(Window, node.attrs))
         np.copyto(view, value, where=True if mask is None else mask)
         return fresh
+
+    def _places(self, memory: Any, window: Window, at: Any) -> tuple[Any, Any]:
+        """All elements of a memory as a row, and for each index of a window the one meant."""
+        shape = tuple(map(self.size, window.shape))
+        places = np.broadcast_to(at, shape) + self.size(window.offset)
+        for grid, step in zip(np.indices(shape, sparse=True), map(self.size, window.strides)):
+            places = places + grid * step
+        low, high = (int(places.min()), int(places.max())) if places.size else (0, -1)
+        row = Window(low, (high - low + 1,), (1,), window.part)
+        return self._window(memory, row), places - low
+
+    def _op_gather(self, node: Node, memory: Any, at: Any) -> Any:
+        row, places = self._places(memory, cast(Window, node.attrs), at)
+        return self._typed(node, row[places])
+
+    def _op_scatter(self, node: Node, memory: Any, value: Any, at: Any) -> Any:
+        attrs = cast(Scatter, node.attrs)
+        fresh = _clone(memory)
+        row, places = self._places(fresh, attrs.window, at)
+        new = np.broadcast_to(value, places.shape)
+        for index in np.ndindex(places.shape):
+            one = new[index]
+            if attrs.combine:
+                with np.errstate(all="ignore"):
+                    one = PRIMITIVES[attrs.combine].meaning(row[places[index]], one)
+            row[places[index]] = one
+        return fresh
+
+    def _op_pack(self, node: Node, value: Any, mask: Any) -> Any:
+        return self._typed(node, np.broadcast_to(value, mask.shape)[mask])
 
     def _op_reduce(self, node: Node, array: Any, initial: Any = None) -> Any:
         attrs = cast(Reduction, node.attrs)

@@ -22,6 +22,12 @@
       read    Window                      a window on a version of an array: args (version,);
                                           of shape () and Scalar type: one element
       write   Window                      the next version: args (version, value[, where mask])
+      gather  Window                      args (version, at): for each index of the window the
+                                          element that is ``at`` (int64, broadcast) further on
+      scatter Scatter                     the next version, with such elements written: args
+                                          (version, value, at)
+      pack    -                           args (value, mask): the elements where a mask holds, one
+                                          after the other, in C order of the mask's axes
       reduce  Reduction                   args (array[, initial])
       extern Extern                       one of npcompile.graph.routines, on whole arrays
       host_call HostCall | Site           runs the real Python function, in order; the type of a
@@ -47,7 +53,8 @@ bound inside a region occur only there, and in regions within it.
 
 An array that the program sees is a cell: successive versions of one memory.  A version is a node;
 ``write`` makes the next one.  Node order is memory order: a window read before a write in the list
-sees what was there before it.  Effects are ``write``, ``host_call`` and ``check``, in list order.
+sees what was there before it.  Effects are ``write``, ``scatter``, ``host_call`` and ``check``, in
+list order.
 """
 
 from __future__ import annotations
@@ -101,6 +108,17 @@ class Window:
     shape: tuple[Size, ...]
     strides: tuple[Size, ...]
     part: str = ""  # "real" or "imag": of complex memory, whose elements then count as pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Writes to computed places.  They are written in C order of the window's indices, unless they
+    are known to be ``distinct``.  ``combine`` names the primitive of old and new element that is
+    written; empty: the new one."""
+
+    window: Window
+    combine: str = ""
+    distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +230,8 @@ class Loop:
 
 
 Attrs = Union[
-    None, Param, Const, SizeOf, Window, Reduction, Table, Extern, HostCall, Site, Check, Get,
-    Loop,
+    None, Param, Const, SizeOf, Window, Scatter, Reduction, Table, Extern, HostCall, Site, Check,
+    Get, Loop,
 ]
 
 
@@ -340,7 +358,8 @@ class Graph:
         return set(self.finals)
 
 
-EFFECTS = frozenset({"write", "host_call", "check"})
+WRITES = frozenset({"write", "scatter"})  # what makes the next version of an array
+EFFECTS = WRITES | {"host_call", "check"}
 
 
 def leaves(tree: Tree) -> Iterator[Tree]:

@@ -13,17 +13,20 @@ from npcompile.graph.ir import (
     Param,
     Reduction,
     Region,
+    Scatter,
     Window,
     held,
     result_nodes,
 )
 from npcompile.graph.routines import ROUTINES, parse
-from npcompile.graph.types import BOOL, Array, Nothing, Scalar, Tuple
+from npcompile.graph.types import BOOL, INT, Array, Nothing, Scalar, Tuple
 
 _ATTRS: dict[str, type] = {
     "param": Param,
     "read": Window,
     "write": Window,
+    "gather": Window,
+    "scatter": Scatter,
     "reduce": Reduction,
     "extern": Extern,
     "get": Get,
@@ -82,6 +85,13 @@ def _rule(node: Node) -> None:
             _require(node.args[1].dtype == part, node, "value and memory differ in dtype")
         case "read":
             _require(isinstance(node.args[0].type, Array), node, "reads arrays")
+        case "gather" | "scatter":
+            _require(node.args[-1].dtype == INT, node, "finds elements by int64")
+            _require(node.op == "gather" or node.type == node.args[0].type, node,
+                     "keeps the version's type")
+        case "pack":
+            _require(node.args[1].dtype == BOOL, node, "packs by a mask")
+            _require(node.args[0].dtype == node.dtype, node, "keeps the dtype")
         case "reduce":
             assert isinstance(node.attrs, Reduction)
             operand = node.args[0].type

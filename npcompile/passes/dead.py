@@ -12,6 +12,7 @@ from npcompile.graph.ir import (
     Loop,
     Node,
     Region,
+    Scatter,
     SizeOf,
     Tree,
     ViewOf,
@@ -125,8 +126,9 @@ def _symbols(node: Node) -> Iterator[Symbol]:
     sizes: list[Size] = []
     if isinstance(node.type, Array):
         sizes += (*node.type.shape, *node.type.strides)
-    if isinstance(node.attrs, Window):
-        sizes += (node.attrs.offset, *node.attrs.shape, *node.attrs.strides)
+    window = node.attrs.window if isinstance(node.attrs, Scatter) else node.attrs
+    if isinstance(window, Window):
+        sizes += (window.offset, *window.shape, *window.strides)
     elif isinstance(node.attrs, SizeOf):
         sizes.append(node.attrs.size)
     elif isinstance(node.attrs, Loop):

@@ -6,7 +6,19 @@ from dataclasses import replace
 
 from npcompile.core.sizes import Facts, Size
 from npcompile.graph.builder import Builder
-from npcompile.graph.ir import Attrs, Graph, Items, Loop, Node, SizeOf, Tree, ViewOf, Window
+from npcompile.graph.ir import (
+    WRITES,
+    Attrs,
+    Graph,
+    Items,
+    Loop,
+    Node,
+    Scatter,
+    SizeOf,
+    Tree,
+    ViewOf,
+    Window,
+)
 from npcompile.graph.types import Array, Tuple, Type
 from npcompile.passes.rewrite import rewrite
 
@@ -28,7 +40,7 @@ class _Normaliser:
 
     def rule(self, builder: Builder, node: Node, args: tuple[Node, ...]) -> Node:
         # a write keeps the type of its version, which is a parameter's own at the start
-        type_ = args[0].type if node.op == "write" else self.type(node.type)
+        type_ = args[0].type if node.op in WRITES else self.type(node.type)
         return builder.emit(node.op, args, self.attrs(node.attrs), type_)
 
     def sizes(self, sizes: tuple[Size, ...]) -> tuple[Size, ...]:
@@ -50,6 +62,8 @@ class _Normaliser:
     def attrs(self, attrs: Attrs) -> Attrs:
         if isinstance(attrs, Window):
             return self.window(attrs)
+        if isinstance(attrs, Scatter):
+            return replace(attrs, window=self.window(attrs.window))
         if isinstance(attrs, SizeOf):
             return SizeOf(self.norm(attrs.size))
         if isinstance(attrs, Loop):

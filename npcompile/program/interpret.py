@@ -31,6 +31,7 @@ from npcompile.program.ir import (
     For,
     Free,
     If,
+    Index,
     ItemsResult,
     Kernel,
     Library,
@@ -44,6 +45,7 @@ from npcompile.program.ir import (
     SizeValue,
     Statement,
     StaticResult,
+    Store,
     Value,
     View,
     ViewResult,
@@ -107,6 +109,7 @@ class _Run:
         self.memory: dict[Buffer, Memory] = {}
         self.symbols: dict[Symbol, int] = {}
         self.objects: dict[int, Any] = {}
+        self.first: Shape = ()  # index of an ordered kernel
 
     def run(self, params: Sequence[Any]) -> tuple[int, Any]:
         for buffer, param in zip(self.program.params, params, strict=True):
@@ -250,12 +253,27 @@ class _Run:
 
     def kernel(self, kernel: Kernel) -> None:
         extents = self.shape([axis.extent for axis in kernel.axes])
+        if kernel.ordered:
+            for index in np.ndindex(*extents):
+                self.iterations(kernel, (1,) * len(extents), index)
+        else:
+            self.iterations(kernel, extents, ())
+
+    def iterations(self, kernel: Kernel, extents: Shape, first: Shape) -> None:
+        """The iterations of a kernel from a first index on."""
+        self.first = first
         values: list[Memory] = []
         for value in kernel.values:
             values.append(self.value(value, values, extents))
         for store in kernel.stores:
-            target = self.view(store.buffer, store.at.offset, extents, store.at.coefficients,
-                               store.at.part)
+            if store.packed:
+                self.pack(store, values, extents)
+                continue
+            if store.by is not None:
+                self.scatter(store, values, extents)
+                continue
+            target = self.view(store.buffer, self.start(store.at), extents,
+                               store.at.coefficients, store.at.part)
             mask = True if store.mask is None else values[store.mask]
             np.copyto(target, values[store.value], where=mask)
         for reduce in kernel.reductions:
@@ -263,12 +281,17 @@ class _Run:
 
     def value(self, value: Value, values: list[Memory], extents: Shape) -> Memory:
         match value:
-            case Load(buffer, at, _):
-                return self.view(buffer, at.offset, extents, at.coefficients, at.part).copy()[()]
+            case Load(buffer, at, _, None):
+                return self.view(buffer, self.start(at), extents, at.coefficients,
+                                 at.part).copy()[()]
+            case Load(buffer, at, _, by) if by is not None:
+                memory, places = self.places(buffer, at, values[by], extents)
+                return memory[places]
             case Const(number, dtype):
                 return dtype.type(number)
             case AxisIndex(axis):
-                return np.indices(extents, sparse=True)[axis]
+                index = np.indices(extents, sparse=True)[axis]
+                return index + self.first[axis] if self.first else index
             case SizeValue(size):
                 return np.int64(self.size(size))
             case Apply(op, args, dtype, table):
@@ -279,6 +302,38 @@ class _Run:
                 if table is not None:
                     return meaning(*operands, table=np.array(table.values, dtype))
                 return meaning(*operands)
+
+    def start(self, at: Index) -> Size:
+        """Where the first iteration is."""
+        if not self.first:
+            return at.offset
+        steps = map(self.size, at.coefficients)
+        return self.size(at.offset) + sum(s * i for s, i in zip(steps, self.first))
+
+    def places(
+        self, buffer: Buffer, at: Index, by: Memory, extents: Shape
+    ) -> tuple[Memory, Memory]:
+        """A run of memory and, for each iteration, the element of it that is meant."""
+        offsets = np.full(extents, self.size(self.start(at)), np.int64) + by
+        for grid, step in zip(np.indices(extents, sparse=True), at.coefficients):
+            offsets = offsets + grid * self.size(step)
+        low = int(offsets.min()) if offsets.size else 0
+        length = int(offsets.max()) - low + 1 if offsets.size else 0
+        return self.view(buffer, low, (length,), (1,), at.part), offsets - low
+
+    def scatter(self, store: Store, values: list[Memory], extents: Shape) -> None:
+        """All stores happen; of several to one element, the order is that of an ordered kernel."""
+        assert store.by is not None
+        memory, places = self.places(store.buffer, store.at, values[store.by], extents)
+        chosen = True if store.mask is None else values[store.mask]
+        chosen = np.broadcast_to(chosen, extents)
+        memory[places[chosen]] = np.broadcast_to(values[store.value], extents)[chosen]
+
+    def pack(self, store: Store, values: list[Memory], extents: Shape) -> None:
+        assert store.mask is not None
+        chosen = np.broadcast_to(values[store.mask], extents)
+        found = np.broadcast_to(values[store.value], extents)[chosen]
+        self.view(store.buffer, store.at.offset, found.shape, (1,), store.at.part)[...] = found
 
     def reduce(self, reduce: Reduce, value: Memory, extents: Shape) -> None:
         kept = [axis for axis in range(len(extents)) if axis not in reduce.axes]

@@ -15,13 +15,16 @@
                 values  in order, each  Load(buffer, index) | Const | AxisIndex | SizeValue
                                       | Apply(primitive or "cast", operands, dtype)
                 stores  (buffer, index, value, mask?)      or one reduction into a buffer
-    index   ::= affine: offset + sum(coefficient[axis] * axis), in elements
+    index   ::= affine: offset + sum(coefficient[axis] * axis), in elements; a load or store may
+                add an earlier int64 value to it (``by``: a gather, a scatter)
 
 Reads and writes of one buffer keep statement order; that order is memory order.  A number is a
 buffer of kind scalar, loaded and stored at index 0.  Within a kernel every axis that no reduction
 runs over is parallel: iterations may run in any order and side by side.  Kernels know nothing of a
 device.  So may the turns of a parallel For, which holds kernels and memory only: what is allocated
-inside is a turn's own.
+inside is a turn's own.  The iterations of an ``ordered`` kernel run one after the other, the last
+axis varying fastest, each with its loads before its stores.  ``packed`` stores put the elements
+whose mask holds one after the other, in that same order.
 
 Order of a reduction (the canonical order of sums, NumPy >= 2.3): kept axes and reduced axes stand
 in the kernel's axis order, slowest first.  For each kept index the accumulator starts as
@@ -77,9 +80,12 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Load:
+    """``buffer[at]``, or ``buffer[at + values[by]]`` if given."""
+
     buffer: Buffer
     at: Index
     dtype: np.dtype
+    by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +125,17 @@ Value = Union[Load, Const, AxisIndex, SizeValue, Apply]
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """``buffer[at] = values[value]``, where ``values[mask]`` if given."""
+    """``buffer[at] = values[value]``, where ``values[mask]`` if given; ``by`` as in a load.
+
+    Packed, it is ``buffer[at + k] = values[value]`` for the k-th element whose mask holds.
+    """
 
     buffer: Buffer
     at: Index
     value: int
     mask: int | None = None
+    by: int | None = None
+    packed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +172,12 @@ class Kernel:
     stores: tuple[Store, ...] = ()
     reductions: tuple[Reduce, ...] = ()
     lines: tuple[int, ...] = ()
+    ordered: bool = False
+
+    @property
+    def in_order(self) -> bool:
+        """Whether its iterations depend on those before them."""
+        return self.ordered or any(store.packed for store in self.stores)
 
 
 @dataclass(frozen=True, slots=True)

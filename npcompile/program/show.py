@@ -100,7 +100,8 @@ def _statement(statement: Statement) -> list[str]:
 def _kernel(kernel: Kernel) -> list[str]:
     axes = ", ".join(f"{axis.name} < {axis.extent!r}" for axis in kernel.axes)
     where = ", ".join(map(str, kernel.lines))
-    head = f"kernel {kernel.name}" + (f" over {axes}" if axes else "") + ":"
+    way = ", in order" if kernel.ordered else ""
+    head = f"kernel {kernel.name}" + (f" over {axes}" if axes else "") + f"{way}:"
     lines = [f"{head:<58}  # line {where}" if where else head]
     lines += [f"  v{k} = {_value(v, kernel.axes)}" for k, v in enumerate(kernel.values)]
     lines += ["  " + _store(store, kernel.axes) for store in kernel.stores]
@@ -110,8 +111,8 @@ def _kernel(kernel: Kernel) -> list[str]:
 
 def _value(value: Value, axes: tuple[Axis, ...]) -> str:
     match value:
-        case Load(buffer, at, dtype):
-            return f"load {dtype.name} {buffer.name}{_index(at, axes)}"
+        case Load(buffer, at, dtype, by):
+            return f"load {dtype.name} {buffer.name}{_index(at, axes, by)}"
         case Const(number, dtype):
             return f"{dtype.name} {number!r}"
         case AxisIndex(axis):
@@ -124,8 +125,9 @@ def _value(value: Value, axes: tuple[Axis, ...]) -> str:
             return f"{op}{kind} {shown}" + (f" of {len(table.values)} values" if table else "")
 
 
-def _index(at: Index, axes: tuple[Axis, ...]) -> str:
-    terms = []
+def _index(at: Index, axes: tuple[Axis, ...], by: int | None = None, packed: bool = False) -> str:
+    terms = [] if by is None else [f"v{by}"]
+    terms += ["+"] if packed else []
     for axis, coefficient in zip(axes, at.coefficients):
         if coefficient == 1:
             terms.append(axis.name)
@@ -142,7 +144,8 @@ def _factor(size: Size) -> str:
 
 def _store(store: Store, axes: tuple[Axis, ...]) -> str:
     mask = f" where v{store.mask}" if store.mask is not None else ""
-    return f"store {store.buffer.name}{_index(store.at, axes)} = v{store.value}{mask}"
+    index = _index(store.at, axes, store.by, store.packed)
+    return f"store {store.buffer.name}{index} = v{store.value}{mask}"
 
 
 def _reduce(reduce: Reduce, axes: tuple[Axis, ...]) -> str:

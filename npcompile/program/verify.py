@@ -9,7 +9,7 @@ import numpy as np
 from npcompile.core.errors import VerifyError
 from npcompile.core.sizes import Size, Symbol, symbols
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
-from npcompile.graph.types import BOOL
+from npcompile.graph.types import BOOL, INT
 from npcompile.program.ir import (
     Alloc,
     Apply,
@@ -163,6 +163,7 @@ class _Verifier:
             if isinstance(value, Load):
                 self.index(kernel, value.buffer, value.at, here)
                 self.require(value.dtype == _element(value.buffer, value.at), f"{here}: dtype")
+                self.by(kernel, value.by, position, here)
             elif isinstance(value, SizeValue):
                 self.size(value.size, here)
             elif isinstance(value, Apply):
@@ -179,6 +180,10 @@ class _Verifier:
         if buffer.kind == "scalar":
             self.require(at.offset == 0 and not any(c != 0 for c in at.coefficients),
                          f"{where}: a number has one element")
+
+    def by(self, kernel: Kernel, by: int | None, position: int, where: str) -> None:
+        self.require(by is None or (0 <= by < position and kernel.values[by].dtype == INT),
+                     f"{where}: adds no earlier int64 to the index")
 
     def apply(self, value: Apply, given: list[np.dtype], where: str) -> None:
         if value.op == "cast":
@@ -202,12 +207,17 @@ class _Verifier:
             here = f"{where}, store to {store.buffer.name}"
             self.index(kernel, store.buffer, store.at, here)
             self.require(store.value < count, f"{here}: value order")
+            self.by(kernel, store.by, count, here)
             dtype = kernel.values[store.value].dtype
             self.require(dtype == _element(store.buffer, store.at), f"{here}: {dtype.name}")
             if store.mask is not None:
                 self.require(kernel.values[store.mask].dtype == BOOL, f"{here}: the mask is a bool")
 
     def reductions(self, kernel: Kernel, where: str) -> None:
+        masks = {store.mask for store in kernel.stores if store.packed}
+        self.require(len(masks) < 2 and None not in masks, f"{where}: packs by several masks")
+        one_by_one = kernel.ordered or bool(masks)
+        self.require(not (one_by_one and kernel.reductions), f"{where}: reduces in order")
         spaces = {tuple(sorted(reduce.axes)) for reduce in kernel.reductions}
         self.require(len(spaces) <= 1, f"{where}: reductions over different axes")
         for reduce in kernel.reductions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 
-from npcompile.graph.ir import Get, Graph, Node, Region, Window, held, result_nodes
+from npcompile.graph.ir import WRITES, Get, Graph, Node, Region, Window, held, result_nodes
 from npcompile.graph.types import Array, Scalar
 
 END = 1 << 60
@@ -12,16 +12,14 @@ END = 1 << 60
 COSTS = {
     "div": 8, "sqrt": 8, "int_div": 20, "int_mod": 20, "fmod": 20, "lookup": 4, "ldexp": 3,
     "const": 0, "size": 0, "iota": 0, "full": 0, "read": 0, "copy": 0, "cast": 1, "real": 0,
-    "imag": 0, "complex": 0, "empty": 0, "write": 0,
+    "imag": 0, "complex": 0, "empty": 0, "write": 0, "gather": 4,
 }
 #: a value that costs more than this is stored rather than computed twice
 HEAVY = 4
 LIMIT = 1000
 
 #: nodes that happen at their own place in the program
-ORDERED = frozenset(
-    {"write", "extern", "host_call", "check", "reduce", "if_", "for_", "while_"}
-)
+ORDERED = WRITES | {"extern", "host_call", "check", "reduce", "pack", "if_", "for_", "while_"}
 
 
 class Demand:
@@ -34,7 +32,7 @@ class Demand:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.own_versions = _own_versions(graph)
-        self.own_writes = {node for node in self.own_versions if node.op == "write"}
+        self.own_writes = {node for node in self.own_versions if node.op in WRITES}
         self.position: dict[Node, int] = {}
         self.start: dict[Node, int] = {}  # of a node with regions
         self.end: dict[Region, int] = {}  # where the results of a region are used
@@ -156,7 +154,7 @@ def _own_versions(graph: Graph) -> set[Node]:
         if node in found:
             continue
         found.add(node)
-        if node.op == "write":
+        if node.op in WRITES:
             stack.append(node.args[0])
         elif node.op == "get":
             stack += sources(node)

@@ -69,17 +69,23 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a loop nest touches: ``offset + sum(steps[k] * axis k)`` for all its axes."""
+    """What a loop nest touches: ``offset + sum(steps[k] * axis k)`` for all its axes; ``by``: and a
+    value of the nest further on."""
 
     memory: Memory
     offset: Size
     steps: tuple[Size, ...]
     part: str = ""
+    by: int | None = None
 
 
 def conflict(facts: Facts, extents: tuple[Size, ...], a: Access, b: Access) -> bool:
     """Whether iterations of one nest may meet through two accesses, one of them a store."""
-    if a.memory is not b.memory or a == b:
+    if a.memory is not b.memory:
+        return False
+    if a.by is not None or b.by is not None:
+        return True
+    if a == b:
         return False
     if a.part and b.part and a.part != b.part:
         return False

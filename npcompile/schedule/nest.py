@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Union
 
 import numpy as np
@@ -42,6 +42,7 @@ class Put:
     access: Access
     value: int
     mask: int | None = None
+    packed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,15 @@ Draft = Union[Fetch, Const, AxisIndex, SizeValue, Apply]
 @dataclass(eq=False, slots=True)
 class Nest:
     """``order`` (slowest first) and ``groups`` of axes that become one are given for reductions,
-    and whether other reduced axes may be joined; other nests are free to choose."""
+    and whether other reduced axes may be joined; other nests are free to choose.  ``ordered`` ones
+    run their indices one after the other."""
 
     extents: tuple[Size, ...]
     reduced: tuple[int, ...] = ()
     order: tuple[int, ...] | None = None
     groups: tuple[tuple[int, ...], ...] = ()
     joins: bool = False
+    ordered: bool = False
     values: list[Draft] = field(default_factory=list)
     puts: list[Put] = field(default_factory=list)
     folds: list[Fold] = field(default_factory=list)
@@ -89,13 +92,13 @@ class Nest:
             self.values.append(draft)
         return found
 
-    def access(self, place: Place, axes: AxisMap) -> Access:
-        """The elements of a place that the nest's indices meet."""
+    def access(self, place: Place, axes: AxisMap, by: int | None = None) -> Access:
+        """The elements of a place that the nest's indices meet, or that are a value further on."""
         steps: list[Size] = [0] * len(self.extents)
         for axis, stride in zip(axes, place.strides, strict=True):
             if axis is not None:
                 steps[axis] = steps[axis] + stride
-        return Access(place.memory, place.offset, tuple(steps), place.part)
+        return Access(place.memory, place.offset, tuple(steps), place.part, by)
 
     def load(self, access: Access, dtype: np.dtype) -> int:
         """A load, or the value that this very nest has just stored there."""
@@ -137,19 +140,18 @@ class Nest:
             if put.access.memory.kind in ("param", "result") or put.access.memory in wanted
         ]
         used = {put.value for put in self.puts} | {fold.value for fold in self.folds}
-        used |= {put.mask for put in self.puts if put.mask is not None}
+        used |= {at for put in self.puts for at in (put.mask, put.access.by) if at is not None}
         for position in range(len(self.values) - 1, -1, -1):
             value = self.values[position]
             if position in used and isinstance(value, Apply):
                 used.update(value.args)
+            elif position in used and isinstance(value, Fetch) and value.access.by is not None:
+                used.add(value.access.by)
         new = {old: k for k, old in enumerate(sorted(used))}
-        self.values = [
-            Apply(v.op, tuple([new[a] for a in v.args]), v.dtype, v.table)
-            if isinstance(v, Apply) else v
-            for v in (self.values[old] for old in new)
-        ]
+        self.values = [_renumbered(self.values[old], new) for old in new]
         self.puts = [
-            Put(p.access, new[p.value], None if p.mask is None else new[p.mask])
+            Put(_moved(p.access, new), new[p.value], None if p.mask is None else new[p.mask],
+                p.packed)
             for p in self.puts
         ]
         self.folds = [
@@ -168,7 +170,8 @@ class Nest:
         loops = self._loops(order)
         values = tuple([self._value(v, loops) for v in self.values])
         stores = tuple([
-            Store(p.access.memory.final(), _index(p.access, loops), p.value, p.mask)
+            Store(p.access.memory.final(), _index(p.access, loops), p.value, p.mask,
+                  p.access.by, p.packed)
             for p in self.puts
         ])
         reduced = tuple(k for k, loop in enumerate(loops) if loop[-1] in self.reduced)
@@ -178,7 +181,8 @@ class Nest:
             for f in self.folds
         ])
         axes = tuple([Axis(NAMES[k], self._extent(loop)) for k, loop in enumerate(loops)])
-        return Kernel(name, axes, values, stores, folds, tuple(sorted(self.lines - {0})))
+        lines = tuple(sorted(self.lines - {0}))
+        return Kernel(name, axes, values, stores, folds, lines, self.ordered)
 
     def _extent(self, loop: tuple[int, ...]) -> Size:
         total: Size = 1
@@ -223,10 +227,24 @@ class Nest:
 
     def _value(self, draft: Draft, loops: list[tuple[int, ...]]) -> Value:
         if isinstance(draft, Fetch):
-            return Load(draft.access.memory.final(), _index(draft.access, loops), draft.dtype)
+            return Load(draft.access.memory.final(), _index(draft.access, loops), draft.dtype,
+                        draft.access.by)
         if isinstance(draft, AxisIndex):
             return AxisIndex(loops.index((draft.axis,)))
         return draft
+
+
+def _renumbered(value: Draft, new: dict[int, int]) -> Draft:
+    """A value whose operands have other numbers."""
+    if isinstance(value, Apply):
+        return Apply(value.op, tuple([new[a] for a in value.args]), value.dtype, value.table)
+    if isinstance(value, Fetch):
+        return Fetch(_moved(value.access, new), value.dtype)
+    return value
+
+
+def _moved(access: Access, new: dict[int, int]) -> Access:
+    return access if access.by is None else replace(access, by=new[access.by])
 
 
 def _index(access: Access, loops: list[tuple[int, ...]]) -> Index:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Poly
-from npcompile.graph.ir import Get, Loop, Node, Region
+from npcompile.graph.ir import WRITES, Get, Loop, Node, Region
 from npcompile.graph.types import INT, Array
 from npcompile.program.ir import SizeValue
 from npcompile.schedule.demand import carried, is_number, sources
@@ -125,7 +125,7 @@ def _changed(s: Scheduler, node: Node, inside: list[Node], own: set[Node]) -> di
     params = {param: result for _, param, result in carried(node)} if carries else {}
     found: dict[Node, bool] = {}
     for inner in inside:
-        if inner.op == "write":
+        if inner.op in WRITES:
             for root in _roots(s, inner, own - params.keys()):
                 if carries and params.get(root, root) is root:
                     continue
@@ -164,7 +164,7 @@ def _roots(s: Scheduler, version: Node, own: set[Node]) -> list[Node]:
             continue
         seen[node] = None
         if node in own:
-            if node.op == "write":
+            if node.op in WRITES:
                 stack.append(node.args[0])
             elif node.op == "get":
                 stack += sources(node)

@@ -318,6 +318,8 @@ class _Group:
 
 def _member(facts: Facts, kernel: Kernel, rows: Size) -> Member | None:
     """A kernel as rows, if its steps can be told."""
+    if kernel.in_order:
+        return None
     counted = {v.axis for v in kernel.values if isinstance(v, AxisIndex)} | _reduced(kernel)
     for axis, along in enumerate(kernel.axes):
         width = _quotient(facts.norm(along.extent), rows)
@@ -329,14 +331,14 @@ def _member(facts: Facts, kernel: Kernel, rows: Size) -> Member | None:
 def _touches(facts: Facts, kernel: Kernel, axis: int, width: Size) -> Iterator[Touch]:
     extents = [a.extent for a in kernel.axes]
     extents[axis] = width
-    accesses = [(v.buffer, v.at, False) for v in kernel.values if isinstance(v, Load)]
-    accesses += [(store.buffer, store.at, True) for store in kernel.stores]
-    accesses += [(reduce.buffer, reduce.at, True) for reduce in kernel.reductions]
-    for buffer, at, writes in accesses:
+    accesses = [(v.buffer, v.at, False, v.by) for v in kernel.values if isinstance(v, Load)]
+    accesses += [(store.buffer, store.at, True, store.by) for store in kernel.stores]
+    accesses += [(reduce.buffer, reduce.at, True, None) for reduce in kernel.reductions]
+    for buffer, at, writes, by in accesses:
         steps = tuple(map(facts.norm, at.coefficients))
         inner = [0 if k == axis and width == 1 else s for k, s in enumerate(steps)]
         reach = span(facts, (facts.norm(at.offset), tuple(extents), tuple(inner)))
-        low, high = reach if reach is not None else (None, None)
+        low, high = reach if reach is not None and by is None else (None, None)
         count = product([n for n, s in zip(extents, inner) if s != 0])
         yield Touch(buffer, steps[axis] * width, low, high, facts.norm(count), writes)
 

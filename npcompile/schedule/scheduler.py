@@ -41,6 +41,7 @@ from npcompile.schedule.demand import COSTS, END, HEAVY, LIMIT, Demand, is_numbe
 from npcompile.schedule.exits import check
 from npcompile.schedule.memory import Access, Memory, Place, overlap
 from npcompile.schedule.nest import AxisMap, Nest, Put
+from npcompile.schedule.places import pack, scatter
 from npcompile.schedule.reductions import reduce
 from npcompile.schedule.regions import choose, repeat
 from npcompile.schedule.sites import call_site
@@ -220,6 +221,10 @@ class Scheduler:
             raise refuse("view", "of an array whose copy is laid out in another way", version.line)
         return place
 
+    def _gather(self, node: Node) -> None:
+        self.laid_out(node.args[0])
+        self._cost(node, node.args[1:])
+
     def _get(self, node: Node) -> None:
         assert isinstance(node.attrs, Get)
         if node not in self.place:
@@ -276,8 +281,14 @@ class Scheduler:
     def _reduce(self, node: Node) -> None:
         reduce(self, node)
 
+    def _pack(self, node: Node) -> None:
+        pack(self, node)
+
     def _write(self, node: Node) -> None:
         write(self, node)
+
+    def _scatter(self, node: Node) -> None:
+        scatter(self, node)
 
     def virtual_write(self, node: Node) -> None:
         """All of an array of ours is overwritten: from now on it is its new value."""
@@ -316,7 +327,7 @@ class Scheduler:
         work.roots = frozenset(nodes[:1])
         nest = self.open_nest(target.shape, work, target)
         self.fill(nest, work)
-        positions = [nest.known[node, broadcast(self.shape(node), target.shape)] for node in nodes]
+        positions = [nest.known[self.along(node, target.shape)] for node in nodes]
         nest.lines.add(line)
         access = nest.access(target, tuple(range(len(target.shape))))
         nest.puts.append(Put(access, positions[0], positions[1] if positions[1:] else None))
@@ -370,7 +381,7 @@ class Scheduler:
         keys: dict[Key, None] = {}
         loads: list[Access] = []
         first: dict[Node, None] = {}
-        stack = [(node, broadcast(self.shape(node), extents)) for node in roots]
+        stack = [self.along(node, extents) for node in roots]
         while stack:
             key = stack.pop()
             if key in keys:
@@ -388,6 +399,8 @@ class Scheduler:
                 first[node] = None
             else:
                 stack += self._operands(node, axes)
+                if node.op == "gather":
+                    loads.append(probe.access(self.gathered(node), axes, 0))
         order = sorted(keys, key=lambda key: self.demand.position[key[0]])
         return Work(order, loads), list(first)
 
@@ -402,9 +415,19 @@ class Scheduler:
             base = node.args[0]
             picked = self.axis_of[node]
             return [(base, tuple([None if k is None else axes[k] for k in picked]))]
+        if node.op == "gather":
+            return [self._align(node.args[1], node, axes)]
         if node.op == "write":
             return [self._align(node.args[1], node, axes)]
         return [self._align(arg, node, axes) for arg in node.args]
+
+    def along(self, node: Node, extents: tuple[Size, ...]) -> Key:
+        """A node broadcast to a nest."""
+        return node, broadcast(self.shape(node), extents)
+
+    def gathered(self, node: Node) -> Place:
+        """Where a ``gather`` counts from."""
+        return self.place[node.args[0]].window(cast(Window, node.attrs))
 
     def _align(self, arg: Node, node: Node, axes: AxisMap) -> Key:
         """An operand of an elementwise node, and the nest's axes that its axes run along."""
@@ -428,7 +451,11 @@ class Scheduler:
                 nest.known[key] = nest.load(nest.access(place, axes), node.dtype)
             else:
                 operands = [nest.known[k] for k in self._operands(node, axes)]
-                nest.known[key] = _compute(nest, node, axes, operands)
+                if node.op == "gather":
+                    access = nest.access(self.gathered(node), axes, operands[0])
+                    nest.known[key] = nest.load(access, node.dtype)
+                else:
+                    nest.known[key] = _compute(nest, node, axes, operands)
                 if operands:
                     nest.lines.add(node.line)
         self._share(nest, work)
@@ -592,6 +619,9 @@ _HANDLERS: dict[str, Handler] = {
     "param": Scheduler._param_node,
     "read": Scheduler._read,
     "write": Scheduler._write,
+    "gather": Scheduler._gather,
+    "scatter": Scheduler._scatter,
+    "pack": Scheduler._pack,
     "reduce": Scheduler._reduce,
     "get": Scheduler._get,
     "check": Scheduler._check,

@@ -19,12 +19,12 @@ def write(s: Scheduler, node: Node) -> None:
         s.virtual_write(node)
         return
     _, value, *mask = node.args
-    whole = _own(s, node)
+    whole = own(s, node)
     target = whole.window(cast(Window, node.attrs))
     stays = _stays(s, value, target) and not mask
     s.save(target, value if stays else None)
     for operand in (value, *mask):
-        _apart(s, node, operand, target)
+        apart(s, node, operand, target)
     s.put([value, *mask], target, node.line)
     if stays:
         s.place[value] = target
@@ -36,12 +36,12 @@ def assign(s: Scheduler, value: Node, target: Place, by: Node) -> None:
     """Brings a value into a memory of ours, where it can be found from then on."""
     if s.place.get(value) != target:
         s.save(target, value)
-        _apart(s, by, value, target)
+        apart(s, by, value, target)
         s.put([value], target, by.line)
         s.place[value] = target
 
 
-def _apart(s: Scheduler, by: Node, value: Node, target: Place) -> None:
+def apart(s: Scheduler, by: Node, value: Node, target: Place) -> None:
     """Stores a value elsewhere if computing it would read what is written."""
     if _meets(s, value, target):
         s.note(by, "the value reads what is written, at other places: it is stored first")
@@ -50,7 +50,7 @@ def _apart(s: Scheduler, by: Node, value: Node, target: Place) -> None:
             s.place[value] = s.store(value, s.fresh(value))
 
 
-def _own(s: Scheduler, node: Node) -> Place:
+def own(s: Scheduler, node: Node) -> Place:
     """The memory to write into: the old version's own, or a copy if that is somebody else's."""
     version = node.args[0]
     place = s.laid_out(version)

@@ -7,7 +7,7 @@ from them raises no flag and traps nowhere that the first lane would not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,13 +56,19 @@ def parts(dtype: np.dtype, part: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The memory of one element per lane: the first lane's address and the step between lanes."""
+    """The memory of one element per lane: the first lane's address and the step between lanes, or
+    how much further each lane is."""
 
     pointer: Value  # of the element, whole even if only one part is meant
     dtype: np.dtype  # of the buffer
     part: str
     step: Value  # i64, in elements
     notes: str = ""  # metadata on the memory
+    by: Value | None = None  # i64 for each lane, in elements, beside the step
+
+    def moves(self, step: str) -> bool:
+        """Whether each lane is a known step from the one before."""
+        return self.by is None and self.step.text == step
 
     @property
     def elem(self) -> str:
@@ -87,6 +93,13 @@ def element_type(dtype: np.dtype) -> str:
     return f"[2 x {memory(component(dtype))}]" if dtype.kind == "c" else memory(dtype)
 
 
+def further(f: Function, place: Place, by: Value) -> Place:
+    """A place some elements further on; an offset for each lane has elements gathered."""
+    if by.lanes > 1:
+        return replace(place, by=by)
+    return replace(place, pointer=f.offset(place.pointer, element_type(place.dtype), by))
+
+
 def _component(f: Function, place: Place, part: int) -> Value:
     return f.offset(place.pointer, place.elem, i64(part)) if part else place.pointer
 
@@ -109,9 +122,9 @@ def load(f: Function, place: Place, lanes: Lanes) -> Parts:
             f.load(_component(f, place, part), place.elem, notes=place.notes)
             for part in place.parts
         ]
-    elif place.step.text == "1":
+    elif place.moves("1"):
         found = _load_run(f, place, lanes)
-    elif place.step.text == "-1" and lanes.mask is None and place.per_element == 1:
+    elif place.moves("-1") and lanes.mask is None and place.per_element == 1:
         found = [_load_reversed(f, place, lanes.count)]
     else:
         found = [gather(f, pointers, place.elem) for pointers in _pointers(f, place, lanes)]
@@ -155,6 +168,8 @@ def _pointers(f: Function, place: Place, lanes: Lanes) -> list[Value]:
     offsets = f.binary("mul", f.splat(place.step, lanes.count), numbers)
     if lanes.mask is not None:
         offsets = f.select(lanes.mask, offsets, literal("i64", 0, lanes.count))
+    if place.by is not None:
+        offsets = f.binary("add", offsets, place.by)
     unit = element_type(place.dtype)
     return [f.offset(_component(f, place, part), unit, offsets) for part in place.parts]
 
@@ -169,9 +184,9 @@ def store(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: boo
         else:
             with with_mask:
                 _store_one(f, place, values)
-    elif place.step.text == "1" and len(place.parts) == place.per_element:
+    elif place.moves("1") and len(place.parts) == place.per_element:
         _store_run(f, place, values, lanes, streaming)
-    elif place.step.text == "-1" and lanes.mask is None and place.per_element == 1:
+    elif place.moves("-1") and lanes.mask is None and place.per_element == 1:
         low = f.offset(place.pointer, place.elem, i64(1 - lanes.count))
         f.store(_reverse(f, values[0]), low, place.size)
     else:
@@ -184,7 +199,18 @@ def _store_one(f: Function, place: Place, values: Parts) -> None:
         f.store(value, _component(f, place, part), notes=place.notes)
 
 
-def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: bool) -> None:
+def pack(f: Function, place: Place, values: Parts, mask: Value) -> None:
+    """The elements of unmasked lanes, one after the other."""
+    values = tuple(_to_memory(f, value) for value in values)
+    if mask.lanes == 1:
+        with f.when(mask):
+            _store_one(f, place, values)
+    else:
+        _store_run(f, place, values, Lanes(mask.lanes, mask), False, "compressstore")
+
+
+def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: bool,
+               masked: str = "store") -> None:
     count, mask, whole = lanes.count, lanes.mask, values[0]
     if place.per_element == 2:
         twice = [lane + part * count for lane in range(count) for part in (0, 1)]
@@ -195,7 +221,7 @@ def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming
         align = whole.lanes * place.size if streaming else place.size
         f.store(whole, place.pointer, align, streaming)
         return
-    name = f"llvm.masked.store.{whole.suffix}.p0"
+    name = f"llvm.masked.{masked}.{whole.suffix}" + (".p0" if masked == "store" else "")
     f.module.declare(name, "void", [whole.type, "ptr", mask.type])
     f.do(f"call void @{name}({whole.typed}, ptr align {place.size} {place.pointer.text}, "
          f"{mask.typed})")

@@ -66,9 +66,12 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
         return Made(name, 1, work, 1)
     if kernel.reductions:
         plan, nest = reductions.plan(kernel, target), reductions.nest
+    elif kernel.ordered:
+        plan, nest = Plan(kernel, target, tuple(range(rank))), _nest
     else:
         lanes = max(1, target.width // widest(kernel))
         plan, nest = Plan(kernel, target, tuple(range(rank)), rank - 1, lanes), _nest
+        nest = _packing_nest if kernel.in_order else _nest
     if total is not None:
         plan.total = total
     f = Function(module, name, "void", [("ptr", "frame"), ("i64", "begin"), ("i64", "end")])
@@ -76,6 +79,8 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
     slots = Slots(f, frame, pointer)
     reduced = kernel.reductions[0].axes if kernel.reductions else ()
     loops = tuple(axis for axis in range(rank) if axis not in reduced)  # those that may be empty
+    if kernel.in_order:
+        end = Sizes(slots)(kernel.axes[0].extent)
     with f.when(_nonempty(f, kernel, loops[1:], slots, begin, end)):
         short = reductions.short_plan(kernel, target) if kernel.reductions else None
         if short is None:
@@ -85,6 +90,8 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
         if not reduced and streams(plan):
             f.run("llvm.x86.sse.sfence")
     f.do("ret void")
+    if kernel.in_order:
+        return Made(name, 1, work, 1)
     extent = kernel.axes[loops[0]].extent if loops else 1
     unit = 64 if loops == (rank - 1,) else 1
     return Made(name, extent, work, unit)
@@ -111,6 +118,35 @@ def _nonempty(f: Function, kernel: Kernel, axes: tuple[int, ...], slots: Slots, 
     for axis in axes:
         some = f.binary("and", some, f.icmp("slt", i64(0), sizes(kernel.axes[axis].extent)))
     return some
+
+
+def _packing_nest(scope: Scope, begin: Value, end: Value) -> None:
+    """The same where elements are packed, and all must count those before them."""
+    f, plan = scope.f, scope.plan
+    count = f.alloca("i64")
+    f.store(i64(0), count)
+
+    def turns(outer: Scope, first: Value, last: Value) -> None:
+        if outer.depth < len(plan.order) - 1:
+            with f.loop(first, last) as loop:
+                inside = outer.enter(loop.index)
+                turns(inside, i64(0), inside.extent(plan.order[inside.depth]))
+            return
+        lanes = plan.lanes
+        masked = lanes if masks_tail(plan) else 1
+        whole = f.binary("and", last, i64(-lanes))
+        with f.loop(first, whole, lanes, [f.load(count, "i64")]) as loop:
+            inside = outer.enter(loop.index, lanes)
+            inside.stores()
+            loop.next = [inside.pack(loop.carried[0])]
+        with f.loop(whole, last, masked, loop.results) as rest:
+            valid = f.binary("sub", last, rest.index) if masked > 1 else None
+            inside = outer.enter(rest.index, masked, valid)
+            inside.stores()
+            rest.next = [inside.pack(rest.carried[0])]
+        f.store(rest.results[0], count)
+
+    turns(scope, begin, end)
 
 
 def _nest(scope: Scope, begin: Value, end: Value) -> None:
@@ -159,7 +195,8 @@ def streams(plan: Plan) -> bool:
         and plan.target.width >= 32
         and sum(isinstance(v, Apply) for v in kernel.values) <= LIGHT
         and all(
-            s.mask is None and not s.at.part and s.at.coefficients[-1] == 1
+            s.mask is None and s.by is None and not s.packed
+            and not s.at.part and s.at.coefficients[-1] == 1
             and s.buffer not in loaded and s.buffer.dtype.itemsize * plan.lanes == plan.target.width
             for s in kernel.stores
         )

@@ -58,8 +58,11 @@ class Plan:
 
     def _axes(self, value: object) -> frozenset[int]:
         match value:
-            case Load(_, at, _):
-                return frozenset(a for a, c in enumerate(at.coefficients) if c != 0)
+            case Load(buffer, at, _, by):
+                if self.kernel.ordered and any(s.buffer is buffer for s in self.kernel.stores):
+                    return frozenset(range(len(self.kernel.axes)))  # what was stored before
+                own = frozenset(a for a, c in enumerate(at.coefficients) if c != 0)
+                return own if by is None else own | self.axes_of[by]
             case AxisIndex(axis):
                 return frozenset((axis,))
             case Apply(_, args):
@@ -77,7 +80,7 @@ class Plan:
             if isinstance(value, Apply) and self.vector(position):
                 found.update(a for a in value.args if not self.vector(a))
         for store in self.kernel.stores:
-            found.update(v for v in (store.value, store.mask) if v is not None)
+            found.update(v for v in (store.value, store.mask, store.by) if v is not None)
         found.update(reduce.value for reduce in self.kernel.reductions)
         return frozenset(v for v in found if not self.vector(v))
 
@@ -89,7 +92,8 @@ class Plan:
             if isinstance(value, Apply):
                 for place, arg in enumerate(value.args):
                     uses[arg].append((user, place))
-        pinned = {v for s in self.kernel.stores for v in (s.value, s.mask)}
+        pinned = {v for s in self.kernel.stores for v in (s.value, s.mask, s.by)}
+        pinned |= {v.by for v in values if isinstance(v, Load)}
         pinned |= {reduce.value for reduce in self.kernel.reductions}
         owner: dict[int, int] = {}
         for rare, value in enumerate(values):
@@ -221,9 +225,9 @@ class Scope:
             case Load(buffer, at, _) if self.slots.holds(buffer):
                 parts = self.slots.number(buffer)
                 return tuple(parts[k] for k in access.parts(buffer.dtype, at.part))
-            case Load(buffer, at, _):
+            case Load(buffer, at, _, by):
                 lanes = self.lanes if self.plan.vector(position) else access.ALL
-                return access.load(self.f, self.place(buffer, at), lanes)
+                return access.load(self.f, self.place(buffer, at, by), lanes)
             case Const(number, dtype):
                 return scalar.constant(number, dtype)
             case AxisIndex(axis):
@@ -257,7 +261,7 @@ class Scope:
 
     # ------------------------------------------------------------------ memory
 
-    def place(self, buffer: Buffer, at: Index) -> Place:
+    def place(self, buffer: Buffer, at: Index, by: int | None = None) -> Place:
         address, constant = access.split(buffer, at)
         pointer = self.pointers[address]
         if constant:
@@ -265,15 +269,17 @@ class Scope:
             pointer = self.f.offset(pointer, unit, literal("i64", constant))
         axis = self.plan.lane_axis
         step: Size = at.coefficients[axis] if axis >= 0 else 0
-        return Place(pointer, buffer.dtype, at.part, self.sizes(step), self.slots.notes(buffer))
+        place = Place(pointer, buffer.dtype, at.part, self.sizes(step), self.slots.notes(buffer))
+        return place if by is None else access.further(self.f, place, self.values[by][0])
 
     def store(self, store: Store, streaming: bool = False) -> None:
         if self.slots.holds(store.buffer) and store.mask is None and not store.at.part:
             self.slots.set_number(store.buffer, self.values[store.value])
             return
-        place = self.place(store.buffer, store.at)
+        place = self.place(store.buffer, store.at, store.by)
         axis = self.plan.lane_axis
-        moves = axis >= 0 and store.at.coefficients[axis] != 0
+        by_lane = store.by is not None and self.plan.vector(store.by)
+        moves = by_lane or (axis >= 0 and store.at.coefficients[axis] != 0)
         lanes = self.lanes if moves else access.ALL
         values = self.operand(store.value, self.lanes.count)
         if not moves:
@@ -288,7 +294,24 @@ class Scope:
 
     def stores(self, streaming: bool = False) -> None:
         for store in self.plan.kernel.stores:
-            self.store(store, streaming)
+            if not store.packed:
+                self.store(store, streaming)
+
+    def pack(self, count: Value) -> Value:
+        """Packs the elements of this scope behind ``count`` that are there; how many then are."""
+        f, lanes, packed = self.f, self.lanes, [s for s in self.plan.kernel.stores if s.packed]
+        assert packed[0].mask is not None
+        (mask,) = self.operand(packed[0].mask, lanes.count)
+        if lanes.mask is not None:
+            mask = f.binary("and", mask, lanes.mask)
+        for store in packed:
+            place = access.further(f, self.place(store.buffer, store.at), count)
+            access.pack(f, place, self.operand(store.value, lanes.count), mask)
+        if lanes.count > 1:
+            bits = f.op(f"bitcast {mask.typed} to i{lanes.count}", f"i{lanes.count}")
+            mask = f.intrinsic("ctpop", bits)
+        more = mask if mask.elem == "i64" else f.convert("zext", mask, "i64")
+        return f.binary("add", count, more)
 
 
 def widest(kernel: Kernel) -> int:
