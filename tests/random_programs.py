@@ -159,6 +159,8 @@ class Writer:
             return f"np.where({name} > {self.number()}, {name}, {other})"
         if roll < 0.80 and self.env[name].dtype.kind != "c":
             return f"np.sqrt(np.abs({name}))"
+        if roll < 0.83:
+            return f"{name}{self.chosen(name)}"
         if roll < 0.86:
             return f"{name}{self.index(name)}"
         if roll < 0.90:
@@ -201,6 +203,44 @@ class Writer:
             f"{name}.real", f"np.float32(0.5) * {name}", f"np.logical_and({name}, {name} > 0)",
             f"({name} > 0) & ({name} < 2)", f"{name} ** 2", f"np.add.reduce({name})",
         ])
+
+    def indices(self, length: int) -> str:
+        """An array of integers that are indices of an axis (but for a few)."""
+        rng = self.rng
+        found = self.names(lambda v: type(v) is np.ndarray and v.dtype.kind in "iu" and v.ndim == 1)
+        roll = rng.random()
+        if found and roll < 0.25:
+            return f"({rng.choice(found)} % {length})"
+        if roll < 0.6:
+            picked = [rng.randrange(-length, length) for _ in range(rng.choice([0, 1, 3, 5]))]
+            dtype = rng.choice(["int64", "int64", "int32", "uint8", "int8"])
+            return f"np.array({[abs(k) for k in picked]}, dtype=np.{dtype})"
+        if roll < 0.75:
+            return f"(np.arange({rng.randint(1, 9)}) % {length})"
+        if roll < 0.78:
+            return f"np.array([0, {length + rng.randint(-1, 2)}])"
+        return f"np.array({[rng.randrange(-length, length) for _ in range(4)]})"
+
+    def chosen(self, name: str) -> str:
+        """A key with a mask, arrays of integers, or ends that only the run knows."""
+        rng = self.rng
+        value = self.env[name]
+        length = value.shape[0] or 1
+        roll = rng.random()
+        if roll < 0.3:
+            return f"[{name} {rng.choice(['>', '<=', '!='])} {self.number()}]"
+        if roll < 0.4 and value.ndim > 1:
+            return f"[{name}[:, 0] > {self.number()}]"
+        if roll < 0.7:
+            rest = rng.choice(["", "", ", 0", ", 1:", ", ::-1", ", None"]) if value.ndim > 1 else ""
+            return f"[{self.indices(length)}{rest}]"
+        if roll < 0.8 and value.ndim > 1:
+            key = self.indices(value.shape[1] or 1)
+            return rng.choice([f"[:, {key}]", f"[0, {key}]", f"[::-1, {key}]", f"[..., {key}]"])
+        if roll < 0.85 and value.ndim > 1:
+            return f"[{self.indices(length)}[:, None], {self.indices(value.shape[1] or 1)}]"
+        count = f"int(({name} > {self.number()}).sum())"
+        return rng.choice([f"[:{count}]", f"[{count}:]", f"[::{count} + 1]", f"[:-{count} - 1]"])
 
     def scalar(self) -> str:
         rng = self.rng
@@ -251,8 +291,12 @@ class Writer:
         if roll < 0.67:
             where = rng.choice(["0", "-1", "1"])
             return [f"{target}[{where}] = {self.number()}"]
-        if roll < 0.71:
+        if roll < 0.69:
             return [f"{target}[{target} > {self.number()}] = {self.number()}"]
+        if roll < 0.71:
+            op, key = rng.choice(["=", "+=", "*="]), self.chosen(target)
+            return [f"{target}{key} {op} {self.number()}", f"{target}{key} {op} {target}{key}",
+                    f"{self.fresh()} = {target}{key}"][rng.randrange(3) :][:1]
         if roll < 0.75:
             return [f"np.{rng.choice(['add', 'multiply', 'subtract', 'maximum'])}"
                     f"({target}, {self.like(target)}, out={target})"]

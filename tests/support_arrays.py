@@ -18,6 +18,7 @@ from npcompile.graph.ir import (
     NumberOf,
     Param,
     SameParam,
+    Scatter,
     StaticObject,
     ViewOf,
     Window,
@@ -48,6 +49,10 @@ class GraphContext:
         assert value.dtype == ref.dtype, (value.dtype, ref.dtype)
         node = self.builder.write(self.version(ref.cell), value, ref.window, mask)
         self.versions[ref.cell] = node
+
+    def scatter(self, ref, value, at, combine, distinct):
+        attrs = Scatter(ref.window, combine, distinct)
+        self.versions[ref.cell] = self.builder.scatter(self.version(ref.cell), value, at, attrs)
 
     def new(self, node):
         kind = node.type

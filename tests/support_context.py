@@ -20,6 +20,7 @@ from npcompile.graph.ir import (
     NumberOf,
     Param,
     SameParam,
+    Scatter,
     StaticObject,
     Tree,
     ViewOf,
@@ -54,6 +55,10 @@ class TestContext:
     def write(self, ref: ArrayRef, value: Node, mask: Node | None = None) -> None:
         self.state[ref.cell] = self.builder.write(
             self.state[ref.cell], value, ref.window, mask)
+
+    def scatter(self, ref: ArrayRef, value: Node, at: Node, combine: str, distinct: bool) -> None:
+        self.state[ref.cell] = self.builder.scatter(
+            self.state[ref.cell], value, at, Scatter(ref.window, combine, distinct))
 
     def new(self, node: Node) -> ArrayRef:
         assert isinstance(node.type, Array)

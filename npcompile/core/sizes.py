@@ -515,6 +515,13 @@ class Facts:
         del self.here[mark[0] :]
         del self.apart[mark[1] :]
 
+    def limit(self, size: Size, most: Size) -> None:
+        """Notes that a size is never more than another."""
+        gap = most - size
+        if isinstance(gap, Poly):
+            rest, bound = _bounded(gap, 0)
+            self.bounds[rest] = bound
+
     def learn(self, p: Predicate) -> None:
         """Notes what a check has found."""
         gap = self.norm(p.right) - self.norm(p.left)

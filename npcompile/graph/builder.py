@@ -22,6 +22,7 @@ from npcompile.graph.ir import (
     Number,
     Region,
     Resume,
+    Scatter,
     SizeOf,
     Window,
 )
@@ -102,6 +103,7 @@ class Builder:
         self.resume: Callable[[], Resume] = Resume
         self.bound: dict[Symbol, Node] = {}  # symbols that are bound by nodes
         self.known: dict[Node, Size] = {}  # computed integers that are equal to a size
+        self.below: dict[Node, Size] = {}  # arrays of indices from 0 to below a size
         self.closed: set[Symbol] = set()  # bound in regions that are finished
         self.passed: dict[Node, None] = {}  # conditions of checks that were made on the way here
         self._interned: dict[tuple[object, ...], Node] = {}
@@ -358,6 +360,10 @@ class Builder:
         dtype = np.dtype(version.dtype.char.lower()) if window.part else version.dtype
         kind = Array(dtype, window.shape, strides)
         return self.emit("gather", (version, at), window, kind)
+
+    def scatter(self, version: Node, value: Node, at: Node, attrs: Scatter) -> Node:
+        """The next version of an array, with a value written to computed places."""
+        return self.emit("scatter", (version, value, at), attrs, version.type)
 
     def pack(self, value: Node, mask: Node, count: Size) -> Node:
         """The ``count`` elements of a value where a mask of its shape holds."""

@@ -12,7 +12,8 @@ from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, Array, c_strides
 from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, dtype_of, program, shape_of
-from npcompile.ops.indexing import assigned, fitted, setitem
+from npcompile.ops.assignment import assigned, fitted
+from npcompile.ops.indexing import setitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
 
 CREATION = arguments.program_kind("creation")

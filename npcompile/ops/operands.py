@@ -85,6 +85,10 @@ class Context(Protocol):
     def write(self, ref: ArrayRef, value: Node, mask: Node | None = None) -> None:
         """``ref[...] = value`` (of ref's dtype, broadcast), where ``mask`` is true."""
 
+    def scatter(self, ref: ArrayRef, value: Node, at: Node, combine: str, distinct: bool) -> None:
+        """The same for the elements that are ``at`` further on; see
+        :class:`npcompile.graph.ir.Scatter`."""
+
     def new(self, node: Node) -> ArrayRef:
         """A fresh array object with these contents."""
 

@@ -19,6 +19,7 @@ from npcompile.graph.ir import (
     Node,
     ObjectOf,
     Resume,
+    Scatter,
     SizeOf,
     Tree,
     Window,
@@ -105,9 +106,17 @@ class Tracer:
         if not ref.writeable:
             raise self.refuse("assignment", "the array is read-only: Python raises")
         old = self.version(ref.cell)
-        self.cells[ref.cell] = self.builder.write(old, value, ref.window, mask)
+        self._renew(ref.cell, self.builder.write(old, value, ref.window, mask))
+
+    def scatter(self, ref: ArrayRef, value: Node, at: Node, combine: str, distinct: bool) -> None:
+        attrs = Scatter(ref.window, combine, distinct)
+        old = self.version(ref.cell)
+        self._renew(ref.cell, self.builder.scatter(old, value, at, attrs))
+
+    def _renew(self, cell: Cell, version: Node) -> None:
+        self.cells[cell] = version
         self.writes += 1
-        self.visible += ref.cell.param >= 0
+        self.visible += cell.param >= 0
 
     def new(self, node: Node) -> ArrayRef:
         assert isinstance(node.type, Array), node
