@@ -33,6 +33,7 @@ from npcompile.ops.record import OPERATORS, import_path, resolve
 class GraphContext:
     def __init__(self):
         self.builder = Builder()
+        self.facts.suppose = self.builder.suppose
         self.versions = {}
 
     @property
@@ -123,6 +124,7 @@ def trace(program, *args):
     operands = [ctx.param(k, a) for k, a in enumerate(args)]
     result = program(ctx, *operands)
     tree = ctx.tree(result, {})
+    ctx.facts.undo((0, 0))
     finals = {}
     for ref in operands:
         if isinstance(ref, ArrayRef) and ref.cell in ctx.versions:

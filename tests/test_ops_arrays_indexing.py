@@ -65,8 +65,7 @@ def test_any_basic_key(items, dots, at, layout):
 
 
 @pytest.mark.parametrize("key", [np.s_[5], np.s_[-6], np.s_[0, 12], np.s_[0, 0, 0], np.s_[..., ...],
-                                 np.s_[1.5], np.s_["x"], np.s_[::0], np.s_[True], np.s_[[0.5, 1]],
-                                 np.s_[[]]])
+                                 np.s_[1.5], np.s_["x"], np.s_[::0], np.s_[True], np.s_[[0.5, 1]]])
 def test_what_raises_or_is_no_view_is_refused(key):
     with pytest.raises(Refused):
         run(lambda ctx, x: get(ctx, x, key), A)
@@ -223,15 +222,44 @@ def test_masks_of_fewer_axes_and_wrapping():
     check(lambda ctx, x, m, v: put(ctx, x, m, v), put_numpy, small, rows, np.int64(300))
 
 
-def test_masks_that_numpy_reads_otherwise_are_refused():
+def test_masks_of_another_shape_are_refused():
     mask = A > 3
-    for value in (np.arange(56.0), np.zeros((5, 12))):
-        with pytest.raises(Refused):
-            run(lambda ctx, x, m, v: put(ctx, x, m, v), A.copy(), mask, value)
+    with pytest.raises(Left):
+        run(lambda ctx, x, m, v: put(ctx, x, m, v), A.copy(), mask, np.arange(55.0))
     with pytest.raises(Refused):
-        run(lambda ctx, x, m: get(ctx, x, m), A, mask)
+        run(lambda ctx, x, m, v: put(ctx, x, m, v), A.copy(), mask, np.zeros((5, 12)))
     with pytest.raises(Refused):
         run(lambda ctx, x, m: put(ctx, x, m, 1), A.copy(), mask[:4])
+
+
+CUBE = np.arange(60.0).reshape(3, 4, 5)
+LAYOUTS = [CUBE, np.asfortranarray(CUBE), CUBE[::-1, :, ::2], CUBE.transpose(1, 0, 2)]
+
+
+@pytest.mark.parametrize("array", LAYOUTS)
+def test_masked_read(array):
+    for mask in (array % 3 == 1, array > 99, array > -1, np.asfortranarray(array > 30)):
+        check(lambda ctx, x, m: get(ctx, x, m), lambda x, m: x[m], array, mask)
+    for key in (np.s_[array[:, 0, 0] > 20], np.s_[array[..., 0] > 20],
+                np.s_[1:, array[0, :, 0] > 7], np.s_[array[:, 0, 0] > 0, 1],
+                np.s_[array[:, 0, 0] > 0, :, np.array([1])]):
+        given = [k for k in (key if isinstance(key, tuple) else (key,))]
+
+        def program(ctx, x, *masks, given=given):
+            rest = iter(masks)
+            return get(ctx, x, tuple(
+                next(rest) if isinstance(k, np.ndarray) else k for k in given))
+
+        masks = [k for k in given if isinstance(k, np.ndarray)]
+        check(program, lambda x, *masks, key=key: x[key], array, *masks)
+
+
+@pytest.mark.parametrize("array", LAYOUTS)
+def test_masked_write_of_an_element_each(array):
+    mask = array % 3 == 1
+    check(lambda ctx, x, m, v: put(ctx, x, m, v), put_numpy, array, mask, -array[mask])
+    rows = array[:, 0, 0] > 0
+    check(lambda ctx, x, m, v: put(ctx, x, m, v), put_numpy, array, rows, -array[rows])
 
 
 def test_read_only_views_are_refused():
@@ -253,11 +281,56 @@ def test_other_gathers():
     i, j = np.array([0, 2, -1]), np.array([3, 1, 0])
     check(lambda ctx, x, i, j: get(ctx, x, (i, j)), lambda x, i, j: x[i, j], A, i, j)
     check(lambda ctx, x: get(ctx, x, [2, 0]), lambda x: x[[2, 0]], A)
-    for program in (lambda ctx, x, i: get(ctx, x, (slice(None), i)),
-                    lambda ctx, x, i: get(ctx, x, (i, 0)),
-                    lambda ctx, x, i: get(ctx, x, (get(ctx, i, np.s_[:, None]), i))):
-        with pytest.raises(Refused):
-            run(program, A, i)
+    for k in (np.array([5]), np.array([-6, 0])):
+        with pytest.raises(Left):
+            run(lambda ctx, x, i: get(ctx, x, i), A, k)
     with pytest.raises(Refused):
-        run(lambda ctx, x, i: put(ctx, x, i, 1.0), A.copy(), i)
+        run(lambda ctx, x, i: get(ctx, x, i), A, i.astype(float))
+
+
+I, J = np.array([0, 2, -1]), np.array([1, 0, 1])
+KEYS = [np.s_[:, I], np.s_[I, J], np.s_[..., I], np.s_[I, :, J], np.s_[0, :, I], np.s_[None, I],
+        np.s_[I, None], np.s_[I[:, None], J], np.s_[:, I[:, None], J[:2]], np.s_[I, 1:, ::-1],
+        np.s_[:, I.reshape(3, 1)], np.s_[I, 1], np.s_[np.asfortranarray(np.ones((3, 2), int))],
+        np.s_[I, J, I], np.s_[np.asfortranarray(np.ones((3, 2), int)), 1, 2], np.s_[I[:0]]]
+
+
+def with_arrays(action, key):
+    """``action(ctx, x, key, *more)`` as a program whose first operands are the key's arrays."""
+    items = key if isinstance(key, tuple) else (key,)
+    arrays = [k for k in items if isinstance(k, np.ndarray)]
+
+    def program(ctx, x, *operands):
+        found = iter(operands)
+        given = tuple(next(found) if isinstance(k, np.ndarray) else k for k in items)
+        return action(ctx, x, given, *found)
+
+    return program, arrays
+
+
+@pytest.mark.parametrize("array", LAYOUTS)
+@pytest.mark.parametrize("key", KEYS)
+def test_keys_with_arrays(array, key):
+    array = np.tile(array, (1, 1, 2))
+    program, arrays = with_arrays(get, key)
+    check(program, lambda x, *_: x[key], array, *arrays)
+
+
+@pytest.mark.parametrize("array", LAYOUTS)
+@pytest.mark.parametrize("key", KEYS[:-2])
+def test_writes_by_arrays(array, key):
+    program, arrays = with_arrays(put, key)
+    like = array[key]
+    for value in (np.array(2.0), -np.arange(float(like.size)).reshape(like.shape), like[..., :1]):
+        try:
+            check(program, lambda x, *_, v=value: put_numpy(x, key, v), array, *arrays, value)
+        except Refused as refused:
+            assert "C order" in str(refused)
+
+
+def test_of_several_writes_the_last_stays():
+    i, v = np.array([3, 1, 3, -2, 3, 1]), np.arange(6.0)
+    check(lambda ctx, x, i, v: put(ctx, x, i, v), put_numpy, A[0].copy(), i, v)
+    check(lambda ctx, x, i, v: put(ctx, x, i, v), put_numpy, A[0].copy(), i.reshape(2, 3),
+          v.reshape(2, 3))
 

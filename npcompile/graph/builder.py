@@ -220,6 +220,15 @@ class Builder:
         self.passed[holds] = None
         learn(self.facts, holds)
 
+    def require(self, p: Predicate, reason: str) -> None:
+        """Leaves where what is said of sizes does not hold."""
+        pair = (self.size(p.left), self.size(p.right))
+        self.check(self.map(COMPARISONS[p.op], pair, BOOL), reason)
+
+    def suppose(self, p: Predicate) -> None:
+        """Leaves where an answer about sizes that only the run can tell does not hold."""
+        self.require(p, f"sizes are not as supposed: {p!r}")
+
     # -------------------------------------------------------------- trying
 
     def mark(self) -> Mark:

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from npcompile.core.sizes import Size, is_known, product
-from npcompile.graph.builder import COMPARISONS
+from npcompile.core.sizes import Predicate, Size, is_known, product
 from npcompile.graph.ir import Const, Node, SizeOf, Window
 from npcompile.graph.types import BOOL, FLOAT, SUPPORTED, Scalar, contiguous
 from npcompile.ops.operands import ArrayRef, Context, Operand
@@ -248,8 +247,7 @@ def require(ctx: Context, op: str, left: Size, right: Size, reason: str) -> None
     if holds is False:
         raise ctx.refuse("index", f"{reason}: Python raises")
     if holds is None:
-        pair = (ctx.builder.size(left), ctx.builder.size(right))
-        ctx.builder.check(ctx.builder.map(COMPARISONS[op], pair, BOOL), reason)
+        ctx.builder.require(Predicate(op, left, right), reason)
 
 
 def integer(ctx: Context, operand: Operand, what: str) -> Size:

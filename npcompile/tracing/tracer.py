@@ -11,7 +11,7 @@ from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.sizes import Facts
-from npcompile.graph.builder import COMPARISONS, Builder
+from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
     Const,
     Graph,
@@ -24,7 +24,7 @@ from npcompile.graph.ir import (
     Tree,
     Window,
 )
-from npcompile.graph.types import BOOL, PY_INT, Array
+from npcompile.graph.types import PY_INT, Array
 from npcompile.ops.operands import ArrayRef, Cell, Operand
 from npcompile.tracing import control, handlers, making, results
 from npcompile.tracing.bytecode import RETURN, Code, analyse
@@ -58,7 +58,8 @@ class Tracer:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self.builder = Builder(Facts(suppose=self._suppose))
+        self.builder = Builder(Facts())
+        self.facts.suppose = self.builder.suppose
         self.builder.resume = self.resume
         self.root = self.builder.region
         self.trees = results.Trees(self)
@@ -232,12 +233,6 @@ class Tracer:
         if not known:
             raise self.refuse(what, "depends on data that only the run knows")
         return held
-
-    def _suppose(self, predicate: sizes.Predicate) -> None:
-        """Leaves where an answer about sizes that only the run can tell does not hold."""
-        pair = [self.builder.size(size) for size in (predicate.left, predicate.right)]
-        holds = self.builder.map(COMPARISONS[predicate.op], pair, BOOL)
-        self.builder.check(holds, f"sizes are not as supposed: {predicate!r}")
 
     def _pin(self, node: Node) -> tuple[bool, int]:
         """Makes an integer static, by its value in this call."""
