@@ -243,7 +243,7 @@ def test_masked_read(array):
     for key in (np.s_[array[:, 0, 0] > 20], np.s_[array[..., 0] > 20],
                 np.s_[1:, array[0, :, 0] > 7], np.s_[array[:, 0, 0] > 0, 1],
                 np.s_[array[:, 0, 0] > 0, :, np.array([1])]):
-        given = [k for k in (key if isinstance(key, tuple) else (key,))]
+        given = key if isinstance(key, tuple) else (key,)
 
         def program(ctx, x, *masks, given=given):
             rest = iter(masks)
@@ -288,11 +288,11 @@ def test_other_gathers():
         run(lambda ctx, x, i: get(ctx, x, i), A, i.astype(float))
 
 
-I, J = np.array([0, 2, -1]), np.array([1, 0, 1])
-KEYS = [np.s_[:, I], np.s_[I, J], np.s_[..., I], np.s_[I, :, J], np.s_[0, :, I], np.s_[None, I],
-        np.s_[I, None], np.s_[I[:, None], J], np.s_[:, I[:, None], J[:2]], np.s_[I, 1:, ::-1],
-        np.s_[:, I.reshape(3, 1)], np.s_[I, 1], np.s_[np.asfortranarray(np.ones((3, 2), int))],
-        np.s_[I, J, I], np.s_[np.asfortranarray(np.ones((3, 2), int)), 1, 2], np.s_[I[:0]]]
+P, Q = np.array([0, 2, -1]), np.array([1, 0, 1])
+KEYS = [np.s_[:, P], np.s_[P, Q], np.s_[..., P], np.s_[P, :, Q], np.s_[0, :, P], np.s_[None, P],
+        np.s_[P, None], np.s_[P[:, None], Q], np.s_[:, P[:, None], Q[:2]], np.s_[P, 1:, ::-1],
+        np.s_[:, P.reshape(3, 1)], np.s_[P, 1], np.s_[np.asfortranarray(np.ones((3, 2), int))],
+        np.s_[P, Q, P], np.s_[np.asfortranarray(np.ones((3, 2), int)), 1, 2], np.s_[P[:0]]]
 
 
 def with_arrays(action, key):
