@@ -9,13 +9,15 @@ that does something, and its variables have known types while it is written.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import random
 import sys
 import traceback
 import warnings
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -97,6 +99,7 @@ class Writer:
     env: dict[str, Any]
     lines: list[str] = field(default_factory=list)
     count: int = 0
+    helpers: ClassVar[str] = HELPERS
 
     def fresh(self, prefix: str = "v") -> str:
         self.count += 1
@@ -365,7 +368,7 @@ class Writer:
         return "{" + ", ".join(f"'{k}': {n}" for k, n in enumerate(picked)) + "}"
 
 
-def write(seed: int) -> Program:
+def write(seed: int, kind: type[Writer] = Writer) -> Program:
     """The program of a seed."""
     rng = random.Random(seed)
     specs: list[tuple[str, Any]] = []
@@ -382,8 +385,8 @@ def write(seed: int) -> Program:
     program = Program(seed, "", specs)
     env = program.arguments(7, 0)
     helpers: dict[str, Any] = {"np": np}
-    exec(HELPERS, helpers)
-    writer = Writer(rng, env)
+    exec(kind.helpers, helpers)
+    writer = kind(rng, env)
     for _ in range(rng.randint(2, 9)):
         if not _try(writer, helpers, writer.statement(0)):
             program.ends_in_error = True
@@ -391,7 +394,7 @@ def write(seed: int) -> Program:
     names = ", ".join(name for name, _ in specs)
     body = [*writer.lines, f"return {writer.result()}"]
     text = "\n".join("    " + line for line in body)
-    program.source = f"{HELPERS}\ndef f({names}):\n{text}\n"
+    program.source = f"{kind.helpers}\ndef f({names}):\n{text}\n"
     return program
 
 
@@ -399,7 +402,7 @@ def _try(writer: Writer, helpers: dict[str, Any], lines: list[str]) -> bool:
     """Runs a statement on the sample; keeps it if it works.  False: it ends the program."""
     env = {k: (v.copy() if isinstance(v, np.ndarray) else v) for k, v in writer.env.items()}
     scope = {**helpers, **writer.env}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         try:
             exec("\n".join(lines), scope)
@@ -433,18 +436,21 @@ class Outcome:
     error: BaseException | None = None
     arguments: dict[str, Any] = field(default_factory=dict)
     warned: list[tuple[type, str, int]] = field(default_factory=list)
+    printed: str = ""
 
 
 
 def run(function: Any, arguments: dict[str, Any]) -> Outcome:
     """Calls a function and keeps everything visible."""
     outcome = Outcome(arguments=arguments)
-    with warnings.catch_warnings(record=True) as caught:
+    printed = contextlib.redirect_stdout(io.StringIO())
+    with printed as text, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             outcome.result = function(*arguments.values())
         except Exception as error:
             outcome.error = error
+    outcome.printed = text.getvalue()
     outcome.warned = [(w.category, str(w.message), w.lineno) for w in caught]
     return outcome
 
@@ -460,6 +466,8 @@ def difference(got: Outcome, want: Outcome, signs: bool = True) -> str:
     text = _value(got.result, want.result, "result", signs)
     for name, value in want.arguments.items():
         text = text or _value(got.arguments[name], value, f"argument {name}", signs)
+    if got.printed != want.printed:
+        text = text or f"printed {got.printed!r} instead of {want.printed!r}"
     text = text or _aliasing(got, want)
     if not text and sorted(map(repr, set(got.warned))) != sorted(map(repr, set(want.warned))):
         text = f"warnings {set(got.warned)} instead of {set(want.warned)}"
@@ -554,14 +562,15 @@ def check(program: Program, decorate: Any, sizes: tuple[int, ...] = (7, 7, 12, 4
     return ""
 
 
-def main() -> None:
+def main(kind: type[Writer] = Writer) -> None:
+    """``SEED COUNT`` on the command line."""
     import npcompile
 
     os.environ.setdefault("NPCOMPILE_STRICT", "1")
     first, count = int(sys.argv[1]), int(sys.argv[2])
     bad = captured = 0
     for seed in range(first, first + count):
-        program = write(seed)
+        program = write(seed, kind)
         kept: list[Any] = []
 
         def decorate(function: Any, kept: list[Any] = kept) -> Any:
@@ -576,7 +585,7 @@ def main() -> None:
         if text:
             bad += 1
             if bad <= 5:
-                print(text.replace(HELPERS, ""))
+                print(text.replace(kind.helpers, ""))
     print(f"{count} programs, {captured} compiled, {bad} differ")
 
 
