@@ -80,7 +80,7 @@ class HostWriter(Writer):
             return [rng.choice([
                 f"print('here', {target}.shape, {self.number()})", f"print({target}, sep='')",
                 f"print(f'{{{self.number()}}} and {{{target}.size:5d}}')",
-                f"print(f'{{{target}.min()}}', {target}[0])",
+                f"print(f'{{{target}.argmax()!r:>4}}', {target}[0])",
             ])]
         if roll < 0.2:
             return [rng.choice([

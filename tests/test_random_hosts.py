@@ -1,0 +1,46 @@
+"""Random programs with library calls, draws, prints and what can't be compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import npcompile
+from tests.random_hosts import HostWriter
+from tests.random_programs import check, write
+
+BATCH = 50
+
+
+def run(seeds: range, **options: Any) -> None:
+    """Fails with every program of these seeds that differs."""
+    wrong = []
+    captured = 0
+    for seed in seeds:
+        kept: list[Any] = []
+
+        def decorate(function: Any, kept: list[Any] = kept) -> Any:
+            kept.append(npcompile.jit(function, **options))
+            return kept[-1]
+
+        wrong.append(check(write(seed, HostWriter), decorate))
+        captured += kept[0].cache_info().compiled > 0
+    assert not any(wrong), "\n".join(filter(None, wrong))
+    assert captured > 0.5 * len(seeds)  # programs that run in Python would test nothing
+
+
+@pytest.mark.parametrize("first", range(0, 200, BATCH))
+def test_programs(first: int) -> None:
+    run(range(first, first + BATCH))
+
+
+def test_reference_backend() -> None:
+    run(range(500, 550), backend="reference")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("first", range(1000, 11000, 1000))
+def test_many_programs(first: int) -> None:
+    run(range(first, first + 1000))
