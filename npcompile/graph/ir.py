@@ -394,6 +394,20 @@ def held(node: Node) -> Iterator[Node]:
             yield from result_nodes(tree)
 
 
+class Columns:
+    """The kind of an :class:`Items` that is a list whose length the run finds: its items are one
+    array for each number of an item, ``keys`` the type of an item."""
+
+
+def listed(item: Any, columns: Iterator[Any]) -> list[Any]:
+    """The list that columns stand for; an item is a number, or a tuple of items."""
+    if isinstance(item, tuple):
+        return list(zip(*(listed(part, columns) for part in item)))
+    column = next(columns)
+    found: list[Any] = column.tolist() if item.origin == "py" else list(column)
+    return found
+
+
 RANGE_ITERATOR, ARRAY_ITERATOR = type(iter(range(0))), type(iter(np.empty(0)))
 
 

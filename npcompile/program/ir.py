@@ -43,7 +43,17 @@ from typing import Any, Literal, Union
 import numpy as np
 
 from npcompile.core.sizes import Predicate, Size, Symbol
-from npcompile.graph.ir import Extern, HostCall, Number, Site, Table, Window, rest
+from npcompile.graph.ir import (
+    Columns,
+    Extern,
+    HostCall,
+    Number,
+    Site,
+    Table,
+    Window,
+    listed,
+    rest,
+)
 from npcompile.graph.types import INT
 
 
@@ -336,6 +346,8 @@ def container(result: ItemsResult, items: list[Any]) -> Any:
         return dict(zip(result.keys, items, strict=True))
     if kind is slice:
         return slice(*items)
+    if kind is Columns:
+        return listed(result.keys[0], iter(items))
     if hasattr(kind, "_make"):  # a named tuple class
         return kind._make(items)
     if issubclass(kind, Iterator):  # over what is left

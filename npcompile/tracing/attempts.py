@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Union
 
 from npcompile.core.sizes import Size, Unhinted, hint, lower_bound, mod, symbol
 from npcompile.graph.builder import Carried
 from npcompile.graph.ir import Check, Loop, Node, Region
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import control, joins, turns
+from npcompile.tracing import control, growing, joins, turns
 from npcompile.tracing.bytecode import RETURN, Instruction, accesses
 from npcompile.tracing.escapes import Escape, as_number
 from npcompile.tracing.joins import same
@@ -21,6 +22,7 @@ from npcompile.tracing.values import (
     Box,
     Exits,
     Frame,
+    Growing,
     Knowledge,
     Object,
     Scope,
@@ -31,6 +33,10 @@ from npcompile.tracing.values import (
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
+
+
+#: a variable, or a list, dictionary or instance with an index, key or attribute
+Slot = Union[int, tuple[Box, Any]]
 
 
 class Again(Exception):
@@ -128,9 +134,19 @@ class Attempt:
             box = inside.locals[slot]
             if isinstance(box, Box):
                 inside.cells[box] = self.enter(inside.cells[box], slot)
+        for changed in self.knowledge.changed & inside.cells.keys():
+            inside.cells[changed] = self.enter_contents(changed, inside.cells[changed])
         return inside
 
-    def enter(self, value: Value, slot: int) -> Value:
+    def enter_contents(self, box: Box, held: Any) -> Any:
+        """What stands for the contents of a list, dictionary or instance that a turn changes."""
+        if isinstance(held, Growing):
+            return replace(held, length=self.carry(held.length))
+        if isinstance(held, dict):
+            return {key: self.enter(item, (box, key)) for key, item in held.items()}
+        return tuple(self.enter(item, (box, k)) for k, item in enumerate(held))
+
+    def enter(self, value: Value, slot: Slot) -> Value:
         """What stands for a variable's value inside the loop."""
         t = self.t
         number = as_number(t, value)
@@ -194,7 +210,6 @@ class Attempt:
 
     def compare(self, begin: State, back: State) -> None:
         """What the next turn begins with, for everything that this one began with."""
-        t = self.t
         self.swaps(begin, back)
         for slot in self.slots & self.live:
             self.match(begin, slot, begin.locals[slot], back.locals[slot], back)
@@ -205,11 +220,43 @@ class Attempt:
         for box, contents in begin.cells.items():
             if box in carried:
                 self.match(begin, -1, contents, back.cells[box], back)
+            elif isinstance(box, Box) and box in self.knowledge.changed:
+                self.match_contents(begin, box, contents, back)
             elif not _same_contents(contents, back.cells[box]):
-                raise t.refuse("loop", "changes a list, dictionary or object")
+                assert isinstance(box, Box)
+                self.changed(box, contents, back.cells[box])
         for cell, param in self.scope.params.items():
             self.carried[param] = self.scope.inits[cell]
             self.next[param] = back.cells.get(cell, param)
+
+    def changed(self, box: Box, first: Any, last: Any) -> None:
+        """A list, dictionary or instance that a turn changes."""
+        alike = (
+            (isinstance(first, Growing) and isinstance(last, Growing))
+            or (isinstance(first, dict) and isinstance(last, dict) and list(first) == list(last))
+            or (isinstance(first, tuple) and isinstance(last, tuple) and len(first) == len(last))
+        )
+        if alike:
+            self.knowledge.changed.add(box)
+            raise Again
+        if isinstance(first, tuple) and isinstance(last, tuple):
+            growing.wish(self.t, box, (*first, *last), True)
+            raise self.t.refuse("loop", "changes the length of a list")
+        raise Unlike("changes the keys of a dictionary or object")
+
+    def match_contents(self, begin: State, box: Box, first: Any, back: State) -> None:
+        """What the next turn begins with in a list, dictionary or instance."""
+        last = back.cells[box]
+        if isinstance(first, Growing) and isinstance(last, Growing):
+            self.next[first.length] = last.length
+        elif isinstance(first, dict) and isinstance(last, dict) and list(first) == list(last):
+            for key, item in first.items():
+                self.match(begin, (box, key), item, last[key], back)
+        elif isinstance(first, tuple) and isinstance(last, tuple) and len(first) == len(last):
+            for k, (a, b) in enumerate(zip(first, last)):
+                self.match(begin, (box, k), a, b, back)
+        else:
+            self.changed(box, first, last)
 
     def swaps(self, begin: State, back: State) -> None:
         """Arrays that change names each turn have theirs back after two: a turn of the region is
@@ -237,7 +284,7 @@ class Attempt:
             return False
         return True
 
-    def match(self, begin: State, slot: int, first: Value, last: Value, back: State) -> None:
+    def match(self, begin: State, slot: Slot, first: Value, last: Value, back: State) -> None:
         t = self.t
         if isinstance(first, Node):
             number = as_number(t, last)
@@ -254,7 +301,7 @@ class Attempt:
         elif isinstance(first, ArrayRef) and isinstance(last, ArrayRef) and first is not last:
             self.knowledge.rebound.add(slot)
             raise Again
-        elif first is UNBOUND and last is not UNBOUND:
+        elif first is UNBOUND and last is not UNBOUND and isinstance(slot, int):
             begin.locals[slot] = self.first_bound(slot, last)
         elif not same(first, last):
             raise Unlike("changes the kind of a variable")
@@ -435,10 +482,20 @@ class Attempt:
             box = begin.locals[slot]
             if isinstance(box, Box):
                 after.cells[box] = self.rebuilt(begin.cells[box])
+        for box in self.knowledge.changed & begin.cells.keys():
+            after.cells[box] = self.rebuilt_contents(begin.cells[box])
         for cell, param in self.scope.params.items():
             if self.next[param] is not param:
                 after.cells[cell] = self.after(param)
         return after
+
+    def rebuilt_contents(self, held: Any) -> Any:
+        """What a list, dictionary or instance holds after the loop."""
+        if isinstance(held, Growing):
+            return replace(held, length=self.after(held.length))
+        if isinstance(held, dict):
+            return {key: self.rebuilt(item) for key, item in held.items()}
+        return tuple(map(self.rebuilt, held))
 
     def rebuilt(self, value: Value) -> Value:
         """What stands after the loop for what stood in it."""
@@ -492,6 +549,8 @@ def _is_cell(value: Value) -> bool:
 
 
 def _same_contents(a: Any, b: Any) -> bool:
+    if isinstance(a, Growing) and isinstance(b, Growing):
+        return a.length is b.length
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict) and isinstance(b, dict):

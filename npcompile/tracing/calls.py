@@ -16,8 +16,8 @@ from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_INT
 from npcompile.ops import python
 from npcompile.ops.operands import ArrayRef
-from npcompile.ops.record import resolve
-from npcompile.tracing import attributes, containers, hosts, iteration
+from npcompile.ops.record import Op, resolve
+from npcompile.tracing import attributes, containers, growing, hosts, iteration
 from npcompile.tracing.bytecode import analyse
 from npcompile.tracing.sources import Attribute, Default, Source
 from npcompile.tracing.values import (
@@ -27,6 +27,7 @@ from npcompile.tracing.values import (
     Dead,
     Frame,
     Function,
+    Growing,
     Iterator,
     Method,
     Partial,
@@ -134,17 +135,35 @@ def _sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Value | Non
     if plain == "+" and kinds[0] is kinds[1] and kinds[0] in (tuple, list):
         joined = (*iteration.items(t, left), *iteration.items(t, right))
     elif plain == "*" and kinds[0] in (tuple, list) and not isinstance(right, ArrayRef):
-        joined = iteration.items(t, left) * _repetitions(t, right)
+        return _repeated(t, symbol, left, right)
     elif plain == "*" and kinds[1] in (tuple, list) and not isinstance(left, ArrayRef):
-        joined = iteration.items(t, right) * _repetitions(t, left)
+        return _repeated(t, symbol, right, left)
     else:
         return None
-    if len(joined) > 4096:
+    return _joined(t, symbol, left, joined)
+
+
+def _joined(t: Tracer, symbol: str, left: Value, items: tuple[Value, ...]) -> Value:
+    """The result of ``+`` or ``*``."""
+    if len(items) > 4096:
         raise t.refuse("sequence", "is too long to follow item by item")
-    if symbol != plain and kinds[0] is list:
-        t.cells[containers.own(t, left)] = joined
+    if symbol.endswith("=") and python_class(left) is list:
+        t.cells[containers.own(t, left)] = items
         return left
-    return Sequence(joined) if tuple in kinds else t.box(list, joined)
+    return Sequence(items) if python_class(left) is tuple else t.box(list, items)
+
+
+def _repeated(t: Tracer, symbol: str, sequence: Value, times: Value) -> Value:
+    """``sequence * times``"""
+    items = iteration.items(t, sequence)
+    if python_class(sequence) is list and isinstance(times, Node) and not symbol.endswith("="):
+        box = t.register(Box(list, place=t.place()))
+        wanted = t.columns.get(box.place)
+        if wanted is not None:
+            t.cells[box] = growing.repeated(t, items, times, wanted)
+            return box
+        growing.wish(t, box, items, False)
+    return _joined(t, symbol, sequence, items * _repetitions(t, times))
 
 
 def _repetitions(t: Tracer, value: Value) -> int:
@@ -220,7 +239,8 @@ def truth(t: Tracer, value: Value) -> Value:
         case Sequence(items):
             return boolean(bool(items))
         case Box() if value.kind in (list, dict):
-            return boolean(bool(t.cells[value]))
+            held = t.cells[value]
+            return growing.truth(t, held) if isinstance(held, Growing) else boolean(bool(held))
         case Function() | Method() | Partial() | Iterator():
             return boolean(True)
     found = t.operate(python.truth, value)
@@ -264,7 +284,7 @@ def call(
     """``function(*args, **kwargs)``; ``plain``: the result goes on the stack, nothing else."""
     match function:
         case Function():
-            return _inline(t, function, args, kwargs, plain)
+            return inline(t, function, args, kwargs, plain)
         case Method(inner, receiver):
             return call(t, inner, (receiver, *args), kwargs, plain)
         case Partial(inner, first, keywords):
@@ -292,6 +312,7 @@ def _call_object(
         return executed(t, held, *known, **{k: t.known(v)[1] for k, v in kwargs.items()})
     op = resolve(_ufunc_of(held, args))
     if op is not None:
+        args = _arrays(t, op, args)
         return t.operate(_call_record, Static(op), args, kwargs)
     called = hosts.call(t, held, args, kwargs, plain)
     if called is not None:
@@ -299,7 +320,7 @@ def _call_object(
     if isinstance(held, FunctionType) and not _of_library(held):
         if source is None:
             raise t.refuse(held.__qualname__, "is a function whose place is not known")
-        return _inline(t, _from_outside(t, held, source), args, kwargs, plain)
+        return inline(t, _from_outside(t, held, source), args, kwargs, plain)
     if isinstance(held, type):
         return _construct(t, held, source, args, kwargs)
     if isinstance(held, (staticmethod, classmethod)):
@@ -308,6 +329,22 @@ def _call_object(
     if wrapped is not None and source is not None:
         return call(t, t.inputs.lift(wrapped, Attribute(source, "__wrapped__")), args, kwargs)
     return _call_instance(t, held, source, args, kwargs)
+
+
+#: functions of NumPy's that take no list for the array that they write
+_WRITING = frozenset({"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"})
+
+
+def _arrays(t: Tracer, op: Op, args: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Lists of a length that only the run knows, as NumPy's functions take them."""
+    first = op.aliases[0] if op.aliases else op.reference
+    if not first.startswith("numpy:") or op.name in _WRITING:
+        return args
+    return tuple(
+        growing.as_array(t, t.cells[arg])
+        if isinstance(arg, Box) and isinstance(t.cells[arg], Growing) else arg
+        for arg in args
+    )
 
 
 def hashable(held: Any) -> bool:
@@ -392,14 +429,17 @@ def _from_outside(t: Tracer, function: FunctionType, source: Source) -> Function
     )
 
 
-def _inline(
-    t: Tracer, f: Function, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool
+def inline(
+    t: Tracer, f: Function, args: tuple[Value, ...], kwargs: dict[str, Value],
+    plain: bool = False, transparent: bool = False,
 ) -> Value:
+    """Follows a function; see :class:`~npcompile.tracing.values.Frame` for the options."""
     variables = _bind(t, f, args, kwargs)
     code = analyse(f.code)
     variables += [UNBOUND] * (len(code.names) - len(variables))
     state = State(variables, [], t.cells)
-    return t.enter(Frame(code, f.space, f.owner, f.closure, state, resumable=plain))
+    frame = Frame(code, f.space, f.owner, f.closure, state, plain, transparent)
+    return t.enter(frame)
 
 
 def _bind(

@@ -5,23 +5,64 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.errors import Refused
 from npcompile.graph.ir import Node
 from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import iteration
+from npcompile.tracing import growing, iteration
 from npcompile.tracing.sources import Item
 from npcompile.tracing.values import (
     NONE,
     Box,
     Dead,
+    Growing,
     Iterator,
     Sequence,
+    Slice,
     Static,
     Value,
 )
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
+
+
+def items_of(t: Tracer, box: Box) -> tuple[Value, ...]:
+    """The items of a list that is followed item by item."""
+    found = t.cells[box]
+    if isinstance(found, Growing):
+        raise t.refuse("list", "of a length that only the run knows")
+    items: tuple[Value, ...] = found
+    return items
+
+
+def append(t: Tracer, box: Box, value: Value) -> None:
+    """``box.append(value)``"""
+    held, writes = t.cells[box], t.writes
+    grown = isinstance(held, Growing)
+    t.cells[box] = growing.append(t, box, held, value) if grown else (*held, value)
+    if t.frame.transparent:
+        t.writes = writes  # a list that only it sees: it is made anew
+
+
+def extend(t: Tracer, box: Box, items: tuple[Value, ...]) -> None:
+    """``box.extend(items)``; a list display is an empty list that is extended."""
+    held = t.cells[box]
+    anew = isinstance(held, Growing) and t.known(held.length) == (True, 0)
+    if anew and box.place in t.columns:
+        t.cells[box] = growing.begin(t, items, t.columns[box.place])
+        return
+    for item in items:
+        append(t, box, item)
+
+
+def _static(t: Tracer, box: Box, key: Value, what: str) -> Any:
+    """An index into a list that is followed item by item."""
+    try:
+        return t.static(key, what)
+    except Refused:
+        growing.wish(t, box, t.cells[box], False)
+        raise
 
 
 def _at(t: Tracer, items: tuple[Value, ...], key: Value, kind: type) -> Value:
@@ -45,7 +86,7 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
         case Sequence(items):
             return _at(t, items, key, tuple)
         case Box() if container.kind is list:
-            return _at(t, t.cells[container], key, list)
+            return _in_list(t, container, key)
         case Box() if container.kind is dict:
             name = t.static(key, "a dictionary's key")
             if name not in t.cells[container]:
@@ -65,6 +106,21 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
             except (IndexError, TypeError):
                 raise Dead from None
     raise t.refuse("subscript", f"of a {type(container).__name__.lower()} is left to Python")
+
+
+def _in_list(t: Tracer, box: Box, key: Value) -> Value:
+    """An item, or a slice, of a list that the program made."""
+    held = t.cells[box]
+    if not isinstance(held, Growing):
+        index = _static(t, box, key, "an index of a list or tuple")
+        return _at(t, held, Static(index), list)
+    if not isinstance(key, Slice):
+        return growing.getitem(t, held, key)
+    operand = t.operand(key)
+    start, count, step = indexing.bounds(t, operand, growing.size(t, held))
+    if step != 1:
+        raise t.refuse("list", "a slice with steps, of a length that only the run knows")
+    return growing.copied(t, held, start, count)
 
 
 def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bool:
@@ -91,8 +147,14 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
         name = t.static(key, "a dictionary's key")
         t.cells[box] = {**t.cells[box], name: value}
         return
-    index = t.static(key, "an index of a list")
-    items = list(t.cells[box])
+    held = t.cells[box]
+    if isinstance(held, Growing):
+        if isinstance(key, Slice):
+            raise t.refuse("list", "assignment to a slice, of a length that only the run knows")
+        growing.setitem(t, held, key, value)
+        return
+    index = _static(t, box, key, "an index of a list")
+    items = list(held)
     try:
         items[index] = iteration.items(t, value) if isinstance(index, slice) else value
     except (IndexError, ValueError, TypeError):
@@ -103,6 +165,9 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
 def delitem(t: Tracer, container: Value, key: Value) -> None:
     """``del container[key]``."""
     box = own(t, container)
+    if isinstance(t.cells[box], Growing):
+        _pop(t, box, key)
+        return
     contents = dict(t.cells[box]) if box.kind is dict else list(t.cells[box])
     try:
         del contents[t.static(key, "a key")]
@@ -166,6 +231,9 @@ def count(t: Tracer, value: Value) -> Value | None:
     match value:
         case Sequence(items):
             return Static(len(items))
+        case Box() if isinstance(t.cells[value], Growing):
+            length: Node = t.cells[value].length
+            return length
         case Box() if value.kind in (list, dict):
             return Static(len(t.cells[value]))
         case Static(held, source) if source is not None and type(held) in (list, dict):
@@ -187,20 +255,19 @@ ListMethod = Callable[..., Value]
 
 
 def _append(t: Tracer, box: Value, value: Value) -> Value:
-    target = own(t, box)
-    t.cells[target] = (*t.cells[target], value)
+    append(t, own(t, box), value)
     return NONE
 
 
 def _extend(t: Tracer, box: Value, more: Value) -> Value:
     target = own(t, box)
-    t.cells[target] = (*t.cells[target], *iteration.items(t, more))
+    extend(t, target, iteration.items(t, more))
     return NONE
 
 
 def _insert(t: Tracer, box: Value, index: Value, value: Value) -> Value:
     target = own(t, box)
-    items = list(t.cells[target])
+    items = list(items_of(t, target))
     items.insert(t.static(index, "an index of a list"), value)
     t.cells[target] = tuple(items)
     return NONE
@@ -218,6 +285,9 @@ def _pop(t: Tracer, box: Value, *index: Value) -> Value:
         t.cells[target] = {k: v for k, v in contents.items() if k != name}
         found: Value = contents[name]
         return found
+    if isinstance(contents, Growing):
+        found, t.cells[target] = growing.pop(t, contents, *index)
+        return found
     items = list(contents)
     try:
         found = items.pop(*(t.static(k, "an index of a list") for k in index))
@@ -229,12 +299,16 @@ def _pop(t: Tracer, box: Value, *index: Value) -> Value:
 
 def _reverse(t: Tracer, box: Value) -> Value:
     target = own(t, box)
-    t.cells[target] = tuple(reversed(t.cells[target]))
+    t.cells[target] = tuple(reversed(items_of(t, target)))
     return NONE
 
 
 def _clear(t: Tracer, box: Value) -> Value:
     target = own(t, box)
+    held = t.cells[target]
+    if isinstance(held, Growing):
+        t.cells[target] = growing.emptied(t, held)
+        return NONE
     t.cells[target] = {} if target.kind is dict else ()
     return NONE
 
@@ -243,6 +317,9 @@ def _copy(t: Tracer, container: Value) -> Value:
     if (isinstance(container, Static) and type(container.value) is list) or (
         isinstance(container, Box) and container.kind is list
     ):
+        held = t.cells[container] if isinstance(container, Box) else ()
+        if isinstance(held, Growing):
+            return growing.copied(t, held, 0, growing.size(t, held))
         return t.box(list, iteration.items(t, container))
     return t.box(dict, dict(mapping(t, container)))
 

@@ -14,6 +14,7 @@ from npcompile.graph.types import SUPPORTED, Array
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing.values import (
     Box,
+    Growing,
     Iterator,
     Method,
     Object,
@@ -114,12 +115,14 @@ class Escape:
         return self.t.register(Cell(self.node(version, like)))  # type: ignore[arg-type]
 
     def _box(self, box: Box) -> Box:
-        made = self.t.register(Box(box.kind, box.source))
+        made = self.t.register(Box(box.kind, box.source, box.place))
         self.cells[made] = self.contents(self.state.cells[box])
         return made
 
     def contents(self, contents: Any) -> Any:
         """What a list, dictionary, instance or closure cell holds."""
+        if isinstance(contents, Growing):
+            return contents.map(lambda length: self.out(length, None), self.value)  # type: ignore
         if isinstance(contents, tuple):
             return tuple(map(self.value, contents))
         if isinstance(contents, dict):

@@ -12,7 +12,7 @@ from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_BOOL
 from npcompile.ops import arguments
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import attributes, calls, containers, iteration
+from npcompile.tracing import attributes, calls, consumers, containers, iteration
 from npcompile.tracing.bytecode import VERSION
 from npcompile.tracing.sources import Attribute
 from npcompile.tracing.values import (
@@ -20,6 +20,7 @@ from npcompile.tracing.values import (
     NULL,
     Box,
     Dead,
+    Growing,
     Iterator,
     Partial,
     Sequence,
@@ -144,13 +145,31 @@ def _object_setattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 # ---------------------------------------------------------------------- containers
 
 
+def _is_long(t: Tracer, args: Args) -> bool:
+    """Whether only the run knows how many items there are."""
+    if len(args) != 1:
+        return False
+    value = args[0]
+    if isinstance(value, Box) and value.kind is list:
+        return isinstance(t.cells[value], Growing)
+    known = (Iterator, ArrayRef)
+    if not isinstance(value, known) or (isinstance(value, ArrayRef) and not value.ndim):
+        return False
+    iterator = value if isinstance(value, Iterator) else Iterator("array", (value,))
+    return iteration.length(t, iterator) is None
+
+
 @rule(tuple)
 def _tuple(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if args and _is_long(t, args):
+        raise t.refuse("tuple", "of a length that only the run knows")
     return Sequence(iteration.items(t, args[0]) if args else ())
 
 
 @rule(list)
 def _list(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if _is_long(t, args):
+        return consumers.follow(t, consumers.listed, args[0])
     return t.box(list, iteration.items(t, args[0]) if args else ())
 
 
@@ -257,8 +276,13 @@ def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 @rule(sum)
 def _sum(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    items = iteration.items(t, args[0])
     total = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
+    if _is_long(t, args[:1]):
+        found = consumers.follow(t, consumers.total, args[0], total)
+        if VERSION >= (3, 12) and python_class(found) is float:
+            raise t.refuse("sum", "of Python floats is compensated since Python 3.12")
+        return found
+    items = iteration.items(t, args[0])
     if all(t.known(v)[0] for v in (*items, total)):
         held = [t.known(v)[1] for v in items]
         return calls.executed(t, sum, held, t.known(total)[1])
@@ -269,12 +293,14 @@ def _sum(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return total
 
 
-def _extreme(function: Any) -> Rule:
+def _extreme(function: Any, consumer: Any) -> Rule:
     """``min`` and ``max``, of several arguments or of the items of one."""
 
     def extreme(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         if kwargs:
             raise t.refuse(function.__name__, "key= and default= are left to Python")
+        if _is_long(t, args):
+            return consumers.follow(t, consumer, args[0])
         items = iteration.items(t, args[0]) if len(args) == 1 else args
         if not items:
             raise Dead
@@ -287,7 +313,9 @@ def _extreme(function: Any) -> Rule:
     return extreme
 
 
-FUNCTIONS[min], FUNCTIONS[max] = _extreme(min), _extreme(max)
+FUNCTIONS[min], FUNCTIONS[max] = (
+    _extreme(min, consumers.smallest), _extreme(max, consumers.largest)
+)
 
 
 @rule(bool)
@@ -295,10 +323,12 @@ def _bool(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return calls.truth(t, args[0]) if args else boolean(False)
 
 
-def _every(stops_at: bool) -> Rule:
+def _every(stops_at: bool, consumer: Any) -> Rule:
     """``all`` and ``any``."""
 
     def every(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+        if _is_long(t, args):
+            return consumers.follow(t, consumer, args[0])
         total: Node | None = None
         for item in iteration.items(t, args[0]):
             found = calls.truth(t, item)
@@ -317,7 +347,9 @@ def _every(stops_at: bool) -> Rule:
     return every
 
 
-FUNCTIONS[any], FUNCTIONS[all] = _every(True), _every(False)
+FUNCTIONS[any], FUNCTIONS[all] = (
+    _every(True, consumers.anything), _every(False, consumers.everything)
+)
 
 
 @rule(functools.partial)

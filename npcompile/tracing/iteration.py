@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing.values import Box, Dead, Iterator, Sequence, Static, Value
+from npcompile.tracing.values import Box, Dead, Growing, Iterator, Sequence, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -31,6 +31,10 @@ def begin(t: Tracer, value: Value) -> Iterator:
         t.consumed.add(found.token)
     if found.kind in VIEWS:  # its dictionary must not grow or shrink from now on
         found = replace(found, parts=(found.parts[0], Static(len(_view(t, found)))))
+    if found.kind == "grown":
+        box = found.parts[0]
+        assert isinstance(box, Box)
+        found = replace(found, parts=(box, t.cells[box].length))
     return replace(found, nodes=len(t.builder.region.nodes))
 
 
@@ -40,6 +44,8 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
             return value
         case Sequence(parts):
             return Iterator("items", parts)
+        case Box() if isinstance(t.cells.get(value), Growing):
+            return Iterator("grown", (value,))
         case Box() if value.kind is list:
             return Iterator("list", (value,))
         case Box() if value.kind is dict:
@@ -55,6 +61,12 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
         case Static(held) if isinstance(held, (tuple, range, str, bytes)):
             return Iterator("static", (value,))
     raise t.refuse("iteration", f"over a {type(value).__name__.lower()} is left to Python")
+
+
+def _items_of(t: Tracer, box: Box) -> tuple[Value, ...]:
+    from npcompile.tracing import containers
+
+    return containers.items_of(t, box)
 
 
 def length(t: Tracer, iterator: Iterator) -> int | None:
@@ -82,8 +94,7 @@ def items(t: Tracer, value: Value, exactly: int = -1) -> tuple[Value, ...]:
     if isinstance(value, Sequence):
         return value.items
     if isinstance(value, Box) and value.kind is list:
-        found: tuple[Value, ...] = t.cells[value]
-        return found
+        return _items_of(t, value)
     iterator = begin(t, value)
     count = length(t, iterator)
     if count is None and exactly >= 0 and isinstance(value, ArrayRef):
@@ -106,8 +117,7 @@ def _array_length(t: Tracer, it: Iterator) -> int | None:
 def _list_contents(t: Tracer, it: Iterator) -> tuple[Value, ...]:
     box = it.parts[0]
     assert isinstance(box, Box)
-    contents: tuple[Value, ...] = t.cells[box]
-    return contents
+    return _items_of(t, box)
 
 
 def _list_item(t: Tracer, it: Iterator, k: int) -> Value:
@@ -222,6 +232,7 @@ KINDS: dict[str, Kind] = {
     "list": Kind(lambda t, it: len(_list_contents(t, it)), _list_item),
     "array": Kind(_array_length, _row),
     "range": Kind(_unknown, _range_item),
+    "grown": Kind(_unknown, _range_item),
     "zip": Kind(_shortest, _zipped),
     "enumerate": Kind(_first_length, _enumerated),
     "reversed": Kind(_first_length, _reversed),

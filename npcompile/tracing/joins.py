@@ -9,7 +9,7 @@ arrays.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core.errors import Refused
@@ -18,6 +18,7 @@ from npcompile.graph.ir import Const, Node, Region
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, PY_BOOL, Array, Scalar
 from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.tracing import growing
 from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.escapes import Escape, as_number
 from npcompile.tracing.references import exclusive
@@ -26,6 +27,7 @@ from npcompile.tracing.values import (
     Box,
     Exits,
     Frame,
+    Growing,
     Iterator,
     Method,
     Object,
@@ -241,14 +243,22 @@ class _Merge:
                 x, y = (s.cells[cell] if cell in s.cells else first(cell) for s in (a, b))
                 self.cells[cell] = self.node(x, y)
             else:
-                self.cells[cell] = self.contents(a.cells[cell], b.cells[cell])
+                self.cells[cell] = self.contents(a.cells[cell], b.cells[cell], cell)
 
-    def contents(self, a: Any, b: Any) -> Any:
+    def contents(self, a: Any, b: Any, *boxes: Box) -> Any:
         """What a list, dictionary, instance or closure cell holds."""
+        if isinstance(a, Growing) and isinstance(b, Growing) and a.item == b.item:
+            columns: Any = tuple(map(self.value, a.columns, b.columns))
+            return replace(a, length=self.node(a.length, b.length), columns=columns)
+        if isinstance(a, Growing) or isinstance(b, Growing):
+            raise self.differ("make lists of several kinds")
         if isinstance(a, tuple) and len(a) == len(b):
             return tuple(map(self.value, a, b))
         if isinstance(a, dict) and list(a) == list(b):
             return {key: self.value(a[key], b[key]) for key in a}
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            for box in boxes:
+                growing.wish(self.t, box, (*a, *b), True)
         if isinstance(a, (tuple, dict)):
             raise self.differ("change the length of a list or dictionary")
         return self.value(a, b)
@@ -322,9 +332,9 @@ class _Merge:
     def _box(self, a: Box, b: Box) -> Box:
         if a not in self.a.created or b not in self.b.created:
             raise self.differ("give one name to different objects")
-        made = self.t.register(Box(a.kind, a.source))
+        made = self.t.register(Box(a.kind, a.source, a.place))
         first, second = self.states
-        self.cells[made] = self.contents(first.cells[a], second.cells[b])
+        self.cells[made] = self.contents(first.cells[a], second.cells[b], a, b)
         return made
 
     def _number(self, value: Value) -> Node:

@@ -46,7 +46,7 @@ def list_append(t: Tracer, frame: Frame, i: Instruction) -> None:
     value = pop(frame)
     target = frame.state.stack[-i.arg]
     assert isinstance(target, Box)
-    t.cells[target] = (*t.cells[target], value)
+    containers.append(t, target, value)
 
 
 @on("LIST_EXTEND")
@@ -54,7 +54,7 @@ def list_extend(t: Tracer, frame: Frame, i: Instruction) -> None:
     more = iteration.items(t, pop(frame))
     target = frame.state.stack[-i.arg]
     assert isinstance(target, Box)
-    t.cells[target] = (*t.cells[target], *more)
+    containers.extend(t, target, more)
 
 
 @on("BUILD_MAP")
@@ -265,5 +265,5 @@ def return_generator(t: Tracer, frame: Frame, i: Instruction) -> None:
 def yield_value(t: Tracer, frame: Frame, i: Instruction) -> None:
     # only generator expressions come here, and all their items are wanted
     assert frame.yields is not None
-    t.cells[frame.yields] = (*t.cells[frame.yields], pop(frame))
+    containers.append(t, frame.yields, pop(frame))
     push(frame, NONE)

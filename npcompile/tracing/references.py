@@ -11,6 +11,7 @@ from npcompile.tracing.values import (
     Box,
     Frame,
     Function,
+    Growing,
     Method,
     Partial,
     Sequence,
@@ -66,7 +67,9 @@ def cells_of(roots: Iterable[Value], state: State) -> Iterator[Cell]:
             case Box() if value not in seen and value in state.cells:
                 seen.add(value)
                 contents = state.cells[value]
-                if isinstance(contents, dict):
+                if isinstance(contents, Growing):
+                    work += contents.columns
+                elif isinstance(contents, dict):
                     work += contents.values()
                 else:
                     work += contents if isinstance(contents, tuple) else (contents,)

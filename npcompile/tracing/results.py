@@ -20,12 +20,13 @@ from npcompile.graph.ir import (
     ViewOf,
 )
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import iteration, turns
+from npcompile.tracing import growing, iteration, turns
 from npcompile.tracing.values import (
     NULL,
     UNBOUND,
     Box,
     Frame,
+    Growing,
     Iterator,
     Marker,
     Object,
@@ -46,7 +47,7 @@ RANGE_ITERATOR = type(iter(range(0)))
 #: iterators that stand where a turn of a loop has left them
 _POSITIONS: dict[str, type] = {
     "range": ir.RANGE_ITERATOR, "array": ir.ARRAY_ITERATOR, "zip": zip, "enumerate": enumerate,
-    "ndindex": np.ndindex, "ndenumerate": np.ndenumerate,
+    "grown": ir.ARRAY_ITERATOR, "ndindex": np.ndindex, "ndenumerate": np.ndenumerate,
 }
 
 
@@ -104,6 +105,10 @@ class Trees:
 
     def _box(self, box: Box) -> Tree:
         contents = self.t.cells[box]
+        if isinstance(contents, Growing):
+            columns = growing.contents(self.t, contents)
+            trees = tuple(map(self.result, columns))
+            return Items(ir.Columns, trees, (contents.item,), self._number(box))
         if box.kind is dict:
             items = tuple(map(self.result, contents.values()))
             return Items(dict, items, tuple(contents), self._number(box))
@@ -120,7 +125,7 @@ class Trees:
         instruction = frame.instruction
         assert instruction is not None
         nested = any(isinstance(cell, Box) for cell in frame.closure)
-        if not frame.resumable or frame.yields is not None or nested:
+        if not frame.resumable or nested:
             raise self.t.refuse("call", "Python can't go on inside it after an array was changed")
         again = innermost and result is None
         following = instruction.offset if again else instruction.after

@@ -26,7 +26,7 @@ from npcompile.graph.ir import (
 )
 from npcompile.graph.types import PY_INT, Array
 from npcompile.ops.operands import ArrayRef, Cell, Operand
-from npcompile.tracing import control, handlers, making, results
+from npcompile.tracing import control, growing, handlers, making, results
 from npcompile.tracing.bytecode import RETURN, Code, analyse
 from npcompile.tracing.inputs import Inputs, label, pinned
 from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace
@@ -36,6 +36,7 @@ from npcompile.tracing.values import (
     Dead,
     Exits,
     Frame,
+    Growing,
     Iterator,
     Knowledge,
     Object,
@@ -75,6 +76,8 @@ class Tracer:
         self.scope: Scope | None = None  # the innermost loop whose body is being traced
         self.homes: dict[Cell | Box | Object, Scope | None] = {}  # the loop it was made in
         self.selectors: dict[Node, tuple[Node, Node, Node]] = {}  # condition, first, second
+        self.columns: dict[growing.Place, growing.Wish] = {}  # of lists made there
+        self.wishes: dict[growing.Place, growing.Wish] = {}  # for another attempt
         self.learned: dict[tuple[Code, int], Knowledge] = {}  # of loops, by their header
 
     # ------------------------------------------------------------------ what operators ask
@@ -157,6 +160,8 @@ class Tracer:
                 return tuple(operands) if kind is tuple else kind(*operands)
             case Box():
                 contents = self.cells[value]
+                if isinstance(contents, Growing):
+                    raise self.refuse("list", "of a length that only the run knows")
                 if value.kind is list:
                     return [self.operand(item) for item in contents]
                 if value.kind is dict:
@@ -194,9 +199,20 @@ class Tracer:
         return Static(operand)
 
     def box(self, kind: type | None, contents: Any, source: Source | None = None) -> Box:
-        made = self.register(Box(kind, source))
+        place = self.place() if kind is list else None
+        made = self.register(Box(kind, source, place))
+        wanted = self.columns.get(place) if place is not None else None
+        if wanted is not None and isinstance(contents, tuple):
+            contents = growing.begin(self, contents, wanted)
         self.cells[made] = contents
         return made
+
+    def place(self) -> growing.Place:
+        """The instruction being executed, and the calls around it."""
+        return tuple(
+            (frame.code.code, frame.instruction.offset if frame.instruction else -1)
+            for frame in self.frames
+        )
 
     def register(self, made: _Made) -> _Made:
         """Notes that the program made a cell, box or object here."""
@@ -293,10 +309,12 @@ class Tracer:
         """Where Python goes on if a check made now fails."""
         if not self.visible:
             return Resume(())
-        inner = self.frame
+        hidden = [k for k, frame in enumerate(self.frames) if frame.transparent]
+        waiting = self.frames[: hidden[0]] if hidden else self.frames
+        inner = waiting[-1]
         if self.writes != inner.writes:
             raise self.refuse("check", "an array was written before it in the same operation")
-        frames = [self.trees.frame(f, f is inner) for f in self.frames]
+        frames = [self.trees.frame(f, f is inner) for f in waiting]
         return Resume(tuple(frames))
 
     def resume_with(self, outcome: Node) -> Resume:
@@ -311,11 +329,8 @@ class Tracer:
     def enter(self, frame: Frame) -> Value:
         """Runs a frame to its end and returns what it returns."""
         code = frame.code
-        if code.code.co_flags & _GENERATORS:
-            if code.code.co_name != "<genexpr>":
-                raise self.refuse(code.code.co_name, "generators and coroutines are Python's")
-            frame.yields = self.register(Box(list))
-            frame.state.cells[frame.yields] = ()
+        if code.code.co_flags & _GENERATORS and code.code.co_name != "<genexpr>":
+            raise self.refuse(code.code.co_name, "generators and coroutines are Python's")
         if len(self.frames) >= DEEPEST:
             raise self.refuse(code.code.co_name, "calls are nested too deeply")
         if not code.reducible:
@@ -323,6 +338,8 @@ class Tracer:
         file, line = self.file, self.builder.line
         self.file = code.code.co_filename
         self.frames.append(frame)
+        if code.code.co_flags & _GENERATORS:
+            frame.yields, frame.transparent = self.box(list, ()), True
         try:
             exits = control.run(self, frame, Exits({code.entry: frame.state}), set(code.order))
         finally:
@@ -335,6 +352,8 @@ class Tracer:
             self.file, self.builder.line = file, line
         frame.state = end
         if frame.yields is not None:
+            if isinstance(end.cells[frame.yields], Growing):
+                return Iterator("grown", (frame.yields,), token=object())
             return Iterator("items", end.cells[frame.yields], token=object())
         return end.stack[-1]
 
@@ -391,7 +410,21 @@ def trace(function: FunctionType, bound: dict[str, object], config: Config) -> T
     >>> [leaf.type for leaf in found.leaves]
     [float64[x.0]]
     """
-    tracer = Tracer(config)
+    columns: dict[growing.Place, growing.Wish] = {}
+    while True:
+        tracer = Tracer(config)
+        tracer.columns = columns
+        try:
+            return _attempt(tracer, function, bound)
+        except Refused:
+            wishes = {**columns, **tracer.wishes}
+            if wishes == columns:
+                raise
+            columns = wishes
+
+
+def _attempt(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> Trace:
+    """Traces once; refusals say where."""
     tracer.file = function.__code__.co_filename
     tracer.builder.line = function.__code__.co_firstlineno
     try:

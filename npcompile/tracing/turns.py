@@ -14,8 +14,9 @@ from npcompile.core.sizes import Size, Unhinted, floordiv, largest, mod, product
 from npcompile.graph.ir import Node
 from npcompile.ops import arguments, indexing
 from npcompile.ops.operands import ArrayRef
+from npcompile.tracing import growing
 from npcompile.tracing.escapes import as_number
-from npcompile.tracing.values import Iterator, Sequence, Static, Value
+from npcompile.tracing.values import Box, Growing, Iterator, Sequence, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -127,6 +128,8 @@ def length(t: Tracer, it: Iterator) -> Size:
         case "array":
             assert isinstance(it.parts[0], ArrayRef)
             return t.facts.norm(it.parts[0].shape[0])
+        case "grown":
+            return growing.size(t, _grown(t, it))
         case "enumerate" | "reversed":
             return length(t, inner[0]) - inner[0].position
         case "zip" if inner:
@@ -164,6 +167,8 @@ def item(t: Tracer, it: Iterator, k: Size) -> Value:
     inner = [part for part in it.parts if isinstance(part, Iterator)]
     k = k + it.position
     match it.kind:
+        case "grown":
+            return growing.load(t, _grown(t, it), k)
         case "array":
             return t.operate(indexing.getitem, it.parts[0], t.builder.size(k))
         case "zip":
@@ -196,10 +201,28 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
             return Iterator("zip", tuple(after(t, part, k) for part in inner))
         case "enumerate":
             return Iterator("enumerate", (after(t, inner[0], k), _counted(t, it.parts[1], k)))
+        case "grown":
+            held = _grown(t, it)
+            box = growing.copied(t, held, k, growing.size(t, held) - k)
+            return Iterator("grown", (box, t.cells[box].length))
         case "ndindex" | "ndenumerate":
             first, _ = _grid(t, it)
             return Iterator(it.kind, (t.builder.size(first + k), *it.parts[1:]))
     raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
+
+
+def _grown(t: Tracer, it: Iterator) -> Growing:
+    """A list, which must not grow or shrink from the beginning of a loop over it on."""
+    box = it.parts[0]
+    assert isinstance(box, Box)
+    held = t.cells[box]
+    begun = it.parts[1] if len(it.parts) > 1 else None
+    changed = isinstance(begun, Node) and not (
+        isinstance(held, Growing) and growing.same_length(t, held.length, begun)
+    )
+    if changed or not isinstance(held, Growing):
+        raise t.refuse("loop", "over a list that it makes longer or shorter")
+    return held
 
 
 def _grid(t: Tracer, it: Iterator) -> tuple[Size, tuple[Size, ...]]:

@@ -67,15 +67,38 @@ class Sequence:
 class Box:
     """Something mutable that the program made: its contents are the state's to know.
 
-    ``kind`` is list (contents: tuple of values), dict (a dict, replaced when changed), the class
-    of an instance (a dict of attributes) or None for a closure cell (its value).
+    ``kind`` is list (contents: tuple of values, or :class:`Growing`), dict (a dict, replaced when
+    changed), the class of an instance (a dict of attributes) or None for a closure cell (its
+    value).
     """
 
-    __slots__ = ("kind", "source")
+    __slots__ = ("kind", "place", "source")
 
-    def __init__(self, kind: type | None, source: Source | None = None) -> None:
+    def __init__(
+        self, kind: type | None, source: Source | None = None, place: Any = None
+    ) -> None:
         self.kind = kind
         self.source = source  # of the class of an instance
+        self.place = place  # where the program made a list
+
+
+Item = Union[Scalar, "tuple[Item, ...]"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Growing:
+    """What a list holds whose length only the run knows, see :mod:`npcompile.tracing.growing`.
+
+    ``item`` is the type of its items: a number, or a tuple; ``columns`` hold the numbers.
+    """
+
+    length: Node
+    columns: tuple[ArrayRef, ...]
+    item: Item
+
+    def map(self, number: Callable[[Node], Node], array: Callable[[ArrayRef], Any]) -> Growing:
+        """The same list elsewhere."""
+        return Growing(number(self.length), tuple(map(array, self.columns)), self.item)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,12 +234,14 @@ class Scope:
 class Knowledge:
     """What earlier attempts found out about a loop.
 
-    ``rebound`` are variables that hold another array from turn to turn; ``writes``: a turn writes
+    ``rebound`` are variables that hold another array from turn to turn; ``changed`` are lists,
+    dictionaries and instances whose contents change; ``writes``: a turn writes
     what the caller can see, so its checks must know where Python goes on; ``pairs``: arrays swap
     names, and a turn of the region is two of the loop; ``refused`` is why it can't be a region.
     """
 
-    rebound: set[int] = field(default_factory=set)
+    rebound: set[Any] = field(default_factory=set)
+    changed: set[Box] = field(default_factory=set)
     writes: bool = False
     pairs: bool = False
     refused: list[Exception] = field(default_factory=list)
@@ -240,6 +265,7 @@ class Frame:
     ``space`` are its globals, found through ``owner``.  ``instruction`` of ``block`` is being
     executed and found ``stack`` when it began, when ``writes`` versions had been written: that is
     where a failed check goes back to.  ``resumable``: the caller waits in a plain call.
+    ``transparent``: where a check fails in it, Python executes the instruction that called it anew.
     ``allowed`` are the blocks that may be run now, ``followed`` counts the turns of ``while``
     loops that are followed one by one, by header, ``unrolled`` are those that can't be a region
     and why; ``regions`` counts the loops whose bodies are being traced.
@@ -251,6 +277,7 @@ class Frame:
     closure: tuple[Value, ...]
     state: State
     resumable: bool = True
+    transparent: bool = False
     block: int = 0
     instruction: Instruction | None = None
     stack: list[Value] = field(default_factory=list)

@@ -1,0 +1,257 @@
+"""Lists whose length only the run knows: numbers, or tuples of numbers, in arrays that are used as
+far as the list is long.
+
+Where a list is made is a *place*: the instruction, and the calls around it.  Lists are followed
+item by item at first.  What can't be followed so (a loop or a branch changes the length, an index
+depends on data) asks for another kind of list at that place: if the function would be left to
+Python, it is traced again, and such a list has columns from the beginning.
+
+The columns of a list that grows have a large fixed capacity.  It is address space, not memory: the
+system gives pages as they are first written.  A list that would be longer leaves for Python.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from npcompile.core.sizes import Size, largest
+from npcompile.graph.ir import Node, Window
+from npcompile.graph.types import BOOL, INT, Scalar, contiguous
+from npcompile.ops import arguments, indexing
+from npcompile.ops.elementwise import py_scalar
+from npcompile.ops.operands import ArrayRef
+from npcompile.tracing.escapes import as_number
+from npcompile.tracing.values import Box, Growing, Item, Sequence, Static, Value
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+CAPACITY = 2**24  #: items of a list that grows
+Place = tuple[Any, ...]
+
+
+def item_type(t: Tracer, value: Value) -> Item | None:
+    """What kind of item a value is; None: none that columns hold."""
+    parts = _parts(value)
+    if parts is not None:
+        items = tuple(item_type(t, part) for part in parts)
+        return None if not items or None in items else items  # type: ignore[return-value]
+    number = as_number(t, value)
+    return number.type if number is not None and isinstance(number.type, Scalar) else None
+
+
+def _parts(value: Value) -> tuple[Value, ...] | None:
+    """The items of a plain tuple."""
+    if isinstance(value, Sequence) and value.kind is tuple:
+        return value.items
+    if isinstance(value, Static) and type(value.value) is tuple:
+        return tuple(map(Static, value.value))
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A list with items of this type at some place; ``grows``: it is appended to."""
+
+    item: Item
+    grows: bool
+
+
+def wish(t: Tracer, box: Box, items: tuple[Value, ...], grows: bool) -> None:
+    """Asks for columns where a list was made, should the function be left to Python."""
+    if box.kind is not list or box.place is None or not items:
+        return
+    kinds = {item_type(t, item) for item in items}
+    old = t.wishes.get(box.place) or t.columns.get(box.place)
+    kinds |= {old.item} if old else set()
+    (kind, *others) = kinds
+    if kind is not None and not others:
+        t.wishes[box.place] = Wish(kind, grows or (old is not None and old.grows))
+
+
+def same_length(t: Tracer, a: Node, b: Node) -> bool:
+    return a is b or t.builder.size_of(a, 0) == t.builder.size_of(b, 0)
+
+
+def begin(t: Tracer, items: tuple[Value, ...], made: Wish) -> Growing:
+    """A list at a place where columns are wanted."""
+    capacity: Size = CAPACITY if made.grows else len(items)
+    columns = tuple(_column(t, kind, capacity) for kind in leaves(made.item))
+    found = Growing(t.builder.const(len(items)), columns, made.item)
+    for k, item in enumerate(items):
+        _store(t, found, k, item)
+    return found
+
+
+def repeated(t: Tracer, items: tuple[Value, ...], times: Node, made: Wish) -> Growing:
+    """``[item] * times``."""
+    if len(items) != 1:
+        raise t.refuse("*", "of a list of several items, as often as only the run knows")
+    count = largest(arguments.integer(t, times, "*"), 0)
+    numbers = _flat(t, items[0], made.item)
+    columns = []
+    for number in numbers:
+        full = t.builder.full((count,), _plain(t, number))
+        columns.append(_roomy(t, full) if made.grows else t.new(full))
+    return Growing(t.builder.size(count), tuple(columns), made.item)
+
+
+def leaves(item: Item) -> tuple[Scalar, ...]:
+    """The types of the numbers in an item."""
+    return (item,) if isinstance(item, Scalar) else tuple(k for x in item for k in leaves(x))
+
+
+def _column(t: Tracer, kind: Scalar, capacity: Size) -> ArrayRef:
+    return t.new(t.builder.emit("empty", (), None, contiguous(kind.dtype, (capacity,))))
+
+
+def _flat(t: Tracer, value: Value, item: Item) -> list[Node]:
+    """The numbers of an item, which must be of the list's type."""
+    if item_type(t, value) != item:
+        raise t.refuse("list", "gets items of several types")
+    if isinstance(item, tuple):
+        return [n for v, kind in zip(_parts(value) or (), item) for n in _flat(t, v, kind)]
+    number = as_number(t, value)
+    assert number is not None
+    return [number]
+
+
+def _plain(t: Tracer, number: Node) -> Node:
+    """A number as arrays hold it."""
+    return py_scalar(t, number, Scalar(number.dtype, "np"))
+
+
+def _store(t: Tracer, g: Growing, at: Size, value: Value) -> None:
+    for column, number in zip(g.columns, _flat(t, value, g.item)):
+        t.write(arguments.view(column, (), (), at), _plain(t, number))
+
+
+def load(t: Tracer, g: Growing, at: Size) -> Value:
+    """The item at a place that is in range."""
+    numbers = iter(g.columns)
+
+    def made(item: Item) -> Value:
+        if isinstance(item, tuple):
+            return Sequence(tuple(map(made, item)))
+        element = arguments.element(t, arguments.view(next(numbers), (), (), at))
+        return py_scalar(t, element, item)
+
+    return made(g.item)
+
+
+def size(t: Tracer, g: Growing) -> Size:
+    """The length."""
+    return t.builder.size_of(g.length, 0)
+
+
+# ---------------------------------------------------------------------- what programs do
+
+
+def append(t: Tracer, box: Box, g: Growing, value: Value) -> Growing:
+    """The list with one more item."""
+    n, room = size(t, g), g.columns[0].shape[0]
+    if room != CAPACITY:
+        t.wishes[box.place] = Wish(g.item, True)
+        raise t.refuse("list", "grows, and was made for a fixed number of items")
+    arguments.require(t, "<", n, room, "a list that is very long")
+    _store(t, g, n, value)
+    return replace(g, length=_moved(t, g, 1))
+
+
+def _moved(t: Tracer, g: Growing, by: int) -> Node:
+    """The length and a number; it can't overflow."""
+    n = size(t, g)
+    made = t.builder.map("add", (g.length, t.builder.const(by)), INT, origin="py")
+    t.builder.known.setdefault(made, n + by)
+    return made
+
+
+def pop(t: Tracer, g: Growing, index: Value | None = None) -> tuple[Value, Growing]:
+    """An item, by default the last, and the list without it."""
+    n = size(t, g)
+    if index is None:
+        arguments.require(t, "<", 0, n, "pop from an empty list")
+        return load(t, g, n - 1), replace(g, length=_moved(t, g, -1))
+    at = position(t, g, index)
+    found = load(t, g, at)
+    for column in g.columns:
+        rest = n - 1 - at
+        later = arguments.view(column, (rest,), (1,), at + 1)
+        t.write(arguments.view(column, (rest,), (1,), at), t.builder.emit(
+            "copy", (t.read(later),), None, contiguous(column.dtype, (rest,))))
+    return found, replace(g, length=_moved(t, g, -1))
+
+
+def position(t: Tracer, g: Growing, index: Value) -> Size:
+    """An index, counted from the front."""
+    return indexing.position(t, t.operand(index), size(t, g))
+
+
+def getitem(t: Tracer, g: Growing, index: Value) -> Value:
+    return load(t, g, position(t, g, index))
+
+
+def setitem(t: Tracer, g: Growing, index: Value, value: Value) -> None:
+    _store(t, g, position(t, g, index), value)
+
+
+def part(t: Tracer, g: Growing, start: Size, count: Size) -> tuple[Node, ...]:
+    """What the columns hold from a place on: copies."""
+    return tuple(
+        t.builder.emit("copy", (t.builder.read(t.version(c.cell), Window(start, (count,), (1,))),),
+                       None, contiguous(c.dtype, (count,)))
+        for c in g.columns
+    )
+
+
+def truth(t: Tracer, g: Growing) -> Node:
+    """Whether there are items."""
+    return t.builder.map("ne", (g.length, t.builder.const(0)), BOOL, origin="py")
+
+
+def contents(t: Tracer, g: Growing) -> list[ArrayRef]:
+    """Fresh arrays of the items: one for each column."""
+    return [t.new(node) for node in part(t, g, 0, size(t, g))]
+
+
+def as_array(t: Tracer, g: Growing) -> ArrayRef:
+    """What ``np.asarray`` makes of it."""
+    if isinstance(g.item, Scalar):
+        return contents(t, g)[0]
+    kinds = [kind for kind in g.item if isinstance(kind, Scalar)]
+    if len(kinds) < len(g.item):
+        raise t.refuse("list", "an array of a list of tuples of tuples")
+    n, k = size(t, g), len(kinds)
+    dtype = np.result_type(*(kind.dtype for kind in kinds))
+    out = t.new(t.builder.emit("empty", (), None, contiguous(dtype, (n, k))))
+    for place, node in enumerate(part(t, g, 0, n)):
+        t.write(arguments.view(out, (n,), (k,), place), t.builder.cast(node, dtype))
+    return out
+
+
+def copied(t: Tracer, g: Growing, start: Size, count: Size) -> Box:
+    """A list of some of the items."""
+    made = t.register(Box(list, place=t.place()))
+    wanted = t.columns.get(made.place)
+    columns = tuple(
+        _roomy(t, node) if wanted is not None and wanted.grows else t.new(node)
+        for node in part(t, g, start, count)
+    )
+    t.cells[made] = Growing(t.builder.size(count), columns, g.item)
+    return made
+
+
+def _roomy(t: Tracer, node: Node) -> ArrayRef:
+    """A column that holds an array, and has room behind it."""
+    (count,) = node.shape
+    arguments.require(t, "<=", count, CAPACITY, "a list that is very long")
+    column = _column(t, Scalar(node.dtype, "np"), CAPACITY)
+    t.write(arguments.view(column, (count,), (1,)), node)
+    return column
+
+
+def emptied(t: Tracer, g: Growing) -> Growing:
+    return replace(g, length=t.builder.const(0))
