@@ -24,7 +24,7 @@ from npcompile.ops import arguments, indexing
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.escapes import as_number
-from npcompile.tracing.values import Box, Growing, Item, Sequence, Static, Value
+from npcompile.tracing.values import Box, Dead, Growing, Item, Sequence, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -173,6 +173,8 @@ def pop(t: Tracer, g: Growing, index: Value | None = None) -> tuple[Value, Growi
     """An item, by default the last, and the list without it."""
     n = size(t, g)
     if index is None:
+        if t.facts.prove("<", 0, n) is False:
+            raise Dead
         arguments.require(t, "<", 0, n, "pop from an empty list")
         return load(t, g, n - 1), replace(g, length=_moved(t, g, -1))
     at = position(t, g, index)
@@ -187,7 +189,11 @@ def pop(t: Tracer, g: Growing, index: Value | None = None) -> tuple[Value, Growi
 
 def position(t: Tracer, g: Growing, index: Value) -> Size:
     """An index, counted from the front."""
-    return indexing.position(t, t.operand(index), size(t, g))
+    operand, n = t.operand(index), size(t, g)
+    at = arguments.integer(t, operand, "index")
+    if t.facts.prove("<", at, -n) or t.facts.prove("<", at, n) is False:
+        raise Dead
+    return indexing.position(t, operand, n)
 
 
 def getitem(t: Tracer, g: Growing, index: Value) -> Value:

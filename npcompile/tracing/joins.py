@@ -242,7 +242,7 @@ class _Merge:
                 first = self.t.first
                 x, y = (s.cells[cell] if cell in s.cells else first(cell) for s in (a, b))
                 self.cells[cell] = self.node(x, y)
-            else:
+            elif cell in a.cells and cell in b.cells:  # else out of sight since a branch before
                 self.cells[cell] = self.contents(a.cells[cell], b.cells[cell], cell)
 
     def contents(self, a: Any, b: Any, *boxes: Box) -> Any:

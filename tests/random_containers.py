@@ -1,0 +1,180 @@
+"""Random programs with lists, dictionaries and objects in loops, compiled and plain.
+
+``python -m tests.random_containers SEED COUNT`` runs programs and prints the first differences.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from npcompile import jit
+from npcompile.core.errors import Refused
+from tests.random_programs import difference, run
+
+CLASS = """
+class Thing:
+    def __init__(self, n):
+        self.n = n
+        self.x = 0.5
+
+    def move(self, x):
+        self.x = self.x * 0.5 + x
+        self.n += 1
+        return self.n
+
+"""
+
+
+@dataclass
+class Writer:
+    """Writes one program, statement by statement."""
+
+    rng: random.Random
+    lines: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def pick(self, *options: str) -> str:
+        return self.rng.choice(options)
+
+    def integer(self) -> str:
+        return self.pick("i", "m", "len(p)", "len(q)", "n", "3", "1", "0", "int(b[m % 6])", "d['k']",
+                         "o.n", "len(r)", "(m + i) % 4", "i * 2 - m")
+
+    def number(self) -> str:
+        return self.pick("a[i % 6]", "a[m % 6] * 0.5", "a[-1] + a[i % 6]", "a[0]")
+
+    def condition(self) -> str:
+        return self.pick(
+            "a[i % 6] > 0.5", "a[m % 6] < a[i % 6]", "len(p) > 3", "p", "not q", "i % 3 == 1",
+            "len(q) < n", "m > 2", "o.n % 2 == 0", "len(r) > 1 and r[-1][0] < i", "q or m < 2",
+            "b[i % 6] > 2", "len(p) > 1 and p[0] < p[-1]",
+        )
+
+    def statement(self, depth: int, indent: str) -> None:
+        roll = self.rng.random()
+        add = self.lines.append
+        if roll < 0.3 and depth < 3:
+            add(f"{indent}if {self.condition()}:")
+            self.block(depth + 1, indent + "    ")
+            if self.rng.random() < 0.5:
+                add(f"{indent}else:")
+                self.block(depth + 1, indent + "    ")
+            return
+        if roll < 0.4 and depth < 3:
+            self.loop(depth, indent)
+            return
+        i, x = self.integer(), self.number()
+        add(indent + self.pick(
+            f"p.append({i})", f"p.append({i})", f"q.append({x})", f"q.append({x})",
+            f"r.append(({i}, {x}))", f"r.append(({i}, {x}))",
+            f"m = p[{i}]" if self.rng.random() < 0.3 else "m = p[-1] if p else 0",
+            "if p: p.pop()", "if q: q.pop()", "if r: m, y = r.pop()", "m = len(p) + len(q)",
+            f"if len(p) > {self.rng.randint(1, 3)}: p[{self.rng.randint(-2, 1)}] = {i}",
+            f"if q: q[m % len(q)] = {x}", f"d['k'] = {i}", "d['k'] += 1", f"d['x'] = {x}",
+            f"m = o.move({x})", f"o.n = {i}", "m += 1", f"m = {i}", "a[i % 6] = a[m % 6] * 0.5",
+            "if len(p) > 2: p.pop(0)", "s = np.array(q)", "m = min(m, 5)", f"z[{i} % 3] += 1",
+            f"q.append(a[{i}])" if self.rng.random() < 0.3 else "pass", "c = p[1:]", "c = q[:2]",
+            "m = len(c)", f"y = {x}", "p.clear()" if self.rng.random() < 0.3 else "pass",
+            "b[i % 6] = m", "assert len(p) < 30", "m = sum(p) % 7", "m = max(p) if p else 1",
+            "e = [v for v in a if v > 0.4]", "m = sum([int(v > 0.5) for v in a])",
+        ))
+
+    def loop(self, depth: int, indent: str) -> None:
+        self.count += 1
+        k = self.count
+        kind = self.rng.random()
+        inner = indent + "    "
+        if kind < 0.5:
+            self.lines.append(f"{indent}for i in range({self.pick('n', 'len(a)', '5', 'm % 4')}):")
+        elif kind < 0.65:
+            self.lines.append(f"{indent}for y in {self.pick('q', 'a', 'a[::-1]')}:")
+            self.lines.append(f"{inner}i = int(y * 4)")
+        elif kind < 0.8:
+            self.lines.append(f"{indent}for i, y in {self.pick('r', 'enumerate(q)', 'enumerate(a)')}:")
+        else:
+            self.lines.append(f"{indent}t{k} = 0")
+            self.lines.append(f"{indent}while t{k} < 6{self.pick('', ' and p', ' and len(q) < 5')}:")
+            self.lines.append(f"{inner}t{k} += 1")
+        self.block(depth + 1, inner)
+        if self.rng.random() < 0.15:
+            self.lines.append(f"{inner}if {self.condition()}: break")
+
+    def block(self, depth: int, indent: str) -> None:
+        for _ in range(self.rng.randint(1, 3)):
+            self.statement(depth, indent)
+
+
+def write(seed: int) -> str:
+    """The program with a number."""
+    rng = random.Random(seed)
+    writer = Writer(rng)
+    writer.lines += [
+        "def f(a, b, n):",
+        "    i = 0; m = 1; y = a[0]; s = a; c = []; e = []",
+        f"    p = {rng.choice(['[]', '[1]', '[0] * n', '[3, 1, 2]'])}; q = []; r = []",
+        "    z = [0, 0, 0]; d = {'k': 0, 'x': a[0]}; o = Thing(2)",
+    ]
+    writer.loop(0, "    ")
+    writer.block(0, "    ")
+    writer.loop(0, "    ")
+    writer.lines.append("    return p, q, r, z, d, o.n, o.x, m, y, s, len(c), e")
+    return CLASS + "\n".join(writer.lines) + "\n"
+
+
+def arguments(seed: int) -> list[tuple[Any, ...]]:
+    rng = np.random.default_rng(seed)
+    return [
+        (rng.random(6).round(2), rng.integers(-3, 6, 6), n) for n in (3, 3, 0, 5)
+    ]
+
+
+def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
+    """What differs in a program, or an empty string."""
+    source = write(seed)
+    space: dict[str, Any] = {"np": np}
+    exec(compile(source, f"program{seed}", "exec"), space)
+    plain = space["f"]
+    compiled = jit(plain)
+    for k, args in enumerate(arguments(seed)):
+        got, want = (
+            run(call, {str(j): x for j, x in enumerate(copy.deepcopy(args))})
+            for call in (compiled, plain)
+        )
+        text = difference(got, want)
+        if text:
+            return f"seed {seed}, call {k}: {text}\n{source}"
+    info = compiled.cache_info()
+    counts["compiled" if info.compiled and not info.refused else "refused"] += 1
+    if info.refused:
+        try:
+            compiled.explain(*arguments(seed)[0])
+            found = compiled.explain(*arguments(seed)[0]).refusal
+            reasons[f"{found.construct}: {found.reason}" if found else "other"] += 1
+        except Refused:
+            pass
+    return ""
+
+
+def main() -> None:
+    first, count = int(sys.argv[1]), int(sys.argv[2])
+    counts: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for seed in range(first, first + count):
+        text = check(seed, counts, reasons)
+        if text:
+            counts["differ"] += 1
+            if counts["differ"] <= 3:
+                print(text.replace(CLASS, ""))
+    print(f"{count} programs", dict(counts))
+    print(*(f"{n:6d} {reason}" for reason, n in reasons.most_common(12)), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

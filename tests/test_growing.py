@@ -1,0 +1,254 @@
+"""Lists, dictionaries and objects in captured loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support_calls import alike
+
+R = np.random.default_rng(3)
+V = R.random(9)
+NONE = np.zeros(0)
+INTS = np.array([4, 2, 7, 1, 9, 3, 3, 8])
+MAZE = (R.random((6, 7)) < 0.3).astype(int)
+
+
+def run_lengths(data):
+    values, counts = [], []
+    i = 0
+    while i < len(data):
+        j = i
+        while j < len(data) and data[j] == data[i]:
+            j += 1
+        values.append(data[i])
+        counts.append(j - i)
+        i = j
+    return np.array(values), np.array(counts), values, counts
+
+
+def breadth_first(maze):
+    rows, columns = maze.shape
+    distance = np.full((rows, columns), -1, dtype=np.int64)
+    distance[0, 0] = 0
+    queue = [(0, 0)]
+    head = 0
+    while head < len(queue):
+        i, j = queue[head]
+        head += 1
+        for di, dj in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            x, y = i + di, j + dj
+            if 0 <= x < rows and 0 <= y < columns and maze[x, y] == 0 and distance[x, y] < 0:
+                distance[x, y] = distance[i, j] + 1
+                queue.append((x, y))
+    return distance, queue
+
+
+def depth_first(maze):
+    seen = np.zeros(maze.shape, dtype=bool)
+    stack = [(0, 0)]
+    count = 0
+    while stack:
+        i, j = stack.pop()
+        if i < 0 or j < 0 or i >= maze.shape[0] or j >= maze.shape[1]:
+            continue
+        if seen[i, j] or maze[i, j]:
+            continue
+        seen[i, j] = True
+        count += 1
+        stack.append((i + 1, j))
+        stack.append((i - 1, j))
+        stack.append((i, j + 1))
+        stack.append((i, j - 1))
+    return seen, count
+
+
+def heap(a):
+    h = []
+    for x in a:
+        h.append(int(x))
+        i = len(h) - 1
+        while i > 0 and h[(i - 1) // 2] > h[i]:
+            h[i], h[(i - 1) // 2] = h[(i - 1) // 2], h[i]
+            i = (i - 1) // 2
+    return h
+
+
+def queue(a):
+    waiting, out = [], []
+    for x in a:
+        waiting.append(x)
+        if len(waiting) > 2:
+            out.append(waiting.pop(0))
+    return out, waiting
+
+
+def counted(a, n):
+    f = [0] * n
+    for x in a:
+        f[x] += 1
+    return f, sum(f), max(f), min(f), any(f), all(f), f[1:-1], list(f)
+
+
+def of_pairs(a):
+    pairs = []
+    for i, x in enumerate(a):
+        pairs.append((i, x))
+    total = np.float64(0.0)
+    for i, x in pairs:
+        total += i * x
+    return np.array(pairs), total, len(pairs), pairs[-1]
+
+
+def comprehensions(a):
+    big = [x for x in a if x > 0.5]
+    return [x * x for x in a], big, np.array(big).mean(), [i for i in range(len(a)) if a[i] < 0.2]
+
+
+def same_object(a):
+    one = []
+    two = one
+    for x in a:
+        one.append(x)
+        if x > 0.5:
+            two.append(x * 2)
+    return one, two, one is two
+
+
+@pytest.mark.parametrize("function, calls", [
+    (run_lengths, [(INTS,), (INTS[:1],), (np.array([1, 1, 2, 2, 2]),)]),
+    (breadth_first, [(MAZE,), (MAZE[:1, :1],)]),
+    (depth_first, [(MAZE,), (MAZE * 0,)]),
+    (heap, [(INTS,), (INTS[:0],), (INTS[::-1],)]),
+    (queue, [(V,), (NONE,), (V[:2],)]),
+    (counted, [(INTS % 4, 4), (INTS % 4 - 2, 4), (INTS, 9), (INTS, 5)]),
+    (of_pairs, [(V,), (V[:1],)]),
+    (comprehensions, [(V,)]),
+    (same_object, [(V,), (NONE,)]),
+], ids=lambda x: getattr(x, "__name__", ""))
+def test_lists(function, calls):
+    alike(function, *calls)
+
+
+def test_popping_an_empty_list():
+    def f(a, n):
+        found = []
+        for x in a:
+            found.append(x)
+        for _ in range(n):
+            found.pop()
+        return found
+
+    alike(f, (V, 3), (V, 9), (V, 10))
+
+
+def test_indices_out_of_range():
+    def f(a, i, j):
+        found = []
+        for x in a:
+            found.append(x)
+        found[i] = found[j]
+        return found
+
+    alike(f, (V, 3, -1), (V, -9, 8), (V, 9, 0), (V, 0, -10))
+
+
+def test_writes_before_a_check_that_fails():
+    def f(a, n):
+        found = []
+        for k, x in enumerate(a):
+            a[k] = 2 * x
+            found.append(k)
+            if k == n:
+                found.pop()
+                found.pop()
+        return found
+
+    alike(f, (V, 3), (V, 0), (V, 12))
+
+
+def test_more_items_than_the_columns_have_room_for(monkeypatch):
+    monkeypatch.setattr("npcompile.tracing.growing.CAPACITY", 4)
+
+    def f(a):
+        found = []
+        for x in a:
+            found.append(x)
+        return found
+
+    alike(f, (V[:4],), (V,), (V[:5],))
+
+
+def test_a_list_that_grows_while_a_loop_runs_over_it():
+    def f(a):
+        found = []
+        for x in a:
+            found.append(x)
+        for x in found:
+            if x > 0.9:
+                found.append(x * 0.5)
+        return found
+
+    alike(f, (V,), captured=False)
+
+
+def test_items_of_several_types():
+    def f(a):
+        found = [0]
+        for x in a:
+            found.append(x)
+        return found
+
+    alike(f, (V,), captured=False)
+
+
+def test_dictionaries():
+    def f(a):
+        d = {"n": 0, "s": 0.0, "last": (0, 0.0)}
+        for k, x in enumerate(a):
+            d["n"] += 1
+            d["s"] = d["s"] + float(x)
+            d["last"] = (k, float(x))
+        return d
+
+    alike(f, (V,), (NONE,))
+
+
+class Particle:
+    def __init__(self, x):
+        self.x = x
+        self.steps = 0
+
+    def step(self, v):
+        self.x = self.x + v
+        self.steps += 1
+
+
+def test_objects():
+    def f(a):
+        p = Particle(0.0)
+        for x in a:
+            p.step(float(x))
+            if x > 0.5:
+                p.x = -p.x
+        return p.x, p.steps
+
+    alike(f, (V,), (NONE,))
+
+
+def test_consumers_of_iterables():
+    def f(a):
+        squares = sum(x * x for x in a), max(x - 0.5 for x in a), min(a), max(a), sum(a)
+        return squares, any(x > 0.9 for x in a), all(x > 0.0 for x in a), list(a)
+
+    alike(f, (V,), (V[:1],), (NONE,), captured=False)
+
+
+def test_an_index_into_a_list_display():
+    def f(a):
+        found = [0, 0, 0]
+        for x in a:
+            found[x] = found[x] + 1
+        return found
+
+    alike(f, (INTS % 3,), (INTS % 5,))
