@@ -44,8 +44,8 @@ class Writer:
         return self.rng.choice(options)
 
     def integer(self) -> str:
-        return self.pick("i", "m", "len(p)", "len(q)", "n", "3", "1", "0", "int(b[m % 6])", "d['k']",
-                         "o.n", "len(r)", "(m + i) % 4", "i * 2 - m")
+        return self.pick("i", "m", "len(p)", "len(q)", "n", "3", "1", "0",
+                         "int(b[m % 6])", "d['k']", "o.n", "len(r)", "(m + i) % 4", "i * 2 - m")
 
     def number(self) -> str:
         return self.pick("a[i % 6]", "a[m % 6] * 0.5", "a[-1] + a[i % 6]", "a[0]")
@@ -97,10 +97,12 @@ class Writer:
             self.lines.append(f"{indent}for y in {self.pick('q', 'a', 'a[::-1]')}:")
             self.lines.append(f"{inner}i = int(y * 4)")
         elif kind < 0.8:
-            self.lines.append(f"{indent}for i, y in {self.pick('r', 'enumerate(q)', 'enumerate(a)')}:")
+            pairs = self.pick("r", "enumerate(q)", "enumerate(a)")
+            self.lines.append(f"{indent}for i, y in {pairs}:")
         else:
             self.lines.append(f"{indent}t{k} = 0")
-            self.lines.append(f"{indent}while t{k} < 6{self.pick('', ' and p', ' and len(q) < 5')}:")
+            more = self.pick("", " and p", " and len(q) < 5")
+            self.lines.append(f"{indent}while t{k} < 6{more}:")
             self.lines.append(f"{inner}t{k} += 1")
         self.block(depth + 1, inner)
         if self.rng.random() < 0.15:

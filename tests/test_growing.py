@@ -1,5 +1,6 @@
 """Lists, dictionaries and objects in captured loops."""
 
+# ruff: noqa: PERF401, PERF402
 from __future__ import annotations
 
 import numpy as np

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.errors import Refused
 from npcompile.graph.ir import Node
-from npcompile.ops import indexing
+from npcompile.ops import indexing, slices
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import growing, iteration
 from npcompile.tracing.sources import Item
@@ -117,7 +117,7 @@ def _in_list(t: Tracer, box: Box, key: Value) -> Value:
     if not isinstance(key, Slice):
         return growing.getitem(t, held, key)
     operand = t.operand(key)
-    start, count, step = indexing.bounds(t, operand, growing.size(t, held))
+    start, count, step = slices.bounds(t, operand, growing.size(t, held))
     if step != 1:
         raise t.refuse("list", "a slice with steps, of a length that only the run knows")
     return growing.copied(t, held, start, count)

@@ -20,7 +20,7 @@ import numpy as np
 from npcompile.core.sizes import Size, largest
 from npcompile.graph.ir import Node, Window
 from npcompile.graph.types import BOOL, INT, Scalar, contiguous
-from npcompile.ops import arguments, indexing
+from npcompile.ops import arguments, slices
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.escapes import as_number
@@ -193,7 +193,7 @@ def position(t: Tracer, g: Growing, index: Value) -> Size:
     at = arguments.integer(t, operand, "index")
     if t.facts.prove("<", at, -n) or t.facts.prove("<", at, n) is False:
         raise Dead
-    return indexing.position(t, operand, n)
+    return slices.position(t, operand, n)
 
 
 def getitem(t: Tracer, g: Growing, index: Value) -> Value:
