@@ -74,16 +74,19 @@ def check(build: Callable[[TestContext], Any], wanted: Any, label: object) -> bo
     assert not isinstance(wanted, type), (label, "Python raises", wanted, found)
     for one in found:
         power = isinstance(label, tuple) and label[0] == "**"
-        same = close if power and np.asarray(wanted).dtype.kind == "f" else same_bits
+        same = close if power and np.asarray(wanted).dtype.kind in "fc" else same_bits
         assert same(one, wanted), (label, found, wanted)
     return True
 
 
 def close(x: Any, y: Any) -> bool:
-    """Equal types and NaNs, and floats that differ in the last place at most."""
+    """Equal types and NaNs, and floats that differ in the last place at most; complex powers in
+    some units of it, in either part."""
     if type(x) is not type(y) or np.asarray(x).dtype != np.asarray(y).dtype:
         return False
     a, b = np.broadcast_arrays(x, y)
+    if b.dtype.kind == "c":
+        return bool(np.allclose(a, b, rtol=1e-13 if b.dtype == complex else 1e-5, equal_nan=True))
     with np.errstate(all="ignore"):
         near = np.abs(a - b) <= np.spacing(np.abs(b).astype(b.dtype))
     return bool(np.all(near | (a == b) | (np.isnan(a) & np.isnan(b))))

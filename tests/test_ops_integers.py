@@ -34,3 +34,16 @@ def test_as_numpy(function: Any, dtype: str) -> None:
             warned += bool(want.warned)
     assert warned
     assert compiled.cache_info().compiled == 1
+
+
+def test_products_of_loop_indices_are_checked() -> None:
+    def largest(n: int, m: int) -> int:
+        top = 0
+        for i in range(n, n + 2):
+            for j in range(m, m + 2):
+                top = max(top, i * j * 5)
+        return top
+
+    compiled = npcompile.jit(largest)
+    for n, m in ((3, 4), (2**31 - 5, 2**31 - 5), (2**30, 2**31 - 9), (2**31 + 5, 2**31 + 5)):
+        assert compiled(n, m) == largest(n, m)

@@ -19,7 +19,7 @@ from npcompile.graph.expression import Expr, cast
 from npcompile.graph.ir import Const, Node, Window
 from npcompile.graph.layout import broadcast_shapes
 from npcompile.graph.types import PY_FLOAT, PYTHON, SUPPORTED, Array, Scalar, c_strides
-from npcompile.ops.arguments import as_array, program_kind, view
+from npcompile.ops.arguments import as_array, is_weak, program_kind, view
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS, Kind, Op, define
 
@@ -84,7 +84,8 @@ def ufunc(name: str, signatures: str, program: Program | None, *, aliases: tuple
 
 
 def _outer(ctx: Context, a: Operand, b: Operand, *, name: str, **kwargs: Operand) -> Operand:
-    """Axes of length 1 behind those of ``a``, one for each of ``b``'s."""
+    """Axes of length 1 behind those of ``a``, one for each of ``b``'s.  No number is weak here."""
+    a, b = (as_array(ctx, x) if is_weak(x) else x for x in (a, b))
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
         pad = b.ndim
         a = view(a, (*a.shape, *(1,) * pad), (*a.strides, *(0,) * pad))

@@ -470,7 +470,7 @@ def _magnitude(ctx: Context, x: Node) -> Node:
 def _complex_power(ctx: Context, x: Node, y: Node) -> Node:
     """CPython's products for small whole exponents that are known."""
     exponent = _known(y)
-    whole = exponent is not None and exponent.imag == 0 and exponent.real == int(exponent.real)
+    whole = exponent is not None and exponent.imag == 0 and exponent.real.is_integer()
     if not whole or abs(exponent.real) > 100:
         raise ctx.refuse("**", "of complex numbers by an exponent that is not whole and known")
     b, n = ctx.builder, int(exponent.real)
@@ -604,15 +604,10 @@ def both_sizes(a: Operand, b: Operand) -> tuple[Size, Size] | None:
     return (found[0], found[1]) if any(isinstance(s, Poly) for s in found) else None
 
 
-def _degree(size: Size) -> int:
-    return max((len(atoms) for atoms, _ in size.terms), default=0) if isinstance(
-        size, Poly) else 0
-
-
 def _small(size: Size) -> bool:
-    """Sizes stay far below 64 bits only if they are no long products."""
-    return _degree(size) <= 2 and (isinstance(size, int) or all(
-        abs(c) < 2**31 for _, c in size.terms))
+    """Whether a size stays within 64 bits while each of its symbols stays within 32."""
+    terms = size.terms if isinstance(size, Poly) else (((), size),)
+    return sum(abs(c) << 31 * len(atoms) for atoms, c in terms) < 2**63
 
 
 def _fold_sizes(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand | None:
