@@ -10,6 +10,7 @@ from npcompile.graph.expression import Expr, cast, maximum, minimum, where
 from npcompile.graph.ir import Node
 from npcompile.graph.types import Array, Scalar
 from npcompile.ops import complexes as cx
+from npcompile.ops import finding
 from npcompile.ops.arguments import static
 from npcompile.ops.arithmetic import by_kind
 from npcompile.ops.complexes import is_complex
@@ -216,7 +217,9 @@ def _common(ctx: Context, x: Input, y: Input) -> np.dtype:
 def where_(ctx: Context, condition: Operand, x: Operand = None, y: Operand = None) -> Operand:
     """Elements of x where the condition holds, of y elsewhere."""
     if x is None or y is None:
-        raise ctx.refuse("where", "of one argument gives arrays of unknown size")
+        if x is not y:
+            raise ctx.refuse("where", "of two arguments: Python raises")
+        return finding.nonzero(ctx, condition)
     left, right = lift(ctx, x, "where"), lift(ctx, y, "where")
     dtype = _common(ctx, left, right)
     nodes = (_truth_of(ctx, condition), to_loop(ctx, left, dtype, "where"),

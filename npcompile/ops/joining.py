@@ -10,7 +10,7 @@ import numpy as np
 from npcompile.core.sizes import Size, is_known, mod
 from npcompile.graph import layout
 from npcompile.graph.types import SUPPORTED
-from npcompile.ops import arguments, views
+from npcompile.ops import arguments, gathers, views
 from npcompile.ops.arguments import as_array, axis_in, dtype_of, program, static, view
 from npcompile.ops.creation import filled, like_strides
 from npcompile.ops.indexing import setitem
@@ -172,6 +172,8 @@ def repeat(ctx: Context, a: Operand, repeats: Operand, axis: Operand = None) -> 
     if axis is None:
         ref, axis = views.ravel(ctx, ref), 0
     place = axis_in(ctx, axis, ref.ndim, "repeat")
+    if isinstance(repeats, (list, tuple)) or (isinstance(repeats, ArrayRef) and repeats.ndim):
+        return gathers.repeated(ctx, ref, as_array(ctx, repeats), place)
     times = arguments.length(ctx, repeats, "repeat")
     shape = list(ref.shape)
     shape[place] = shape[place] * times

@@ -112,4 +112,4 @@ def _write_each(ctx: Context, ref: ArrayRef, mask: ArrayRef, value: ArrayRef) ->
     at = b.pack(places.total(ctx, steps), holds, count_of(ctx, holds))
     left = Axes(0, list(ref.shape[mask.ndim :]), list(ref.strides[mask.ndim :]))
     picks = places.laid(ref, at, left, 0, ((1,),), distinct=True)
-    places.scattered(ctx, ref, picks, picked_out(ctx, ref, picks.window.shape, value))
+    places.assign(ctx, ref, picks, value)

@@ -65,17 +65,16 @@ def gathered(ctx: Context, ref: ArrayRef, picks: Picks, strides: Shape) -> Array
 
 def write(ctx: Context, ref: ArrayRef, items: Sequence[Operand], value: Operand) -> None:
     """``ref[items] = value``: of several values for one element the last one stays."""
-    picks = of_key(ctx, ref, items)
+    assign(ctx, ref, of_key(ctx, ref, items), value)
+
+
+def assign(ctx: Context, ref: ArrayRef, picks: Picks, value: Operand, combine: str = "") -> None:
+    """Writes a value to what is picked, or what a primitive makes of the old one and it."""
     node = picked_out(ctx, ref, picks.window.shape, value)
-    scattered(ctx, ref, picks, node)
-
-
-def scattered(ctx: Context, ref: ArrayRef, picks: Picks, value: Node, combine: str = "") -> None:
-    """Writes a value, of ``ref``'s dtype, to what is picked."""
     if not picks.distinct:
-        _require_c_order(ctx, picks, value)
+        _require_c_order(ctx, picks, node)
     target = ArrayRef(ref.cell, picks.window, ref.dtype, ref.writeable)
-    ctx.scatter(target, value, aligned(ctx, picks), combine, picks.distinct)
+    ctx.scatter(target, node, aligned(ctx, picks), combine, picks.distinct)
 
 
 # ------------------------------------------------------------------ keys
