@@ -7,6 +7,13 @@
 ...     return np.sqrt(x * x + y * y)
 >>> norm(np.array([3.0, 5.0]), np.array([4.0, 12.0]))
 array([ 5., 13.])
+
+Every public name of NumPy is here too, so that ``import npcompile as np`` is all that a file needs
+to write ``@np.jit``; ``from npcompile import *`` gives NumPy's names only.
+
+>>> import npcompile
+>>> npcompile.sqrt is np.sqrt
+True
 """
 
 from __future__ import annotations
@@ -15,23 +22,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from npcompile.api.determinism import deterministic, use_deterministic_algorithms
-    from npcompile.api.jit import Jit, jit
-    from npcompile.core.errors import CheckError, CompileError, DeterminismError
-    from npcompile.core.logs import set_logs
+    from numpy import *  # noqa: F403
 
-__version__ = "0.1.0"
-
-__all__ = [
-    "CheckError",
-    "CompileError",
-    "DeterminismError",
-    "Jit",
-    "deterministic",
-    "jit",
-    "set_logs",
-    "use_deterministic_algorithms",
-]
+    from npcompile.api.determinism import deterministic as deterministic
+    from npcompile.api.determinism import (
+        use_deterministic_algorithms as use_deterministic_algorithms,
+    )
+    from npcompile.api.jit import Jit as Jit
+    from npcompile.api.jit import jit as jit
+    from npcompile.core.errors import CheckError as CheckError
+    from npcompile.core.errors import CompileError as CompileError
+    from npcompile.core.errors import DeterminismError as DeterminismError
+    from npcompile.core.logs import set_logs as set_logs
+else:
+    __version__ = "0.1.0"
 
 #: where the public names live; each is imported when it is first used
 _HOMES = {
@@ -48,12 +52,25 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'npcompile' has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"npcompile.{home}"), name)
+    if home is not None:
+        found = getattr(importlib.import_module(f"npcompile.{home}"), name)
+    else:
+        found = _of_numpy(name)
     globals()[name] = found
     return found
 
 
+def _of_numpy(name: str) -> Any:
+    import numpy
+
+    if name == "__all__":
+        return [n for n in numpy.__all__ if n != "__version__"]
+    if name in numpy.__all__ or (not name.startswith("_") and name in dir(numpy)):
+        return getattr(numpy, name)
+    raise AttributeError(f"module 'npcompile' has no attribute {name!r}")
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    import numpy
+
+    return sorted({*globals(), *_HOMES, *numpy.__all__})

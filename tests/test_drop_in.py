@@ -1,0 +1,63 @@
+"""``import npcompile as np`` gives every name of NumPy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy
+import pytest
+
+import npcompile as np
+import npcompile.fft
+import npcompile.linalg
+
+
+@pytest.mark.parametrize("name", sorted({*numpy.__all__} - {"fft", "linalg", "__version__"}))
+def test_names_are_numpys(name: str) -> None:
+    assert getattr(np, name) is getattr(numpy, name)
+
+
+@pytest.mark.parametrize("room", ["fft", "linalg"])
+def test_names_of_rooms(room: str) -> None:
+    ours, theirs = getattr(npcompile, room), getattr(numpy, room)
+    for name in theirs.__all__:
+        assert getattr(ours, name) is getattr(theirs, name)
+
+
+def test_unknown_names() -> None:
+    for module in (npcompile, npcompile.linalg):
+        with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+            _ = module.nonsense
+    with pytest.raises(AttributeError, match="npcompile"):
+        _ = npcompile._core
+
+
+def test_star_gives_numpys_names_only() -> None:
+    space: dict[str, Any] = {}
+    exec("from npcompile import *", space)
+    assert "sqrt" in space
+    assert "__version__" not in space
+    assert "jit" not in space
+    assert {"jit", "sqrt", "set_logs"} <= set(dir(npcompile))
+
+
+def test_functions_are_captured() -> None:
+    @np.jit(fullgraph=True)
+    def function(x: Any) -> Any:
+        y = np.linalg.norm(x) + np.sqrt(np.abs(x)).sum()
+        return np.where(x > 0, x, y) * np.pi
+
+    x = numpy.linspace(-1, 1, 9)
+    y = numpy.linalg.norm(x) + numpy.sqrt(numpy.abs(x)).sum()
+    assert numpy.allclose(function(x), numpy.where(x > 0, x, y) * numpy.pi)
+
+
+def test_nothing_heavy_is_imported() -> None:
+    code = (
+        "import sys, npcompile as np; np.sqrt(2.0); np.jit(lambda x: x)\n"
+        "print([m for m in ('sympy', 'scipy', 'torch', 'triton', 'cupy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
