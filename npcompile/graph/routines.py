@@ -1,6 +1,7 @@
 """The routines of ``extern`` nodes: whole computations on arrays that a backend takes from a
 library or writes itself.  Each has its meaning in NumPy.
 
+Those of matrices work on batches, whose axes come first and are the same for all operands.
 ``product`` sums products over one index: ``spec`` is NumPy's notation of einsum for two operands
 of one dtype, ``"ij,jk->ik"``.  Each index of the result is one of an operand's; at most one index
 is summed over, and it is one of both.  The order of a sum of floats is the backend's.
@@ -20,13 +21,17 @@ class Routine:
     """``meaning`` takes the spec, then NumPy arrays; it gives an array, or a tuple of them.
 
     ``flags`` says whether floating-point exceptions are the caller's to see, as NumPy reports
-    them for some functions and not for others.
+    them for some functions and not for others.  ``core`` are the axes of each operand and result
+    after those of batches, which all have in common: ``"nn,nm->nm"``; a capital is the smaller of
+    two.  A routine that ``fails`` gives one more result: a bool, whether it went well everywhere.
     """
 
     name: str
     meaning: Callable[..., Any]
     doc: str
     flags: bool = False
+    core: str = ""
+    fails: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,67 @@ def product(spec: str, a: Any, b: Any) -> Any:
     return found.reshape(*batch, *rows, *columns).transpose([order.index(c) for c in s.out])
 
 
+# ------------------------------------------------------------------ matrices
+
+
+def _attempt(function: Callable[..., Any], results: int) -> Callable[..., Any]:
+    """A function of :mod:`numpy.linalg`, and whether it went well; if not, its results are NaN."""
+
+    def meaning(spec: str, *operands: Any) -> tuple[Any, ...]:
+        try:
+            found = function(*operands, *[spec] * bool(spec))
+        except np.linalg.LinAlgError:
+            return (*[np.nan] * results, False)
+        return (*(found if isinstance(found, tuple) else (found,)), True)
+
+    return meaning
+
+
+def _solve_vector(a: Any, b: Any) -> Any:
+    return np.linalg.solve(a, b[..., None])[..., 0]
+
+
+def _eigenvalues(a: Any, spec: Any) -> Any:
+    return np.linalg.eigvalsh(a, spec)
+
+
+def _cholesky(a: Any, spec: str) -> Any:
+    return np.linalg.cholesky(a, upper=spec == "U")
+
+
+def _svd(a: Any, full: bool = False) -> tuple[Any, ...]:
+    return tuple(np.linalg.svd(a, full_matrices=full))
+
+
+def _qr(mode: Any) -> Callable[..., Any]:
+    return lambda spec, a: np.linalg.qr(a, mode)
+
+
 _ROWS = (
     Routine("product", product, "Sums of products over one index of two arrays.", flags=True),
+    Routine("solve", _attempt(np.linalg.solve, 1), "Linear equations.", core="nn,nm->nm",
+            fails=True),
+    Routine("solve_vector", _attempt(_solve_vector, 1), "Linear equations.", core="nn,n->n",
+            fails=True),
+    Routine("inv", _attempt(np.linalg.inv, 1), "The inverse.", core="nn->nn", fails=True),
+    Routine("cholesky", _attempt(_cholesky, 1), "A factor; spec: the half of it that is not 0.",
+            core="nn->nn", fails=True),
+    Routine("det", lambda _, a: np.linalg.det(a), "The determinant.", flags=True, core="nn->"),
+    Routine("slogdet", lambda _, a: tuple(np.linalg.slogdet(a)),
+            "Sign and logarithm of the determinant.", flags=True, core="nn->,"),
+    Routine("eigh", _attempt(np.linalg.eigh, 2), "Eigenvalues and vectors; spec: the half used.",
+            core="nn->n,nn", fails=True),
+    Routine("eigvalsh", _attempt(_eigenvalues, 1), "Eigenvalues; spec: the half used.",
+            core="nn->n", fails=True),
+    Routine("svd", _attempt(_svd, 3), "Singular values and vectors.", core="mn->mK,K,Kn",
+            fails=True),
+    Routine("svd_full", _attempt(lambda a: _svd(a, True), 3), "Singular values, all vectors.",
+            core="mn->mm,K,nn", fails=True),
+    Routine("svdvals", _attempt(np.linalg.svdvals, 1), "Singular values.", core="mn->K",
+            fails=True),
+    Routine("qr", _qr("reduced"), "Orthogonal and triangular factor.", core="mn->mK,Kn"),
+    Routine("qr_complete", _qr("complete"), "Orthogonal and triangular factor, all of them.",
+            core="mn->mm,mn"),
+    Routine("qr_r", _qr("r"), "The triangular factor.", core="mn->Kn"),
 )
 ROUTINES: dict[str, Routine] = {routine.name: routine for routine in _ROWS}

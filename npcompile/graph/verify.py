@@ -116,6 +116,16 @@ def _extern(node: Node) -> None:
         _require(a.dtype == b.dtype == node.dtype, node, "operands and result of one dtype")
         ranks = (len(a.shape), len(b.shape), len(node.shape))
         _require(ranks == (len(spec.left), len(spec.right), len(spec.out)), node, "ranks")
+        return
+    routine = ROUTINES[attrs.routine]
+    operands, results = (words.split(",") for words in routine.core.split("->"))
+    types = list(node.type.items) if isinstance(node.type, Tuple) else [node.type]
+    _require(not routine.fails or types.pop() == Scalar(BOOL, "np"), node, "ends with a bool")
+    arrays = [*(a.type for a in node.args), *types]
+    _require(all(isinstance(kind, (Array, Scalar)) for kind in arrays), node, "makes arrays")
+    batches = {len(kind.shape) - len(word) for kind, word in
+               zip(arrays, (*operands, *results), strict=True) if isinstance(kind, (Array, Scalar))}
+    _require(len(batches) == 1 and min(batches) >= 0, node, "batches of one rank")
 
 
 def _sizes(node: Node) -> tuple[Size, ...]:

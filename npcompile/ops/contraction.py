@@ -59,7 +59,7 @@ def matmul(ctx: Context, a: ArrayRef, b: ArrayRef) -> Operand:
     left, right = (_with_batch(ctx, _cast(ctx, x, dtype), batch) for x in (a, b))
     spec = f"{loops if a.ndim > 1 else ''}{rows}k,{loops if b.ndim > 1 else ''}k{columns}"
     core = (*a.shape[-2:-1], *(b.shape[-1:] if b.ndim > 1 else ()))
-    kind = _batched(ctx, dtype, batch, core, [_with_batch(ctx, x, batch) for x in (a, b)])
+    kind = batched(ctx, dtype, batch, core, [_with_batch(ctx, x, batch) for x in (a, b)])
     return contract(ctx, "matmul", f"{spec}->{loops}{rows}{columns}", left, right, kind)
 
 
@@ -77,11 +77,11 @@ def _cast(ctx: Context, ref: ArrayRef, dtype: np.dtype[Any]) -> ArrayRef:
     if dtype.char not in SUPPORTED:
         raise ctx.refuse("matmul", f"dtype {dtype}")
     batch, core = ref.shape[:-2], ref.shape[-2:]
-    kind = _batched(ctx, dtype, batch, core, [ref])
+    kind = batched(ctx, dtype, batch, core, [ref])
     return ctx.new(ctx.builder.emit("cast", (ctx.read(ref),), None, kind))
 
 
-def _batched(ctx: Context, dtype: np.dtype[Any], batch: tuple[Size, ...], core: tuple[Size, ...],
+def batched(ctx: Context, dtype: np.dtype[Any], batch: tuple[Size, ...], core: tuple[Size, ...],
              operands: Sequence[ArrayRef]) -> Array:
     """The type of a generalised ufunc's result: its loops laid out as the operands are (order K),
     around C order."""

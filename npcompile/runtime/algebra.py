@@ -8,26 +8,35 @@ from functools import cache
 
 import numpy as np
 
-from npcompile.backends.cpu import blas, products
+from npcompile.backends.cpu import blas, factors, products
 from npcompile.backends.cpu.compile import Loaded, Target, load, target
+from npcompile.core.errors import refuse
 from npcompile.runtime import memory
 from npcompile.runtime.cache import compiled
 
 _lock = threading.Lock()
 
 
-def addresses(dtypes: Iterable[str]) -> dict[str, int]:
-    """The routines for some dtypes, by the names that generated code has for them."""
+def addresses(modules: Iterable[str]) -> dict[str, int]:
+    """The routines of some modules (``product.float64``, ``solve.complex128``), by the names that
+    generated code has for them."""
     found: dict[str, int] = {}
-    for name in dtypes:
+    for module in modules:
         memory.ensure()
         with _lock:
-            found |= _routines(name, target()).addresses
+            found |= _routines(module, target()).addresses
     return found
 
 
 @cache
-def _routines(name: str, machine: Target) -> Loaded:
+def _routines(module: str, machine: Target) -> Loaded:
     library = blas.library()
-    code = compiled(products.text(np.dtype(name), machine, library))
-    return load(code, blas.Addresses(library))
+    routine, _, name = module.partition(".")
+    dtype = np.dtype(name)
+    if routine == "product":
+        text = products.text(dtype, machine, library)
+    elif library is None:
+        raise refuse(routine, "needs LAPACK, which neither NumPy nor SciPy show here")
+    else:
+        text = factors.text(routine, dtype, machine, library)
+    return load(compiled(text), blas.Addresses(library))

@@ -70,9 +70,14 @@ def candidate(graph: Graph, category: str) -> tuple[str, int]:
     """Name and line of the first operation of a traced graph that can raise a category."""
     for node in walk(graph.region):
         if node.line and category[0] in raises(node):
-            name = node.attrs.name if isinstance(node.attrs, Extern) else node.op
+            name = _called(node)
             return f"scalar {name}" if _by_scalars(node) else name, node.line
     return "compiled code", 0
+
+
+def _called(node: Node) -> str:
+    """What NumPy's warnings call an operation."""
+    return node.attrs.name.rpartition(".")[2] if isinstance(node.attrs, Extern) else node.op
 
 
 def _by_scalars(node: Node) -> bool:

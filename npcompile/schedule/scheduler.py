@@ -21,21 +21,18 @@ from npcompile.graph import layout
 from npcompile.graph.builder import learn
 from npcompile.graph.ir import Const as ConstAttrs
 from npcompile.graph.ir import (
-    Extern,
     Get,
     Graph,
-    HostCall,
     Node,
     Param,
     Region,
-    Site,
     SizeOf,
     Table,
     Window,
     result_nodes,
 )
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import OBJECT, Array, Nothing, Opaque, Scalar, Tuple
+from npcompile.graph.types import OBJECT, Array, Opaque, Scalar
 from npcompile.program.ir import Apply, AxisIndex, Const, SizeValue
 from npcompile.schedule.demand import COSTS, END, HEAVY, LIMIT, Demand, is_number
 from npcompile.schedule.exits import check
@@ -44,8 +41,8 @@ from npcompile.schedule.nest import AxisMap, Nest, Put
 from npcompile.schedule.places import pack, scatter
 from npcompile.schedule.reductions import reduce
 from npcompile.schedule.regions import choose, repeat
-from npcompile.schedule.sites import call_site
-from npcompile.schedule.steps import Binding, Host, Leave, Operand, Routine, Step
+from npcompile.schedule.sites import call, call_routine
+from npcompile.schedule.steps import Binding, Leave, Step
 from npcompile.schedule.writes import write
 
 Key = tuple[Node, AxisMap]
@@ -239,38 +236,10 @@ class Scheduler:
         self.steps.append(Binding(self.binds[node], self.number(node)))
 
     def _extern(self, node: Node) -> None:
-        inputs, outputs = self._operands_of_call(node)
-        self.steps.append(Routine(cast(Extern, node.attrs), inputs, outputs, node.line))
+        call_routine(self, node)
 
     def _host_call(self, node: Node) -> None:
-        if isinstance(node.attrs, Site):
-            call_site(self, node, node.attrs)
-            return
-        inputs, outputs = self._operands_of_call(node)
-        self.steps.append(Host(cast(HostCall, node.attrs), inputs, outputs, node.line))
-
-    def _operands_of_call(
-        self, node: Node
-    ) -> tuple[tuple[Operand, ...], tuple[Memory, ...]]:
-        """Where a call finds its operands, and fresh memory for its results."""
-        inputs = tuple([(self.materialise(arg), arg.dtype, "np") for arg in node.args])
-        types = node.type.items if isinstance(node.type, Tuple) else (node.type,)
-        outputs = []
-        for type_ in types:
-            if isinstance(type_, Nothing):
-                continue
-            if not isinstance(type_, (Array, Scalar)):
-                raise refuse(node.op, "returns something that is no array", node.line)
-            strides = type_.strides if isinstance(type_, Array) else ()
-            kind: Literal["temp", "scalar"] = "temp" if isinstance(type_, Array) else "scalar"
-            outputs.append(self.memory("h", kind, type_.dtype, type_.shape, strides))
-        if isinstance(node.type, Tuple):
-            for user in self.demand.consumers[node]:
-                assert isinstance(user.attrs, Get)
-                self.place[user] = outputs[user.attrs.index].whole(self.facts)
-        elif outputs:
-            self.place[node] = outputs[0].whole(self.facts)
-        return inputs, tuple(outputs)
+        call(self, node)
 
     def _choose(self, node: Node) -> None:
         choose(self, node)

@@ -1,18 +1,58 @@
-"""Calls of any Python function: operands that it may keep, results that are taken as they are."""
+"""Calls: of routines and of NumPy's functions, whose results have known types, and of any Python
+function, which may keep its operands and whose results are taken as they are."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
-from npcompile.graph.ir import Get, Node, Site
-from npcompile.graph.types import OBJECT, Array, Opaque, Scalar, Tuple, Type
+from npcompile.core.errors import refuse
+from npcompile.graph.ir import Extern, Get, HostCall, Node, Site
+from npcompile.graph.types import OBJECT, Array, Nothing, Opaque, Scalar, Tuple, Type
 from npcompile.schedule.memory import Memory, Place
-from npcompile.schedule.steps import Host
+from npcompile.schedule.steps import Host, Operand, Routine
 
 if TYPE_CHECKING:
     from npcompile.schedule.scheduler import Scheduler
+
+
+def call_routine(s: Scheduler, node: Node) -> None:
+    """Schedules a call of a routine."""
+    inputs, outputs = _operands(s, node)
+    s.steps.append(Routine(cast(Extern, node.attrs), inputs, outputs, node.line))
+
+
+def call(s: Scheduler, node: Node) -> None:
+    """Schedules a call of a Python function."""
+    if isinstance(node.attrs, Site):
+        call_site(s, node, node.attrs)
+        return
+    inputs, outputs = _operands(s, node)
+    s.steps.append(Host(cast(HostCall, node.attrs), inputs, outputs, node.line))
+
+
+def _operands(s: Scheduler, node: Node) -> tuple[tuple[Operand, ...], tuple[Memory, ...]]:
+    """Where a call finds its operands, and fresh memory for its results."""
+    inputs = tuple([(s.materialise(arg), arg.dtype, "np") for arg in node.args])
+    several = isinstance(node.type, Tuple)
+    types = node.type.items if isinstance(node.type, Tuple) else (node.type,)
+    outputs = []
+    for type_ in types:
+        if isinstance(type_, Nothing):
+            continue
+        if not isinstance(type_, (Array, Scalar)):
+            raise refuse(node.op, "returns something that is no array", node.line)
+        strides = type_.strides if isinstance(type_, Array) else ()
+        kind: Literal["temp", "scalar"] = "temp" if isinstance(type_, Array) else "scalar"
+        outputs.append(s.memory("h", kind, type_.dtype, type_.shape, strides))
+    if several:
+        for user in s.demand.consumers[node]:
+            assert isinstance(user.attrs, Get)
+            s.place[user] = outputs[user.attrs.index].whole(s.facts)
+    elif outputs:
+        s.place[node] = outputs[0].whole(s.facts)
+    return inputs, tuple(outputs)
 
 
 def call_site(s: Scheduler, node: Node, site: Site) -> None:

@@ -38,8 +38,8 @@ from npcompile.program.ir import (
 @dataclass(frozen=True, slots=True)
 class Emitted:
     """LLVM text with ``@body``; ``objects[N]`` says what ``@obj.N`` must be when it is loaded;
-    ``optimise`` names the functions that LLVM passes help, ``routines`` the dtypes for which those
-    of linear algebra are called."""
+    ``optimise`` names the functions that LLVM passes help, ``routines`` the modules of routines of
+    linear algebra that are called."""
 
     text: str
     objects: tuple[object, ...] = ()

@@ -16,94 +16,26 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from npcompile.backends.cpu import access
-from npcompile.backends.cpu.access import Lanes, Place
+from npcompile.backends.cpu.access import Lanes
 from npcompile.backends.cpu.blas import Blas
 from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.matrices import Matrices, Numbers
 from npcompile.backends.cpu.scalar import Parts, component
-from npcompile.backends.cpu.text import Function, Module, Value, i64, literal, vector_literal
+from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_literal
 
 BLAS = frozenset("fdFD")
 ROWS = 4
 
 
-@dataclass
-class Numbers:
-    """Arithmetic on elements of a dtype, in the form in which sums are kept: float16 as float32,
-    to be rounded once."""
-
-    f: Function
-    dtype: np.dtype
-    lanes: int = 1
-
-    @property
-    def elem(self) -> str:
-        """A part's type in registers."""
-        part = component(self.dtype)
-        if part.kind == "f":
-            return "double" if part.itemsize == 8 else "float"
-        return "i1" if part.kind == "b" else f"i{8 * part.itemsize}"
-
-    @property
-    def zero(self) -> Parts:
-        return (literal(self.elem, 0, self.lanes),) * (2 if self.dtype.kind == "c" else 1)
-
-    def load(self, pointer: Value, step: Value, lanes: Lanes) -> Parts:
-        found = access.load(self.f, Place(pointer, self.dtype, "", step), lanes)
-        if self.dtype.char != "e":
-            return found
-        half = self.f.bitcast(found[0], "half")
-        return (self.f.convert("fpext", half, "float"),)
-
-    def one(self, pointer: Value) -> Parts:
-        """The element at an address, in every lane."""
-        return tuple([self.f.splat(p, self.lanes) for p in self.load(pointer, i64(1), Lanes(1))])
-
-    def store(self, values: Parts, pointer: Value, lanes: Lanes) -> None:
-        if self.dtype.char == "e":
-            half = self.f.convert("fptrunc", values[0], "half")
-            values = (self.f.bitcast(half, "i16"),)
-        access.store(self.f, Place(pointer, self.dtype, "", i64(1)), values, lanes)
-
-    def add(self, a: Parts, b: Parts) -> Parts:
-        op = {"b": "or", "i": "add", "u": "add"}.get(self.dtype.kind, "fadd")
-        return tuple([self.f.binary(op, p, q) for p, q in zip(a, b, strict=True)])
-
-    def madd(self, a: Parts, b: Parts, total: Parts) -> Parts:
-        """``total + a * b``."""
-        f = self.f
-        if self.dtype.kind == "c":
-            (x, y), (u, v), (re, im) = a, b, total
-            real = f.binary("fsub", f.binary("fmul", x, u), f.binary("fmul", y, v))
-            imag = f.binary("fadd", f.binary("fmul", x, v), f.binary("fmul", y, u))
-            return f.binary("fadd", re, real), f.binary("fadd", im, imag)
-        op = {"b": "and", "f": "fmul"}.get(self.dtype.kind, "mul")
-        return self.add(total, (f.binary(op, a[0], b[0]),))
-
-    def joined(self, values: Parts) -> Parts:
-        """The sum of all lanes, by halves."""
-        lanes = values[0].lanes
-        while lanes > 1:
-            lanes //= 2
-            low, high = (
-                tuple([self.f.shuffle(p, p, range(start, start + lanes)) for p in values])
-                for start in (0, lanes)
-            )
-            values = self.add(low, high)
-        return values
-
-
-class Products:
+class Products(Matrices):
     """Writes the module of one dtype."""
 
     def __init__(self, dtype: np.dtype, target: Target, blas: Blas | None) -> None:
-        self.dtype, self.target = dtype, target
+        super().__init__(dtype, target)
         self.blas = blas if blas is not None and dtype.char in BLAS else None
-        self.module = Module()
         part = component(dtype)
         self.lanes = target.width // max(part.itemsize, 4)
         self.vectors = 1 if dtype.kind == "c" else 3
@@ -116,25 +48,9 @@ class Products:
         for vectors in range(1, self.vectors + 1):
             self._panel(vectors)
         self._small()
-        self._pack()
+        self.pack()
         self._gemm()
         return self.module.text()
-
-    def _function(self, name: str, params: str, internal: bool = True) -> tuple[
-            Function, dict[str, Value]]:
-        """Parameters that begin with a capital letter are pointers."""
-        names = params.split()
-        typed = [("ptr" if name[0].isupper() else "i64", name) for name in names]
-        f = Function(self.module, name, "void", typed, internal)
-        return f, dict(zip(names, f.params, strict=True))
-
-    def at(self, f: Function, base: Value, *terms: tuple[Value, Value]) -> Value:
-        """``base + sum(index * stride)`` elements."""
-        place = base
-        for index, stride in terms:
-            step = index if stride.text == "1" else f.binary("mul", index, stride)
-            place = f.offset(place, access.element_type(self.dtype), step)
-        return place
 
     def tail(self, f: Function, count: Value) -> Lanes:
         """The first ``count`` lanes."""
@@ -144,25 +60,20 @@ class Products:
     # ------------------------------------------------------------------ vectors
 
     def _dot(self) -> None:
-        f, p = self._function(f"npc.dot.{self.dtype.name}", "n X dx Y dy Out", internal=False)
+        f, p = self.function(f"npc.dot.{self.dtype.name}", "n X dx Y dy Out", internal=False)
         one = Numbers(f, self.dtype)
         if self.blas is not None and self.blas.has_dot(self.dtype):
             fits = f.binary("and", *(f.icmp("slt", i64(0), p[d]) for d in ("dx", "dy")))
             fits = f.binary("and", fits, f.icmp("slt", i64(1), p["n"]))
             with f.when(fits):
                 self.blas.dot(f, self.dtype, p["n"], p["X"], p["dx"], p["Y"], p["dy"], p["Out"])
-                self._return(f)
+                self.leave(f)
         if self.dtype.kind in "biu":  # in any order
             unit = f.binary("and", *(f.icmp("eq", p[d], i64(1)) for d in ("dx", "dy")))
             with f.when(unit):
                 self._finish_dot(f, p, self._run(f, p["n"], [p["X"]], p["Y"])[0])
                 f.label(f.name_for("never"))
         self._finish_dot(f, p, self._dot_loop(f, p, one))
-
-    def _return(self, f: Function) -> None:
-        """Returns; what is written next is not reached."""
-        f.do("ret void")
-        f.label(f.name_for("never"))
 
     def _finish_dot(self, f: Function, p: dict[str, Value], total: Parts) -> None:
         Numbers(f, self.dtype).store(total, p["Out"], Lanes(1))
@@ -240,7 +151,7 @@ class Products:
 
     def _rows(self) -> None:
         """Rows that are runs, times a run: four at a time share its loads."""
-        f, p = self._function("rows", "m k A ra X C rc")
+        f, p = self.function("rows", "m k A ra X C rc")
         one = Numbers(f, self.dtype)
         whole = f.binary("and", p["m"], i64(-ROWS))
         for start, stop, count in ((i64(0), whole, ROWS), (whole, p["m"], 1)):
@@ -255,7 +166,7 @@ class Products:
 
     def _panel(self, vectors: int) -> None:
         """All rows by some columns: ``vectors`` vectors, the last of ``last`` lanes."""
-        f, p = self._function(f"panel{vectors}", "m k last A ra ca B rb C rc")
+        f, p = self.function(f"panel{vectors}", "m k last A ra ca B rb C rc")
         lanes = [Lanes(self.lanes)] * (vectors - 1) + [self.tail(f, p["last"])]
         whole = f.binary("and", p["m"], i64(-ROWS))
         for start, stop, rows in ((i64(0), whole, ROWS), (whole, p["m"], 1)):
@@ -290,7 +201,7 @@ class Products:
 
     def _small(self) -> None:
         """Columns of ``b`` side by side: panel after panel."""
-        f, p = self._function("small", "m n k A ra ca B rb C rc")
+        f, p = self.function("small", "m n k A ra ca B rb C rc")
         wide = self.vectors * self.lanes
         with f.loop(i64(0), p["n"], wide) as running:
             j = running.index
@@ -310,22 +221,10 @@ class Products:
             f.label(after)
         f.do("ret void")
 
-    def _pack(self) -> None:
-        """A copy whose columns lie side by side."""
-        f, p = self._function("pack", "m n A ra ca C")
-        numbers = Numbers(f, self.dtype)
-        with f.loop(i64(0), p["m"]) as outer:
-            row = self.at(f, p["A"], (outer.index, p["ra"]))
-            target = self.at(f, p["C"], (outer.index, p["n"]))
-            with f.loop(i64(0), p["n"]) as inner:
-                found = numbers.load(self.at(f, row, (inner.index, p["ca"])), i64(1), Lanes(1))
-                numbers.store(found, self.at(f, target, (inner.index, i64(1))), Lanes(1))
-        f.do("ret void")
-
     # ------------------------------------------------------------------ choosing
 
     def _gemm(self) -> None:
-        f, p = self._function(f"npc.gemm.{self.dtype.name}", "m n k A ra ca B rb cb C rc",
+        f, p = self.function(f"npc.gemm.{self.dtype.name}", "m n k A ra ca B rb cb C rc",
                               internal=False)
         some = f.icmp("slt", i64(0), p["k"])
         for m, matrix, vector, step in (
@@ -340,7 +239,7 @@ class Products:
             size = f.binary("mul", p["m"], p["n"])
             with f.when(f.binary("and", f.icmp("slt", i64(1), p["k"]), f.icmp("ne", size, i64(0)))):
                 self._library(f, p)
-                self._return(f)
+                self.leave(f)
         self._with_runs(f, p["k"], p["n"], p["B"], p["rb"], p["cb"], lambda b, rb: f.run_here(
             "small", p["m"], p["n"], p["k"], p["A"], p["ra"], p["ca"], b, rb, p["C"], p["rc"]))
         f.do("ret void")
@@ -352,7 +251,7 @@ class Products:
         dot = f"npc.dot.{self.dtype.name}"
         with f.when(f.icmp("eq", m, i64(1))):
             f.run_here(dot, k, a, ca, x, dx, c)
-            self._return(f)
+            self.leave(f)
         if self.blas is not None:
             with f.when(f.icmp("slt", i64(1), k)):
                 self._library_vector(f, m, k, a, ra, ca, x, dx, c, step)
@@ -360,19 +259,19 @@ class Products:
             with f.when(f.icmp("eq", ca, i64(1))):
                 self._with_runs(f, i64(1), k, x, i64(0), dx, lambda run, _: f.run_here(
                     "rows", m, k, a, ra, run, c, step))
-                self._return(f)
+                self.leave(f)
         runs = f.binary("and", f.icmp("eq", ra, i64(1)), f.icmp("eq", step, i64(1)))
         with f.when(runs):
             f.run_here("small", i64(1), m, k, x, i64(0), dx, a, ca, c, i64(0))
-            self._return(f)
+            self.leave(f)
         with f.loop(i64(0), m) as running:
             row, out = self.at(f, a, (running.index, ra)), self.at(f, c, (running.index, step))
             f.run_here("sum", k, row, ca, x, dx, out)
-        self._return(f)
+        self.leave(f)
 
     def _sum(self) -> None:
         """A dot product by a loop that adds one by one."""
-        f, p = self._function("sum", "n X dx Y dy Out")
+        f, p = self.function("sum", "n X dx Y dy Out")
         self._finish_dot(f, p, self._dot_loop(f, p, Numbers(f, self.dtype)))
 
     def _with_runs(self, f: Function, m: Value, n: Value, a: Value, ra: Value, ca: Value,
@@ -470,7 +369,7 @@ class Products:
             first, second = f.select(rows, k, m), f.select(rows, m, k)
             wide = f.select(rows, ra, ca)
             self.blas.gemv(f, self.dtype, letter, first, second, (a, wide), (x, dx), (c, step))
-            self._return(f)
+            self.leave(f)
 
 
 def _runs(f: Function, unit: Value, stride: Value, length: Value) -> Value:

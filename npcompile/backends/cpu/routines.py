@@ -1,7 +1,9 @@
-"""Statements that call the routines of :mod:`.products`: addresses, strides and loops around."""
+"""Statements that call the routines of :mod:`.products` and :mod:`.factors`: addresses, strides and
+loops around."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +13,7 @@ from npcompile.backends.cpu.scalar import memory
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.text import Function, Value, i64, literal
 from npcompile.core.sizes import Size
-from npcompile.graph.routines import ROUTINES, Spec, parse
+from npcompile.graph.routines import ROUTINES, Routine, Spec, parse
 from npcompile.program.ir import Buffer, Library, View
 
 
@@ -37,23 +39,27 @@ class Operand:
 
 
 class Routines:
-    """Emits :class:`Library` statements; ``used`` are the dtypes whose routines are needed."""
+    """Emits :class:`Library` statements; ``used`` are the modules of routines that are needed."""
 
     def __init__(self, slots: Slots) -> None:
         self.f, self.slots = slots.f, slots
         self.used: set[str] = set()
 
     def emit(self, call: Library) -> None:
-        f = self.f
-        self.used.add(call.inputs[0].dtype.name)
-        quiet = call.routine.quiet or not ROUTINES[call.routine.routine].flags
-        if not quiet:
+        f, routine = self.f, ROUTINES[call.routine.routine]
+        product = routine.name == "product"
+        name = "_".join([routine.name, *[call.routine.spec] * bool(call.routine.spec)])
+        self.used.add(f"{'product' if product else name}.{call.inputs[0].dtype.name}")
+        quiet = call.routine.quiet or not routine.flags
+        control = f.alloca("i32") if quiet else None
+        if control is not None:
+            f.run("llvm.x86.sse.stmxcsr", control)
+        if product:
             self.product(call)
-            return
-        control = f.alloca("i32")
-        f.run("llvm.x86.sse.stmxcsr", control)
-        self.product(call)
-        f.run("llvm.x86.sse.ldmxcsr", control)
+        else:
+            self.matrices(call, routine, name)
+        if control is not None:
+            f.run("llvm.x86.sse.ldmxcsr", control)
 
     # ------------------------------------------------------------------ operands
 
@@ -84,6 +90,51 @@ class Routines:
             parts = [f.icmp("ne", parts[0], literal("i8", 0))]
         self.slots.set_number(buffer, tuple(parts))
 
+    # ------------------------------------------------------------------ factorisations
+
+    def matrices(self, call: Library, routine: Routine, name: str) -> None:
+        """One call for each matrix of a batch."""
+        f, sizes = self.f, Sizes(self.slots)
+        words, results = (part.split(",") for part in routine.core.split("->"))
+        batch = "0123456789"[: len(call.inputs[0].window.shape) - len(words[0])]
+        operands = [self.operand(sizes, view, batch + "ij"[: len(word)])
+                    for view, word in zip(call.inputs, words, strict=True)]
+        outputs = call.outputs[: len(results)]
+        targets = [self.target(sizes, buffer, (batch + "ij")[: len(buffer.shape)])
+                   for buffer in outputs]
+        count: dict[str, Size] = {}
+        for view, word in zip(call.inputs, words, strict=True):
+            count.update(zip(batch + word, view.window.shape, strict=True))
+        extents = {letter: sizes(size) for letter, size in count.items()}
+        lengths = [extents[letter] for letter in dict.fromkeys("".join(words))]
+        well = f.alloca("i64")
+        f.store(i64(1), well)
+
+        def one(arrays: list[Operand]) -> None:
+            args = list(lengths)
+            for array, word in zip(arrays, words):
+                args += [array.pointer, *map(array.stride, "ij"[: len(word)])]
+            args += [array.pointer for array in arrays[len(words) :]]
+            done = f.call(f"npc.{name}.{operands[0].dtype.name}", ("i64", 1), *args)
+            f.store(f.binary("and", done, f.load(well, "i64")), well)
+
+        self._each(list(batch), extents, operands + targets, one)
+        for buffer, target in zip(outputs, targets, strict=True):
+            self.deliver(buffer, target.pointer)
+        if routine.fails:
+            self.slots.set_number(call.outputs[-1], (f.icmp("ne", f.load(well, "i64"), i64(0)),))
+
+    def _each(self, letters: list[str], count: dict[str, Value], operands: list[Operand],
+              one: Callable[[list[Operand]], None]) -> None:
+        """Inside loops over some indices."""
+        if not letters:
+            one(operands)
+            return
+        letter, *rest = letters
+        with self.f.loop(i64(0), count[letter]) as running:
+            inside = [operand.at(self.f, letter, running.index) for operand in operands]
+            self._each(rest, count, inside, one)
+
     # ------------------------------------------------------------------ products
 
     def product(self, call: Library) -> None:
@@ -102,22 +153,13 @@ class Routines:
         row = spec.rows[-1:]
         around = [letter for letter in spec.out if letter not in (row, column)]
         count = {letter: sizes(extent) for letter, extent in extents.items()}
-        self._loops(around, count, (a, b, c), row, column, spec.summed)
+        self._each(around, count, [a, b, c],
+                   lambda abc: self._one(count, abc, row, column, spec.summed))
         self.deliver(out, c.pointer)
 
-    def _loops(self, around: list[str], count: dict[str, Value],
-               operands: tuple[Operand, Operand, Operand], row: str, column: str,
-               summed: str) -> None:
-        if not around:
-            self._one(count, *operands, row, column, summed)
-            return
-        letter, *rest = around
-        with self.f.loop(i64(0), count[letter]) as running:
-            a, b, c = (x.at(self.f, letter, running.index) for x in operands)
-            self._loops(rest, count, (a, b, c), row, column, summed)
-
-    def _one(self, count: dict[str, Value], a: Operand, b: Operand, c: Operand, row: str,
-             column: str, summed: str) -> None:
+    def _one(self, count: dict[str, Value], operands: list[Operand], row: str, column: str,
+             summed: str) -> None:
+        a, b, c = operands
         m, n, k = (count.get(letter, i64(1)) for letter in (row, column, summed))
         name = a.dtype.name
         if not row and not column:
