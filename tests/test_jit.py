@@ -399,7 +399,15 @@ class TestExplain:
         told = jit(lambda x: x * 2 + 1).explain(X)
         assert told.captured
         assert len(told.kernels) == 1
+        assert "2 operations, 16 bytes a point" in told.kernels[0]
         assert "valid while" in str(told)
+
+    def test_counts_bytes_of_each_array_once(self) -> None:
+        def f(x: Any) -> Any:
+            return x[1:] * x[:-1] + x[0]
+
+        (kernel,) = jit(f).explain(X).kernels
+        assert "16 bytes a point" in kernel
 
     def test_lower(self) -> None:
         stages = jit(lambda x: x * 2 + 1).lower(X)

@@ -19,7 +19,9 @@ from npcompile.program.ir import (
     If,
     Kernel,
     Library,
+    Load,
     Program,
+    Store,
     While,
 )
 from npcompile.runtime.dispatch import Dispatcher, Version
@@ -207,5 +209,17 @@ class _Source:
         text = linecache.getline(self.file, lines[0]).strip() if lines else ""
         place = f" from line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}" if lines else ""
         shown = f": {text}" if text else ""
-        count = f"{operations} operation{'s' * (operations != 1)}"
+        count = f"{operations} operation{'s' * (operations != 1)}, {_moved(kernel)} bytes a point"
         return f"{what} {space}: {count}{place}{shown}"
+
+
+def _moved(kernel: Kernel) -> int:
+    """Bytes between memory and registers for each point of a kernel's space: each array that
+    varies over it counts once, read and written, neighbours being in the cache."""
+    loads = {v.buffer: v.dtype for v in kernel.values if isinstance(v, Load) and _varies(v)}
+    stores = {s.buffer: s.buffer.dtype for s in kernel.stores if _varies(s)}
+    return sum(dtype.itemsize for each in (loads, stores) for dtype in each.values())
+
+
+def _varies(place: Load | Store) -> bool:
+    return place.by is not None or any(c != 0 for c in place.at.coefficients)
