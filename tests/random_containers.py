@@ -96,9 +96,11 @@ class Writer:
         elif kind < 0.65:
             self.lines.append(f"{indent}for y in {self.pick('q', 'a', 'a[::-1]')}:")
             self.lines.append(f"{inner}i = int(y * 4)")
+            self.lines.append(f"{inner}if len(q) > 40: break")
         elif kind < 0.8:
             pairs = self.pick("r", "enumerate(q)", "enumerate(a)")
             self.lines.append(f"{indent}for i, y in {pairs}:")
+            self.lines.append(f"{inner}if len(q) + len(r) > 40: break")
         else:
             self.lines.append(f"{indent}t{k} = 0")
             more = self.pick("", " and p", " and len(q) < 5")

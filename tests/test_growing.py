@@ -253,3 +253,81 @@ def test_an_index_into_a_list_display():
         return found
 
     alike(f, (INTS % 3,), (INTS % 5,))
+
+
+def test_lists_that_each_turn_makes_anew():
+    def common(a, b):
+        previous = [0] * (len(b) + 1)
+        for x in a:
+            current = [0] * (len(b) + 1)
+            for j in range(len(b)):
+                if x == b[j]:
+                    current[j + 1] = previous[j] + 1
+                else:
+                    current[j + 1] = max(current[j], previous[j + 1])
+            previous = current
+        return previous[-1]
+
+    def reached(following):
+        seen = np.zeros(len(following), bool)
+        front, level = [0], 0
+        while front:
+            new = []
+            for v in front:
+                if not seen[v]:
+                    seen[v] = True
+                    new.append((v + 1) % len(following))
+                    new.append(int(following[v]))
+            front = new
+            level += 1
+        return seen, level
+
+    def swapped(a):
+        p, q = [], []
+        for x in a:
+            p.append(x)
+            p, q = q, p
+        return p, q
+
+    def two_names(a):
+        p = [0.5]
+        q = p
+        for _ in a:
+            q = p
+            p = [float(a[0])]
+            for y in a:
+                p.append(float(y))
+        return p, q
+
+    alike(common, (INTS, INTS[::-1]), (INTS[:0], INTS), (INTS, INTS[:0]))
+    alike(reached, (INTS % 8,), (INTS[:3] % 3,))
+    alike(swapped, (V,), (V[:4],), (NONE,))
+    alike(two_names, (V,), (NONE,), (V[:1],))
+
+
+def test_objects_that_each_turn_makes_anew():
+    def f(a):
+        p = Particle(a[0])
+        for x in a:
+            q = Particle(p.x + x)
+            q.steps = p.steps + 1
+            p = q
+        a[0] = p.x
+        assert p.steps < 8, p.steps
+        return p.x, p.steps
+
+    alike(f, (V,), (V[:5],))
+
+
+def test_objects_that_python_goes_on_with():
+    def f(a, n):
+        p = Particle(0.0)
+        pair = [p, {"p": p}]
+        for k, x in enumerate(a):
+            a[k] = p.x
+            p.step(float(x))
+            if k == n:
+                raise ValueError(p.x, p.steps, pair[1]["p"] is p)
+        return p.x, pair[0].steps
+
+    alike(f, (V, 20), (V, 3), (V, 0))

@@ -7,7 +7,7 @@ are looked up through ``meaning``, because records live in a room below this one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -39,7 +39,7 @@ from npcompile.graph.ir import (
     Tree,
     ViewOf,
     Window,
-    rest,
+    container,
 )
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.routines import ROUTINES
@@ -353,15 +353,7 @@ class _Run:
         if tree.ident and ("items", tree.ident) in self.objects:
             return self.objects["items", tree.ident]
         items = [self.tree(item) for item in tree.items]
-        made: Any
-        if tree.kind is dict:
-            made = dict(zip(tree.keys, items))
-        elif tree.kind in (tuple, list):
-            made = tree.kind(items)
-        elif issubclass(tree.kind, Iterator):
-            made = rest(tree.kind, items)
-        else:
-            made = tree.kind(*items)
+        made = container(tree.kind, items, tree.keys)
         if tree.ident:
             self.objects["items", tree.ident] = made
         return made

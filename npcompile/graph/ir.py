@@ -321,8 +321,9 @@ class StaticObject:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A container: ``kind`` is tuple, list, dict, slice or a named tuple class; equal nonzero
-    ``ident`` numbers are one object."""
+    """A container: ``kind`` is tuple, list, dict, slice, a named tuple class, or the class of an
+    instance whose attributes ``keys`` are the items; equal nonzero ``ident`` numbers are one
+    object."""
 
     kind: type
     items: tuple[Tree, ...]
@@ -411,6 +412,13 @@ def listed(item: Any, columns: Iterator[Any]) -> list[Any]:
 RANGE_ITERATOR, ARRAY_ITERATOR = type(iter(range(0))), type(iter(np.empty(0)))
 
 
+#: iterators, see :func:`rest`
+ITERATORS: tuple[type, ...] = (
+    zip, enumerate, RANGE_ITERATOR, ARRAY_ITERATOR, np.ndindex, np.ndenumerate, type(iter(())),
+    type(iter([])),
+)
+
+
 def rest(kind: Any, items: list[Any]) -> Any:
     """The iterator that an :class:`Items` of an iterator class stands for: over the items of a
     tuple or list, or what is left of a range, an array, a ``zip``, an ``enumerate`` or indices."""
@@ -426,6 +434,25 @@ def rest(kind: Any, items: list[Any]) -> Any:
     if kind is ARRAY_ITERATOR:
         return iter(items[0])
     return iter(items if kind is type(iter([])) else tuple(items))
+
+
+def container(kind: Any, items: list[Any], keys: tuple[Any, ...]) -> Any:
+    """The object that an :class:`Items` stands for."""
+    if kind is dict:
+        return dict(zip(keys, items, strict=True))
+    if kind is slice:
+        return slice(*items)
+    if kind is Columns:
+        return listed(keys[0], iter(items))
+    if hasattr(kind, "_make"):  # a named tuple class
+        return kind._make(items)
+    if kind in ITERATORS:  # over what is left
+        return rest(kind, items)
+    if kind in (tuple, list):
+        return kind(items)
+    made = object.__new__(kind)
+    vars(made).update(zip(keys, items, strict=True))
+    return made
 
 
 def nothing() -> Nothing:

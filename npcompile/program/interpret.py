@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from npcompile.core.errors import VerifyError
 from npcompile.core.sizes import Poly, Size, Symbol, evaluate
-from npcompile.graph.ir import HostCall, Site, Window
+from npcompile.graph.ir import HostCall, Site, Window, container
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
 from npcompile.graph.routines import ROUTINES
 from npcompile.program.ir import (
@@ -50,7 +50,6 @@ from npcompile.program.ir import (
     View,
     ViewResult,
     While,
-    container,
 )
 
 DONE = -1
@@ -376,7 +375,8 @@ class _Run:
                 return self.objects[-result.ident]
 
     def items(self, result: ItemsResult, params: Sequence[Any]) -> Any:
-        return container(result, [self.result(item, params) for item in result.items])
+        items = [self.result(item, params) for item in result.items]
+        return container(result.kind, items, result.keys)
 
 
 class _Place:

@@ -44,15 +44,12 @@ import numpy as np
 
 from npcompile.core.sizes import Predicate, Size, Symbol
 from npcompile.graph.ir import (
-    Columns,
     Extern,
     HostCall,
     Number,
     Site,
     Table,
     Window,
-    listed,
-    rest,
 )
 from npcompile.graph.types import INT
 
@@ -337,22 +334,6 @@ class ItemsResult:
 Result = Union[
     ParamResult, BufferResult, ViewResult, ScalarResult, ObjectResult, StaticResult, ItemsResult
 ]
-
-
-def container(result: ItemsResult, items: list[Any]) -> Any:
-    """The object that a container result stands for."""
-    kind: Any = result.kind
-    if kind is dict:
-        return dict(zip(result.keys, items, strict=True))
-    if kind is slice:
-        return slice(*items)
-    if kind is Columns:
-        return listed(result.keys[0], iter(items))
-    if hasattr(kind, "_make"):  # a named tuple class
-        return kind._make(items)
-    if issubclass(kind, Iterator):  # over what is left
-        return rest(kind, items)
-    return kind(items)
 
 
 # ------------------------------------------------------------------ leaving

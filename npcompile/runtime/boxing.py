@@ -8,6 +8,7 @@ from typing import Any
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.symbols import descr
 from npcompile.core.sizes import Symbol
+from npcompile.graph.ir import container
 from npcompile.program.ir import (
     Buffer,
     BufferResult,
@@ -19,7 +20,6 @@ from npcompile.program.ir import (
     ScalarResult,
     StaticResult,
     ViewResult,
-    container,
 )
 from npcompile.runtime.guards import WRITEABLE, Sizes
 from npcompile.runtime.layout import Layout
@@ -75,7 +75,7 @@ def assemble(result: Result, leaf: Callable[[Result], Any], made: dict[int, Any]
     items = [assemble(item, leaf, made) for item in result.items]
     if result.ident in made:
         return made[result.ident]
-    thing = container(result, items)
+    thing = container(result.kind, items, result.keys)
     if result.ident:
         made[result.ident] = thing
     return thing

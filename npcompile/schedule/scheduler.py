@@ -292,6 +292,8 @@ class Scheduler:
 
     def put(self, nodes: Sequence[Node], target: Place, line: int) -> None:
         """Stores ``nodes[0]`` (where ``nodes[1]`` holds, if given) into a place, broadcast."""
+        if nodes[0].op == "empty" and len(nodes) == 1:
+            return  # undefined contents, whatever the place holds
         work = self.collect(target.shape, nodes)
         work.roots = frozenset(nodes[:1])
         nest = self.open_nest(target.shape, work, target)

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Union
 
 from npcompile.core.sizes import Size, Unhinted, hint, lower_bound, mod, symbol
 from npcompile.graph.builder import Carried
-from npcompile.graph.ir import Check, Loop, Node, Region
+from npcompile.graph.ir import Loop, Node, Region
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import control, growing, joins, turns
-from npcompile.tracing.bytecode import RETURN, Instruction, accesses
+from npcompile.tracing.bodies import closed_over, reruns, same_contents, stored
+from npcompile.tracing.bytecode import RETURN, Instruction
 from npcompile.tracing.escapes import Escape, as_number
 from npcompile.tracing.joins import same
-from npcompile.tracing.references import exclusive
+from npcompile.tracing.references import alone, exclusive
 from npcompile.tracing.turns import Turns
 from npcompile.tracing.values import (
     UNBOUND,
@@ -79,13 +80,15 @@ class Attempt:
         self.last = last_instruction(frame, header)
         self.body = frame.code.loops[header]
         self.live = frame.code.live[header]
-        self.slots = _stored(frame, self.body)
+        self.slots = stored(frame, self.body)
         self.region = Region()
         self.scope = Scope(state.cells, t.scope, t.builder.param)
         self.carried: dict[Node, Node | None] = {}  # parameter -> initial value, None: any
         self.next: dict[Node, Node] = {}  # parameter -> what the next turn begins with
         self.extra: dict[Node, Node] = {}  # node of the region -> parameter that carries it out
         self.created: set[Cell | Box | Object] = set()
+        self.anew: dict[Box, Any] = {}  # lists, ... that each turn makes anew, and their contents
+        self.moves: list[tuple[Growing, Growing]] = []  # to where the next turn finds them
         self.nonempty = False
         self.index = t.builder.param(PY_INT)  # of a ``for``
         self.results: dict[Node, Node] = {}
@@ -130,12 +133,14 @@ class Attempt:
         for slot in self.slots:
             live = slot in self.live
             inside.locals[slot] = self.enter(inside.locals[slot], slot) if live else UNBOUND
-        for slot in _closed_over(self.frame, self.body):
+        for slot in closed_over(self.frame, self.body):
             box = inside.locals[slot]
             if isinstance(box, Box):
                 inside.cells[box] = self.enter(inside.cells[box], slot)
         for changed in self.knowledge.changed & inside.cells.keys():
             inside.cells[changed] = self.enter_contents(changed, inside.cells[changed])
+        for made, held in self.anew.items():
+            inside.cells[made] = held
         return inside
 
     def enter_contents(self, box: Box, held: Any) -> Any:
@@ -144,6 +149,8 @@ class Attempt:
             return replace(held, length=self.carry(held.length))
         if isinstance(held, dict):
             return {key: self.enter(item, (box, key)) for key, item in held.items()}
+        if not isinstance(held, tuple):
+            raise Unlike("changes the kind of a variable")
         return tuple(self.enter(item, (box, k)) for k, item in enumerate(held))
 
     def enter(self, value: Value, slot: Slot) -> Value:
@@ -163,7 +170,19 @@ class Attempt:
             self.created.add(made.cell)
             t.trees.own(made)
             return made
+        if isinstance(value, Box) and slot in self.knowledge.rebound:
+            return self.enter_box(value)
         return value
+
+    def enter_box(self, value: Box) -> Box:
+        """What stands for a list, dictionary or instance that each turn makes anew."""
+        if not alone(self.t, self.frame, self.state, self.live, value):
+            raise Unlike("gives one name to different objects")
+        made = Box(value.kind, value.source, value.place)
+        self.t.homes[made] = self.scope
+        self.created.add(made)
+        self.anew[made] = self.enter_contents(made, self.state.cells[value])
+        return made
 
     def carry(self, init: Node) -> Node:
         param = self.t.builder.param(init.type)
@@ -216,20 +235,23 @@ class Attempt:
         outer = slice(None, -1) if self.over is not None else slice(None)
         if not all(map(same, begin.stack[outer], back.stack[outer])):
             raise Unlike("changes what an expression around it holds")
-        carried = {begin.locals[k] for k in _closed_over(self.frame, self.body)}
+        carried = {begin.locals[k] for k in closed_over(self.frame, self.body)}
         for box, contents in begin.cells.items():
+            if box in self.anew:
+                continue
             if box in carried:
                 self.match(begin, -1, contents, back.cells[box], back)
             elif isinstance(box, Box) and box in self.knowledge.changed:
                 self.match_contents(begin, box, contents, back)
-            elif not _same_contents(contents, back.cells[box]):
+            elif not same_contents(contents, back.cells[box]):
                 assert isinstance(box, Box)
                 self.changed(box, contents, back.cells[box])
+        growing.move(self.t, self.moves)
         for cell, param in self.scope.params.items():
             self.carried[param] = self.scope.inits[cell]
             self.next[param] = back.cells.get(cell, param)
 
-    def changed(self, box: Box, first: Any, last: Any) -> None:
+    def changed(self, box: Box, first: Any, last: Any, other: Box | None = None) -> None:
         """A list, dictionary or instance that a turn changes."""
         alike = (
             (isinstance(first, Growing) and isinstance(last, Growing))
@@ -239,16 +261,23 @@ class Attempt:
         if alike:
             self.knowledge.changed.add(box)
             raise Again
-        if isinstance(first, tuple) and isinstance(last, tuple):
-            growing.wish(self.t, box, (*first, *last), True)
+        if box.kind is list:
+            growing.wish_both(self.t, (box, other or box), (first, last))
             raise self.t.refuse("loop", "changes the length of a list")
         raise Unlike("changes the keys of a dictionary or object")
 
-    def match_contents(self, begin: State, box: Box, first: Any, back: State) -> None:
-        """What the next turn begins with in a list, dictionary or instance."""
-        last = back.cells[box]
+    def match_contents(
+        self, begin: State, box: Box, first: Any, back: State, other: Box | None = None
+    ) -> None:
+        """What the next turn begins with in a list, dictionary or instance; ``other``: it is
+        another one from turn to turn."""
+        last = back.cells[other or box]
         if isinstance(first, Growing) and isinstance(last, Growing):
+            if first.item != last.item:
+                raise Unlike("changes the type of a list's items")
             self.next[first.length] = last.length
+            if other not in (None, box):
+                self.moves.append((first, last))
         elif isinstance(first, dict) and isinstance(last, dict) and list(first) == list(last):
             for key, item in first.items():
                 self.match(begin, (box, key), item, last[key], back)
@@ -256,7 +285,7 @@ class Attempt:
             for k, (a, b) in enumerate(zip(first, last)):
                 self.match(begin, (box, k), a, b, back)
         else:
-            self.changed(box, first, last)
+            self.changed(box, first, last, other)
 
     def swaps(self, begin: State, back: State) -> None:
         """Arrays that change names each turn have theirs back after two: a turn of the region is
@@ -296,6 +325,8 @@ class Attempt:
                 raise Unlike("changes the length of a tuple")
             for a, b in zip(first.items, last.items):
                 self.match(begin, slot, a, b, back)
+        elif isinstance(first, Box) and isinstance(last, Box) and first.kind is last.kind:
+            self.match_box(begin, slot, first, last, back)
         elif isinstance(first, ArrayRef) and slot in self.knowledge.rebound:
             self.rebind(first, last, back)
         elif isinstance(first, ArrayRef) and isinstance(last, ArrayRef) and first is not last:
@@ -305,6 +336,17 @@ class Attempt:
             begin.locals[slot] = self.first_bound(slot, last)
         elif not same(first, last):
             raise Unlike("changes the kind of a variable")
+
+    def match_box(self, begin: State, slot: Slot, first: Box, last: Box, back: State) -> None:
+        """A name that is bound to a list, dictionary or instance anew."""
+        if first not in self.anew:
+            if first is not last:
+                self.knowledge.rebound.add(slot)
+                raise Again
+            return
+        if not alone(self.t, self.frame, back, self.live, last):
+            raise Unlike("gives one name to different objects")
+        self.match_contents(begin, first, begin.cells[first], back, last)
 
     def rebind(self, first: ArrayRef, last: Value, back: State) -> None:
         """A name that is bound to an array anew: whatever it meant is out of sight."""
@@ -364,7 +406,7 @@ class Attempt:
         """Checks in a loop that writes what the caller sees must know where Python goes on."""
         if self.t.visible > visible and not visible and not self.knowledge.writes:
             self.knowledge.writes = True
-            if _reruns(self.region):
+            if reruns(self.region):
                 raise Again
 
     # ------------------------------------------------------------------ after the loop
@@ -478,11 +520,11 @@ class Attempt:
         after.stack.pop()
         for slot in self.slots:
             after.locals[slot] = self.rebuilt(begin.locals[slot]) if slot in live else UNBOUND
-        for slot in _closed_over(self.frame, self.body):
+        for slot in closed_over(self.frame, self.body):
             box = begin.locals[slot]
             if isinstance(box, Box):
                 after.cells[box] = self.rebuilt(begin.cells[box])
-        for box in self.knowledge.changed & begin.cells.keys():
+        for box in (*self.anew, *(self.knowledge.changed & begin.cells.keys())):
             after.cells[box] = self.rebuilt_contents(begin.cells[box])
         for cell, param in self.scope.params.items():
             if self.next[param] is not param:
@@ -526,42 +568,3 @@ class Attempt:
 
 def _least(over: Turns) -> int | None:
     return over.low if isinstance(over.low, int) else lower_bound(over.low)
-
-
-def _stored(frame: Frame, body: set[int]) -> set[int]:
-    """Variables that a loop stores."""
-    code = frame.code
-    found: set[int] = set()
-    for block in body:
-        for instruction in code.blocks[block]:
-            found.update(accesses(instruction)[1])
-    return {k for k in found if not _is_cell(frame.state.locals[k])}
-
-
-def _closed_over(frame: Frame, body: set[int]) -> list[int]:
-    """Variables in closure cells that a loop stores."""
-    names = {i.arg for block in body for i in frame.code.blocks[block] if i.op == "STORE_DEREF"}
-    return sorted(names)
-
-
-def _is_cell(value: Value) -> bool:
-    return isinstance(value, Box) and value.kind is None
-
-
-def _same_contents(a: Any, b: Any) -> bool:
-    if isinstance(a, Growing) and isinstance(b, Growing):
-        return a.length is b.length
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
-    return same(a, b)
-
-
-def _reruns(region: Region) -> bool:
-    """Whether a check in a region wants to start again from the beginning."""
-    return any(
-        (isinstance(node.attrs, Check) and not node.attrs.resume.frames)
-        or any(map(_reruns, node.regions))
-        for node in region.nodes
-    )

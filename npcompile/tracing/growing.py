@@ -72,6 +72,17 @@ def wish(t: Tracer, box: Box, items: tuple[Value, ...], grows: bool) -> None:
         t.wishes[box.place] = Wish(kind, grows or (old is not None and old.grows))
 
 
+def wish_both(t: Tracer, boxes: tuple[Box, Box], held: tuple[Any, Any]) -> None:
+    """Asks for columns for two lists that should become one."""
+    items = tuple(item for contents in held if isinstance(contents, tuple) for item in contents)
+    for box in boxes:
+        wish(t, box, items, True)
+        kinds = {contents.item for contents in held if isinstance(contents, Growing)}
+        if not items and len(kinds) == 1 and box.place not in t.columns:
+            (kind,) = kinds
+            t.wishes[box.place] = Wish(kind, True)
+
+
 def same_length(t: Tracer, a: Node, b: Node) -> bool:
     return a is b or t.builder.size_of(a, 0) == t.builder.size_of(b, 0)
 
@@ -261,3 +272,13 @@ def _roomy(t: Tracer, node: Node) -> ArrayRef:
 
 def emptied(t: Tracer, g: Growing) -> Growing:
     return replace(g, length=t.builder.const(0))
+
+
+def move(t: Tracer, moves: list[tuple[Growing, Growing]]) -> None:
+    """Copies lists, all at once, to where the next turn of a loop finds them."""
+    found = [(to, part(t, held, 0, size(t, held))) for to, held in moves]
+    for (to, nodes), (_, held) in zip(found, moves):
+        count = size(t, held)
+        arguments.require(t, "<=", count, to.columns[0].shape[0], "a list that is very long")
+        for column, node in zip(to.columns, nodes):
+            t.write(arguments.view(column, (count,), (1,)), node)

@@ -31,6 +31,17 @@ def exclusive(
     """Whether one live variable or stack slot holds the array, and nothing else its memory."""
     if ref.cell.param >= 0 or not t.trees.owns(ref):
         return False
+    return sum(cell is ref.cell for cell in cells_of(_roots(t, frame, state, live), state)) == 1
+
+
+def alone(t: Tracer, frame: Frame, state: State, live: set[int], box: Box) -> bool:
+    """Whether one live variable or stack slot holds a list, dictionary or instance, and nothing
+    else."""
+    return sum(value is box for value in reached(_roots(t, frame, state, live), state)) == 1
+
+
+def _roots(t: Tracer, frame: Frame, state: State, live: set[int]) -> list[Value]:
+    """What the live variables and the stacks of all frames hold."""
     first_cell = frame.code.code.co_nlocals
     held = [v for k, v in enumerate(state.locals) if k in live or k >= first_cell]
     roots: list[Value] = [*held, *state.stack, *frame.closure]
@@ -40,18 +51,22 @@ def exclusive(
         first_cell = outer.code.code.co_nlocals
         roots += [v for k, v in enumerate(outer.state.locals) if k in needed or k >= first_cell]
         roots += [*outer.state.stack, *outer.closure]
-    return sum(cell is ref.cell for cell in cells_of(roots, state)) == 1
+    return roots
 
 
 def cells_of(roots: Iterable[Value], state: State) -> Iterator[Cell]:
     """The cells that values refer to, one for each reference."""
+    return (value.cell for value in reached(roots, state) if isinstance(value, ArrayRef))
+
+
+def reached(roots: Iterable[Value], state: State) -> Iterator[Value]:
+    """The values that values refer to, one for each reference."""
     seen: set[Box] = set()
     work = list(roots)
     while work:
         value = work.pop()
+        yield value
         match value:
-            case ArrayRef():
-                yield value.cell
             case Sequence():
                 work += value.items
             case Slice():

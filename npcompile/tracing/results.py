@@ -58,6 +58,7 @@ class Trees:
         self.t = t
         self._numbers: dict[object, int] = {}
         self._objects: dict[Cell, ArrayRef] = {}
+        self._open: set[Box] = set()  # whose trees are being made
 
     def _number(self, thing: object) -> int:
         return self._numbers.setdefault(thing, len(self._numbers) + 1)
@@ -84,7 +85,7 @@ class Trees:
                 if whole is not None:
                     return StaticObject(whole.value, whole.source)
                 return Items(kind, tuple(map(self.result, items)), (), self._number(value))
-            case Box() if value.kind in (list, dict):
+            case Box() if value.kind is not None and (value.kind in (list, dict) or value.source):
                 return self._box(value)
             case Slice():
                 parts = (value.start, value.stop, value.step)
@@ -104,14 +105,24 @@ class Trees:
         return ViewOf(self._number(ref), base, ref.window, ref.dtype)
 
     def _box(self, box: Box) -> Tree:
+        if box in self._open:
+            raise self.t.refuse("return", "of something that holds itself is left to Python")
+        self._open.add(box)
+        try:
+            return self._contents(box)
+        finally:
+            self._open.remove(box)
+
+    def _contents(self, box: Box) -> Tree:
         contents = self.t.cells[box]
         if isinstance(contents, Growing):
             columns = growing.contents(self.t, contents)
             trees = tuple(map(self.result, columns))
             return Items(ir.Columns, trees, (contents.item,), self._number(box))
-        if box.kind is dict:
+        if isinstance(contents, dict):
+            assert box.kind is not None
             items = tuple(map(self.result, contents.values()))
-            return Items(dict, items, tuple(contents), self._number(box))
+            return Items(box.kind, items, tuple(contents), self._number(box))
         return Items(list, tuple(map(self.result, contents)), (), self._number(box))
 
     # ------------------------------------------------------------------ frames

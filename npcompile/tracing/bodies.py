@@ -1,0 +1,49 @@
+"""What the body of a loop stores, and whether it leaves things as they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from npcompile.graph.ir import Check, Region
+from npcompile.tracing.bytecode import accesses
+from npcompile.tracing.joins import same
+from npcompile.tracing.values import Box, Frame, Growing, Value
+
+
+def stored(frame: Frame, body: set[int]) -> set[int]:
+    """Variables that a loop stores."""
+    code = frame.code
+    found: set[int] = set()
+    for block in body:
+        for instruction in code.blocks[block]:
+            found.update(accesses(instruction)[1])
+    return {k for k in found if not _is_cell(frame.state.locals[k])}
+
+
+def closed_over(frame: Frame, body: set[int]) -> list[int]:
+    """Variables in closure cells that a loop stores."""
+    names = {i.arg for block in body for i in frame.code.blocks[block] if i.op == "STORE_DEREF"}
+    return sorted(names)
+
+
+def _is_cell(value: Value) -> bool:
+    return isinstance(value, Box) and value.kind is None
+
+
+def same_contents(a: Any, b: Any) -> bool:
+    if isinstance(a, Growing) and isinstance(b, Growing):
+        return a.length is b.length
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
+    return same(a, b)
+
+
+def reruns(region: Region) -> bool:
+    """Whether a check in a region wants to start again from the beginning."""
+    return any(
+        (isinstance(node.attrs, Check) and not node.attrs.resume.frames)
+        or any(map(reruns, node.regions))
+        for node in region.nodes
+    )
