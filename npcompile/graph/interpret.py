@@ -333,9 +333,10 @@ class _Run:
                 if cell not in self.objects:
                     self.objects[cell] = _clone(self.values[node])
                 return self.objects[cell]
-            case ViewOf(ident, base, window, _):
+            case ViewOf(ident, base, window, _, writeable):
                 if ("view", ident) not in self.objects:
-                    self.objects["view", ident] = self._window(self.tree(base), window)
+                    made = self.objects["view", ident] = self._window(self.tree(base), window)
+                    made.flags.writeable = made.flags.writeable and writeable
                 return self.objects["view", ident]
             case NumberOf(node):
                 kind = node.type

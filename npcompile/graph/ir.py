@@ -295,6 +295,7 @@ class ViewOf:
     base: SameParam | NewArray
     window: Window
     dtype: np.dtype
+    writeable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,12 +44,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayRef:
-    """An array object: a window on a cell.  Identity is by object, as in Python."""
+    """An array object: a window on a cell.  Identity is by object, as in Python.
+
+    ``writeable`` None: NumPy warns that it will not be (what ``broadcast_arrays`` gives).
+    """
 
     cell: Cell
     window: Window
     dtype: np.dtype
-    writeable: bool = True
+    writeable: bool | None = True
 
     @property
     def shape(self) -> tuple[Size, ...]:

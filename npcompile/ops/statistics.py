@@ -102,10 +102,30 @@ def mean(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
 @program(STATISTIC, "average")
 def average(ctx: Context, a: Operand, axis: Operand = None, weights: Operand = None,
             returned: Operand = False, *, keepdims: Operand = False) -> Operand:
-    """The mean; weights are left to Python."""
-    if weights is not None or truth(ctx, returned, "average"):
-        raise ctx.refuse("average", "weights= and returned=")
-    return mean(ctx, a, axis, keepdims=keepdims)
+    """The mean, or that of weighted elements divided by the sum of the weights."""
+    if truth(ctx, returned, "average"):
+        raise ctx.refuse("average", "returned=")
+    if weights is None:
+        return mean(ctx, a, axis, keepdims=keepdims)
+    x, w = as_array(ctx, a), as_array(ctx, weights)
+    if x.ndim != w.ndim or not all(map(ctx.facts.equal, x.shape, w.shape)):
+        if isinstance(axis, (tuple, list)) or axis is None or w.ndim != 1:
+            raise ctx.refuse("average", "weights of another shape along several axes")
+        along = arguments.axis_in(ctx, axis, x.ndim, "average")
+        if not ctx.facts.equal(w.shape[0], x.shape[along]):
+            raise ctx.refuse("average", "weights of another length: Python raises")
+        units = [1] * x.ndim
+        w = arguments.view(w, (*units[:along], w.shape[0], *units[along + 1 :]),
+                           (*units[:along], w.strides[0], *units[along + 1 :]))
+    kinds = (x.dtype, w.dtype, FLOAT) if x.dtype.kind in "biu" else (x.dtype, w.dtype)
+    dtype, options = np.result_type(*kinds), {"keepdims": keepdims}
+    times, total = OPERATORS["multiply"], OPERATORS["sum"]
+    scale = total.kind.call(total, ctx, (w, axis), {"dtype": dtype, **options})
+    _never(ctx, apply(ctx, "equal", scale, 0.0), "average: weights that sum to zero")
+    products = times.kind.call(times, ctx, (x, w), {"dtype": dtype})
+    weighted = total.kind.call(total, ctx, (products, axis), options)
+    over = OPERATORS["divide"]
+    return over.kind.call(over, ctx, (weighted, scale), {})
 
 
 def _variance(ctx: Context, name: str, a: Operand, axis: Operand, dtype: Operand, ddof: Operand,

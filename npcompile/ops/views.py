@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -168,17 +169,19 @@ def copy_method(ctx: Context, a: ArrayRef, order: Operand = "C") -> ArrayRef:
 @program(VIEW, "ndarray.flatten")
 def flatten(ctx: Context, a: ArrayRef, order: Operand = "C") -> ArrayRef:
     """A fresh array of one axis."""
-    return reshaped(ctx, _c_only(ctx, copied(ctx, a), order, "flatten"), (a_size(a),))
+    return reshaped(ctx, copied(ctx, _turned(ctx, a, order, "flatten")), (a_size(a),))
 
 
 def a_size(ref: ArrayRef) -> Size:
     return product(ref.shape)
 
 
-def _c_only(ctx: Context, ref: ArrayRef, order: Operand, what: str) -> ArrayRef:
-    if order_in(ctx, ref, order, what) != "C":
-        raise ctx.refuse(what, f"order={order!r}: only C is compiled")
-    return ref
+def _turned(ctx: Context, ref: ArrayRef, order: Operand, what: str) -> ArrayRef:
+    """The array, or its transpose: F order is C order of that."""
+    name = order_in(ctx, ref, order, what)
+    if name == "K":
+        raise ctx.refuse(what, "order='K'")
+    return ref if name == "C" else permuted(ref, range(ref.ndim)[::-1])
 
 
 # ------------------------------------------------------------------ shape
@@ -187,7 +190,7 @@ def _c_only(ctx: Context, ref: ArrayRef, order: Operand, what: str) -> ArrayRef:
 @program(VIEW, "ravel", "numpy:ndarray.ravel")
 def ravel(ctx: Context, a: Operand, order: Operand = "C") -> ArrayRef:
     """One axis; a copy only where memory is not contiguous."""
-    ref = _c_only(ctx, as_array(ctx, a), order, "ravel")
+    ref = _turned(ctx, as_array(ctx, a), order, "ravel")
     if not is_contiguous(ctx, ref):
         ref = copied(ctx, ref)
     return view(ref, (a_size(ref),), (1,))
@@ -196,17 +199,20 @@ def ravel(ctx: Context, a: Operand, order: Operand = "C") -> ArrayRef:
 @program(VIEW, "reshape")
 def reshape(ctx: Context, a: Operand, /, shape: Operand, order: Operand = "C", *,
             copy: Operand = None) -> ArrayRef:
-    """Another shape, in C order; a copy only where strides can't say it."""
+    """Another shape; a copy only where strides can't say it."""
     ref = as_array(ctx, a)
     if copy is not None:
         raise ctx.refuse("reshape", "copy=")
-    return reshaped(ctx, _c_only(ctx, ref, order, "reshape"), _new_shape(ctx, ref, shape))
+    sizes, turned = _new_shape(ctx, ref, shape), _turned(ctx, ref, order, "reshape")
+    if turned is ref:
+        return reshaped(ctx, ref, sizes)
+    return permuted(reshaped(ctx, turned, sizes[::-1]), range(len(sizes))[::-1])
 
 
 @program(VIEW, "ndarray.reshape")
 def reshape_method(ctx: Context, a: ArrayRef, *shape: Operand, order: Operand = "C",
                    copy: Operand = None) -> ArrayRef:
-    """Another shape, in C order; a copy only where strides can't say it."""
+    """Another shape; a copy only where strides can't say it."""
     one = len(shape) == 1
     return reshape(ctx, a, shape[0] if one else shape, order, copy=copy)
 
@@ -360,7 +366,28 @@ def broadcast_arrays(ctx: Context, *args: Operand, subok: Operand = False) -> Op
     shape = layout.broadcast_shapes(ctx.facts, *(r.shape for r in refs))
     if all(r.ndim == len(shape) and all(map(ctx.facts.equal, r.shape, shape)) for r in refs):
         return tuple(refs)
-    return tuple(broadcast(ctx, r, shape) for r in refs)
+    return tuple(replace(broadcast(ctx, r, shape), writeable=None) for r in refs)
+
+
+@program(VIEW, "numpy.lib.stride_tricks:sliding_window_view")
+def sliding_window_view(ctx: Context, x: Operand, window_shape: Operand, axis: Operand = None, *,
+                        subok: Operand = False, writeable: Operand = False) -> ArrayRef:
+    """A read-only view of all windows of a shape; their axes come last."""
+    what = "sliding_window_view"
+    ref = as_array(ctx, x)
+    one = not isinstance(window_shape, (tuple, list))
+    sizes = [arguments.length(ctx, n, what) for n in ([window_shape] if one else window_shape)]
+    every = tuple(range(ref.ndim))
+    given = every if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = [axis_in(ctx, k, ref.ndim, what) for k in given]
+    if len(axes) != len(sizes):
+        raise ctx.refuse(what, "other axes than windows: Python raises")
+    shape = list(ref.shape)
+    for k, size in zip(axes, sizes, strict=True):
+        arguments.require(ctx, "<=", size, shape[k], f"{what}: a window longer than its axis")
+        shape[k] = shape[k] - size + 1
+    found = view(ref, (*shape, *sizes), (*ref.strides, *(ref.strides[k] for k in axes)))
+    return found if arguments.truth(ctx, writeable, what) else replace(found, writeable=False)
 
 
 # ------------------------------------------------------------------ attributes

@@ -95,8 +95,8 @@ class _Rewriter:
                 return NumberOf(self.new[node])
             case ObjectOf(node):
                 return ObjectOf(self.new[node])
-            case ViewOf(ident, NewArray() as base, window, dtype):
-                return ViewOf(ident, NewArray(base.cell, self.new[base.node]), window, dtype)
+            case ViewOf(_, NewArray() as base):
+                return replace(tree, base=NewArray(base.cell, self.new[base.node]))
             case Items():
                 return replace(tree, items=tuple(map(self.tree, tree.items)))
             case _:

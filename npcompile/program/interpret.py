@@ -354,11 +354,12 @@ class _Run:
                 return params[index]
             case BufferResult(buffer):
                 return self.memory[buffer]
-            case ViewResult(ident, base, window, _):
+            case ViewResult(ident, base, window, _, writeable):
                 if ident not in self.objects:
                     owner = self.program.params[base.index] if isinstance(
                         base, ParamResult) else base.buffer
-                    self.objects[ident] = self.window(owner, window)
+                    made = self.objects[ident] = self.window(owner, window)
+                    made.flags.writeable = made.flags.writeable and writeable
                 return self.objects[ident]
             case ScalarResult(buffer, origin):
                 number = self.memory[buffer][()]

@@ -300,6 +300,7 @@ class ViewResult:
     base: ParamResult | BufferResult
     window: Window
     dtype: np.dtype
+    writeable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

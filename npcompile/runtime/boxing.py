@@ -241,7 +241,8 @@ class Boxing:
         start = w.load("ptr", "%frame", 8 * self.frame.data(buffer))
         data = w.let(f"getelementptr i8, ptr {start}, i64 {offset}")
         owner = self._object(buffer)
-        flags = w.add("and", "i32", w.load("i32", owner, self.layout.flags), WRITEABLE)
+        inherited = WRITEABLE if view.writeable else 0
+        flags = w.add("and", "i32", w.load("i32", owner, self.layout.flags), inherited)
         dtype = self._new_reference(w.data(descr(view.dtype)))
         made = self._checked(
             w.call(

@@ -97,7 +97,8 @@ class FrameReader:
         offset = self.size(view.window.offset) * unit + (unit // 2 if part == "imag" else 0)
         shape = tuple(map(self.size, view.window.shape))
         strides = tuple(self.size(stride) * unit for stride in view.window.strides)
-        return _view_of(owner, view.dtype, offset, shape, strides)
+        flags = owner.flags.num & (_WRITEABLE if view.writeable else 0)
+        return _view_of(owner, view.dtype, offset, shape, strides, flags)
 
 
 @cache
@@ -114,7 +115,12 @@ def _numpy() -> tuple[Any, Any]:
 
 
 def _view_of(
-    owner: Any, dtype: np.dtype, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+    owner: Any,
+    dtype: np.dtype,
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    flags: int,
 ) -> Any:
     """A view of an array's memory at any offset, with NumPy's own rule for its base."""
     new, own = _numpy()
@@ -123,7 +129,7 @@ def _view_of(
     take = ctypes.pythonapi.Py_IncRef  # both functions steal a reference
     take(ctypes.py_object(dtype))
     made = new(np.ndarray, id(dtype), len(shape), counts(*shape), counts(*strides), data,
-               owner.flags.num & _WRITEABLE, None)
+               flags, None)
     take(ctypes.py_object(owner))
     own(made, id(owner))
     return made

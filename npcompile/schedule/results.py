@@ -96,10 +96,10 @@ class Results:
                 return ParamResult(index)
             case NewArray(cell, _):
                 return BufferResult(self.cells[cell].final())
-            case ViewOf(ident, base, window, dtype):
+            case ViewOf(ident, base, window, dtype, writeable):
                 owner = self.tree(base)
                 assert isinstance(owner, (ParamResult, BufferResult))
-                return ViewResult(ident, owner, window, dtype)
+                return ViewResult(ident, owner, window, dtype, writeable)
             case NumberOf(node):
                 assert isinstance(node.type, Scalar)
                 return ScalarResult(self.numbers[node].final(), node.type.origin)

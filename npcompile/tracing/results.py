@@ -100,9 +100,9 @@ class Trees:
             base = NewArray(self._number(ref.cell), self.t.version(ref.cell))
         if self.owns(ref):
             return base
-        if not ref.writeable:
-            raise self.t.refuse("return", "of a read-only view is left to Python")
-        return ViewOf(self._number(ref), base, ref.window, ref.dtype)
+        if ref.writeable is None:
+            raise self.t.refuse("return", "of a view that warns when it is written")
+        return ViewOf(self._number(ref), base, ref.window, ref.dtype, ref.writeable)
 
     def _box(self, box: Box) -> Tree:
         if box in self._open:

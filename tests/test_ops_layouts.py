@@ -1,0 +1,74 @@
+"""Orders of memory, windows, read-only views and weighted means: values, layout and flags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import sliding_window_view
+
+from npcompile import jit
+
+FUNCTIONS: list[Callable[..., Any]] = [
+    lambda a, n: a.ravel(order="F"),
+    lambda a, n: np.ravel(a, order="A"),
+    lambda a, n: a.flatten("F"),
+    lambda a, n: a.flatten("A"),
+    lambda a, n: a.reshape(-1, order="F"),
+    lambda a, n: a.reshape((a.shape[1], a.shape[0]), order="F"),
+    lambda a, n: np.reshape(a, (-1, 2), order="A"),
+    lambda a, n: np.diagonal(a),
+    lambda a, n: np.diag(a, 1),
+    lambda a, n: np.broadcast_to(a, (2, *a.shape)),
+    lambda a, n: np.broadcast_to(a[0], a.shape)[1:],
+    lambda a, n: sliding_window_view(a, n, axis=1),
+    lambda a, n: sliding_window_view(a, (2, n)),
+    lambda a, n: sliding_window_view(a, n, axis=0).sum(axis=-1),
+    lambda a, n: sliding_window_view(a[0], n)[::2],
+    lambda a, n: np.lib.stride_tricks.sliding_window_view(a[0], n, writeable=True),
+    lambda a, n: np.average(a, weights=a * a),
+    lambda a, n: np.average(a, axis=1, weights=a[0]),
+    lambda a, n: np.average(a, axis=0, weights=a[:, 0], keepdims=True),
+    lambda a, n: np.average(a.astype(int), axis=-1, weights=a + n),
+]
+
+
+def describe(x: Any) -> Any:
+    flags = (x.flags.writeable, x.flags.c_contiguous) if isinstance(x, np.ndarray) else ()
+    strides = [s for s, n in zip(np.asarray(x).strides, np.asarray(x).shape) if n > 1]
+    return type(x), np.asarray(x).dtype, np.asarray(x).shape, strides, flags, np.array(x).tobytes()
+
+
+@pytest.mark.parametrize("number", range(len(FUNCTIONS)))
+def test_as_numpy(number: int) -> None:
+    function = FUNCTIONS[number]
+    compiled = jit(function, fullgraph=True)
+    whole = np.arange(1.0, 97.0).reshape(8, 12)
+    for a in (whole, np.asfortranarray(whole), whole[:, ::-1], whole[::2, ::3], whole.T):
+        for n in (1, 2, 3):
+            got, want = compiled(a, n), function(a, n)
+            assert describe(got) == describe(want)
+            if isinstance(want, np.ndarray):
+                assert np.shares_memory(got, a) == np.shares_memory(want, a)
+
+
+def test_what_python_raises() -> None:
+    a = np.ones((4, 6))
+    for function, error in (
+        (lambda a: np.average(a, weights=a - a), ZeroDivisionError),
+        (lambda a: np.average(a, axis=0, weights=a[0]), ValueError),
+        (lambda a: sliding_window_view(a[0], 7), ValueError),
+        (lambda a: np.broadcast_to(a, (2, 4, 6)).__setitem__(0, 1.0), ValueError),
+    ):
+        with pytest.raises(error):
+            jit(function)(a)
+
+
+def test_arrays_that_warn_when_written() -> None:
+    def function(a: Any) -> Any:
+        return np.broadcast_arrays(a, a[0])[1]
+
+    a = np.ones((2, 3))
+    assert jit(function)(a).flags.writeable == function(a).flags.writeable
