@@ -6,9 +6,11 @@ temporaries that are left; result arrays are the caller's, however the body ends
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from npcompile.backends.cpu import kernels, turns
+from npcompile.backends.cpu import choices, kernels, turns
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE, RAISED, Frame
 from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, new_array
@@ -60,6 +62,7 @@ class _Body:
     parallel: bool
     objects: Objects = field(default_factory=Objects)
     depth: int = 0  # of loops around the statement
+    taken: Value | None = None  # whether the arm is taken that is computed in any case
 
     def __post_init__(self) -> None:
         self.module = Module()
@@ -148,10 +151,12 @@ class _Body:
 
     def check(self, check: Check) -> None:
         (holds,) = self.slots.number(check.buffer)
+        if self.taken is not None:
+            holds = self.f.binary("or", holds, self.f.negate(self.taken))
         out, on = self.f.name_for("out"), self.f.name_for("on")
         self.f.branch(holds, on, out, likely=True)
         self.f.label(out)
-        with self.slots.inside():
+        with self.slots.inside(), self.taking(None):
             self.block(check.leaving)
             for result in self.program.resumes[check.number].held():
                 self.slots.flush(result)
@@ -208,6 +213,9 @@ class _Body:
     def choose(self, choice: If) -> None:
         f, slots = self.f, self.slots
         (condition,) = slots.number(choice.condition)
+        if self.depth and (self.taken is not None or choices.both(choice)):
+            self.take_both(choice, condition)
+            return
         yes, no, after = (f.name_for(stem) for stem in ("then", "else", "after"))
         changed = slots.joined(choice)
         f.branch(condition, yes, no)
@@ -224,6 +232,27 @@ class _Body:
             a if a == b else f.phi(a.elem, a.lanes, (a, one), (b, other))
             for a, b in zip(ones, others, strict=True)
         ])
+
+    def take_both(self, choice: If, condition: Value) -> None:
+        """Computes both arms and selects."""
+        f, slots = self.f, self.slots
+        changed = slots.joined(choice)
+        ends: list[list[Value]] = []
+        for arm, taken in ((choice.then, condition), (choice.orelse, f.negate(condition))):
+            if self.taken is not None:
+                taken = f.binary("and", self.taken, taken)
+            with slots.inside(), self.taking(taken):
+                self.block(arm)
+                ends.append(slots.get(changed))
+        slots.set(changed, [
+            a if a == b else f.select(condition, a, b) for a, b in zip(*ends, strict=True)
+        ])
+
+    @contextmanager
+    def taking(self, taken: Value | None) -> Iterator[None]:
+        before, self.taken = self.taken, taken
+        yield
+        self.taken = before
 
     # ------------------------------------------------------------------ memory
 

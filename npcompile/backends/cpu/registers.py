@@ -179,13 +179,11 @@ class Registers(Slots):
                 self._given[buffer] = super().number(buffer)
         return self._given[buffer]
 
-    def set_number(self, buffer: Buffer, parts: Parts, volatile: bool = False) -> None:
-        """Nobody may read it: then it is computed for the floating-point flags that it raises."""
+    def set_number(self, buffer: Buffer, parts: Parts) -> None:
         if self.holds(buffer):
             self.numbers[buffer] = parts
-        idle = not self.whole.reads[buffer]
-        if idle or buffer in self.whole.shared or not self.holds(buffer):
-            super().set_number(buffer, parts, volatile or idle)
+        if buffer in self.whole.shared or not self.holds(buffer):
+            super().set_number(buffer, parts)
 
     def flush(self, result: Result) -> None:
         """Writes what boxing a result reads."""

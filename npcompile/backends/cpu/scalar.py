@@ -206,6 +206,8 @@ def _divide(site: Site, a: Value, b: Value) -> tuple[Value, Value, Value, Value]
     """(quotient rounded down, remainder, divisor is 0, quotient overflows) where LLVM's division
     is defined; any of both where it is not."""
     f, divisor = site.f, known_integer(b)
+    if divisor is not None and divisor > 0 and site.signed:
+        return *_divide_by(f, a, b, divisor), literal("i1", False), literal("i1", False)
     zero, one = literal(a.elem, 0, a.lanes), literal(a.elem, 1, a.lanes)
     never = literal("i1", False, a.lanes)
     by_zero = f.icmp("eq", b, zero) if divisor in (None, 0) else never
@@ -228,6 +230,19 @@ def _divide(site: Site, a: Value, b: Value) -> tuple[Value, Value, Value, Value]
     quotient = f.binary("add", quotient, f.convert("sext", fix, a.elem))
     rest = f.select(fix, f.binary("add", rest, safe), rest)
     return quotient, rest, by_zero, over
+
+
+def _divide_by(f: Function, a: Value, b: Value, divisor: int) -> tuple[Value, Value]:
+    """Quotient, rounded down, and remainder by a positive constant."""
+    shift = divisor.bit_length() - 1
+    if divisor == 1 << shift:
+        rest = f.binary("and", a, literal(a.elem, divisor - 1, a.lanes))
+        return f.binary("ashr", a, literal(a.elem, shift, a.lanes)), rest
+    quotient = f.binary("sdiv", a, b)
+    rest = f.binary("sub", a, f.binary("mul", quotient, b))
+    low = _negative(f, rest)
+    return (f.binary("add", quotient, f.convert("sext", low, a.elem)),
+            f.select(low, f.binary("add", rest, b), rest))
 
 
 def raise_where(f: Function, mask: Value, flag: str) -> None:

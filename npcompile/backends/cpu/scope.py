@@ -142,8 +142,8 @@ class Scope:
         bases: dict[Buffer, Value] = {}
         pointers = {}
         for address in sorted(plan.accesses, key=lambda a: (a.buffer.name, repr(a))):
-            if slots.holds(address.buffer):
-                continue
+            if not plan.order:
+                break  # see _element
             if address.buffer not in bases:
                 bases[address.buffer] = slots.data(address.buffer)
             pointers[address] = bases[address.buffer]
@@ -261,7 +261,23 @@ class Scope:
 
     # ------------------------------------------------------------------ memory
 
+    def _element(self, buffer: Buffer, at: Index) -> Place:
+        """One element, by one index: so that LLVM sees which one the turn before has stored."""
+        address, constant = access.split(buffer, at)
+        pointer = self.slots.data(buffer)
+        if at.offset != 0:
+            index = self.sizes(address.offset)
+            if constant:
+                index = self.f.binary("add nsw", index, literal("i64", constant))
+            unit = access.element_type(buffer.dtype)
+            pointer = self.f.offset(pointer, unit, index, inside=True)
+        return Place(pointer, buffer.dtype, at.part, literal("i64", 0), self.slots.notes(buffer))
+
     def place(self, buffer: Buffer, at: Index, by: int | None = None) -> Place:
+        place = self._across(buffer, at) if self.plan.order else self._element(buffer, at)
+        return place if by is None else access.further(self.f, place, self.values[by][0])
+
+    def _across(self, buffer: Buffer, at: Index) -> Place:
         address, constant = access.split(buffer, at)
         pointer = self.pointers[address]
         if constant:
@@ -269,8 +285,7 @@ class Scope:
             pointer = self.f.offset(pointer, unit, literal("i64", constant))
         axis = self.plan.lane_axis
         step: Size = at.coefficients[axis] if axis >= 0 else 0
-        place = Place(pointer, buffer.dtype, at.part, self.sizes(step), self.slots.notes(buffer))
-        return place if by is None else access.further(self.f, place, self.values[by][0])
+        return Place(pointer, buffer.dtype, at.part, self.sizes(step), self.slots.notes(buffer))
 
     def store(self, store: Store, streaming: bool = False) -> None:
         if self.slots.holds(store.buffer) and store.mask is None and not store.at.part:

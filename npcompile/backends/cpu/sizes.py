@@ -61,13 +61,12 @@ class Slots:
             return (self.f.icmp("ne", parts[0], literal("i8", 0)),)
         return tuple(parts)
 
-    def set_number(self, buffer: Buffer, parts: Parts, volatile: bool = False) -> None:
+    def set_number(self, buffer: Buffer, parts: Parts) -> None:
         """Stores the value of a scalar buffer."""
         f, elem, place = self.f, memory(buffer.dtype), self.data(buffer)
         for k, part in enumerate(parts):
             bits = f.convert("zext", part, "i8") if part.elem == "i1" else part
-            f.store(bits, f.offset(place, elem, i64(k)) if k else place, volatile=volatile,
-                    notes=self.own)
+            f.store(bits, f.offset(place, elem, i64(k)) if k else place, notes=self.own)
 
     def symbol(self, name: Symbol) -> Value:
         return self.f.load(self.address(self.frame.symbol(name)), "i64", notes=self.own)

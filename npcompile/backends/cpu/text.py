@@ -220,6 +220,9 @@ class Function:
     def icmp(self, how: str, a: Value, b: Value) -> Value:
         return self.op(f"icmp {how} {a.type} {a.text}, {b.text}", "i1", a.lanes)
 
+    def negate(self, mask: Value) -> Value:
+        return self.binary("xor", mask, literal("i1", True, mask.lanes))
+
     def select(self, mask: Value, a: Value, b: Value) -> Value:
         return self.op(f"select {mask.typed}, {a.typed}, {b.typed}", a.elem, a.lanes)
 
@@ -296,12 +299,11 @@ class Function:
         return self.op(text, elem, lanes)
 
     def store(self, value: Value, pointer: Value, align: int | None = None,
-              streaming: bool = False, volatile: bool = False, notes: str = "") -> None:
-        """``volatile``: it is not left out, nor what it stores; ``notes`` is metadata."""
+              streaming: bool = False, notes: str = "") -> None:
+        """``notes`` is metadata."""
         where = f", align {align}" if align else ""
         hint = ", !nontemporal !0" if streaming else ""
-        how = "store volatile" if volatile else "store"
-        self.do(f"{how} {value.typed}, ptr {pointer.text}{where}{hint}{notes}")
+        self.do(f"store {value.typed}, ptr {pointer.text}{where}{hint}{notes}")
 
     def alloca(self, elem: str, count: int = 1) -> Value:
         """Room on the stack, made once at entry."""
