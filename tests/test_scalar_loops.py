@@ -139,3 +139,99 @@ def test_an_error_in_a_loop_of_which_nothing_is_needed() -> None:
     with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 with size 4"):
         compiled(np.arange(4.0), np.array([1, 7, 2]))
     assert compiled.explain(np.arange(4.0), np.array([1, 7])).refusal is None
+
+
+def counted(n, k):
+    up = down = 0
+    for i in range(n):
+        up += 3
+        if i % 3 == k:
+            down -= 7
+        elif i > k:
+            down = i
+    return up, down, up - down
+
+
+def from_afar(n, k):
+    x = k
+    for _ in range(n):
+        x += 5
+    return x
+
+
+def doubling(n, k):
+    x = 1
+    while n > 0:
+        x += x
+        n -= 1
+    return x
+
+
+def mixed(n, k):
+    x, y = 1, 2
+    for _ in range(n):
+        x, y = y + 1, x * 3
+    return x, y
+
+
+def least_and_most(n, k):
+    low, high = 0, 0
+    for i in range(n):
+        low, high = min(low - 1, k), max(high + 2, i)
+    return low, high, high * low
+
+
+def backwards(n, k):
+    total, j = 0, n
+    while j > 0:
+        j -= 2
+        total += j * (2**40 if k == 9 else 1)
+    return total, j
+
+
+def signs(n, k):
+    found = 0
+    for i in range(n):
+        j = i - 3
+        found = found * 2 + (j // 2) % 5 + (j % 4) - (j >> 1) + (j & 6)
+        found %= 1000003
+    return found
+
+
+@pytest.mark.parametrize(
+    "function", [counted, from_afar, doubling, mixed, least_and_most, backwards, signs],
+    ids=lambda f: f.__name__)
+def test_integers(function: Any) -> None:
+    compiled = npcompile.jit(function)
+    for n, k in ((0, 0), (1, 1), (10, 2), (62, 9), (70, 2**62), (80, -(2**63)), (50, 2**63 - 20),
+                 (3, 2**63 - 1)):
+        assert compiled(n, k) == function(n, k), (n, k)
+
+
+def checks_of(function: Any, *args: Any) -> int:
+    program: str = npcompile.jit(function).lower(*args).program
+    return program.count("check ")
+
+
+def test_counters_need_no_checks() -> None:
+    def pairs(a):
+        more = less = 0
+        for i in range(len(a)):
+            for j in range(i):
+                if a[i] > a[j]:
+                    more += 1
+                elif a[i] < a[j]:
+                    less += 1
+        return more - less
+
+    def before(a):
+        total = 0.0
+        for i in range(len(a)):
+            if i > 0:
+                total += a[i - 1]
+        return total
+
+    assert checks_of(pairs, np.arange(4.0)) == 0
+    assert checks_of(before, np.arange(4.0)) == 0
+    assert checks_of(doubling, 3, 0) == 1
+    assert checks_of(from_afar, 3, 0) == 1

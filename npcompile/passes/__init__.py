@@ -13,6 +13,7 @@ from npcompile.passes.decompose import decompose
 from npcompile.passes.halves import widen_halves
 from npcompile.passes.hoist import hoist
 from npcompile.passes.normalise import normalise
+from npcompile.passes.ranges import narrow
 from npcompile.passes.simplify import simplify
 
 
@@ -33,7 +34,8 @@ PASSES = (
     Pass("halves", widen_halves, ("decompose",), "works on primitives"),
     Pass("complexes", expand_complex, ("decompose",), "works on primitives"),
     Pass("simplify", simplify, ("halves", "complexes"), "they leave casts and parts behind"),
-    Pass("hoist", hoist, ("simplify",), "changes regions that it has made"),
+    Pass("ranges", narrow, ("simplify",), "works on primitives"),
+    Pass("hoist", hoist, ("simplify", "ranges"), "changes regions that it has made"),
     Pass("dead", drop_dead, ("simplify", "hoist"), "rewriting orphans nodes"),
 )
 

@@ -16,7 +16,7 @@ from typing import Literal, cast
 import numpy as np
 
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Facts, Size
+from npcompile.core.sizes import Facts, Size, Symbol
 from npcompile.graph import layout
 from npcompile.graph.builder import learn
 from npcompile.graph.ir import Const as ConstAttrs
@@ -72,7 +72,9 @@ class Scheduler:
         self.flagged: set[Memory] = set()  # computed only for floating-point flags
         self.written = False  # whether memory that the caller sees has been changed
         self.returned = {n for n in result_nodes(graph.result) if isinstance(n.type, Array)}
-        self.binds = {node: name for name, node in graph.bound.items()}
+        self.binds: dict[Node, list[Symbol]] = {}
+        for symbol, node in graph.bound.items():
+            self.binds.setdefault(node, []).append(symbol)
         for node in graph.params:
             self._param(node)
 
@@ -232,8 +234,9 @@ class Scheduler:
         learn(self.facts, node.args[0])
 
     def bind(self, node: Node) -> None:
-        """From here on a symbol stands for a computed number."""
-        self.steps.append(Binding(self.binds[node], self.number(node)))
+        """From here on symbols stand for a computed number."""
+        for symbol in self.binds[node]:
+            self.steps.append(Binding(symbol, self.number(node)))
 
     def _extern(self, node: Node) -> None:
         call_routine(self, node)

@@ -55,7 +55,7 @@ def _quiet(kernel: Kernel, value: Apply) -> bool:
     operands = [kernel.values[arg] for arg in value.args]
     if value.op in _DIVISIONS:
         by = operands[1]
-        return isinstance(by, Const) and by.dtype.kind == "i" and bool(by.value > 0)
+        return isinstance(by, Const) and by.dtype.kind == "i" and int(by.value) > 0  # type: ignore[arg-type]
     floating = any(v.dtype.kind in "fc" for v in (*operands, value))
     if value.op in ("cast", "lookup") or not floating:
         return not floating
