@@ -261,20 +261,23 @@ class Scope:
 
     # ------------------------------------------------------------------ memory
 
-    def _element(self, buffer: Buffer, at: Index) -> Place:
+    def _element(self, buffer: Buffer, at: Index, whole: bool) -> Place:
         """One element, by one index: so that LLVM sees which one the turn before has stored."""
         address, constant = access.split(buffer, at)
         pointer = self.slots.data(buffer)
         if at.offset != 0:
             index = self.sizes(address.offset)
             if constant:
-                index = self.f.binary("add nsw", index, literal("i64", constant))
+                index = self.f.binary("add", index, literal("i64", constant))
             unit = access.element_type(buffer.dtype)
-            pointer = self.f.offset(pointer, unit, index, inside=True)
+            pointer = self.f.offset(pointer, unit, index, inside=whole)
         return Place(pointer, buffer.dtype, at.part, literal("i64", 0), self.slots.notes(buffer))
 
     def place(self, buffer: Buffer, at: Index, by: int | None = None) -> Place:
-        place = self._across(buffer, at) if self.plan.order else self._element(buffer, at)
+        if self.plan.order:
+            place = self._across(buffer, at)
+        else:
+            place = self._element(buffer, at, by is None)
         return place if by is None else access.further(self.f, place, self.values[by][0])
 
     def _across(self, buffer: Buffer, at: Index) -> Place:
