@@ -32,6 +32,14 @@ FUNCTIONS: list[Callable[..., Any]] = [
     lambda a, n: np.average(a, axis=1, weights=a[0]),
     lambda a, n: np.average(a, axis=0, weights=a[:, 0], keepdims=True),
     lambda a, n: np.average(a.astype(int), axis=-1, weights=a + n),
+    lambda a, n: np.mgrid[0 : a.shape[0], 0:n],
+    lambda a, n: np.mgrid[0:3],
+    lambda a, n: np.ogrid[0:n, 0:1:5j][1] * a[0, 0],
+    lambda a, n: np.r_[a[0], n, a[1, ::-1]],
+    lambda a, n: np.r_[0:n, 5],
+    lambda a, n: np.c_[a[0], a[1]],
+    lambda a, n: a[np.s_[:n, ::2]],
+    lambda a, n: a[np.index_exp[0]],
 ]
 
 

@@ -147,7 +147,7 @@ def _drawing(path: str, name: str, trial: Callable[..., Any] | None) -> Foreign 
 
 
 def _pure(function: Any) -> Foreign | None:
-    if function in _TEXTS:
+    if function in _TEXTS or function is indexed:
         return Foreign(function.__name__, function, guarantee="portable")
     name = getattr(function, "__name__", "")
     owner = getattr(function, "__self__", None)
@@ -203,3 +203,12 @@ def format_ascii(value: object, spec: str = "") -> str:
 
 
 _TEXTS = frozenset({str, repr, ascii, format, concatenated, format_str, format_repr, format_ascii})
+
+
+def indexed(trick: Any, key: Any) -> Any:
+    """``np.mgrid[key]`` and its like."""
+    return trick[key]
+
+
+#: objects that make arrays of slices and parts
+INDEX_TRICKS = tuple(type(trick) for trick in (np.mgrid, np.ogrid, np.r_, np.c_))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from npcompile.core.errors import Refused
 from npcompile.graph.ir import Node
-from npcompile.ops import indexing, slices
+from npcompile.ops import foreign, indexing, slices
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import growing, iteration
+from npcompile.tracing import growing, hosts, iteration
 from npcompile.tracing.sources import Item
 from npcompile.tracing.values import (
     NONE,
@@ -78,6 +80,12 @@ def _at(t: Tracer, items: tuple[Value, ...], key: Value, kind: type) -> Value:
         raise Dead from None
 
 
+def _is_tuple(key: Value) -> bool:
+    return (isinstance(key, Sequence) and key.kind is tuple) or (
+        isinstance(key, Static) and isinstance(key.value, tuple)
+    )
+
+
 def getitem(t: Tracer, container: Value, key: Value) -> Value:
     """``container[key]``."""
     match container:
@@ -105,6 +113,12 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
                 return t.value(held[t.static(key, "an index")])
             except (IndexError, TypeError):
                 raise Dead from None
+        case Static(held) if isinstance(held, foreign.INDEX_TRICKS):
+            made = hosts.call(t, foreign.indexed, (container, key), {}, plain=True)
+            assert made is not None
+            return made
+        case Static(held) if isinstance(held, type(np.s_)):
+            return key if not held.maketuple or _is_tuple(key) else Sequence((key,))
     raise t.refuse("subscript", f"of a {type(container).__name__.lower()} is left to Python")
 
 
