@@ -1,4 +1,4 @@
-"""Computes the constants of the elementary functions and writes their module.
+"""Computes the constants of the elementary functions and writes their modules.
 
 Run from the repository's root::
 
@@ -12,51 +12,24 @@ polynomial with its machine coefficients, where the weight makes it relative to 
 from __future__ import annotations
 
 import sys
-import textwrap
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import mpmath as mp
-from minimax import Fit, log2_of, minimax, rounded, split
+from minimax import minimax, rounded, split
+from tables import SMALL, Rows, Tables, by_format, main, table
 
-TARGET = Path(__file__).parent.parent / "npcompile" / "special" / "coefficients.py"
-BITS = {"d": 53, "f": 24}
 HALF_LN2 = mp.log(2) / 2 * mp.mpf("1.0001")
 QUARTER_PI = {"d": mp.pi / 4 * mp.mpf("1.0001"), "f": mp.pi / 4 * mp.mpf("1.005")}
-SMALL = mp.mpf(10) ** -20
-Rows = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Tables:
-    """Rows of coefficients for a lookup, and their largest error."""
-
-    coefficients: tuple[tuple[float, ...], ...]
-    error: Any
-
-
-TABLES: dict[str, Callable[[], Rows]] = {}
-
-
-def table(build: Callable[[], Rows]) -> Callable[[], Rows]:
-    """Registers a function that computes one table: values for "d" and for "f"."""
-    TABLES[build.__name__.upper()] = build
-    return build
-
-
-def by_format(fit: Callable[[str, int], Any]) -> Rows:
-    return {char: fit(char, bits) for char, bits in BITS.items()}
-
-
-@table
+@table("exponential")
 def ln2() -> Rows:
     """log(2) in two parts and its inverse; the first part times an exponent is exact by fma."""
     return by_format(lambda c, b: (*split(mp.log(2), b), rounded(1 / mp.log(2), b)))
 
 
-@table
+@table("exponential")
 def exp() -> Rows:
     """(exp(r) - 1 - r) / r**2 on |r| <= log(2)/2, error relative to exp."""
     count = {"d": 10, "f": 5}
@@ -65,13 +38,13 @@ def exp() -> Rows:
         lambda r: r**2 / mp.exp(r)))
 
 
-@table
+@table("exponential")
 def ln10() -> Rows:
     """log(10) in two parts."""
     return by_format(lambda c, b: split(mp.log(10), b))
 
 
-@table
+@table("exponential")
 def log10_2() -> Rows:
     """log10(2) in three parts, the first so short that its multiples by an exponent are exact,
     and its inverse."""
@@ -79,7 +52,7 @@ def log10_2() -> Rows:
         *split(mp.log10(2), b, 3, first=SHORT[c]), rounded(1 / mp.log10(2), b)))
 
 
-@table
+@table("exponential")
 def expm1_tail() -> Rows:
     """(exp(r) - 1 - r - r**2/2) / r**3 on |r| <= log(2)/2, error relative to r."""
     count = {"d": 10, "f": 5}
@@ -88,7 +61,7 @@ def expm1_tail() -> Rows:
         lambda r: r**2))
 
 
-@table
+@table("exponential")
 def sinh() -> Rows:
     """(sinh(r) - r) / r**3 in z = r**2 on |r| <= log(2)/2, error relative to r."""
     count = {"d": 6, "f": 3}
@@ -101,7 +74,7 @@ def sinh() -> Rows:
         remainder, range(count[c]), SMALL, HALF_LN2**2, b, abs))
 
 
-@table
+@table("exponential")
 def cosh() -> Rows:
     """(cosh(r) - 1 - r**2/2) / r**4 in z = r**2 on |r| <= log(2)/2, absolute error."""
     count = {"d": 5, "f": 2}
@@ -130,13 +103,13 @@ def short_inverse(low: Any, high: Any) -> float:
     return float(mp.nint(2 / (low + high) * 64) / 64)
 
 
-@table
+@table("logarithm")
 def log_range() -> Rows:
     """Bits of the first interval's start."""
     return {"d": 0x3FE6800000000000, "f": 0x3F340000}
 
 
-@table
+@table("logarithm")
 def log_inverse() -> Rows:
     """1/c for each interval, so short that r = m/c - 1 is exact or nearly so."""
     return by_format(lambda c, b: tuple(short_inverse(*ends) for ends in log_intervals()))
@@ -157,38 +130,38 @@ def log_rows(base: Any) -> Rows:
 SHORT = {"d": 42, "f": 16}
 
 
-@table
+@table("logarithm")
 def log_tables() -> Rows:
     """log(c) in two parts: the first so short that k*log(2) + log(c) is exact."""
     return log_rows(mp.mpf(1))
 
 
-@table
+@table("logarithm")
 def log2_tables() -> Rows:
     """log2(c), likewise."""
     return log_rows(mp.log(2))
 
 
-@table
+@table("logarithm")
 def log10_tables() -> Rows:
     """log10(c), likewise."""
     return log_rows(mp.log(10))
 
 
-@table
+@table("logarithm")
 def log2_base() -> Rows:
     """log2(2) in two parts and 1/log(2) in two parts."""
     return by_format(lambda c, b: (1.0, 0.0, *split(1 / mp.log(2), b)))
 
 
-@table
+@table("logarithm")
 def log10_base() -> Rows:
     """log10(2) in two parts, the first short, and 1/log(10) in two parts."""
     return by_format(lambda c, b: (
         *split(mp.log(2) / mp.log(10), b, first=SHORT[c] - 1), *split(1 / mp.log(10), b)))
 
 
-@table
+@table("logarithm")
 def log_ln2() -> Rows:
     """log(2): a short first part, whose multiples by an exponent are exact, and the rest."""
     return by_format(lambda c, b: split(mp.log(2), b, first=SHORT[c]))
@@ -200,7 +173,7 @@ def log_reach() -> tuple[Any, Any]:
     return min(ends), max(ends)
 
 
-@table
+@table("logarithm")
 def log() -> Rows:
     """(log1p(r) - r + r**2/2) / r**3 over the intervals, error relative to r."""
     count = {"d": 8, "f": 3}
@@ -209,13 +182,13 @@ def log() -> Rows:
         lambda r: r**2))
 
 
-@table
+@table("logarithm")
 def power_third() -> Rows:
     """1/3 in two parts."""
     return by_format(lambda c, b: split(mp.mpf(1) / 3, b))
 
 
-@table
+@table("logarithm")
 def power_log() -> Rows:
     """(log1p(r) - r + r**2/2 - r**3/3) / r**4 over the intervals, error relative to r."""
     count = {"d": 9, "f": 4}
@@ -227,7 +200,7 @@ def power_log() -> Rows:
 # ---------------------------------------------------------------- circular functions
 
 
-@table
+@table("circular")
 def half_pi() -> Rows:
     """pi/2 in two parts, 2/pi, and below which part of x a remainder is too small to trust."""
     trust = {"d": 2.0**-32, "f": 2.0**-16}
@@ -235,7 +208,7 @@ def half_pi() -> Rows:
         lambda c, b: (*split(mp.pi / 2, b), rounded(2 / mp.pi, b), trust[c]))
 
 
-@table
+@table("circular")
 def two_over_pi() -> Rows:
     """2/pi * 2**(32*g - 52) modulo 4 in four parts, for the exponents 32*g ... 32*g + 31."""
     with mp.workprec(1400):
@@ -243,7 +216,7 @@ def two_over_pi() -> Rows:
     return {"d": tuple(zip(*rows))}
 
 
-@table
+@table("circular")
 def sin() -> Rows:
     """(sin(r) - r) / r**3 in z = r**2 on |r| <= pi/4, error relative to r."""
     count = {"d": 6, "f": 4}
@@ -256,7 +229,7 @@ def sin() -> Rows:
         remainder, range(count[c]), SMALL, QUARTER_PI[c]**2, b, abs))
 
 
-@table
+@table("circular")
 def cos() -> Rows:
     """(cos(r) - 1 + r**2/2) / r**4 in z = r**2 on |r| <= pi/4, absolute error."""
     count = {"d": 6, "f": 3}
@@ -268,7 +241,7 @@ def cos() -> Rows:
 # ---------------------------------------------------------------- inverse circular, roots
 
 
-@table
+@table("inverse")
 def arctan() -> Rows:
     """(atan(t) - t) / t**3 in z = t**2 on |t| <= tan(atan(1/2)/2), error relative to t."""
     count = {"d": 10, "f": 4}
@@ -281,7 +254,7 @@ def arctan() -> Rows:
     return by_format(lambda c, b: minimax(remainder, range(count[c]), SMALL, end, b, abs))
 
 
-@table
+@table("inverse")
 def arctan_bases() -> Rows:
     """atan(c) for c of 0, 1/2 and 1, then pi/2 less those, in two parts."""
     angles = [mp.mpf(0), mp.atan(mp.mpf(1) / 2), mp.pi / 4, mp.mpf(0)]
@@ -289,13 +262,13 @@ def arctan_bases() -> Rows:
     return by_format(lambda c, b: tuple(zip(*(split(angle, b) for angle in angles))))
 
 
-@table
+@table("inverse")
 def turns() -> Rows:
     """pi/2 and pi, each in two parts."""
     return by_format(lambda c, b: (split(mp.pi / 2, b), split(+mp.pi, b)))
 
 
-@table
+@table("inverse")
 def arcsin() -> Rows:
     """(asin(s) - s) / s**3 in z = s**2 on |s| <= 1/2, error relative to s."""
     count = {"d": 13, "f": 5}
@@ -308,7 +281,7 @@ def arcsin() -> Rows:
         remainder, range(count[c]), SMALL, mp.mpf("0.25"), b, abs))
 
 
-@table
+@table("roots")
 def cbrt() -> Rows:
     """m**(-1/3) on [1, 8], relative error."""
     return by_format(lambda c, b: minimax(
@@ -339,7 +312,7 @@ def erf_row(index: int, char: str, bits: int, count: int) -> tuple[tuple[float, 
     return (float(centre), *value, *slope, *fit.coefficients), fit.error
 
 
-@table
+@table("error")
 def erf() -> Rows:
     """erf in 16 intervals: rows of centres, values (2), slopes (2) and of the coefficients of
     (erf(c + t) - value - slope*t) / t**2, error relative to erf."""
@@ -352,7 +325,7 @@ def erf() -> Rows:
     return by_format(rows)
 
 
-@table
+@table("error")
 def root_half() -> Rows:
     """sqrt(1/2) in two parts."""
     return by_format(lambda c, b: split(mp.sqrt(mp.mpf(1) / 2), b))
@@ -361,7 +334,7 @@ def root_half() -> Rows:
 TANH_WIDTH = mp.mpf(37) / 64
 
 
-@table
+@table("exponential")
 def tanh() -> Rows:
     """tanh in 16 intervals, the first of 3/4 of the others' width: rows of centres, values (2),
     slopes (2) and of the coefficients of (tanh(c + t) - value - slope*t) / t**2, error relative
@@ -384,14 +357,14 @@ def tanh() -> Rows:
     return {"f": Tables(tuple(zip(*(row for row, _ in made))), max(error for _, error in made))}
 
 
-@table
+@table("exponential")
 def single_exp2() -> Rows:
     """2**r on |r| <= 1/2 for results in float32, relative error."""
     return {"d": minimax(lambda r: mp.power(2, r), range(7), -0.5, 0.5, 53,
                          lambda r: 1 / mp.power(2, r))}
 
 
-@table
+@table("logarithm")
 def single_log2() -> Rows:
     """log2(1 + r) / r over the intervals for powers in float32, relative error."""
     return {"d": minimax(lambda r: mp.log1p(r) / r / mp.log(2), range(6), *log_reach(), 53,
@@ -402,7 +375,7 @@ ERFC_CENTRE = 4.0
 ERFC_END = {"d": 28, "f": mp.mpf("10.5")}
 
 
-@table
+@table("error")
 def erfc() -> Rows:
     """(1 + 2*z) * exp(z**2) * erfc(z) in t = (z - 4) / (z + 4): the value at 0 in two parts, then
     (it - value) / t, relative error, then its slope roughly (Shepherd & Laframboise, Chebyshev
@@ -425,74 +398,5 @@ def erfc() -> Rows:
     return by_format(row)
 
 
-# ---------------------------------------------------------------- writing the module
-
-
-def _number(value: float) -> str:
-    if isinstance(value, int):
-        return hex(value)
-    mantissa, exponent = value.hex().split("p")
-    short = mantissa.rstrip("0").rstrip(".").removeprefix("0x").replace("-0x", "-")
-    return f'_("{short}p{exponent}")'
-
-
-def _text(value: Any, indent: int) -> str:
-    """A value as Python source."""
-    pad = " " * indent
-    if isinstance(value, (tuple, list)):
-        if any(isinstance(v, (tuple, list)) for v in value):
-            inner = "".join(f"{pad}    {_text(v, indent + 4)},\n" for v in value)
-        else:
-            words = " ".join(f"{_number(v)}," for v in value)
-            if len(words) < 86 - indent:
-                return f"({words})"
-            lines = textwrap.wrap(words, 95 - indent, break_on_hyphens=False)
-            inner = "".join(f"{pad}    {line}\n" for line in lines)
-        return f"(\n{inner}{pad})"
-    return _number(value)
-
-
-def section(name: str, build: Callable[[], Rows]) -> str:
-    """One table of the module, errors in comments."""
-    print(name)
-    text = " ".join((build.__doc__ or "").split())
-    lines = [*textwrap.wrap(text, 98, initial_indent="# ", subsequent_indent="# "),
-             f"{name} = {{"]
-    for char, value in build().items():
-        if isinstance(value, (Fit, Tables)):
-            print(f"  {char}: {len(value.coefficients)} coefficients, {log2_of(value.error)}")
-            lines.append(f"    # largest error {log2_of(value.error)}")
-            value = value.coefficients
-        lines.append(f'    "{char}": {_text(value, 4)},')
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-HEADER = '''"""Constants of the elementary functions; made by tools/elementary_coefficients.py.
-
-Keys are dtype characters.  Each polynomial is given with the largest error of its machine
-coefficients, relative to the function.
-"""
-
-# fmt: off
-_ = float.fromhex
-
-'''
-
-
-def main(names: list[str]) -> None:
-    """Computes the named tables (all by default) and writes the module."""
-    old = {}
-    if names and TARGET.exists():
-        for part in TARGET.read_text().split("# fmt: off")[1].split("\n\n")[1:]:
-            words = [line.split(" = {")[0] for line in part.splitlines() if line.endswith("= {")]
-            if words:
-                old[words[0]] = part.strip("\n") + "\n"
-    parts = [
-        old[name] if names and name not in names and name in old else section(name, build)
-        for name, build in TABLES.items()
-    ]
-    TARGET.write_text(HEADER + "\n".join(parts))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main("elementary_coefficients.py", sys.argv[1:])

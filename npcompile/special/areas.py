@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npcompile.graph.expression import Expr, const, copysign, fma, rare, sqrt, where
-from npcompile.special.coefficients import LN2, LOG2_BASE
+from npcompile.special.coefficients.exponential import LN2
+from npcompile.special.coefficients.logarithm import LOG2_BASE
 from npcompile.special.exponential import RANGE, clamp, exp, exp2, exp2_parts, exp_parts
 from npcompile.special.formats import Format, format_of, power_of_two
 from npcompile.special.logarithm import log2_sum, log_sum

@@ -28,7 +28,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special.coefficients import COS, HALF_PI, SIN, TWO_OVER_PI
+from npcompile.special.coefficients.circular import COS, HALF_PI, SIN, TWO_OVER_PI
 from npcompile.special.formats import FORMATS, Format, format_of, sign_bit
 from npcompile.special.words import joined, quick_two_sum, quotient, two_product, two_sum
 

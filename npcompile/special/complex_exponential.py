@@ -20,7 +20,7 @@ from npcompile.graph.expression import (
 from npcompile.ops import complexes as cx
 from npcompile.special import exponential
 from npcompile.special.circular import Turned, turned, with_sign
-from npcompile.special.coefficients import LN2
+from npcompile.special.coefficients.exponential import LN2
 from npcompile.special.exponential import REACH, clamp, exp2_parts, exp_parts
 from npcompile.special.formats import Format, format_of, power_of_two
 from npcompile.special.words import quick_two_sum

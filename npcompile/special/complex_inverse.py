@@ -20,7 +20,8 @@ from npcompile.graph.expression import (
     sqrt,
     where,
 )
-from npcompile.special.coefficients import LN2, TURNS
+from npcompile.special.coefficients.exponential import LN2
+from npcompile.special.coefficients.inverse import TURNS
 from npcompile.special.complex_exponential import INFINITY, NAN, finite
 from npcompile.special.complex_logarithm import log_modulus
 from npcompile.special.formats import format_of

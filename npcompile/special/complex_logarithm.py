@@ -24,7 +24,7 @@ from npcompile.graph.expression import (
 from npcompile.graph.ir import Const
 from npcompile.ops import complexes as cx
 from npcompile.special import complex_exponential
-from npcompile.special.coefficients import LN2, LN10
+from npcompile.special.coefficients.exponential import LN2, LN10
 from npcompile.special.complex_exponential import INFINITY, NAN, finite
 from npcompile.special.formats import Format, format_of
 from npcompile.special.inverse import arctan2

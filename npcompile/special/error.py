@@ -19,7 +19,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special.coefficients import ERF
+from npcompile.special.coefficients.error import ERF
 from npcompile.special.formats import Format, format_of
 
 Rows = Sequence[Sequence[float]]

@@ -19,7 +19,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special.coefficients import (
+from npcompile.special.coefficients.exponential import (
     COSH,
     EXP,
     EXPM1_TAIL,

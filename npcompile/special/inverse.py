@@ -20,7 +20,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special.coefficients import ARCSIN, ARCTAN, ARCTAN_BASES, TURNS
+from npcompile.special.coefficients.inverse import ARCSIN, ARCTAN, ARCTAN_BASES, TURNS
 from npcompile.special.formats import Format, format_of
 from npcompile.special.words import quick_two_sum, two_sum
 

@@ -22,7 +22,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special.coefficients import (
+from npcompile.special.coefficients.logarithm import (
     LOG,
     LOG2_BASE,
     LOG2_TABLES,

@@ -18,7 +18,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special.coefficients import ERFC, ROOT_HALF
+from npcompile.special.coefficients.error import ERFC, ROOT_HALF
 from npcompile.special.exponential import RANGE, clamp, exp_parts, scaled_sum
 from npcompile.special.formats import Format, format_of, power_of_two, sign_bit
 from npcompile.special.logarithm import log_parts, log_sum

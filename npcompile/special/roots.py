@@ -14,7 +14,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special.coefficients import CBRT
+from npcompile.special.coefficients.roots import CBRT
 from npcompile.special.formats import format_of, power_of_two
 from npcompile.special.words import quick_two_sum, two_product
 

@@ -4,7 +4,12 @@ rounding that counts is the last cast, which overflows and underflows as it must
 from __future__ import annotations
 
 from npcompile.graph.expression import Expr, cast, fma, from_bits, lookup, poly, to_bits, where
-from npcompile.special.coefficients import LOG2_TABLES, LOG_INVERSE, SINGLE_EXP2, SINGLE_LOG2
+from npcompile.special.coefficients.exponential import SINGLE_EXP2
+from npcompile.special.coefficients.logarithm import (
+    LOG2_TABLES,
+    LOG_INVERSE,
+    SINGLE_LOG2,
+)
 from npcompile.special.formats import FORMATS, small_float
 from npcompile.special.logarithm import split
 
