@@ -189,6 +189,87 @@ def weights_1(p: Points) -> Samples:
     return x, y
 
 
+def gamma_points(p: Points) -> Samples:
+    """Positive numbers, and some next to 1, 2 and 4."""
+    return (p.every(p.bits(), p.span(0, 5), p.near(1.0), p.near(2.0), p.near(4.0),
+                    p.near(1.4616), p.span(3, 40)),)
+
+
+def gamma_signed(p: Points) -> Samples:
+    top = 160 if p.kind is np.float64 else 30
+    return (p.every(p.span(-top, top), p.signed(p.bits(top)), p.span(-3, 3), p.near(1.0)),)
+
+
+def to_600(p: Points) -> Samples:
+    """Positive numbers whose exponential is finite."""
+    top = 0.95 * p.overflow()
+    return (p.every(p.bits(top), p.span(0, top), p.span(0, 3), p.near(1.0)),)
+
+
+def signed_to_600(p: Points) -> Samples:
+    return (p.signed(to_600(p)[0]),)
+
+
+def oscillating(p: Points) -> Samples:
+    return (p.every(p.span(0, 50), p.span(0, 10), p.bits(1e4), p.near(8.0),
+                    p.near(np.resize(np.arange(1, 16) / 2, p.count))),)
+
+
+def in_2(p: Points) -> Samples:
+    x = p.every(p.bits(1.0), p.span(0, 2), 2 - p.bits(1.0), p.near(1.0))
+    return (x[x < 2],)
+
+
+def below_1(p: Points) -> Samples:
+    x = in_1(p)[0]
+    return (x[abs(x) < 1],)
+
+
+def between(p: Points) -> Samples:
+    x = units(p)[0]
+    return (x[x < 1],)
+
+
+def wide(p: Points) -> Samples:
+    return (p.every(p.signed(p.bits(1e6)), p.span(-26, 26), p.span(-3, 3), p.near(28.0)),)
+
+
+def _dawson(x: Any) -> Any:
+    if abs(x) > 12:
+        return mp.fsum(mp.fac2(2 * k - 1) / (2 * x * x) ** k for k in range(60)) / (2 * x)
+    with mp.workprec(300 + int(4 * x * x)):
+        return mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x)
+
+
+def _erfcinv(z: Any) -> Any:
+    """By Newton's method on the logarithm."""
+    if z > 1:
+        return -_erfcinv(2 - z)
+    t = mp.sqrt(-mp.log(z * (2 - z))) if z < 1 else mp.mpf(0)
+    for _ in range(60):
+        tail = mp.erfc(t)
+        step = mp.log(tail / z) * tail * mp.exp(t * t) * mp.sqrt(mp.pi) / 2
+        t += step
+        if abs(step) <= abs(t) * mp.mpf(2) ** -100:
+            break
+    return t
+
+
+def _erfcx(x: Any) -> Any:
+    if x > 1e4:
+        return mp.fsum((-1) ** k * mp.fac2(2 * k - 1) / (2 * x * x) ** k
+                       for k in range(8)) / (x * mp.sqrt(mp.pi))
+    return mp.exp(x * x) * mp.erfc(x)
+
+
+def _size(x: Any) -> Any:
+    """The size of oscillating Bessel functions about x, of which their errors are a part."""
+    return mp.sqrt(2 / (mp.pi * max(abs(x), 1)))
+
+
+#: least size of a result, of whose unit errors are counted
+SIZES: dict[str, Callable[..., Any]] = dict.fromkeys(("j0", "j1", "y0", "y1"), _size)
+
 #: name: exact function, points
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
     "exp": (mp.exp, exponents), "exp2": (lambda x: mp.power(2, x), binary_exponents),
@@ -213,10 +294,33 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
     "xlogy": (lambda x, y: x * mp.log(y), weights),
     "xlog1py": (lambda x, y: x * mp.log1p(y), weights_1),
     "exp10": (lambda x: mp.power(10, x), decimal_exponents),
+    "gammaln": (mp.loggamma, gamma_points), "gamma": (mp.gamma, gamma_signed),
+    "rgamma": (mp.rgamma, gamma_signed), "psi": (mp.digamma, gamma_points),
+    "erfinv": (lambda y: mp.sign(y) * _erfcinv(1 - abs(y)) if abs(y) > 0.5 else mp.erfinv(y),
+               below_1),
+    "erfcinv": (_erfcinv, in_2),
+    "ndtri": (lambda p: -mp.sqrt(2) * _erfcinv(2 * p), between),
+    "erfcx": (_erfcx, wide),
+    "log_ndtr": (lambda x: mp.log1p(-mp.ncdf(-x)) if x > 5 else mp.log(mp.ncdf(x)), normal_tail),
+    "i0": (lambda x: mp.besseli(0, x), signed_to_600),
+    "i1": (lambda x: mp.besseli(1, x), signed_to_600),
+    "i0e": (lambda x: mp.besseli(0, x) * mp.exp(-abs(x)), signed_to_600),
+    "i1e": (lambda x: mp.besseli(1, x) * mp.exp(-abs(x)), signed_to_600),
+    "k0": (lambda x: mp.besselk(0, x), to_600), "k1": (lambda x: mp.besselk(1, x), to_600),
+    "k0e": (lambda x: mp.besselk(0, x) * mp.exp(x), to_600),
+    "k1e": (lambda x: mp.besselk(1, x) * mp.exp(x), to_600),
+    "j0": (lambda x: mp.besselj(0, x), oscillating),
+    "j1": (lambda x: mp.besselj(1, x), oscillating),
+    "y0": (lambda x: mp.bessely(0, x), oscillating),
+    "y1": (lambda x: mp.bessely(1, x), oscillating),
+    "dawsn": (_dawson, wide), "exp1": (mp.e1, to_600),
 }
+#: those whose exact values take long
+SLOW = frozenset(list(FUNCTIONS)[list(FUNCTIONS).index("gammaln"):])
+#: those that are not NumPy's
+SCIPYS = list(FUNCTIONS)[list(FUNCTIONS).index("erfc"):]
 #: how each is called in Python, where it is not NumPy's of this name
-CALLS = {"pow": "np.power", **{name: f"special.{name}" for name in (
-    "erf", "erfc", "ndtr", "expit", "log_expit", "logit", "entr", "xlogy", "xlog1py", "exp10")}}
+CALLS = {"pow": "np.power", **{name: f"special.{name}" for name in ("erf", *SCIPYS)}}
 
 
 def called(name: str, operands: int) -> Callable[..., Any]:
@@ -255,7 +359,24 @@ def ulp_errors(name: str, samples: Samples, got: np.ndarray) -> np.ndarray:
         if not np.isfinite(value):
             errors[k] = 0 if abs(exact) >= limit and (exact > 0) == (value > 0) else np.inf
         else:
-            exponent = mp.frexp(exact)[1] - 1 if exact else lowest
+            size = abs(exact)
+            if name in SIZES:
+                size = max(size, SIZES[name](*(mp.mpf(float(x[k])) for x in samples)))
+            exponent = mp.frexp(size)[1] - 1 if size else lowest
             unit_ = mp.mpf(2) ** (max(int(exponent), lowest) - digits)
             errors[k] = abs(mp.mpf(value) - exact) / unit_
     return errors
+
+
+def scipy_is_wrong(name: str, x: np.ndarray) -> np.ndarray:
+    """Where SciPy's special values are not the function's: mpmath or C99 has ours."""
+    subnormal = abs(x) < np.finfo(x.dtype).tiny
+    if name in ("j0", "j1", "y0", "y1"):  # they vanish at infinity; large angles are not reduced
+        return abs(x) > 1e4
+    if name in ("i0", "i1", "i1e", "erfinv", "k0", "k1", "k0e", "k1e"):  # -0, and NaN at infinity
+        return np.isinf(x) | subnormal
+    if name == "rgamma":
+        return subnormal
+    if name in ("gammaln", "erfcinv"):  # log(gamma) is infinite at -infinity in C99
+        return subnormal | (x == -np.inf) | ((x == 1) & (name == "erfcinv"))
+    return np.zeros(x.shape, bool)

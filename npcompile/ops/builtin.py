@@ -175,6 +175,8 @@ _MATH: list[tuple[str, str, Guard | None, bool]] = [
     ("cbrt", "cbrt", None, False),
     ("erf", "erf", None, False),
     ("erfc", "erfc", None, False),
+    ("gamma", "gamma", _POSITIVE, True),
+    ("lgamma", "gammaln", _POSITIVE, True),
 ]
 
 

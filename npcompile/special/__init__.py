@@ -1,5 +1,5 @@
 """Elementary and special functions: importing this room adds their records."""
 
-from npcompile.special import elementary
+from npcompile.special import elementary, functions
 
-__all__ = ["elementary"]
+__all__ = ["elementary", "functions"]

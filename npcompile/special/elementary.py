@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from npcompile.ops.complexes import is_complex
 from npcompile.ops.elementwise import (
     COMPLEX,
-    ELEMENTWISE,
     Program,
-    Ufunc,
     composed,
     lift,
     loops,
@@ -20,19 +16,17 @@ from npcompile.ops.elementwise import (
     ufunc,
 )
 from npcompile.ops.operands import Context, Operand
-from npcompile.ops.record import Domain, define
+from npcompile.ops.record import Domain
 from npcompile.special import (
     areas,
     circular,
     complex_exponential,
     complex_inverse,
     complex_logarithm,
-    error,
     exponential,
     inverse,
     logarithm,
     powers,
-    probability,
     roots,
 )
 
@@ -122,31 +116,3 @@ def sinc(ctx: Context, x: Operand) -> Operand:
     eps = found.dtype.type(np.finfo(found.dtype).eps)
     y = run(ctx, "where.choose", run(ctx, "not_equal", scaled, 0), scaled, eps)
     return run(ctx, "divide", run(ctx, "sin", y), y)
-
-
-# ---------------------------------------------------------------- SciPy's, which raise no flags
-
-#: name in scipy.special, operands, program, largest error in ulp, where it is tested, doc
-_SCIPY: list[tuple[str, int, Program, float, Domain, str]] = [
-    ("erf", 1, error.erf, 0.75, Domain(-7, 7), "The error function."),
-    ("erfc", 1, probability.erfc, 2.0, Domain(-7, 28), "1 - erf(x)"),
-    ("ndtr", 1, probability.ndtr, 2.0, Domain(-39, 9), "The normal distribution function."),
-    ("expit", 1, probability.expit, 1.0, Domain(-750, 50), "1 / (1 + e**-x)"),
-    ("logit", 1, areas.logit, 1.0, Domain(-0.1, 1.1), "log(x / (1 - x))"),
-    ("log_expit", 1, probability.log_expit, 1.0, Domain(-HUGE, 750), "log(expit(x))"),
-    ("entr", 1, probability.entr, 1.0, Domain(-1, HUGE), "-x * log(x)"),
-    ("xlogy", 2, probability.xlogy, 1.0, Domain(-HUGE, HUGE), "x * log(y), 0 where x is"),
-    ("xlog1py", 2, probability.xlog1py, 1.0, Domain(-HUGE, HUGE), "x * log1p(y), 0 where x is"),
-    ("exp10", 1, exponential.exp10, 1.0, Domain(-330, 310), "10**x"),
-    ("exp2", 1, partial(exponential.exp2, quiet=True), 0.75, Domain(-1080, 1030), "2**x"),
-    ("expm1", 1, partial(exponential.expm1, quiet=True), 0.75, Domain(-50, 715), "e**x - 1"),
-    ("log1p", 1, partial(logarithm.log1p, quiet=True), 0.75, Domain(-2, HUGE), "log(1 + x)"),
-    ("cbrt", 1, roots.cbrt, 0.75, Domain(-HUGE, HUGE), "The cube root."),
-]
-_NUMPYS = frozenset({"exp2", "expm1", "log1p", "cbrt"})  # NumPy has functions of these names
-
-for _name, _count, _program, _ulp, _domain, _doc in _SCIPY:
-    define(f"special.{_name}" if _name in _NUMPYS else _name, ELEMENTWISE,
-           loops("x" * _count + "->x", "fd"), aliases=(f"scipy.special:{_name}",),
-           reference=f"scipy.special:{_name}", lower=_program, data=Ufunc(),
-           ulp=dict.fromkeys("fd", _ulp), domains=(_domain,) * _count, doc=_doc)

@@ -59,6 +59,22 @@ def ndtr(x: Expr) -> Expr:
 def _gauss_tail(z: Expr, z_low: Expr, square: tuple[Expr, Expr], subnormal: Expr, down: int,
                 f: Format) -> Expr:
     """``erfc(z + z_low) / 2**down`` for ``z >= 0``, whose square is given in two parts."""
+    (top, top_low), (bottom, bottom_low), by_bottom = scaled_tail(z, z_low, f)
+    head, tail, k = exp_parts(-square[0], -square[1], f)
+    head, tail = quick_two_sum(head, tail)
+    product, lost = two_product(top, head)
+    lost = lost + fma(top, tail, top_low * head)
+    q = product * by_bottom
+    remainder = fma(-q, bottom, product) + fma(-q, bottom_low, lost)
+    return scaled_sum(q, remainder * by_bottom, k - down, -square[0], subnormal | (z != z), f, True)
+
+
+Pair = tuple[Expr, Expr]
+
+
+def scaled_tail(z: Expr, z_low: Expr, f: Format) -> tuple[Pair, Pair, Expr]:
+    """``exp(z*z) * erfc(z)`` for ``0 <= z <= 28`` as a quotient of two sums, and the inverse of
+    the divisor."""
     (value, value_low), rest, slope = ERFC[f.char]
     bottom = fma(z, 2.0, 1.0)
     bottom_low = fma(z_low, 2.0, fma(z, 2.0, 1.0 - bottom))
@@ -71,13 +87,7 @@ def _gauss_tail(z: Expr, z_low: Expr, square: tuple[Expr, Expr], subnormal: Expr
     p = poly(t, rest)
     top = fma(t, p, value)
     top_low = fma(t, p, value - top) + fma(t_low, poly(t, slope), value_low)
-    head, tail, k = exp_parts(-square[0], -square[1], f)
-    head, tail = quick_two_sum(head, tail)
-    product, lost = two_product(top, head)
-    lost = lost + fma(top, tail, top_low * head)
-    q = product * by_bottom
-    remainder = fma(-q, bottom, product) + fma(-q, bottom_low, lost)
-    return scaled_sum(q, remainder * by_bottom, k - down, -square[0], subnormal | (z != z), f, True)
+    return (top, top_low), (bottom, bottom_low), by_bottom
 
 
 def expit(x: Expr) -> Expr:

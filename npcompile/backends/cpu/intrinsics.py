@@ -42,9 +42,9 @@ def extreme(f: Function, smallest: bool, a: Value, b: Value) -> Value:
 
 
 def permutes(elem: str, lanes: int, count: int) -> bool:
-    """Whether a table can be held in one or two registers and permuted by index."""
+    """Whether a table can be held in one, two or four registers and permuted by index."""
     full = {"double": 8, "float": 16}.get(elem, 0)
-    return lanes == full and count in (full, 2 * full)
+    return lanes == full and count in (full, 2 * full, 4 * full)
 
 
 def permute(f: Function, elem: str, numbers: tuple[Literal, ...], index: Value) -> Value:
@@ -54,6 +54,12 @@ def permute(f: Function, elem: str, numbers: tuple[Literal, ...], index: Value) 
     if index.elem != wide:
         narrow = int(index.elem[1:]) > int(wide[1:])
         index = f.convert("trunc" if narrow else "zext", index, wide)
+    if len(numbers) > 2 * lanes:
+        half = len(numbers) // 2
+        first, second = (permute(f, elem, part, index) for part in (numbers[:half], numbers[half:]))
+        bit = f.binary("and", index, literal(wide, half, lanes))
+        upper = f.icmp("ne", bit, literal(wide, 0, lanes))
+        return f.select(upper, second, first)
     halves = [vector_literal(elem, (numbers * 2)[at : at + lanes]) for at in (0, lanes)]
     return f.call(f"llvm.x86.avx512.vpermi2var.{kind}.512", (elem, lanes),
                   halves[0], index, halves[1])

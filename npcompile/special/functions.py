@@ -1,0 +1,85 @@
+"""Records of the functions of scipy.special that are compiled; they raise no flags."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from npcompile.ops.elementwise import ELEMENTWISE, Program, Ufunc, loops
+from npcompile.ops.record import Domain, define
+from npcompile.special import (
+    areas,
+    bessel,
+    error,
+    exponential,
+    gamma,
+    integrals,
+    logarithm,
+    normal,
+    probability,
+    roots,
+)
+from npcompile.special.pieces import in_double
+
+HUGE = 1e300
+
+#: name in scipy.special, operands, program, largest error in ulp, where it is tested, doc
+_SCIPY: list[tuple[str, int, Program, float, Domain, str]] = [
+    ("erf", 1, error.erf, 0.75, Domain(-7, 7), "The error function."),
+    ("erfc", 1, probability.erfc, 2.0, Domain(-7, 28), "1 - erf(x)"),
+    ("ndtr", 1, probability.ndtr, 2.0, Domain(-39, 9), "The normal distribution function."),
+    ("expit", 1, probability.expit, 1.0, Domain(-750, 50), "1 / (1 + e**-x)"),
+    ("logit", 1, areas.logit, 1.0, Domain(-0.1, 1.1), "log(x / (1 - x))"),
+    ("log_expit", 1, probability.log_expit, 1.0, Domain(-HUGE, 750), "log(expit(x))"),
+    ("entr", 1, probability.entr, 1.0, Domain(-1, HUGE), "-x * log(x)"),
+    ("xlogy", 2, probability.xlogy, 1.0, Domain(-HUGE, HUGE), "x * log(y), 0 where x is"),
+    ("xlog1py", 2, probability.xlog1py, 1.0, Domain(-HUGE, HUGE), "x * log1p(y), 0 where x is"),
+    ("exp10", 1, exponential.exp10, 1.0, Domain(-330, 310), "10**x"),
+    ("exp2", 1, partial(exponential.exp2, quiet=True), 0.75, Domain(-1080, 1030), "2**x"),
+    ("expm1", 1, partial(exponential.expm1, quiet=True), 0.75, Domain(-50, 715), "e**x - 1"),
+    ("log1p", 1, partial(logarithm.log1p, quiet=True), 0.75, Domain(-2, HUGE), "log(1 + x)"),
+    ("cbrt", 1, roots.cbrt, 0.75, Domain(-HUGE, HUGE), "The cube root."),
+]
+_NUMPYS = frozenset({"exp2", "expm1", "log1p", "cbrt"})  # NumPy has functions of these names
+
+#: functions of one operand that are computed in float64 whatever the format: name, other names,
+#: program, largest error in float64, where it is tested, doc
+_DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
+    ("gammaln", (), gamma.gammaln, 1.5, Domain(0, HUGE), "log(abs(gamma(x)))"),
+    ("gamma", (), gamma.gamma, 3.0, Domain(-170, 171), "The gamma function."),
+    ("rgamma", (), gamma.rgamma, 3.0, Domain(-170, 171), "1 / gamma(x)"),
+    ("psi", ("digamma",), gamma.digamma, 2.0, Domain(0, HUGE), "The digamma function."),
+    ("erfinv", (), normal.erfinv, 2.0, Domain(-1, 1), "The inverse of erf."),
+    ("erfcinv", (), normal.erfcinv, 2.0, Domain(0, 2), "The inverse of erfc."),
+    ("ndtri", (), normal.ndtri, 3.0, Domain(0, 1), "The inverse of ndtr."),
+    ("erfcx", (), normal.erfcx, 2.0, Domain(-26, HUGE), "exp(x*x) * erfc(x)"),
+    ("log_ndtr", (), normal.log_ndtr, 3.0, Domain(-1e150, 30), "log(ndtr(x))"),
+    ("i0", (), bessel.i0, 3.0, Domain(-700, 700), "Modified Bessel function I of order 0."),
+    ("i0e", (), bessel.i0e, 3.0, Domain(-HUGE, HUGE), "exp(-abs(x)) * i0(x)"),
+    ("i1", (), bessel.i1, 4.0, Domain(-700, 700), "Modified Bessel function I of order 1."),
+    ("i1e", (), bessel.i1e, 3.0, Domain(-HUGE, HUGE), "exp(-abs(x)) * i1(x)"),
+    ("k0", (), bessel.k0, 3.0, Domain(0, 700), "Modified Bessel function K of order 0."),
+    ("k0e", (), bessel.k0e, 3.0, Domain(0, HUGE), "exp(x) * k0(x)"),
+    ("k1", (), bessel.k1, 3.0, Domain(0, 700), "Modified Bessel function K of order 1."),
+    ("k1e", (), bessel.k1e, 3.0, Domain(0, HUGE), "exp(x) * k1(x)"),
+    ("j0", (), bessel.j0, 2.0, Domain(-1e4, 1e4), "Bessel function J of order 0."),
+    ("j1", (), bessel.j1, 2.5, Domain(-1e4, 1e4), "Bessel function J of order 1."),
+    ("y0", (), bessel.y0, 2.0, Domain(0, 1e4), "Bessel function Y of order 0."),
+    ("y1", (), bessel.y1, 2.5, Domain(0, 1e4), "Bessel function Y of order 1."),
+    ("dawsn", (), integrals.dawsn, 3.0, Domain(-HUGE, HUGE), "Dawson's integral."),
+    ("exp1", (), integrals.exp1, 2.5, Domain(0, 700), "The exponential integral E1."),
+]
+
+
+def _define(name: str, operands: int, program: Program, names: tuple[str, ...],
+            ulp: dict[str, float], domain: Domain, doc: str) -> None:
+    define(f"special.{name}" if name in _NUMPYS else name, ELEMENTWISE,
+           loops("x" * operands + "->x", "fd"),
+           aliases=tuple(f"scipy.special:{alias}" for alias in (name, *names)),
+           reference=f"scipy.special:{name}", lower=program, data=Ufunc(),
+           ulp=ulp, domains=(domain,) * operands, doc=doc)
+
+
+for _name, _count, _program, _ulp, _domain, _doc in _SCIPY:
+    _define(_name, _count, _program, (), dict.fromkeys("fd", _ulp), _domain, _doc)
+for _name, _names, _program, _ulp, _domain, _doc in _DOUBLE:
+    _define(_name, 1, in_double(_program), _names, {"d": _ulp, "f": 0.51}, _domain, _doc)

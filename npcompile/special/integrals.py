@@ -1,0 +1,36 @@
+"""Dawson's integral and the exponential integral, as programs; neither raises flags."""
+
+from __future__ import annotations
+
+from npcompile.graph.expression import Expr, fma, poly, where
+from npcompile.special.coefficients.integrals import DAWSON, EXPONENTIAL_FAR, EXPONENTIAL_NEAR
+from npcompile.special.exponential import exp
+from npcompile.special.logarithm import log_parts
+from npcompile.special.pieces import DOUBLE, INFINITY, NAN, folded, piece, uniform
+from npcompile.special.words import two_sum
+
+
+def dawsn(x: Expr) -> Expr:
+    """Dawson's integral: ``x / (1 + 2*x*x)`` times a factor near 1."""
+    a = abs(x)
+    inside = where(a < 1e9, a, 1.0)
+    square = inside * inside
+    v, low = folded(square, 2.0)
+    value, tail = piece(v, low, uniform(v, 32.0), DAWSON["d"])
+    near = x * ((value + tail) / fma(square, 2.0, 1.0))
+    far = 0.5 / where(a < 1e9, 1.0, x)
+    return where(a < 1e9, near, where(x == x, far, x))
+
+
+def exp1(x: Expr) -> Expr:
+    """The exponential integral E1 (DLMF 6.2.1)."""
+    near = x <= 1.0
+    small = where(near & (x > 0.0), x, 1.0)
+    high, low = log_parts(small, DOUBLE)
+    s, e = two_sum(poly(small, EXPONENTIAL_NEAR["d"]), -high)
+    large = where(near | ~(x < INFINITY), 1.0, x)
+    u = 1.0 / large
+    value, tail = piece(u, None, uniform(u, 16.0), EXPONENTIAL_FAR["d"])
+    found = where(near, s + (e - low), exp(-large) * (value + tail) * u)
+    found = where(x == INFINITY, 0.0, where(x == 0.0, INFINITY, found))
+    return where(x < 0.0, NAN, where(x == x, found, x))

@@ -1,0 +1,119 @@
+"""erfinv, erfcinv, ndtri, erfcx and log_ndtr, as programs; none raises flags.
+
+The inverses are ``y * g(s)``, ``s = sqrt(-log(1 - y*y))`` (Giles, Approximating the erfinv
+function, GPU Computing Gems 2, 2012), with g by pieces that reach to the smallest numbers.
+"""
+
+from __future__ import annotations
+
+from npcompile.graph.expression import Expr, const, copysign, fma, poly, rare, sqrt, to_bits, where
+from npcompile.special.coefficients.error import ROOT_HALF
+from npcompile.special.coefficients.normal import ERFINV
+from npcompile.special.exponential import clamp, exp_parts
+from npcompile.special.formats import power_of_two
+from npcompile.special.logarithm import log, log1p, log_sum
+from npcompile.special.pieces import DOUBLE, INFINITY, NAN, Pair, piece, scaled_quietly
+from npcompile.special.probability import ndtr, scaled_tail
+from npcompile.special.words import quick_two_sum, two_product, two_sum
+
+NEAR, WIDTH = 6.5, 1.3
+#: where half of the square overflows
+BOTTOM = -1.896150381621835e154
+
+
+def _inverse(y: Expr, product: Pair) -> Expr:
+    """The inverse error function at y, where ``1 - y*y`` is given in two parts."""
+    whole, low = product
+    small = whole < 1e-280
+    lift = where(small, const(2.0**100, y), 1.0)
+    high, rest = log_sum(whole * lift, low * lift, DOUBLE)
+    size = -(high + rest) + where(small, const(69.31471805599453, y), 0.0)
+    s = sqrt(where(size > 0.0, size, 0.0))
+    near = s < NEAR
+    place = where(near, s * (16 / NEAR) - 0.5, (s - NEAR) * (1 / WIDTH) + 15.5)
+    value, tail = piece(s, None, to_bits(place + DOUBLE.magic), ERFINV["d"])
+    return fma(y, tail, y * value)
+
+
+def erfinv(y: Expr) -> Expr:
+    """The inverse of erf."""
+    a = abs(y)
+    inside = where(a < 1.0, a, 0.5)
+    less, lost = two_sum(const(1.0, y), -inside)
+    more, more_low = two_sum(const(1.0, y), inside)
+    p, low = two_product(less, more)
+    value = copysign(_inverse(inside, (p, low + fma(less, more_low, lost * more))), y)
+    value = where(a == 1.0, copysign(INFINITY, y), where(a > 1.0, NAN, value))
+    return where(y == y, value, y)
+
+
+def erfcinv(z: Expr) -> Expr:
+    """The inverse of erfc."""
+    value = _tail_inverse(z, 2.0)
+    value = where(z == 0.0, INFINITY, where(z == 2.0, -INFINITY, value))
+    return where((z < 0.0) | (z > 2.0), NAN, where(z == z, value, z))
+
+
+def ndtri(p: Expr) -> Expr:
+    """The inverse of ndtr."""
+    root, root_low = ROOT_HALF["d"]
+    value = -_tail_inverse(p, 1.0)
+    value = fma(value, root_low + root_low, value * (root + root))
+    value = where(p == 0.0, -INFINITY, where(p == 1.0, INFINITY, value))
+    return where((p < 0.0) | (p > 1.0), NAN, where(p == p, value, p))
+
+
+def _tail_inverse(z: Expr, end: float) -> Expr:
+    """erfcinv of z, or of 2*z where the end is 1."""
+    inside = where((z > 0.0) & (z < end), z, 0.25)
+    rest, lost = two_sum(const(end, z), -inside)
+    double = 2.0 / end
+    p, low = two_product(inside * double, rest * double)
+    low = fma(inside * double, lost * double, low)
+    return _inverse((1.0 - inside * double), (p, low))
+
+
+# ------------------------------------------------------------------ tails
+
+
+def erfcx(x: Expr) -> Expr:
+    """``exp(x*x) * erfc(x)``"""
+    a = abs(x)
+    inside = where(a < 28.0, a, 0.0)
+    top, bottom, inverse = scaled_tail(inside, const(0.0, x), DOUBLE)
+    q = top[0] * inverse
+    value = q + (fma(-q, bottom[0], top[0]) + fma(-q, bottom[1], top[1])) * inverse
+    value = rare(a >= 28.0, _far_tail(a), value)
+    mirrored = where(x < 0.0, inside, 0.0)
+    square, low = two_product(mirrored, mirrored)
+    head, tail, k = exp_parts(clamp(square, 0.0, 720.0), low, DOUBLE)
+    head, tail = quick_two_sum(head, tail)
+    grown = scaled_quietly(head + (tail - scaled_down(0.5 * value, k)), k + 1)
+    value = where(x < 0.0, where(x < -26.7, INFINITY, grown), value)
+    return where(x == x, value, x)
+
+
+def scaled_down(value: Expr, k: Expr) -> Expr:
+    """``value / 2**k`` for k from 0 on; nothing where that is too small to count."""
+    return value * power_of_two(-where(k < 100, k, 100), DOUBLE)
+
+
+def _far_tail(a: Expr) -> Expr:
+    """By the asymptotic series for ``a >= 28`` (DLMF 7.12.1)."""
+    inside = where((a >= 28.0) & (a < INFINITY), a, 28.0)
+    u = 1.0 / inside
+    v = 0.5 * u * u
+    series = poly(v, (1.0, -1.0, 3.0, -15.0, 105.0, -945.0, 10395.0, -135135.0))
+    return where(a == INFINITY, 0.0, u * 0.5641895835477563 * series)
+
+
+def log_ndtr(x: Expr) -> Expr:
+    """The logarithm of ndtr."""
+    near = x >= -1.0
+    right = log1p(-ndtr(where(near, -x, 0.0)), True)
+    left = where(near | (x < BOTTOM), 1.0, -x)
+    square, low = two_product(0.5 * left, left)
+    tail = log(0.5 * erfcx(left * ROOT_HALF["d"][0]))
+    s, e = two_sum(-square, tail)
+    value = where(near, right, where(x < BOTTOM, -INFINITY, s + (e - low)))
+    return where(x == x, value, x)

@@ -1,0 +1,78 @@
+"""Functions given by pieces, and programs that compute float32 in float64.
+
+A table of pieces holds one polynomial per interval: its rows are the centres, the values there in
+two parts, and the other coefficients in the distance from the centre.  All lanes run one scheme;
+what differs is looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from npcompile.graph.expression import Expr, cast, copysign, fma, lookup, poly, to_bits, where
+from npcompile.special.formats import FORMATS, power_of_two
+from npcompile.special.words import quick_two_sum, two_sum
+
+Pair = tuple[Expr, Expr]
+Rows = Sequence[Sequence[float]]
+DOUBLE = FORMATS["d"]
+INFINITY, NAN = float("inf"), float("nan")
+#: keeps the end of the last interval in it
+INSIDE = 1 - 2.0**-40
+
+
+def in_double(program: Callable[..., Expr]) -> Callable[..., Expr]:
+    """The program with float32 operands computed in float64, then rounded; it overflows without
+    a flag."""
+
+    def run(*args: Expr) -> Expr:
+        if args[0].dtype.char == "d":
+            return program(*args)
+        wide = program(*(cast(a, "d") for a in args))
+        over = abs(wide) >= 2.0**128 - 2.0**103
+        return cast(where(over, copysign(INFINITY, wide), wide), args[0].dtype)
+
+    return run
+
+
+def uniform(u: Expr, per_unit: float) -> Expr:
+    """The interval of a number among equal ones from 0 on."""
+    return to_bits(fma(u, per_unit * INSIDE, -0.5) + DOUBLE.magic)
+
+
+def eighths(x: Expr) -> Expr:
+    """The interval of a number of [1, 4), of which each octave is cut into eight."""
+    return (to_bits(x) >> DOUBLE.mantissa - 3) - (DOUBLE.bias << 3)
+
+
+def piece(u: Expr, low: Expr | None, index: Expr, rows: Rows) -> Pair:
+    """The function at ``u + low``, in two parts whose sum is to be rounded."""
+    centre, value, value_low, *rest = (lookup(index, row) for row in rows)
+    t = u - centre
+    if low is not None:
+        t = t + low
+    return value, fma(t, poly(t, rest), value_low)
+
+
+def folded(x: Expr, centre: float) -> Pair:
+    """``centre / (centre + x)`` for ``x >= 0``, in two parts."""
+    bottom, lost = two_sum(x, x * 0.0 + centre)
+    v = centre / bottom
+    return v, (fma(-v, bottom, centre) - v * lost) * v * (1 / centre)
+
+
+def scaled_quietly(value: Expr, k: Expr) -> Expr:
+    """``value * 2**k``, infinite without a flag; value is about 1 and k at most 1100."""
+    small = value * power_of_two(where(k > -900, k, -900) - 100, DOUBLE)
+    small = small * power_of_two(where(k > -900, 0, k + 900), DOUBLE)
+    over = abs(small) >= 2.0**924
+    return where(over, copysign(INFINITY, value), where(over, 1.0, small) * 2.0**100)
+
+
+def sum_of(*terms: Expr) -> Pair:
+    """Terms of falling size, added in two parts."""
+    head, tail = terms[0], terms[0] * 0.0
+    for term in terms[1:]:
+        head, lost = two_sum(head, term)
+        tail = tail + lost
+    return quick_two_sum(head, tail)

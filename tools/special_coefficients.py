@@ -1,0 +1,289 @@
+"""Computes the constants of the special functions and writes their modules.
+
+Run from the repository's root::
+
+    python tools/special_coefficients.py              # all tables, with their errors
+    python tools/special_coefficients.py BESSEL_I0    # some: the others are kept
+
+A table of pieces has a row of centres, two rows that hold the value there in two parts, and rows
+of the other coefficients in the distance from the centre; errors are relative to the function.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import mpmath as mp
+from minimax import interpolation, minimax, rounded, split
+from tables import SMALL, Rows, Tables, main, table
+
+mp.mp.prec = 200
+PIECES = 16
+Real = Callable[[Any], Any]
+
+
+def pieces(function: Real, edges: list[Any], count: int) -> Rows:
+    """Rows for the intervals between successive edges."""
+    rows, worst = [], mp.mpf(0)
+    function = cache(function)
+    for low, high in pairwise(edges):
+        fit = interpolation(function, count, low, high, 53)
+        rows.append((float((mp.mpf(low) + mp.mpf(high)) / 2), *fit.coefficients))
+        worst = max(worst, fit.error)
+    return {"d": Tables(tuple(zip(*rows)), worst)}
+
+
+def uniform(last: Any, count: int = PIECES) -> list[Any]:
+    return [mp.mpf(last) * k / count for k in range(count + 1)]
+
+
+def octaves(first: int, steps: int, count: int = PIECES) -> list[Any]:
+    """Binades from 2**first on, each cut into equal steps."""
+    return [mp.ldexp(1 + mp.mpf(k % steps) / steps, first + k // steps) for k in range(count + 1)]
+
+
+def polynomial(function: Real, count: int, low: Any, high: Any, weight: Real | None = None) -> Rows:
+    """One polynomial, its error relative unless a weight is given."""
+    function = cache(function)
+    return {"d": minimax(function, range(count), low, high, 53,
+                         weight or (lambda x: 1 / function(x)))}
+
+
+# ---------------------------------------------------------------- gamma
+
+
+@table("gamma")
+def stirling() -> Rows:
+    """x * (log(gamma(x)) - (x - 1/2)*log(x) + x - log(2*pi)/2) in u = 1/x <= 1 (DLMF 5.11.1)."""
+    def rest(u: Any) -> Any:
+        x = 1 / u
+        return x * (mp.loggamma(x) - (x - 0.5) * mp.log(x) + x - mp.log(2 * mp.pi) / 2)
+
+    return pieces(rest, uniform(1), 10)
+
+
+@table("gamma")
+def factorials() -> Rows:
+    """gamma(n) for whole n, and 0 where it is no double."""
+    return {"d": tuple(float(mp.factorial(n - 1)) if 0 < n < 24 else 0.0 for n in range(32))}
+
+
+@table("gamma")
+def half_log_2pi() -> Rows:
+    """log(2*pi)/2 and pi, each in two parts."""
+    return {"d": (split(mp.log(2 * mp.pi) / 2, 53), split(+mp.pi, 53))}
+
+
+@table("gamma")
+def gammaln() -> Rows:
+    """log(gamma(x)) / ((x - 1)*(x - 2)) on [1, 4)."""
+    def smooth(x: Any) -> Any:
+        return mp.loggamma(x) / ((x - 1) * (x - 2))
+
+    return pieces(smooth, octaves(0, 8), 13)
+
+
+@table("gamma")
+def digamma_root() -> Rows:
+    """The positive root of digamma in two parts."""
+    return {"d": split(mp.findroot(mp.digamma, mp.mpf("1.46163")), 53)}
+
+
+@table("gamma")
+def digamma() -> Rows:
+    """digamma(x) / (x - root) on [1, 4)."""
+    root = mp.findroot(mp.digamma, mp.mpf("1.46163"))
+    return pieces(lambda x: mp.digamma(x) / (x - root), octaves(0, 8), 13)
+
+
+@table("gamma")
+def digamma_far() -> Rows:
+    """(log(x) - 1/(2*x) - digamma(x)) * x**2 in v = 1/x**2, 1/x <= 1/4 (DLMF 5.11.2)."""
+    def rest(v: Any) -> Any:
+        x = 1 / mp.sqrt(v)
+        return (mp.log(x) - 1 / (2 * x) - mp.digamma(x)) / v
+
+    return polynomial(rest, 10, mp.mpf(10) ** -12, mp.mpf(1) / 16)
+
+
+# ---------------------------------------------------------------- normal distribution
+
+
+def inverse_erfc(s: Any) -> Any:
+    """The argument where erfc is z, with ``z * (2 - z) = exp(-s*s)``, over ``1 - z``."""
+    s = mp.mpf(s)
+    if s < mp.mpf(10) ** -8:
+        return mp.sqrt(mp.pi) / 2 * (1 + s * s * (mp.pi / 12))
+    small = mp.exp(-s * s)
+    y = mp.sqrt(1 - small)
+    log_z = mp.log(small / (1 + y))
+    t = s
+    for _ in range(60):
+        tail = mp.erfc(t)
+        step = (mp.log(tail) - log_z) * tail * mp.exp(t * t) * mp.sqrt(mp.pi) / 2
+        t += step
+        if abs(step) < mp.mpf(2) ** -150:
+            break
+    return t / y
+
+
+@table("normal")
+def erfinv() -> Rows:
+    """erfinv(y) / y in s = sqrt(-log(1 - y*y)): 16 pieces on [0, 6.5), 16 on [6.5, 27.3)."""
+    near = uniform(mp.mpf("6.5"))
+    return pieces(inverse_erfc, near + [near[-1] + mp.mpf("1.3") * k for k in range(1, 17)], 14)
+
+
+# ---------------------------------------------------------------- Bessel functions
+
+I_CENTRE = 8
+
+
+def _folded(function: Real) -> Real:
+    """In v = 8 / (8 + x)."""
+    return lambda v: function(I_CENTRE * (1 - v) / v)
+
+
+@table("bessel_modified")
+def bessel_i0() -> Rows:
+    """sqrt(1 + x) * exp(-x) * I0(x) in v = 8 / (8 + x)."""
+    return pieces(_folded(lambda x: mp.sqrt(1 + x) * mp.exp(-x) * mp.besseli(0, x)), uniform(1), 16)
+
+
+@table("bessel_modified")
+def bessel_i1() -> Rows:
+    """(1 + x)**1.5 * exp(-x) * I1(x) / x in v = 8 / (8 + x)."""
+    return pieces(_folded(
+        lambda x: mp.mpf(1) / 2 if not x else
+        (1 + x) ** mp.mpf("1.5") * mp.exp(-x) * mp.besseli(1, x) / x), uniform(1), 15)
+
+
+@table("bessel_modified")
+def bessel_k0() -> Rows:
+    """sqrt(x) * exp(x) * K0(x) in u = 1/x <= 1."""
+    return pieces(lambda u: mp.exp(1 / u) * mp.besselk(0, 1 / u) / mp.sqrt(u), uniform(1), 14)
+
+
+@table("bessel_modified")
+def bessel_k1() -> Rows:
+    """sqrt(x) * exp(x) * K1(x) in u = 1/x <= 1."""
+    return pieces(lambda u: mp.exp(1 / u) * mp.besselk(1, 1 / u) / mp.sqrt(u), uniform(1), 14)
+
+
+@table("bessel_modified")
+def bessel_small() -> Rows:
+    """In z = x*x <= 1 (DLMF 10.31): I0(x), K0(x) + log(x)*I0(x), I1(x)/x,
+    (K1(x) - 1/x - log(x)*I1(x)) / x."""
+    functions = [
+        lambda x: mp.besseli(0, x),
+        lambda x: mp.besselk(0, x) + mp.log(x) * mp.besseli(0, x),
+        lambda x: mp.besseli(1, x) / x,
+        lambda x: (mp.besselk(1, x) - 1 / x - mp.log(x) * mp.besseli(1, x)) / x,
+    ]
+    fits = [polynomial(lambda z, f=f: f(mp.sqrt(z)), 10, SMALL, 1)["d"] for f in functions]
+    return {"d": Tables(tuple(fit.coefficients for fit in fits), max(fit.error for fit in fits))}
+
+
+@table("bessel")
+def bessel_j0() -> Rows:
+    """J0(x) on [0, 8)."""
+    return pieces(lambda x: mp.besselj(0, x), uniform(8), 13)
+
+
+@table("bessel")
+def bessel_j1() -> Rows:
+    """J1(x) / x on [0, 8)."""
+    return pieces(lambda x: mp.besselj(1, x) / x, uniform(8), 13)
+
+
+def _left(x: Any) -> Any:
+    return 2 / mp.pi * mp.log(x)
+
+
+@table("bessel")
+def bessel_y0() -> Rows:
+    """Y0(x) - 2/pi * log(x) * J0(x) on [0, 8) (DLMF 10.8.2)."""
+    return pieces(lambda x: mp.bessely(0, x) - _left(x) * mp.besselj(0, x), uniform(8), 13)
+
+
+@table("bessel")
+def bessel_y1() -> Rows:
+    """(Y1(x) - 2/pi * (log(x) * J1(x) - 1/x)) / x on [0, 8)."""
+    return pieces(lambda x: (mp.bessely(1, x) - _left(x) * mp.besselj(1, x) + 2 / mp.pi / x) / x,
+                  uniform(8), 13)
+
+
+def _modulus(order: int, which: str) -> Real:
+    """P and Q / u of Hankel's expansion, in z = u*u, u = 8/x (DLMF 10.17.3)."""
+
+    def value(z: Any) -> Any:
+        u = mp.sqrt(z)
+        x = 8 / u
+        angle = x - (2 * order + 1) * mp.pi / 4
+        size = mp.sqrt(mp.pi * x / 2)
+        j, y = mp.besselj(order, x), mp.bessely(order, x)
+        if which == "P":
+            return size * (j * mp.cos(angle) + y * mp.sin(angle))
+        return size * (y * mp.cos(angle) - j * mp.sin(angle)) / u
+
+    return value
+
+
+@table("bessel")
+def bessel_hankel() -> Rows:
+    """P0, Q0, P1, Q1 of Hankel's expansion, in z = (8/x)**2, Q over 8/x, for x >= 8."""
+    fits = [polynomial(_modulus(order, which), 15, mp.mpf("1e-6"), 1)["d"]
+            for order in (0, 1) for which in "PQ"]
+    return {"d": Tables(tuple(fit.coefficients for fit in fits), max(fit.error for fit in fits))}
+
+
+@table("bessel")
+def root_pi() -> Rows:
+    """1/sqrt(pi), and 2/pi in two parts."""
+    return {"d": (rounded(1 / mp.sqrt(mp.pi), 53), *split(2 / mp.pi, 53))}
+
+
+# ---------------------------------------------------------------- integrals
+
+
+def _dawson(x: Any) -> Any:
+    """By the error function of an imaginary argument (DLMF 7.5.1)."""
+    with mp.workprec(400 + int(4 * x * x)):
+        return mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x)
+
+
+@table("integrals")
+def dawson() -> Rows:
+    """(1 + 2*x*x) * dawsn(x) / x in v = 2 / (2 + x*x), by 32 pieces."""
+    def value(v: Any) -> Any:
+        x = mp.sqrt(2 * (1 - v) / v)
+        if x > 30:
+            total, term = mp.mpf(0), 1 / (2 * x)
+            for k in range(1, 40):
+                total += term
+                term *= (2 * k - 1) / (2 * x * x)
+            return (1 + 2 * x * x) * total / x
+        return (1 + 2 * x * x) * (_dawson(x) / x if x else 1)
+
+    return pieces(value, uniform(1, 32), 13)
+
+
+@table("integrals")
+def exponential_far() -> Rows:
+    """x * exp(x) * E1(x) in u = 1/x <= 1."""
+    return pieces(lambda u: mp.exp(1 / u) * mp.e1(1 / u) / u, uniform(1), 16)
+
+
+@table("integrals")
+def exponential_near() -> Rows:
+    """E1(x) + log(x) on (0, 1] (DLMF 6.6.2)."""
+    return polynomial(lambda x: mp.e1(x) + mp.log(x), 15, SMALL, 1,
+                      lambda x: 1 / mp.e1(x))
+
+
+if __name__ == "__main__":
+    main("special_coefficients.py", sys.argv[1:])
