@@ -39,6 +39,7 @@ from npcompile.ops.canonical import reduce as canonical
 from npcompile.program import interpret, show, verify
 from npcompile.program.ir import Kernel, Program
 from npcompile.schedule import schedule
+from npcompile.schedule.memory import disjoint
 
 N, M = 6, 5
 
@@ -519,3 +520,19 @@ def test_random_programs(drawn: tuple[Drawing, tuple[Tree, ...]]) -> None:
         check(drawing, *results)
     except Refused as refused:
         assert "laid out" in str(refused)
+
+
+def test_columns_are_apart() -> None:
+    """Accesses that meet the same rows at different columns."""
+    facts = Facts()
+    rows, columns = symbol("n", 100, 0), symbol("m", 100, 2)
+    whole, one = (columns, 1), (columns,)
+    assert disjoint(facts, (3, (rows,), one), (4, (rows,), one))
+    assert not disjoint(facts, (3, (rows,), one), (6, (rows,), one))  # m may be 3
+    wide = symbol("w", 100, 5)
+    assert disjoint(facts, (3, (rows,), (wide,)), (7, (rows,), (wide,)))
+    assert not disjoint(facts, (3, (rows,), (wide,)), (8, (rows,), (wide,)))
+    assert disjoint(facts, (0, (rows,), one), (1, (rows, columns - 1), whole))
+    assert not disjoint(facts, (0, (rows,), one), (1, (rows, columns), whole))
+    planes = (rows * columns, columns)
+    assert disjoint(facts, (0, (rows, rows), planes), (1, (rows, rows), planes))

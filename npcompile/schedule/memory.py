@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Union
 
 import numpy as np
 
@@ -100,22 +100,63 @@ def overlap(facts: Facts, a: Place, b: Place) -> bool:
 
 
 Box = tuple[Size, tuple[Size, ...], tuple[Size, ...]]
+Span = Union[tuple[Size, Size], None]
 
 
 def disjoint(facts: Facts, a: Box, b: Box) -> bool:
     """Whether it is proved that two strided boxes (offset, lengths, steps) have no element in
-    common: one ends before the other begins."""
+    common: one ends before the other begins, or does so within each row."""
     if a == b:
         return False
-    first, second = span(facts, a), span(facts, b)
-    if first is None or second is None:
-        return False
-    return bool(
-        facts.prove("<", first[1], second[0]) or facts.prove("<", second[1], first[0])
+    if _apart(facts, span(facts, a), span(facts, b), None):
+        return True
+    shared = [step for step in dict.fromkeys(a[2]) if step in b[2] and facts.prove("<", 1, step)]
+    return any(
+        _apart(facts, span(facts, _within(a, step)), span(facts, _within(b, step)), step)
+        for step in shared
     )
 
 
-def span(facts: Facts, box: Box) -> tuple[Size, Size] | None:
+def _apart(facts: Facts, first: Span, second: Span, period: Size | None) -> bool:
+    """Whether one stretch ends before the other begins; if both come again after each period, they
+    must lie within one."""
+    if first is None or second is None:
+        return False
+    return any(
+        facts.prove("<", low[1], high[0])
+        and (period is None or facts.prove("<", high[1] - low[0], period))
+        for low, high in ((first, second), (second, first))
+    )
+
+
+def _within(box: Box, period: Size) -> Box:
+    """What is left of a box without the axes that step by multiples of a period."""
+    offset, lengths, steps = box
+    left = [k for k, step in enumerate(steps) if quotient(step, period) is None]
+    return offset, tuple([lengths[k] for k in left]), tuple([steps[k] for k in left])
+
+
+def quotient(size: Size, divisor: Size) -> Size | None:
+    """``size / divisor`` where both are products, one of which has the other as a factor."""
+    if size == divisor:
+        return 1
+    if isinstance(size, int) and isinstance(divisor, int):
+        return size // divisor if divisor and size % divisor == 0 else None
+    if isinstance(size, int) or isinstance(divisor, int):
+        return None
+    (atoms, factor), *more = size.terms
+    (wanted, by), *others = divisor.terms
+    if more or others or factor % by:
+        return None
+    rest = list(atoms)
+    for atom in wanted:
+        if atom not in rest:
+            return None
+        rest.remove(atom)
+    return Poly(((tuple(rest), factor // by),)) if rest else factor // by
+
+
+def span(facts: Facts, box: Box) -> Span:
     """The lowest and the highest element of a box that is not empty."""
     low, lengths, steps = box
     high = low

@@ -44,7 +44,7 @@ from npcompile.program.ir import (
     Value,
 )
 from npcompile.schedule.allocate import touched
-from npcompile.schedule.memory import span
+from npcompile.schedule.memory import quotient, span
 
 #: bytes that the rows of a block touch, and most that its least rows may: they stay in the cache
 BLOCK = 1 << 15
@@ -322,7 +322,8 @@ def _member(facts: Facts, kernel: Kernel, rows: Size) -> Member | None:
         return None
     counted = {v.axis for v in kernel.values if isinstance(v, AxisIndex)} | _reduced(kernel)
     for axis, along in enumerate(kernel.axes):
-        width = _quotient(facts.norm(along.extent), rows)
+        extent = facts.norm(along.extent)
+        width = quotient(extent, rows) if extent == rows or not isinstance(rows, int) else None
         if width is not None and axis not in counted:
             return Member(kernel, axis, width, tuple(_touches(facts, kernel, axis, width)))
     return None
@@ -341,24 +342,6 @@ def _touches(facts: Facts, kernel: Kernel, axis: int, width: Size) -> Iterator[T
         low, high = reach if reach is not None and by is None else (None, None)
         count = product([n for n, s in zip(extents, inner) if s != 0])
         yield Touch(buffer, steps[axis] * width, low, high, facts.norm(count), writes)
-
-
-def _quotient(size: Size, divisor: Size) -> Size | None:
-    """``size / divisor`` where it is a product of sizes that has the divisor as a factor."""
-    if size == divisor:
-        return 1
-    if isinstance(size, int) or isinstance(divisor, int):
-        return None
-    (atoms, factor), *more = size.terms
-    (wanted, by), *others = divisor.terms
-    if more or others or factor % by:
-        return None
-    rest = list(atoms)
-    for atom in wanted:
-        if atom not in rest:
-            return None
-        rest.remove(atom)
-    return Poly(((tuple(rest), factor // by),)) if rest else factor // by
 
 
 def _reduced(kernel: Kernel) -> set[int]:
