@@ -187,6 +187,17 @@ def test_errors_are_numpys() -> None:
         f(np.zeros((2, 3)), np.float64(2))
 
 
+def test_parts_of_complex_numbers() -> None:
+    @jit(fullgraph=True)
+    def f(a: Any, b: Any) -> tuple[Any, ...]:
+        x = a * 2
+        return a.real @ b.imag, a.imag[0] @ b.real[:, 1], np.dot(a.imag.T, a.real), x.imag @ x.real
+
+    a, b = maker("D", 0, False)((4, 4)), maker("D", 1, False)((4, 5))
+    for got, want in zip(f(a, b), f.__wrapped__(a, b)):
+        same(got, want)
+
+
 def test_a_times_its_transpose_is_symmetric() -> None:
     f = jit(lambda a: a @ a.T, fullgraph=True)
     a = np.random.default_rng(0).standard_normal((70, 40))

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.sizes import Size, product
-from npcompile.graph.ir import HostCall, Node
-from npcompile.graph.types import BOOL, FLOAT, INT, Array, Scalar, contiguous
+from npcompile.graph.ir import Node
+from npcompile.graph.types import BOOL, FLOAT, INT, Array, Scalar
 from npcompile.ops import arguments, arithmetic, comparison, complexes
 from npcompile.ops.arguments import as_array, dtype_of, program, truth
 from npcompile.ops.masked import taken
@@ -360,36 +360,3 @@ def nanstd(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None
     """The standard deviation of what is not NaN."""
     result, ref = _nan_variance(ctx, "nanstd", a, axis, dtype, ddof, keepdims)
     return deliver(ctx, "nanstd", apply(ctx, "sqrt", result), out, ref)
-
-
-# ------------------------------------------------------------------ norms
-
-
-@program(STATISTIC, "linalg.norm", guarantee="machine")
-def norm(ctx: Context, x: Operand, ord: Operand = None, axis: Operand = None,
-         keepdims: Operand = False) -> Operand:
-    """Vector and Frobenius norms; of whole arrays by NumPy's own dot product."""
-    ref = as_array(ctx, x)
-    if ref.dtype.kind not in "fc":
-        ref = ctx.new(ctx.builder.cast(ctx.read(ref), FLOAT))
-    keep = truth(ctx, keepdims, "norm")
-    euclidean = ord is None or (ord == 2 and ref.ndim == 1)
-    if axis is None and (euclidean or (ord == "fro" and ref.ndim == 2)) and not keep:
-        kind = contiguous(np.dtype(ref.dtype.char.lower()), ())
-        return arguments.element(ctx, ctx.host_call(HostCall("numpy:linalg.norm"), (ref,), kind))
-    axes = axes_of(ctx, axis, ref.ndim, "norm")
-    if len(axes) == 1 and ord in (1, np.inf):
-        sizes = apply(ctx, "absolute", ref)
-        kind_of = "sum" if ord == 1 else "max"
-        start = None if ord == 1 else ctx.builder.const(sizes.dtype.type(0))
-        result = reduce_node(ctx, sizes, kind_of, axes, keep, sizes.dtype, start)
-        return deliver(ctx, "norm", result, None, ref)
-    if not ((len(axes) == 1 and ord in (None, 2)) or (len(axes) == 2 and ord in (None, "fro"))):
-        raise ctx.refuse("norm", f"ord={ord!r} over {len(axes)} axes")
-    if ref.dtype.kind == "c":
-        squares = apply(ctx, "multiply", apply(ctx, "conjugate", ref), ref)
-        squares = ctx.builder.map("real", (squares,), np.dtype(ref.dtype.char.lower()))
-    else:
-        squares = apply(ctx, "multiply", ref, ref)
-    total = reduce_node(ctx, squares, "sum", axes, keep, squares.dtype)
-    return deliver(ctx, "norm", apply(ctx, "sqrt", total), None, ref)

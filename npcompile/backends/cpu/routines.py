@@ -64,13 +64,16 @@ class Routines:
     # ------------------------------------------------------------------ operands
 
     def operand(self, sizes: Sizes, view: View, letters: str) -> Operand:
-        """A view whose axes are called by letters."""
-        window, unit = view.window, access.element_type(view.buffer.dtype)
+        """A view whose axes are called by letters; strides count its own elements, of which a
+        complex number has two."""
+        f, window, unit = self.f, view.window, access.element_type(view.buffer.dtype)
         pointer = self.slots.data(view.buffer)
         if not (isinstance(window.offset, int) and window.offset == 0):
-            pointer = self.f.offset(pointer, unit, sizes(window.offset))
-        strides = dict(zip(letters, map(sizes, window.strides), strict=True))
-        return Operand(view.dtype, pointer, strides)
+            pointer = f.offset(pointer, unit, sizes(window.offset))
+        if window.part == "imag":
+            pointer = f.offset(pointer, access.element_type(view.dtype), i64(1))
+        steps = [sizes(stride * 2 if window.part else stride) for stride in window.strides]
+        return Operand(view.dtype, pointer, dict(zip(letters, steps, strict=True)))
 
     def target(self, sizes: Sizes, buffer: Buffer, letters: str) -> Operand:
         """Where a result goes: into a buffer, or for a number to the stack."""
@@ -146,10 +149,10 @@ class Routines:
         a = self.operand(sizes, left, spec.left)
         b = self.operand(sizes, right, spec.right)
         c = self.target(sizes, out, spec.out)
-        if spec.out and spec.out[-1] in spec.rows:  # columns are what lies side by side
+        runs = next((x for x in reversed(spec.out) if c.stride(x).text == "1"), "")
+        if runs in spec.rows:  # columns are what lies side by side
             a, b, spec = b, a, Spec(spec.right, spec.left, spec.out)
-        column = spec.out[-1:] if c.strides and c.stride(spec.out[-1]).text == "1" else ""
-        column = column if column in spec.columns else ""
+        column = runs if runs in spec.columns else ""
         row = spec.rows[-1:]
         around = [letter for letter in spec.out if letter not in (row, column)]
         count = {letter: sizes(extent) for letter, extent in extents.items()}
