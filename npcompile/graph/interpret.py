@@ -336,7 +336,8 @@ class _Run:
             case ViewOf(ident, base, window, _, writeable):
                 if ("view", ident) not in self.objects:
                     made = self.objects["view", ident] = self._window(self.tree(base), window)
-                    made.flags.writeable = made.flags.writeable and writeable
+                    if not writeable:
+                        made.flags.writeable = False
                 return self.objects["view", ident]
             case NumberOf(node):
                 kind = node.type

@@ -359,7 +359,8 @@ class _Run:
                     owner = self.program.params[base.index] if isinstance(
                         base, ParamResult) else base.buffer
                     made = self.objects[ident] = self.window(owner, window)
-                    made.flags.writeable = made.flags.writeable and writeable
+                    if not writeable:
+                        made.flags.writeable = False
                 return self.objects[ident]
             case ScalarResult(buffer, origin):
                 number = self.memory[buffer][()]
