@@ -235,3 +235,96 @@ def test_counters_need_no_checks() -> None:
     assert checks_of(before, np.arange(4.0)) == 0
     assert checks_of(doubling, 3, 0) == 2
     assert checks_of(from_afar, 3, 0) == 1
+
+
+def smoothed(a, k):
+    out = np.empty_like(a)
+    out[0] = a[0]
+    for i in range(1, len(a)):
+        out[i] = 0.25 * a[i] + 0.75 * out[i - 1]
+    return out
+
+
+def in_place_sums(a, k):
+    for i in range(2, len(a)):
+        a[i] = a[i - 1] + a[i]
+    return a
+
+
+def both_ways(a, k):
+    for i in range(1, len(a) - 1):
+        a[i] = a[i - 1] + a[i + 1] * a[i]
+    return a
+
+
+def two_before(a, k):
+    for i in range(2, len(a)):
+        a[i] = a[i - 1] - a[i - 2]
+    return a
+
+
+def twice(a, k):
+    for i in range(1, len(a)):
+        a[i] = a[i - 1] + 1.0
+        a[i] = a[i - 1] * a[i]
+    return a
+
+
+def sometimes(a, k):
+    for i in range(1, len(a)):
+        if a[i] > 1.5:
+            a[i] = a[i - 1] + 1.0
+    return a
+
+
+def another_place(a, k):
+    for i in range(1, len(a)):
+        a[i] = a[i - 1] + 1.0
+        a[k] = 7.0
+    return a
+
+
+def in_rows(a, k):
+    table = np.zeros((len(a), 5))
+    for i in range(len(a)):
+        table[i, 0] = a[i]
+        for j in range(1, 5):
+            table[i, j] = table[i, j - 1] * 0.5 + a[j % len(a)]
+    return table
+
+
+def over_rows(a, k):
+    table = np.zeros((len(a) + 1, 4))
+    for i in range(1, len(a) + 1):
+        for j in range(1, 4):
+            table[i, j] = min(table[i - 1, j], table[i, j - 1], table[i - 1, j - 1]) + a[i - 1]
+    return table
+
+
+def leaves(a, k):
+    for i in range(1, len(a)):
+        if a[i] < 0:
+            raise ValueError(i)
+        a[i] = a[i - 1] + a[i]
+    return a
+
+
+RECURRENCES = [smoothed, in_place_sums, both_ways, two_before, twice, sometimes, another_place,
+               in_rows, over_rows, leaves]
+
+
+@pytest.mark.parametrize("function", RECURRENCES, ids=lambda f: f.__name__)
+def test_recurrences(function: Any) -> None:
+    compiled = npcompile.jit(function)
+    whole = np.linspace(0.5, 2.5, 24)
+    lone = whole[:6].copy()
+    lone[4] = -1.0
+    for array in (whole, whole[::-2], whole[:1], whole[:2], whole[:3], lone, whole[3:8]):
+        mine, theirs = array.copy()[::1], array.copy()
+        results = []
+        for f, x in ((compiled, mine), (function, theirs)):
+            try:
+                results.append(f(x, 1))
+            except ValueError as error:
+                results.append(str(error))
+        assert np.array_equal(*results) and np.array_equal(mine, theirs)

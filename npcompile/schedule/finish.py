@@ -19,6 +19,7 @@ from npcompile.program.ir import (
 from npcompile.schedule.allocate import allocate
 from npcompile.schedule.memory import Memory
 from npcompile.schedule.nest import Nest
+from npcompile.schedule.recurrence import Carried
 from npcompile.schedule.results import Results
 from npcompile.schedule.rows import fuse
 from npcompile.schedule.scheduler import Scheduler
@@ -43,7 +44,8 @@ def finish(s: Scheduler) -> Program:
     _prune(s.steps, results.memories() | flagged)
     statements = _block(s.steps)
     rows = fuse(s.facts, statements, {memory.final() for memory in flagged})
-    body = allocate(rows.body, [memory.final() for memory in results.cells.values()])
+    carried = Carried()
+    body = allocate(carried.block(rows.body), [memory.final() for memory in results.cells.values()])
     exits = [leave.exit() for leave in s.exits]
     buffers = [memory.buffer for memory in s.memories if memory.buffer is not None]
     graph = s.graph
@@ -55,7 +57,8 @@ def finish(s: Scheduler) -> Program:
     return Program(
         name=graph.name,
         params=[memory.final() for memory in s.params],
-        buffers=[rows.smaller.get(buffer, buffer) for buffer in buffers] + rows.made,
+        buffers=[rows.smaller.get(buffer, buffer) for buffer in buffers] + rows.made
+        + carried.made,
         body=body,
         result=result,
         guards=s.facts.guards,
