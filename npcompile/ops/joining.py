@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product as combinations
 from typing import Any
 
@@ -258,17 +259,82 @@ def _corner(ref: ArrayRef, starts: list[Any], counts: list[Any]) -> ArrayRef:
 @program(JOINING, "pad")
 def pad(ctx: Context, array: Operand, pad_width: Operand, mode: Operand = "constant", *,
         constant_values: Operand = 0) -> ArrayRef:
-    """An array with a border of one number."""
-    if mode != "constant" or not arguments.is_number(constant_values):
-        raise ctx.refuse("pad", f"mode={mode!r}, or several constants")
+    """An array with a border of numbers, or of its own elements."""
+    if mode not in ("constant", *_BORDERS):
+        raise ctx.refuse("pad", f"mode={mode!r} is left to Python")
     ref = as_array(ctx, array)
     widths = _borders(ctx, pad_width, ref.ndim)
     shape = tuple(n + before + after for n, (before, after) in zip(ref.shape, widths))
     fortran = ref.ndim > 1 and views.is_fortran(ctx, ref) and not views.is_contiguous(ctx, ref)
     order = range(ref.ndim)[::-1] if fortran else range(ref.ndim)
-    out = filled(ctx, shape, constant_values, ref.dtype, layout.fresh_strides(shape, order))
+    alone = mode == "constant" and arguments.is_number(constant_values)
+    fill = constant_values if alone else None
+    out = filled(ctx, shape, fill, ref.dtype, layout.fresh_strides(shape, order))
     setitem(ctx, _corner(out, [before for before, _ in widths], list(ref.shape)), Ellipsis, ref)
+    if mode == "constant" and not alone:
+        values = _constants(ctx, constant_values, ref.ndim)
+        for axis in range(ref.ndim):
+            for place, value in zip(_sides(out, widths, axis), values[axis]):
+                setitem(ctx, place, Ellipsis, value)
+    elif mode != "constant":
+        for axis, n in enumerate(ref.shape):
+            _own_border(ctx, out, widths, axis, n, mode)
     return out
+
+
+#: of a border of w elements beside an axis of n: the first element of each side's source, counted
+#: from the axis's first, the step there, and by how much w must be less than n + 1
+_Sides = tuple[Callable[[Size, Size], Size], Callable[[Size, Size], Size], int, int]
+_BORDERS: dict[str, _Sides] = {
+    "edge": (lambda n, w: 0, lambda n, w: n - 1, 0, 0),
+    "wrap": (lambda n, w: n - w, lambda n, w: 0, 1, 0),
+    "symmetric": (lambda n, w: w - 1, lambda n, w: n - 1, -1, 0),
+    "reflect": (lambda n, w: w, lambda n, w: n - 2, -1, 1),
+}
+
+
+def _own_border(
+    ctx: Context, out: ArrayRef, widths: list[tuple[Size, Size]], axis: int, n: Size, mode: str
+) -> None:
+    """Fills both sides of an axis from what stands between them."""
+    *firsts, step, less = _BORDERS[mode]
+    before, stride = widths[axis][0], out.strides[axis]
+    for side, (place, width) in enumerate(zip(_sides(out, widths, axis), widths[axis])):
+        most = n if mode == "edge" else n - less
+        low = 1 if mode == "edge" else width
+        if not (is_known(most - low) and ctx.facts.at_most(low, most)):
+            raise ctx.refuse("pad", f"mode={mode!r} and a border wider than the array")
+        first = firsts[side]
+        assert callable(first)
+        strides = list(out.strides)
+        strides[axis] = stride * step
+        source = view(out, place.shape, strides, stride * (before + first(n, width)))
+        setitem(ctx, place, Ellipsis, source)
+
+
+def _sides(
+    out: ArrayRef, widths: list[tuple[Size, Size]], axis: int
+) -> tuple[ArrayRef, ArrayRef]:
+    """The borders before and behind an axis."""
+    found = []
+    before, after = widths[axis]
+    for start, count in ((0, before), (out.shape[axis] - after, after)):
+        shape = list(out.shape)
+        shape[axis] = count
+        found.append(view(out, shape, out.strides, out.strides[axis] * start))
+    return found[0], found[1]
+
+
+def _constants(ctx: Context, operand: Operand, ndim: int) -> list[list[Any]]:
+    """``constant_values=`` for both sides of each axis."""
+    try:
+        values = np.broadcast_to(np.array(operand), (ndim, 2))
+    except ValueError:
+        raise ctx.refuse("pad", "constant_values that don't fit: Python raises") from None
+    if values.dtype.kind not in "biuf":
+        raise ctx.refuse("pad", "constants that only the run knows")
+    found: list[list[Any]] = values.tolist()
+    return found
 
 
 def _borders(ctx: Context, operand: Operand, ndim: int) -> list[tuple[Size, Size]]:
