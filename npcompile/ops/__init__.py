@@ -39,6 +39,7 @@ __all__ = [
     "gathers",
     "joining",
     "library",
+    "numerals",
     "queries",
     "ranges",
     "reductions",

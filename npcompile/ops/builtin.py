@@ -18,6 +18,7 @@ from npcompile.graph.types import BOOL, PY_BOOL, PY_FLOAT, PY_INT, Scalar
 from npcompile.ops import python
 from npcompile.ops.casting import number, to_int
 from npcompile.ops.elementwise import as_node, composed, py_scalar, run
+from npcompile.ops.numerals import decimals
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS
 
@@ -76,7 +77,7 @@ def round_(ctx: Context, number: Operand, ndigits: Operand = None) -> Operand:
             raise ctx.refuse("round", "of an int to tens")
         return to_int(ctx, node)
     if ndigits is not None:
-        raise ctx.refuse("round", "of a float to decimals, by its shortest representation")
+        return decimals(ctx, node, ndigits)
     return to_int(ctx, ctx.builder.map("rint", (node,), node.dtype))
 
 

@@ -17,7 +17,7 @@ from npcompile.graph.types import PY_INT
 from npcompile.ops import python
 from npcompile.ops.operands import ArrayRef
 from npcompile.ops.record import Op, resolve
-from npcompile.tracing import attributes, containers, growing, hosts, iteration
+from npcompile.tracing import attributes, consumers, containers, growing, hosts, iteration
 from npcompile.tracing.bytecode import analyse
 from npcompile.tracing.sources import Attribute, Default, Source
 from npcompile.tracing.values import (
@@ -93,9 +93,25 @@ def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     joined = _sequences(t, symbol, left, right)
     if joined is not None:
         return joined
+    if plain == "**" and isinstance(right, Node) and right.op != "const" and (
+        _is_int(left) and _is_int(right)
+    ):
+        return _power(t, left, right)
     if symbol != plain and isinstance(left, ArrayRef):
         return _keep(t, left, plain, right)
     return _remember(t, plain, left, right, t.operate(python.binary, plain, left, right))
+
+
+def _is_int(value: Value) -> bool:
+    """Whether it is an int of Python's."""
+    return python_class(value) in (int, bool)
+
+
+def _power(t: Tracer, base: Value, exponent: Node) -> Value:
+    """An int to a power that the run finds; a negative one gives a float, by Python."""
+    if t.known(base) == (True, 2):
+        return binary(t, "<<", Static(1), exponent)
+    return consumers.follow(t, consumers.power, base, exponent)
 
 
 _SIZES: dict[str, Callable[[Size, Size], Size]] = {

@@ -1,13 +1,17 @@
-"""Builtins that consume an iterable, in Python: where the run finds the length, their bytecode is
-followed like the user's own, and becomes a loop."""
+"""Python's functions that are loops, in Python: their bytecode is followed like the user's own.
+
+``sum`` and its like over what only the run knows the length of, and functions of ints.  Where they
+raise, the call is left for Python, which raises itself.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from npcompile.tracing.values import Function, Value
+from npcompile.tracing.values import Function, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -66,10 +70,108 @@ def listed(items: Iterable[Any]) -> list[Any]:
     return found
 
 
-def follow(t: Tracer, consumer: Any, *args: Value) -> Value:
+def product(items: Iterable[Any], start: Any) -> Any:
+    """``math.prod``"""
+    for item in items:
+        start = start * item
+    return start
+
+
+def larger(best: Any, item: Any) -> Any:
+    """``max`` of two"""
+    if item > best:
+        return item
+    return best
+
+
+def smaller(best: Any, item: Any) -> Any:
+    """``min`` of two"""
+    if item < best:
+        return item
+    return best
+
+
+def greatest_divisor(a: int, b: int) -> int:
+    """``math.gcd`` of two"""
+    a, b = abs(int(a)), abs(int(b))
+    while b:
+        a, b = b, a % b
+    return a
+
+
+def root(n: int) -> int:
+    """``math.isqrt``"""
+    n = int(n)
+    if n < 0:
+        raise ValueError
+    found = int(math.sqrt(n))
+    while found * found > n:
+        found -= 1
+    while (found + 1) * (found + 1) <= n:
+        found += 1
+    return found
+
+
+def factorial(n: int) -> int:
+    """``math.factorial``"""
+    n = int(n)
+    if n < 0:
+        raise ValueError
+    found = 1
+    for k in range(2, n + 1):
+        found *= k
+    return found
+
+
+def power(base: int, exponent: int) -> int:
+    """``base ** exponent`` of ints"""
+    if exponent < 0:
+        raise ValueError
+    found = 1
+    while exponent:
+        if exponent & 1:
+            found *= base
+        exponent >>= 1
+        if exponent:
+            base *= base
+    return found
+
+
+def residue(base: int, exponent: int, modulus: int) -> int:
+    """``pow(base, exponent, modulus)``"""
+    if exponent < 0:
+        raise ValueError
+    found = 1 % modulus
+    base %= modulus
+    while exponent:
+        if exponent & 1:
+            found = found * base % modulus
+        exponent >>= 1
+        if exponent:
+            base = base * base % modulus
+    return found
+
+
+def close(a: float, b: float, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bool:
+    """``math.isclose``"""
+    if rel_tol < 0.0 or abs_tol < 0.0:
+        raise ValueError
+    a, b = float(a), float(b)
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    gap = math.fabs(b - a)
+    return (
+        gap <= math.fabs(rel_tol * b) or gap <= math.fabs(rel_tol * a) or gap <= abs_tol
+    )
+
+
+def follow(t: Tracer, consumer: Any, *args: Value, **named: Value) -> Value:
     """Follows one of these functions; where a check fails in it, Python makes the call anew."""
     from npcompile.tracing import calls
 
     assert isinstance(consumer, FunctionType)
-    made = Function(consumer.__code__, consumer.__globals__, None, consumer.__name__)
-    return calls.inline(t, made, args, {}, transparent=True)
+    defaults = tuple(map(Static, consumer.__defaults__ or ()))
+    made = Function(consumer.__code__, consumer.__globals__, None, consumer.__name__, defaults)
+    return calls.inline(t, made, args, named, transparent=True)

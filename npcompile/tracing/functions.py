@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from npcompile.ops import arguments
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import attributes, calls, consumers, containers, iteration
 from npcompile.tracing.bytecode import VERSION
+from npcompile.tracing.escapes import as_number
 from npcompile.tracing.sources import Attribute
 from npcompile.tracing.values import (
     NONE,
@@ -293,7 +295,7 @@ def _sum(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return total
 
 
-def _extreme(function: Any, consumer: Any) -> Rule:
+def _extreme(function: Any, consumer: Any, pair: Any) -> Rule:
     """``min`` and ``max``, of several arguments or of the items of one."""
 
     def extreme(t: Tracer, args: Args, kwargs: Keywords) -> Value:
@@ -308,13 +310,63 @@ def _extreme(function: Any, consumer: Any) -> Rule:
             return items[0]
         if all(t.known(v)[0] for v in items):
             return calls.executed(t, function, *(t.known(v)[1] for v in items))
-        return calls.record(t, function, items)
+        best = items[0]
+        for item in items[1:]:
+            if _unlike(t, best, item):
+                best = consumers.follow(t, pair, best, item)
+            else:
+                best = calls.record(t, function, (best, item))
+        return best
 
     return extreme
 
 
+def _unlike(t: Tracer, a: Value, b: Value) -> bool:
+    """Whether these are numbers of two types."""
+    first, second = as_number(t, a), as_number(t, b)
+    return first is not None and second is not None and first.type != second.type
+
+
+def _whole(value: Value) -> bool:
+    """Whether it is an int that the run finds, of Python's or NumPy's."""
+    return isinstance(value, Node) and value.dtype.kind in "biu"
+
+
+def _of_ints(consumer: Any, *counts: int) -> Rule:
+    """A function of ints, which Python computes itself where all are known."""
+
+    def rule(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+        whole = [_whole(v) or type(t.known(v)[1]) is int for v in args]
+        if kwargs or len(args) not in counts or not any(map(_whole, args)) or not all(whole):
+            return NULL
+        return consumers.follow(t, consumer, *args)
+
+    return rule
+
+
+FUNCTIONS[math.gcd] = _of_ints(consumers.greatest_divisor, 2)
+FUNCTIONS[math.isqrt] = _of_ints(consumers.root, 1)
+FUNCTIONS[math.factorial] = _of_ints(consumers.factorial, 1)
+FUNCTIONS[pow] = _of_ints(consumers.residue, 3)
+
+
+@rule(math.isclose)
+def _isclose(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if len(args) != 2 or not any(isinstance(v, Node) for v in (*args, *kwargs.values())):
+        return NULL
+    return consumers.follow(t, consumers.close, *args, **kwargs)
+
+
+@rule(math.prod)
+def _prod(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if executable(t, math.prod, args, kwargs):
+        return NULL
+    return consumers.follow(t, consumers.product, args[0], kwargs.get("start", Static(1)))
+
+
 FUNCTIONS[min], FUNCTIONS[max] = (
-    _extreme(min, consumers.smallest), _extreme(max, consumers.largest)
+    _extreme(min, consumers.smallest, consumers.smaller),
+    _extreme(max, consumers.largest, consumers.larger),
 )
 
 
