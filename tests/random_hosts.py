@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from npcompile.tracing import stretches
 from tests.random_programs import HELPERS, Writer, main
 
 MORE = '''
@@ -106,5 +107,6 @@ class HostWriter(Writer):
 
 
 if __name__ == "__main__":
+    stretches.MANY = 0  # as if small arrays were worth the way
     np.set_printoptions(precision=4)
     main(HostWriter)

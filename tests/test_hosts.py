@@ -271,7 +271,7 @@ class TestChanging:
     def test_operands(self) -> None:
         def f(a: Any, x: Any) -> Any:
             np.fill_diagonal(a, 7.0)
-            np.put(x, [0, 2], [1.5, 2.5])
+            np.place(x, x > 2, [0.0, 1.0])
             np.copyto(a[1:, 0], 3.0)
             x.partition(2)
             return a, x

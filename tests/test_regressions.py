@@ -142,3 +142,36 @@ def test_temporaries_are_not_laid_out_like_reversed_views() -> None:
             whole = np.arange(low, low + 64).astype(np.float16).reshape(8, 8)
             want, got = (run(f, {"a": whole.copy()[cut]}) for f in (plain, compiled))
             assert not difference(got, want), difference(got, want)
+
+
+def test_returned_objects_are_those_of_the_call() -> None:
+    """What only its class or value guards was the object of the first call."""
+    class Thing:
+        pass
+
+    def f(a: Any, thing: Any) -> Any:
+        a[0] = 1.0
+        return a.sum(), thing, [thing]
+
+    for make in (Thing, lambda: [1, 2], lambda: (np.ones(2), 3), lambda: {"a": 1}, lambda: "x" * 9,
+                 lambda: (lambda k: lambda v: v + k)(2)):
+        compiled = npcompile.jit(f)
+        for _ in range(3):
+            thing = make()
+            total, first, (second,) = compiled(np.ones(3), thing)
+            assert total == 3.0
+            assert first is second is thing
+
+
+def test_python_goes_on_before_a_variable_is_deleted() -> None:
+    def f(a: Any, k: int) -> Any:
+        b = a + 1
+        a[0] = 2.0
+        c = b[k]
+        del b
+        return c
+
+    compiled = npcompile.jit(f)
+    assert compiled(np.ones(3), 1) == 2.0
+    with pytest.raises(IndexError):
+        compiled(np.ones(3), 7)

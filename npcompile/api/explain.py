@@ -32,7 +32,8 @@ from npcompile.tracing.sources import Attribute, Default, Guard, Item, Leaf, Sou
 class Explanation:
     """Printable; the fields are for programs.
 
-    ``captured`` is true if the whole call runs as machine code; ``refusal`` says why not.
+    ``captured`` is true if the whole call runs as machine code; ``refusal`` says why not.  Of a
+    call that runs in stretches, ``pauses`` says what Python executes between them, and why.
     """
 
     name: str
@@ -46,15 +47,18 @@ class Explanation:
     routines: list[str] = field(default_factory=list)
     times: dict[str, float] = field(default_factory=dict)
     history: list[str] = field(default_factory=list)
+    pauses: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: " + ("compiled whole" if self.captured else "runs in Python")]
+        how = "runs in Python" if self.refusal is not None else "compiled in stretches"
+        lines = [f"{self.name}: " + ("compiled whole" if self.captured else how)]
         if self.refusal is not None:
             lines.append(f"  why: {self.refusal}")
         for title, items in (
             ("kernels (loops over arrays)", self.kernels),
             ("calls of library functions", self.host_calls),
             ("routines of linear algebra", self.routines),
+            ("left to Python between compiled stretches", self.pauses),
             ("goes on in Python if", self.exits),
             ("valid while", self.guards),
             ("notes", self.notes),
@@ -88,7 +92,8 @@ def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _history(dispatcher: Dispatcher) -> Explanation:
-    captured = bool(dispatcher.versions) and not dispatcher.refusals
+    paused = any(version.trace.pauses for version in dispatcher.versions)
+    captured = bool(dispatcher.versions) and not dispatcher.refusals and not paused
     return Explanation(dispatcher.function.__qualname__, captured, history=_past(dispatcher))
 
 
@@ -108,9 +113,13 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
     statements = list(_flatten(program.body))
     return Explanation(
         dispatcher.function.__qualname__,
-        True,
+        not traced.pauses,
+        pauses=_pauses(dispatcher, version),
         kernels=[source.kernel(s) for s in statements if isinstance(s, Kernel) and s.axes],
-        exits=[s.reason for s in statements if isinstance(s, Check)],
+        exits=[
+            s.reason for s in statements
+            if isinstance(s, Check) and not program.resumes[s.number].pauses
+        ],
         guards=[_leaf(leaf) for leaf in traced.leaves]
         + [_guard(guard) for guard in traced.guards]
         + [_readable(repr(p)) for p in traced.graph.facts.guards],
@@ -120,6 +129,19 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
         times=executable.times,
         history=_past(dispatcher),
     )
+
+
+def _pauses(dispatcher: Dispatcher, version: Version) -> list[str]:
+    """What Python executes, with lines and reasons; after the first also in later stretches."""
+    traces = [version.trace]
+    lines = []
+    if dispatcher.stretches is not None:
+        for continuation in dispatcher.stretches.continuations.values():
+            traces += [v.trace for v in continuation.versions]
+            lines += [f"{n} times to the end: {why}" for why, n in continuation.fallbacks.items()]
+        lines += [f"{n} times to the end: {why}" for why, n in dispatcher.stretches.rests.items()]
+    told = [str(refusal) for trace in traces for refusal in trace.pauses.values()]
+    return [*dict.fromkeys(told), *lines]
 
 
 def _readable(text: str) -> str:

@@ -25,11 +25,16 @@ class Refusal:
 
 
 class Refused(Exception):
-    """Carries a :class:`Refusal` from where it is noticed to where Python takes over."""
+    """Carries a :class:`Refusal` from where it is noticed to where Python takes over.
+
+    ``place`` is the offset of the instruction of the outermost function that can't be followed
+    (-1: it is none of them alone).
+    """
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(str(refusal))
         self.refusal = refusal
+        self.place = -1
 
 
 def refuse(construct: str, reason: str, line: int = 0, hint: str = "") -> Refused:

@@ -278,7 +278,12 @@ def substitute(size: Size, replace: Mapping[Symbol, Size]) -> Size:
 
 
 class Unhinted(Exception):
-    """A size has no value at tracing time, and nothing that is known decides a question of it."""
+    """A size has no value at tracing time, and nothing that is known decides a question of it.
+
+    ``place`` is as that of a :class:`~npcompile.core.errors.Refused`.
+    """
+
+    place = -1
 
 
 def hint(size: Size) -> int:

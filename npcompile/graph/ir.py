@@ -201,9 +201,11 @@ class Frame:
 @dataclass(frozen=True, slots=True, eq=False)
 class Resume:
     """Where Python goes on if a check fails: the innermost frame last. ``None`` frames: only a
-    rerun from the start is possible (no effect has happened yet)."""
+    rerun from the start is possible (no effect has happened yet).  ``pauses``: Python executes
+    what can't be compiled there, and compiled code may go on after it."""
 
     frames: tuple[Frame, ...] = ()
+    pauses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +364,14 @@ class Graph:
 
 WRITES = frozenset({"write", "scatter"})  # what makes the next version of an array
 EFFECTS = WRITES | {"host_call", "check"}
+
+
+def walk(region: Region) -> Iterator[Node]:
+    """All nodes of a region and of the regions in it."""
+    for node in region.nodes:
+        yield node
+        for inner in node.regions:
+            yield from walk(inner)
 
 
 def leaves(tree: Tree) -> Iterator[Tree]:

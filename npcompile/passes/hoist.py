@@ -21,6 +21,11 @@ def hoist(graph: Graph) -> Graph:
     return _Hoist(graph).run()
 
 
+def _tests(node: Node) -> bool:
+    """Whether it is a check that must hold; where Python has a part, it leaves in any case."""
+    return isinstance(node.attrs, Check) and not node.attrs.resume.pauses
+
+
 class _Hoist:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -46,7 +51,7 @@ class _Hoist:
         """Conditions that are checked on every way through a region, and a check of each."""
         found: dict[Node, Node] = {}
         for node in region.nodes:
-            if node.op == "check":
+            if _tests(node):
                 condition = self._known(node.args[0])
                 if condition is not None:
                     found.setdefault(condition, node)
@@ -60,7 +65,7 @@ class _Hoist:
     def _drop(self, region: Region, found: dict[Node, Node]) -> None:
         """Removes checks of what has been checked at the front."""
         region.nodes = [
-            n for n in region.nodes if n.op != "check" or self._known(n.args[0]) not in found
+            n for n in region.nodes if not _tests(n) or self._known(n.args[0]) not in found
         ]
         for node in region.nodes:
             for inner in node.regions:

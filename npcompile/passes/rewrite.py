@@ -81,7 +81,9 @@ class _Rewriter:
     # ------------------------------------------------------------------ trees of results
 
     def resume(self, resume: Resume) -> Resume:
-        return Resume(tuple(map(self.frame, resume.frames))) if resume.frames else resume
+        if not resume.frames:
+            return resume
+        return Resume(tuple(map(self.frame, resume.frames)), resume.pauses)
 
     def frame(self, frame: Frame) -> Frame:
         local = tuple((name, self.tree(tree)) for name, tree in frame.local)

@@ -354,10 +354,12 @@ class Suspended:
 @dataclass(frozen=True, slots=True, eq=False)
 class Exit:
     """Where Python goes on if a check fails, the innermost frame last.  Without frames it runs
-    the function from the start: nothing that a caller can see has happened yet."""
+    the function from the start: nothing that a caller can see has happened yet.  ``pauses``: as in
+    :class:`npcompile.graph.ir.Resume`."""
 
     reason: str = ""
     frames: tuple[Suspended, ...] = ()
+    pauses: bool = False
 
     def held(self) -> Iterator[Result]:
         """What the frames hold: for each its variables, then its stack."""

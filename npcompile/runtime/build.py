@@ -9,7 +9,7 @@ from typing import Any
 
 from npcompile import passes
 from npcompile.core.config import Config, Deterministic
-from npcompile.graph.ir import Extern, Graph, HostCall, Region, Site
+from npcompile.graph.ir import Check, Extern, Graph, HostCall, Site, walk
 from npcompile.ops.record import OPERATORS
 from npcompile.program.ir import Program
 from npcompile.schedule import schedule
@@ -93,14 +93,6 @@ def lower(traced: Trace, config: Config, watch: Stopwatch) -> tuple[Graph, Progr
 # ------------------------------------------------------------------ questions about graphs
 
 
-def walk(region: Region) -> Any:
-    """All nodes of a region and the regions in it."""
-    for node in region.nodes:
-        yield node
-        for inner in node.regions:
-            yield from walk(inner)
-
-
 def unpromised(graph: Graph, mode: Deterministic) -> list[str]:
     """The operators of a traced graph that can't keep a deterministic mode's promise."""
     accepted = ("portable",) if mode == "portable" else ("portable", "machine")
@@ -110,6 +102,8 @@ def unpromised(graph: Graph, mode: Deterministic) -> list[str]:
             record = next((o for o in OPERATORS.values() if node.attrs.path in o.aliases), None)
             if record is None or record.guarantee not in accepted:
                 names.append(node.attrs.path.replace(":", "."))
+        elif isinstance(node.attrs, Check) and node.attrs.resume.pauses:
+            names.append(f"Python's part of the function ({node.attrs.reason})")
         elif isinstance(node.attrs, Site):
             if node.attrs.guarantee not in accepted:
                 names.append(node.attrs.path)

@@ -12,9 +12,9 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 import numpy as np
@@ -33,9 +33,15 @@ from npcompile.runtime.native import Native, Probe, native
 from npcompile.runtime.parameters import Parameters
 from npcompile.tracing import trace
 from npcompile.tracing.sources import Trace
+from npcompile.tracing.stretches import Start, is_heavy, may_pause, worthwhile
+
+if TYPE_CHECKING:
+    from npcompile.runtime.stretches import Stretches
 
 #: after so many versions a function stays in Python for what none of them serves
 VERSION_LIMIT = 64
+#: places in one trace where Python executes what can't be followed
+PAUSES = 8
 #: refused traces of one kind of arguments before that kind is left to Python without trying
 REFUSAL_LIMIT = 8
 
@@ -50,6 +56,7 @@ class Version:
     of what it writes, so that Python can run instead and warn at the very lines.
 
     ``lasting``: it has other effects that last (a generator is drawn from), and can't run again.
+    ``heavy``: it has loops or large arrays.
     """
 
     trace: Trace
@@ -58,6 +65,7 @@ class Version:
     direct: bool
     cautious: bool = False
     lasting: bool = False
+    heavy: bool = False
     calls: int = 0
     exits: Counter[str] = field(default_factory=Counter)
 
@@ -118,6 +126,8 @@ class Dispatcher:
         Called, under ``lock``, when other versions can be called than before.
     """
 
+    start: Start | None = None  # where in the function to begin
+
     def __init__(
         self, function: FunctionType, config: Config, on_version: Callable[[], None]
     ) -> None:
@@ -130,6 +140,8 @@ class Dispatcher:
         self._refused_kinds: Counter[object] = Counter()
         self._last_refusal: dict[object, Refusal] = {}
         self.lock = threading.RLock()
+        self.plain: Callable[..., Any] = function
+        self.stretches: Stretches | None = None
         _dispatchers.add(self)
         self.parameters = Parameters(function)
 
@@ -149,7 +161,7 @@ class Dispatcher:
         """One call: through a version whose guards hold, a new one, or Python."""
         bound = self.bind(args, kwargs)
         if bound is None:
-            return self.function(*args, **kwargs)  # raises the TypeError that Python raises
+            return self.plain(*args, **kwargs)  # raises the TypeError that Python raises
         mode = self.mode()
         for version in self.versions:
             leaves = version.match(bound, self.function)
@@ -266,7 +278,7 @@ class Dispatcher:
 
     def _make(self, bound: dict[str, Any]) -> Version:
         watch = Stopwatch()
-        traced = trace(self.function, bound, self.config)
+        traced = self._trace(bound)
         watch.lap("trace")
         graph, program = build.lower(traced, self.config, watch)
         made: Executable
@@ -280,12 +292,31 @@ class Dispatcher:
         made.times = watch.times
         version = Version(traced, made, match.matcher(traced), wired is not None)
         version.lasting = build.effects(traced.graph)
+        version.heavy = is_heavy(traced.graph)
         version.cautious = (
             bool(traced.graph.written) and not version.lasting and flags.ambiguous(traced.graph)
         )
         made.owner = version
         self._log(version)
         return version
+
+    def _trace(self, bound: dict[str, Any]) -> Trace:
+        """Traces the function; where something can't be followed, it pauses."""
+        pauses: dict[int, Refusal] = {}
+        first: Refused | None = None
+        while True:
+            try:
+                traced = trace(self.function, bound, self.config, self.start, pauses)
+                break
+            except Refused as refused:
+                first, place = first or refused, refused.place
+                known = place in pauses or len(pauses) >= PAUSES
+                if known or self.config.fullgraph or not may_pause(self.function, place):
+                    raise first from None
+                pauses[place] = _placed(refused.refusal, self.function, place)
+        if first is not None and not worthwhile(traced.graph, self.function, pauses):
+            raise first
+        return traced
 
     def _log(self, version: Version) -> None:
         name, traced, made = self.function.__qualname__, version.trace, version.executable
@@ -339,13 +370,15 @@ class Dispatcher:
     def _rerun(self, version: Version, left: Left, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Runs the function in Python from its start: no caller could see that it has begun."""
         self._count(version, left)
-        return self.function(*args, **kwargs)
+        return self.plain(*args, **kwargs)
 
     def _go_on(
         self, version: Version, left: Left, way_out: Exit, args: tuple[Any, ...], kwargs: Any
     ) -> Any:
         """Goes on in Python where a check has failed, in the middle of the function."""
         self._count(version, left)
+        if way_out.pauses:
+            return self.pause(version, left, way_out)
         bound = self.bind(args, kwargs) or {}
         held = iter(left.held)
         frames = resume.activations(
@@ -354,6 +387,14 @@ class Dispatcher:
             lambda owner: match.fetch(owner, bound, self.function),
         )
         return resume.prepare(frames)()
+
+    def pause(self, version: Version, left: Left, way_out: Exit) -> Any:
+        """Lets Python execute what can't be compiled, and goes on after it."""
+        from npcompile.runtime import stretches
+
+        if self.stretches is None:
+            self.stretches = stretches.Stretches(self.function, self.config)
+        return self.stretches.go(stretches.paused(version, left, way_out))
 
     def _count(self, version: Version, left: Left) -> None:
         version.exits[left.reason] += 1
@@ -375,7 +416,7 @@ class Dispatcher:
             raise CompileError(f"{self.function.__qualname__}: {refusal}")
         if mode:
             self._complain(f"{self.function.__qualname__}: runs in Python ({refusal})")
-        return self.function(*args, **kwargs)
+        return self.plain(*args, **kwargs)
 
     # ------------------------------------------------------------------ determinism
 
@@ -395,11 +436,22 @@ class Dispatcher:
             for version in self.versions:
                 build.retire(version.executable)
             self.versions = []
+            self.stretches = None
             self.refusals.clear()
             self.fallbacks.clear()
             self._refused_kinds.clear()
             self._last_refusal.clear()
             self.on_version()
+
+
+def _placed(refusal: Refusal, function: FunctionType, place: int) -> Refusal:
+    """A refusal in a function, which may be of something that a function called by it does."""
+    file = function.__code__.co_filename
+    line = list(function.__code__.co_positions())[place // 2][0] or 0
+    if (refusal.line, refusal.file) == (line, file):
+        return refusal
+    reason = f"{refusal.reason} (line {refusal.line} of {os.path.basename(refusal.file)})"
+    return replace(refusal, reason=reason, line=line, file=file)
 
 
 def call_kind(bound: dict[str, Any], exact: bool) -> object:

@@ -25,7 +25,6 @@ import platform
 from itertools import combinations
 
 from npcompile.backends.cpu.frame import DONE, RAISED, Frame
-from npcompile.backends.cpu.symbols import class_name
 from npcompile.core.sizes import Poly, Symbol
 from npcompile.graph.types import Opaque, Scalar
 from npcompile.program.ir import Buffer, Program
@@ -61,7 +60,8 @@ def emit_entry(
 ) -> str:
     """The text of ``@entry``, to be combined with that of ``@body``.
 
-    It refers to ``@npc.state``, the address of a :class:`~npcompile.runtime.state.State`.
+    It refers to ``@npc.state``, the address of a :class:`~npcompile.runtime.state.State`, and to
+    ``@kind.N``, the class of leaf N.
     ``journal``: it keeps what written arguments held, to be able to run again.
     """
     where = layout()
@@ -154,7 +154,7 @@ class _Entry:
             thing = w.load("ptr", self._state(self.signature.variable(place.index)))
             w.require(w.add("icmp ne", "ptr", thing, "null"), "miss")
         if isinstance(leaf.type, Opaque):
-            self.guards.is_instance(thing, class_name(leaf.type.python_type))
+            self.guards.is_instance(thing, f"kind.{index}")
             w.store("ptr", thing, "%frame", 8 * self.frame.object(buffer))
             if place.kind != "argument":
                 self.borrowed.append(thing)

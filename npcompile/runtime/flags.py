@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.graph.ir import Extern, Graph, Node, Reduction, Site
+from npcompile.graph.ir import Extern, Graph, Node, Reduction, Site, walk
 from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar
-from npcompile.runtime.build import walk
 
 CATEGORIES = {
     "divide": "divide by zero",

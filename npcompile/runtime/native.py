@@ -12,6 +12,7 @@ from npcompile.backends.cpu.frame import Frame
 from npcompile.core import logs
 from npcompile.core.config import Config
 from npcompile.graph.ir import Graph, HostCall, Site
+from npcompile.graph.types import Opaque
 from npcompile.ops.record import import_path
 from npcompile.program.ir import Program
 from npcompile.runtime import algebra, flags, memory, pool
@@ -84,6 +85,9 @@ def native(
     )
     objects = [_host_object(o) for o in emitted.objects]
     imports = {"npc.state": state.address, **{f"obj.{k}": id(o) for k, o in enumerate(objects)}}
+    for k, leaf in enumerate(traced.leaves):
+        if isinstance(leaf.type, Opaque):
+            imports[f"kind.{k}"] = id(leaf.type.python_type)
     imports |= algebra.addresses(emitted.routines)
     loaded = cpu.load(code, imports)
     made = Native(graph, program, _unwired, loaded["entry"], text, emitted.optimise)

@@ -38,6 +38,7 @@ from typing import Any
 
 from npcompile.graph.ir import Resume
 from npcompile.program.ir import Exit
+from npcompile.tracing.bytecode import analyse
 from npcompile.tracing.values import NULL
 
 _STATE = ".state"
@@ -116,6 +117,21 @@ def prepare(frames: Sequence[Activation]) -> FunctionType:
     return function
 
 
+def execute(
+    frame: Activation, end: int, kept: tuple[str, ...], depth: int
+) -> tuple[dict[str, Any], list[Any]]:
+    """Executes the instructions from a frame's offset up to ``end``, among which no jump is and no
+    handler; the variables ``kept`` and the ``depth`` values on the stack after them."""
+    nulls = tuple(value is NULL for value in frame.stack)
+    code = _statement(
+        frame.code, frame.code.co_filename, (frame.offset, end), tuple(frame.local), nulls, kept,
+        depth,
+    )
+    values = (*frame.local.values(), *reversed(frame.stack))
+    stack, local = _made(frame, code, values)()
+    return dict(zip(kept, local)), list(stack)
+
+
 def _function(frame: Activation, inner: FunctionType | None) -> FunctionType:
     stack = list(frame.stack)
     if inner is not None:
@@ -129,6 +145,11 @@ def _function(frame: Activation, inner: FunctionType | None) -> FunctionType:
         inner is not None,
     )
     values = (*frame.local.values(), *frame.cells.values(), *reversed(stack))
+    return _made(frame, code, values)
+
+
+def _made(frame: Activation, code: CodeType, values: tuple[object, ...]) -> FunctionType:
+    """A function of such code, with the state that it begins with."""
     original = frame.code
     function = FunctionType(
         code,
@@ -185,6 +206,8 @@ def _continuation(
 ) -> CodeType:
     if code.co_flags & _GENERATOR:
         raise ValueError(f"{code.co_qualname} is a generator or coroutine")
+    if offset in analyse(code).handling:
+        raise ValueError(f"{code.co_qualname} handles an exception at {offset}")
     if not (0 <= offset < len(code.co_code) and offset % 2 == 0):
         raise ValueError(f"{code.co_qualname} has no instruction at {offset}")
     head, state = _enter(code), _restore(code, names, nulls, cells)
@@ -210,6 +233,37 @@ def _continuation(
         co_exceptiontable=b"".join(handlers),
         co_freevars=(*code.co_freevars, _STATE),
         co_stacksize=max(code.co_stacksize, len(names) + len(cells) + len(nulls) + 2),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _statement(
+    code: CodeType,
+    filename: str,
+    place: tuple[int, int],
+    names: tuple[str, ...],
+    nulls: tuple[bool, ...],
+    kept: tuple[str, ...],
+    depth: int,
+) -> CodeType:
+    """Some instructions between a prologue and the return of what is there after them."""
+    head, state = _enter(code), _restore(code, names, nulls, ())
+    first, end = place
+    slots = _slots(code)
+    leave = _emit("BUILD_TUPLE", depth)
+    leave += b"".join(_emit("LOAD_FAST", slots.index(name)) for name in kept)
+    leave += _emit("BUILD_TUPLE", len(kept)) + _emit("BUILD_TUPLE", 2) + _emit("RETURN_VALUE")
+    lines = _line(len(head) // 2, 0) + _nowhere(len(state) // 2)
+    line = code.co_firstlineno
+    for position in list(code.co_positions())[first // 2 : end // 2]:
+        lines += _extent(position, line, 1)
+        line = line if position[0] is None else position[0]
+    return code.replace(
+        co_code=head + state + code.co_code[first:end] + leave,
+        co_linetable=lines + _nowhere(len(leave) // 2),
+        co_exceptiontable=b"",
+        co_freevars=(*code.co_freevars, _STATE),
+        co_stacksize=max(code.co_stacksize, len(names) + len(nulls), depth + len(kept)) + 2,
     )
 
 
@@ -325,14 +379,20 @@ def _line(units: int, delta: int) -> bytes:
 
 def _position(code: CodeType, offset: int, units: int) -> tuple[bytes, int]:
     """Entries with the position of the instruction at ``offset``; its line, relative."""
-    line, end, column, end_column = list(code.co_positions())[offset // 2]
+    position = list(code.co_positions())[offset // 2]
+    delta = 0 if position[0] is None else position[0] - code.co_firstlineno
+    return _extent(position, code.co_firstlineno, units), delta
+
+
+def _extent(position: tuple[int | None, ...], before: int, units: int) -> bytes:
+    """Entries with a position, after the line ``before``."""
+    line, end, column, end_column = position
     if line is None:
-        return _nowhere(units), 0
-    delta = line - code.co_firstlineno
+        return _nowhere(units)
     if end is None or column is None or end_column is None:
-        return _line(units, delta), delta
+        return _line(units, line - before)
     extent = _varint(end - line) + _varint(column + 1) + _varint(end_column + 1)
-    return _locations(14, units, _signed(delta) + extent, _signed(0) + extent), delta
+    return _locations(14, units, _signed(line - before) + extent, _signed(0) + extent)
 
 
 def _exception_table(table: bytes) -> Iterator[tuple[int, int, int, int]]:

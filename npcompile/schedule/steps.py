@@ -49,7 +49,7 @@ class Leave:
                 frame.owner,
             )
             for frame in self.resume.frames
-        ]))
+        ]), self.resume.pauses)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

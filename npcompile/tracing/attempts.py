@@ -434,13 +434,13 @@ class Attempt:
     def leave(self, target: int, state: State, out: Callable[[Node, Any], Node]) -> State:
         """The state of an early exit, moved out of the region."""
         escape = Escape(self.t, state, self.created, out)
-        live = self.frame.code.live[target] if target != RETURN else set()
+        live = self.frame.code.live[target]
         first_cell = self.frame.code.code.co_nlocals
         variables = [
             escape.value(v) if k in live or k >= first_cell else UNBOUND
             for k, v in enumerate(state.locals)
         ]
-        depth = len(self.state.stack) if self.over is not None else 0
+        depth = len(self.state.stack) if self.over is not None and target >= RETURN else 0
         stack = [*self.state.stack[:depth], *map(escape.value, state.stack[depth:])]
         cells = dict(self.state.cells)
         for cell, param in self.scope.params.items():

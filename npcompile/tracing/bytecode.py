@@ -9,16 +9,18 @@ from __future__ import annotations
 import opcode
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 from weakref import WeakKeyDictionary
 
 VERSION = sys.version_info[:2]
 RETURN = -1  #: the target of an exit that leaves the function
+GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
+COPY = 1 << 24  #: a block at ``offset + k * COPY`` is a copy of the one at ``offset``
 
 _JUMPS = frozenset(opcode.hasjrel)
 _UNCONDITIONAL = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
-_ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
+ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
 _RAISES = frozenset({"RAISE_VARARGS", "RERAISE"})
 _SKIPPED = frozenset({"NOP", "RESUME", "PRECALL"})
 _CACHE, _EXTENDED = opcode.opmap["CACHE"], opcode.opmap["EXTENDED_ARG"]
@@ -42,6 +44,16 @@ class Instruction:
     target: int = RETURN
     jumps: bool = False
     keywords: int = -1
+
+    @property
+    def following(self) -> int:
+        """The offset of the next instruction, in a copy of its block too."""
+        return self.after % COPY
+
+
+def paused(offset: int) -> int:
+    """The target of an exit that lets Python execute the instruction at an offset."""
+    return RETURN - 1 - offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +141,15 @@ def _exception_table(code: CodeType) -> list[Protected]:
 
 _ONE_READ = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR", "LOAD_DEREF",
                        "STORE_DEREF", "LOAD_CLOSURE", "MAKE_CELL"})
-_ONE_WRITE = frozenset({"STORE_FAST", "DELETE_FAST"})
 
 
 def accesses(i: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Indices of the locals that an instruction reads, then those that it writes."""
     if i.op in _ONE_READ:
         return (i.arg,), ((i.arg,) if i.op == "LOAD_FAST_AND_CLEAR" else ())
-    if i.op in _ONE_WRITE:
+    if i.op == "DELETE_FAST":
+        return (i.arg,), (i.arg,)
+    if i.op == "STORE_FAST":
         return (), (i.arg,)
     high, low = i.arg >> 4, i.arg & 15
     if i.op == "LOAD_FAST_LOAD_FAST":
@@ -156,32 +169,40 @@ class Code:
     ``dominated`` maps a block to those it dominates; ``loops`` a header to its natural loop;
     ``live`` a block to the locals that are read from there on; ``raises`` holds the blocks from
     which every path raises.
+
+    With a ``start`` it is the code from that offset on.  Inside loops, the turns that are under
+    way there are copies of the loops' blocks, so that each loop is still entered at its header.
     """
 
-    def __init__(self, code: CodeType) -> None:
+    def __init__(self, code: CodeType, start: int | None = None) -> None:
         self.code = code
         instructions = _decode(code)
         _targets(instructions)
         self.protected = _exception_table(code)
         self.entry = instructions[0].offset
         self.names = tuple(_local_names(code))
-        self._split(instructions)
+        self._split(instructions, start)
+        if start is not None:
+            self._begin(start)
         self._order()
         self._dominators()
         self._natural_loops()
         self._liveness()
         self._raising()
+        self.handling = self._inside_handlers()
 
     # ------------------------------------------------------------------ blocks
 
-    def _split(self, order: list[Instruction]) -> None:
+    def _split(self, order: list[Instruction], begin: int | None) -> None:
         leaders = {self.entry, *(p.handler for p in self.protected)}
+        if begin is not None:
+            leaders.add(begin)
         for i in order:
             if i.jumps:
                 leaders.update((i.target, i.after))
                 if i.op == "FOR_ITER":
                     leaders.add(i.offset)
-            elif i.op in _ENDS:
+            elif i.op in ENDS:
                 leaders.add(i.after)
         self.blocks: dict[int, list[Instruction]] = {}
         self.successors: dict[int, tuple[int, ...]] = {}
@@ -192,7 +213,7 @@ class Code:
                 start = i.offset
             if i.op not in _SKIPPED:
                 block.append(i)
-            if i.op in _ENDS:
+            if i.op in ENDS:
                 self.successors[start] = ()
             elif i.jumps:
                 self.successors[start] = (
@@ -200,6 +221,41 @@ class Code:
                 )
             else:
                 self.successors[start] = (i.after,)
+
+    def _begin(self, start: int) -> None:
+        """Makes ``start`` the entry: what is left of a turn of each loop around it is copied."""
+        self._order()
+        self._dominators()
+        self._natural_loops()
+        around = sorted(
+            ((header, body) for header, body in self.loops.items()
+             if start in body and header != start),
+            key=lambda loop: len(loop[1]),
+        )
+
+        def place(block: int, level: int) -> int:
+            for k, (header, body) in enumerate(around[level:], level):
+                if block in body and block != header:
+                    return block + (k + 1) * COPY
+            return block
+
+        self.entry = place(start, 0)
+        work = [self.entry]
+        while work:
+            copied = work.pop()
+            level, block = divmod(copied, COPY)
+            if not level or copied in self.blocks:
+                continue
+            there = {b: place(b, level - 1) for b in self.successors[block]}
+            body = list(self.blocks[block])
+            if body and body[-1].jumps:
+                last = body.pop()
+                target = there.get(last.target, last.target)
+                after = there.get(last.after, last.after)
+                body.append(replace(last, after=after, target=target))
+            self.blocks[copied] = body
+            self.successors[copied] = tuple(there.values())
+            work += there.values()
 
     def _order(self) -> None:
         post: list[int] = []
@@ -274,7 +330,7 @@ class Code:
         edges = {
             block: (*self.successors[block], *self._handlers_of(block)) for block in self.blocks
         }
-        self.live: dict[int, set[int]] = {block: set() for block in self.blocks}
+        self.live: dict[int, set[int]] = {block: set() for block in (*self.blocks, RETURN)}
         changed = True
         while changed:
             changed = False
@@ -290,7 +346,7 @@ class Code:
 
     def _handlers_of(self, block: int) -> list[int]:
         body = self.blocks[block]
-        return self.handlers(body[0].offset, body[-1].after) if body else []
+        return self.handlers(body[0].offset, body[-1].following) if body else []
 
     @staticmethod
     def _before(instructions: list[Instruction], live: set[int]) -> set[int]:
@@ -309,6 +365,30 @@ class Code:
         rest = [i for i in self.blocks[block] if i.offset >= offset]
         caught = [self.live[h] for h in self._handlers_of(block)]
         return self._before(rest, after).union(*caught)
+
+    def pause(self, block: int, i: Instruction) -> int:
+        """The target of an exit that lets Python execute an instruction of a block."""
+        self.live[paused(i.offset)] = self.live_at(block, i.offset)
+        return paused(i.offset)
+
+    def _inside_handlers(self) -> set[int]:
+        """The instructions that run while an exception is being handled: what is being handled
+        is no part of a value stack."""
+        found: set[int] = set()
+        work = [p.handler for p in self.protected]
+        seen: set[int] = set()
+        while work:
+            block = work.pop()
+            if block in seen or block not in self.blocks:
+                continue
+            seen.add(block)
+            for i in self.blocks[block]:
+                found.add(i.offset)
+                if i.op == "POP_EXCEPT":
+                    break
+            else:
+                work += self.successors[block]
+        return found
 
     def _raising(self) -> None:
         self.raises: set[int] = set()
@@ -332,12 +412,13 @@ def _local_names(code: CodeType) -> Iterator[str]:
     yield from code.co_freevars
 
 
-_KNOWN: WeakKeyDictionary[CodeType, Code] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[CodeType, dict[int | None, Code]] = WeakKeyDictionary()
 
 
-def analyse(code: CodeType) -> Code:
-    """What is known about a code object; found once."""
-    found = _KNOWN.get(code)
+def analyse(code: CodeType, start: int | None = None) -> Code:
+    """What is known about a code object, or about what comes from an offset on; found once."""
+    known = _KNOWN.setdefault(code, {})
+    found = known.get(start)
     if found is None:
-        found = _KNOWN[code] = Code(code)
+        found = known[start] = Code(code, start)
     return found

@@ -16,11 +16,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from npcompile.core.errors import Refused
 from npcompile.core.sizes import Unhinted
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT, Scalar
-from npcompile.tracing import joins, loops
-from npcompile.tracing.bytecode import RETURN
+from npcompile.tracing import iteration, joins, loops, turns
+from npcompile.tracing.bytecode import RETURN, Instruction
 from npcompile.tracing.joins import Arm
 from npcompile.tracing.opcodes import HANDLERS
 from npcompile.tracing.values import (
@@ -114,6 +115,8 @@ def execute(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
             frame.stack = list(state.stack)
             frame.writes = t.writes
             t.builder.line = instruction.line
+            if instruction.offset in t.pauses and len(t.frames) == 1:
+                return _pause(t, frame, instruction)
             handler = HANDLERS.get(instruction.op)
             if handler is None:
                 raise t.refuse(_construct(instruction.op), "is left to Python")
@@ -122,7 +125,21 @@ def execute(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
                 return exits
     except Dead:
         return Exits({})
+    except (Refused, Unhinted) as stuck:
+        if stuck.place < 0 and len(t.frames) == 1 and frame.instruction is not None:
+            stuck.place = frame.instruction.offset
+        raise
     return Exits({frame.code.successors[block][0]: state})
+
+
+def _pause(t: Tracer, frame: Frame, instruction: Instruction) -> Exits:
+    """Leaves for Python before an instruction, wherever in the function it is."""
+    state = frame.state
+    for k, value in enumerate(state.stack):
+        if isinstance(value, Iterator) and iteration.remaining(t, value) is None:
+            state.stack[k] = turns.after(t, value, 0)
+    t.places[target := frame.code.pause(frame.block, instruction)] = (frame.block, instruction)
+    return Exits({target: state})
 
 
 def _construct(op: str) -> str:

@@ -75,7 +75,7 @@ def _allowed(
     t: Tracer, found: Foreign, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool
 ) -> None:
     code, instruction = t.frame.code, t.frame.instruction
-    if instruction and code.handlers(instruction.offset, instruction.after):
+    if instruction and code.handlers(instruction.offset, instruction.following):
         raise t.refuse(found.path, "may raise inside try")
     if not plain and (found.effect or found.writes):
         raise t.refuse(found.path, "is called from inside another function")

@@ -60,6 +60,7 @@ class Inputs:
         self.guards: list[Guard] = []
         self.objects: dict[int, Any] = {}  # parameter index -> the object of this call
         self._known: dict[Source, Value] = {}
+        self._whole: dict[Source, Node] = {}
         self._guarded: set[tuple[Source, str]] = set()
 
     def lift(self, value: Any, source: Source) -> Value:
@@ -164,6 +165,17 @@ class Inputs:
         self.leaves.append(Leaf(source, Opaque(kind)))
         bits = type(value._bit_generator)
         return Object(node, kind, kind(bits(0)))
+
+    def whole(self, value: Any, source: Source) -> Node | None:
+        """The parameter that holds an object itself, of which only the kind or the value is
+        guarded; None if it is the same one at each call."""
+        if isinstance(value, (*_SAME, bool, type(None), type(Ellipsis), enum.Enum)):
+            return None
+        if source not in self._whole:
+            kind = Opaque(type(value))
+            self._whole[source] = self._param(label(source), kind, None)
+            self.leaves.append(Leaf(source, kind))
+        return self._whole[source]
 
     def _param(self, name: str, type_: Array | Scalar | Opaque, bound: Symbol | None) -> Node:
         node = Node("param", (), Param(len(self.leaves), name, bound), type_, 0)

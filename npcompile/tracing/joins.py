@@ -165,7 +165,7 @@ def _alone(
         return export(node, _stand_in(t, other, beside, node, like)) if node in inside else node
 
     escape = Escape(t, state, arm.created, out)
-    live = frame.code.live[target] if target != RETURN else set()
+    live = frame.code.live[target]
     first_cell = frame.code.code.co_nlocals
     others = [*beside.locals, *[None] * (len(state.locals) - len(beside.locals))]
     variables: list[Value] = [
@@ -221,7 +221,7 @@ class _Merge:
         a, b = self.states
         self.frame, self.target = frame, target
         self._old_cells(a, b)
-        live = frame.code.live[target] if target != RETURN else set()
+        live = frame.code.live[target]
         first_cell = frame.code.code.co_nlocals
         variables: list[Value] = []
         for k, (x, y) in enumerate(zip(a.locals, b.locals)):
@@ -278,6 +278,8 @@ class _Merge:
                 box: Box = self.pair(a, b, self._box)
                 return box
             case Iterator(), Iterator():
+                if self.target < RETURN and a.kind == b.kind and len(a.parts) == len(b.parts):
+                    return Iterator(a.kind, tuple(map(self.value, a.parts, b.parts)))
                 return Iterator("lost", ())  # left on the stack by a loop that is left early
         return self.node(self._number(a), self._number(b))
 
@@ -318,7 +320,7 @@ class _Merge:
         """Whether an array is out of sight in all other places."""
         if ref.cell in arm.created:
             return True
-        live = self.frame.code.live[self.target] if self.target != RETURN else set()
+        live = self.frame.code.live[self.target]
         return exclusive(self.t, self.frame, self.states[side], live, ref)
 
     def _cell(self, a: Cell, b: Cell) -> Cell:

@@ -46,7 +46,7 @@ def _roots(t: Tracer, frame: Frame, state: State, live: set[int]) -> list[Value]
     held = [v for k, v in enumerate(state.locals) if k in live or k >= first_cell]
     roots: list[Value] = [*held, *state.stack, *frame.closure]
     for outer in t.frames[:-1]:
-        after = outer.instruction.after if outer.instruction else 0
+        after = outer.instruction.following if outer.instruction else 0
         needed = outer.code.live_at(outer.block, after)
         first_cell = outer.code.code.co_nlocals
         roots += [v for k, v in enumerate(outer.state.locals) if k in needed or k >= first_cell]

@@ -79,11 +79,11 @@ class Trees:
                 return self._array(value)
             case Object(node):
                 return ObjectOf(node)
-            case Static(held, source):
-                return StaticObject(held, source)
+            case Static():
+                return self._static(value)
             case Sequence(items, kind, whole):
                 if whole is not None:
-                    return StaticObject(whole.value, whole.source)
+                    return self._static(whole)
                 return Items(kind, tuple(map(self.result, items)), (), self._number(value))
             case Box() if value.kind is not None and (value.kind in (list, dict) or value.source):
                 return self._box(value)
@@ -91,6 +91,12 @@ class Trees:
                 parts = (value.start, value.stop, value.step)
                 return Items(slice, tuple(map(self.result, parts)))
         raise self.t.refuse("return", f"of a {_name(value)} is left to Python")
+
+    def _static(self, value: Static) -> Tree:
+        """A constant, or the very object that came from outside in this call."""
+        held, source = value.value, value.source
+        node = None if source is None else self.t.inputs.whole(held, source)
+        return StaticObject(held, source) if node is None else ObjectOf(node)
 
     def _array(self, ref: ArrayRef) -> Tree:
         base: SameParam | NewArray
@@ -136,10 +142,12 @@ class Trees:
         instruction = frame.instruction
         assert instruction is not None
         nested = any(isinstance(cell, Box) for cell in frame.closure)
+        if instruction.offset in frame.code.handling:
+            raise self.t.refuse("except", "Python can't go on while an exception is handled")
         if not frame.resumable or nested:
             raise self.t.refuse("call", "Python can't go on inside it after an array was changed")
         again = innermost and result is None
-        following = instruction.offset if again else instruction.after
+        following = instruction.offset if again else instruction.following
         stack = frame.stack if again else frame.state.stack
         live = frame.code.live_at(frame.block, following)
         first_free = len(frame.code.names) - len(frame.code.code.co_freevars)

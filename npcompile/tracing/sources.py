@@ -10,9 +10,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Union
 
+from npcompile.core.errors import Refusal
 from npcompile.graph.ir import Graph
 from npcompile.graph.types import Array, Opaque, Scalar
 
@@ -92,7 +94,8 @@ class Leaf:
 class Trace:
     """A traced function: ``graph.params[i]`` is ``leaves[i]``; valid while ``guards`` hold.
 
-    ``code`` is the code object of the decorated function.
+    ``code`` is the code object of the decorated function; ``pauses`` says where Python executes
+    what can't be compiled, and why.
     """
 
     graph: Graph
@@ -100,3 +103,4 @@ class Trace:
     guards: list[Guard]
     notes: list[str]
     code: Any = None
+    pauses: Mapping[int, Refusal] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from types import CellType, FunctionType
+from types import CellType, FunctionType, MappingProxyType
 from typing import Any, TypeVar
 
 from npcompile.core import sizes
@@ -26,10 +26,11 @@ from npcompile.graph.ir import (
 )
 from npcompile.graph.types import PY_INT, Array
 from npcompile.ops.operands import ArrayRef, Cell, Operand
-from npcompile.tracing import control, growing, handlers, making, results
-from npcompile.tracing.bytecode import RETURN, Code, analyse
+from npcompile.tracing import control, growing, handlers, making, results, stretches
+from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction, analyse
 from npcompile.tracing.inputs import Inputs, label, pinned
 from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace
+from npcompile.tracing.stretches import Pauses, Start
 from npcompile.tracing.values import (
     UNBOUND,
     Box,
@@ -51,14 +52,15 @@ from npcompile.tracing.values import (
 HANDLED = (handlers, making)  # the modules that fill the table of opcodes
 DEEPEST = 40  #: inlined calls within one another
 _Made = TypeVar("_Made", Cell, Box, Object)
-_GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
 class Tracer:
     """Traces one function; operators know it as their :class:`~npcompile.ops.operands.Context`."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, pauses: Pauses) -> None:
         self.config = config
+        self.pauses = pauses  # where Python executes what can't be followed
+        self.places: dict[int, tuple[int, Instruction]] = {}  # of pauses, by target
         self.builder = Builder(Facts())
         self.facts.suppose = self.builder.suppose
         self.builder.resume = self.resume
@@ -131,7 +133,7 @@ class Tracer:
 
     def host_call(self, call: HostCall, args: tuple[Operand, ...], result: Array) -> ArrayRef:
         code, instruction = self.frame.code, self.frame.instruction
-        if instruction and code.handlers(instruction.offset, instruction.after):
+        if instruction and code.handlers(instruction.offset, instruction.following):
             raise self.refuse(call.path, "may raise inside try")
         nodes = [self._node(arg) for arg in args]
         return self.new(self.builder.emit("host_call", nodes, call, result))
@@ -329,7 +331,7 @@ class Tracer:
     def enter(self, frame: Frame) -> Value:
         """Runs a frame to its end and returns what it returns."""
         code = frame.code
-        if code.code.co_flags & _GENERATORS and code.code.co_name != "<genexpr>":
+        if code.code.co_flags & GENERATORS and code.code.co_name != "<genexpr>":
             raise self.refuse(code.code.co_name, "generators and coroutines are Python's")
         if len(self.frames) >= DEEPEST:
             raise self.refuse(code.code.co_name, "calls are nested too deeply")
@@ -338,18 +340,19 @@ class Tracer:
         file, line = self.file, self.builder.line
         self.file = code.code.co_filename
         self.frames.append(frame)
-        if code.code.co_flags & _GENERATORS:
+        if code.code.co_flags & GENERATORS:
             frame.yields, frame.transparent = self.box(list, ()), True
         try:
             exits = control.run(self, frame, Exits({code.entry: frame.state}), set(code.order))
         finally:
             self.frames.pop()
+        if not self.frames:
+            return stretches.finish(self, frame, exits)
         if not exits.states:
             raise Dead
         end = exits.states[RETURN]
-        if self.frames:
-            self.frame.state.cells = end.cells
-            self.file, self.builder.line = file, line
+        self.frame.state.cells = end.cells
+        self.file, self.builder.line = file, line
         frame.state = end
         if frame.yields is not None:
             if isinstance(end.cells[frame.yields], Growing):
@@ -379,7 +382,10 @@ class Tracer:
         return self.inputs.lift(getattr(held, name), Attribute(source, name))
 
 
-def trace(function: FunctionType, bound: dict[str, object], config: Config) -> Trace:
+def trace(
+    function: FunctionType, bound: dict[str, object], config: Config,
+    start: Start | None = None, pauses: Pauses = MappingProxyType({}),
+) -> Trace:
     """Follows a function's bytecode on symbolic values.
 
     Parameters
@@ -390,6 +396,10 @@ def trace(function: FunctionType, bound: dict[str, object], config: Config) -> T
         The arguments of the call at hand, by parameter name, defaults included.
     config
         Options; ``static`` names arguments that are taken by value.
+    start
+        Where in the function to begin; ``bound`` then names what is there.
+    pauses
+        Why the instructions at some offsets can't be followed: the trace leaves before them.
 
     Returns
     -------
@@ -412,10 +422,10 @@ def trace(function: FunctionType, bound: dict[str, object], config: Config) -> T
     """
     columns: dict[growing.Place, growing.Wish] = {}
     while True:
-        tracer = Tracer(config)
+        tracer = Tracer(config, pauses)
         tracer.columns = columns
         try:
-            return _attempt(tracer, function, bound)
+            return _attempt(tracer, function, bound, start)
         except Refused:
             wishes = {**columns, **tracer.wishes}
             if wishes == columns:
@@ -423,25 +433,31 @@ def trace(function: FunctionType, bound: dict[str, object], config: Config) -> T
             columns = wishes
 
 
-def _attempt(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> Trace:
+def _attempt(
+    tracer: Tracer, function: FunctionType, bound: dict[str, object], start: Start | None
+) -> Trace:
     """Traces once; refusals say where."""
     tracer.file = function.__code__.co_filename
     tracer.builder.line = function.__code__.co_firstlineno
     try:
-        return _trace(tracer, function, bound)
+        return _trace(tracer, function, bound, start)
     except Dead:
         raise tracer.refuse("raise", "every path raises: Python does") from None
     except sizes.Unhinted as unknown:
         reason = f"a layout depends on {unknown}, which only the run can tell"
-        raise tracer.refuse("size", reason) from None
+        refused = tracer.refuse("size", reason)
+        refused.place = unknown.place
+        raise refused from None
     except Refused as refused:
         if refused.refusal.line:
             raise
-        place = replace(refused.refusal, line=tracer.builder.line, file=tracer.file)
-        raise Refused(place) from None
+        where = replace(refused.refusal, line=tracer.builder.line, file=tracer.file)
+        told = Refused(where)
+        told.place = refused.place
+        raise told from None
 
 
-def _trace(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> Trace:
+def _begin(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> Frame:
     code = analyse(function.__code__)
     variables: list[Value] = [UNBOUND] * len(code.names)
     for position, (name, held) in enumerate(bound.items()):
@@ -449,7 +465,16 @@ def _trace(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> 
         lift = tracer.inputs.static if name in tracer.config.static else tracer.inputs.lift
         variables[code.names.index(name)] = _fresh_containers(lift(held, source), function, name)
     closure = tracer.free_variables(function, None)
-    frame = Frame(code, function.__globals__, None, closure, State(variables, [], {}))
+    return Frame(code, function.__globals__, None, closure, State(variables, [], {}))
+
+
+def _trace(
+    tracer: Tracer, function: FunctionType, bound: dict[str, object], start: Start | None
+) -> Trace:
+    if start is None:
+        frame = _begin(tracer, function, bound)
+    else:
+        frame = stretches.begin(tracer, function, bound, start)
     returned = tracer.enter(frame)
     tracer.frames.append(frame)
     result: Tree = tracer.trees.result(returned)
@@ -464,7 +489,8 @@ def _trace(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> 
     params = set(tracer.root.params)
     graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)
     inputs = tracer.inputs
-    return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, function.__code__)
+    code = function.__code__
+    return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.pauses)
 
 
 def _fresh_containers(value: Value, function: FunctionType, name: str) -> Value:

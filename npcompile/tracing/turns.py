@@ -252,8 +252,13 @@ def _cell(t: Tracer, it: Iterator, k: Size) -> Value:
 def _counted(t: Tracer, start: Value, k: Size) -> Value:
     from npcompile.tracing import calls
 
+    if isinstance(k, int) and k == 0:
+        return start
     if isinstance(start, Static) and type(start.value) is int and abs(start.value) <= SMALL:
         return t.builder.size(start.value + k)
+    size = t.builder.known_size(start) if isinstance(start, Node) else None
+    if size is not None and small(t, size):
+        return t.builder.size(size + k)
     return calls.binary(t, "+", start, t.builder.size(k))
 
 

@@ -6,7 +6,6 @@
     PyArray_NewFromDescr  NumPy's C API, and its types ``PyArray_Type``, ``PyArrayDescr_Type``
     malloc, sin           libc and libm
     type.float64          a NumPy scalar type
-    class.numpy.random:Generator   a class of a library
     descr.float64         a NumPy dtype object
     npc_pool_run, ...     whatever was registered here
 
@@ -17,7 +16,6 @@ anew at each load.
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Iterator
 from functools import cache
 
@@ -68,11 +66,6 @@ def descr(dtype: np.dtype) -> str:
     return "descr." + {"q": "longlong", "Q": "ulonglong"}.get(dtype.char, dtype.name)
 
 
-def class_name(kind: type) -> str:
-    """The name of a library's class."""
-    return f"class.{kind.__module__}:{kind.__qualname__}"
-
-
 @cache
 def resolve(name: str) -> int:
     """The address that a name stands for; raises :class:`KeyError` if there is none."""
@@ -87,9 +80,6 @@ def resolve(name: str) -> int:
         return id(np.dtype(what))
     if kind == "type":
         return id(np.dtype(what).type)
-    if kind == "class":
-        module, _, place = what.partition(":")
-        return id(getattr(sys.modules[module], place))
     for library in _libraries():
         try:
             return ctypes.addressof(ctypes.c_byte.in_dll(library, name))

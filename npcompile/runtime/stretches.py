@@ -1,0 +1,211 @@
+"""Functions that run in stretches: Python between pieces of compiled code.
+
+A compiled stretch pauses before what it can't do.  Python executes the rest of that statement, and
+what comes after it is compiled as a function of the variables and the value stack, once for each
+place and kind of values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from npcompile.core.config import Config
+from npcompile.graph.ir import ARRAY_ITERATOR, RANGE_ITERATOR
+from npcompile.program.ir import Exit
+from npcompile.runtime import resume
+from npcompile.runtime.build import Left
+from npcompile.runtime.dispatch import Dispatcher, Version
+from npcompile.runtime.resume import Activation
+from npcompile.tracing.bytecode import RETURN, accesses, analyse
+from npcompile.tracing.stretches import Slot, Start, statement_end
+
+#: places in one function where compiled code goes on
+PLACES = 16
+#: times that a call pauses at one place although there is little to do between
+TURNS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """Where compiled code stands, before an instruction that it can't follow; ``heavy``: there was
+    much to do before."""
+
+    offset: int
+    local: dict[str, Any]
+    stack: list[Any]
+    heavy: bool
+
+
+class Names:
+    """The parameters of a continuation."""
+
+    plain = True
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.positional = names
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        return dict(zip(self.positional, args, strict=True))
+
+
+class Continuation(Dispatcher):
+    """What comes after a place in a function."""
+
+    start: Start
+
+    def __init__(self, function: FunctionType, config: Config, start: Start) -> None:
+        super().__init__(function, config, lambda: None)
+        self.start = start
+        self.plain = self._plain
+        count = sum(map(_count, start.stack))
+        names = (*start.names, *(f".{k}" for k in range(count)))
+        self.parameters = Names(names)  # type: ignore[assignment]
+
+    def _plain(self, *args: Any, **kwargs: Any) -> Any:
+        """All that comes, in Python."""
+        start = self.start
+        held = iter(args)
+        local = {name: next(held) for name in start.names}
+        stack = [_folded(slot, held) for slot in start.stack]
+        return resume.prepare([Activation.of(self.function, start.offset, local, stack)])()
+
+    def pause(self, version: Version, left: Left, way_out: Exit) -> Any:
+        return paused(version, left, way_out)
+
+
+def paused(version: Version, left: Left, way_out: Exit) -> Paused:
+    """What a compiled stretch left behind."""
+    (frame,) = way_out.frames
+    held = iter(left.held)
+    local = {name: next(held) for name, _ in frame.local}
+    return Paused(frame.offset, local, list(held), version.heavy)
+
+
+class Stretches:
+    """The continuations of one function."""
+
+    def __init__(self, function: FunctionType, config: Config) -> None:
+        self.function, self.config = function, config
+        self.continuations: dict[Start, Continuation] = {}
+        self.rests: Counter[str] = Counter()  # why Python went on to the end
+
+    def go(self, place: Paused) -> Any:
+        """Runs everything from a pause on."""
+        visits: Counter[int] = Counter()
+        while True:
+            end, depth = statement_end(self.function.__code__, place.offset)
+            visits[place.offset] += 1
+            if visits[place.offset] > TURNS and not place.heavy:
+                self.rests["there is little to do between pauses"] += 1
+                end = RETURN
+            if end == RETURN:
+                return self._rest(place.offset, place.local, place.stack)
+            local, stack = self._statement(place, end, depth)
+            found = self._after(end, local, stack)
+            if not isinstance(found, Paused):
+                return found
+            place = found
+
+    def _rest(self, offset: int, local: dict[str, Any], stack: list[Any]) -> Any:
+        return resume.prepare([Activation.of(self.function, offset, local, stack)])()
+
+    def _statement(
+        self, place: Paused, end: int, depth: int
+    ) -> tuple[dict[str, Any], list[Any]]:
+        """Lets Python execute the statement at a pause."""
+        code = analyse(self.function.__code__, end)
+        bound = dict.fromkeys(place.local)
+        within = [
+            i for body in analyse(self.function.__code__).blocks.values() for i in body
+            if place.offset <= i.offset < end
+        ]
+        for i in within:
+            bound.update(dict.fromkeys(code.names[k] for k in accesses(i)[1]))
+        deleted = {code.names[i.arg] for i in within if i.op == "DELETE_FAST"}
+        live = {code.names[k] for k in code.live[code.entry]}
+        own = set(self.function.__code__.co_varnames)
+        kept = tuple(name for name in bound if name in live & own and name not in deleted)
+        frame = Activation.of(self.function, place.offset, place.local, place.stack)
+        return resume.execute(frame, end, kept, depth)
+
+    def _after(self, end: int, local: dict[str, Any], stack: list[Any]) -> Any:
+        """Compiled code goes on after a statement, if it can."""
+        slots: list[Slot] = []
+        args = list(local.values())
+        for value in stack:
+            slot = None if any(value is held for held in args) else _unfolded(value, args)
+            if slot is None:
+                self.rests["a loop runs over something that can't be taken apart"] += 1
+                return self._rest(end, local, stack)
+            slots.append(slot)
+        start = Start(end, tuple(local), tuple(slots))
+        continuation = self.continuations.get(start)
+        if continuation is None:
+            if len(self.continuations) >= PLACES:
+                self.rests[f"more than {PLACES} places to go on"] += 1
+                return self._rest(end, local, stack)
+            made = Continuation(self.function, self.config, start)
+            continuation = self.continuations.setdefault(start, made)
+        return continuation.call(*args)
+
+
+# ------------------------------------------------------------------ iterators
+
+
+def _unfolded(value: Any, args: list[Any]) -> Slot | None:
+    """What stands for a stack slot, whose parts become arguments; None if it can't be told."""
+    if not hasattr(value, "__next__"):
+        args.append(value)
+        return "value"
+    kind = type(value)
+    if kind not in (RANGE_ITERATOR, ARRAY_ITERATOR, type(iter(())), enumerate, zip):
+        return None
+    _, parts, *state = value.__reduce__()
+    if kind is enumerate:
+        inner = _unfolded(parts[0], args)
+        args.append(parts[1])
+        return None if inner in (None, "value") else ("enumerate", inner)
+    if kind is zip:
+        slots = [_unfolded(part, args) for part in parts]
+        usable = slots and not state and None not in slots and "value" not in slots
+        return ("zip", *slots) if usable else None
+    position = state[0] if state and state[0] else 0
+    rest = parts[0][position:]
+    if isinstance(rest, range):
+        args += [rest.start, rest.stop, rest.step]
+        return "range"
+    if isinstance(rest, tuple):
+        args.append(rest)
+        return "items"
+    if type(rest) is not np.ndarray:
+        return None
+    args.append(rest)
+    return "array"
+
+
+def _folded(slot: Slot, held: Any) -> Any:
+    """The iterator that stands for its parts."""
+    match slot:
+        case "value":
+            return next(held)
+        case "range":
+            return iter(range(next(held), next(held), next(held)))
+        case "array" | "items":
+            return iter(next(held))
+        case ("enumerate", inner):
+            return enumerate(_folded(inner, held), next(held))
+        case ("zip", *inner):
+            return zip(*[_folded(part, held) for part in inner])
+    raise AssertionError(slot)
+
+
+def _count(slot: Slot) -> int:
+    """How many arguments a slot has."""
+    if isinstance(slot, tuple):
+        return sum([_count(part) for part in slot[1:]]) + int(slot[0] == "enumerate")
+    return 3 if slot == "range" else 1
