@@ -50,10 +50,25 @@ _HOMES = {
 }
 
 
+#: NumPy's ufuncs that are more accurate or faster here
+_UFUNCS = frozenset({
+    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "cos",
+    "cosh", "exp", "exp2", "expm1", "hypot", "log", "log10", "log1p", "log2", "sin", "sinh",
+    "tan", "tanh", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh",
+})
+
+
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is not None:
         found = getattr(importlib.import_module(f"npcompile.{home}"), name)
+    elif name == "special":
+        found = importlib.import_module("npcompile.special")
+    elif name in _UFUNCS:
+        import numpy
+
+        own = getattr(numpy, name).__name__
+        found = importlib.import_module("npcompile.api.namespaces").of_numpy(own)
     else:
         found = _of_numpy(name)
     globals()[name] = found

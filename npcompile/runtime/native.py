@@ -66,7 +66,7 @@ def native(
     journal = flags.ambiguous(traced.graph) and flags.repeatable(traced.graph)
     text = combine(emitted.text, emit_entry(wiring.signature, program, frame, journal))
     watch.lap("emit")
-    code = _object(text, target, emitted.optimise, config, watch)
+    code = machine_code(text, target, emitted.optimise, config, watch)
     memory.ensure()
     if parallel:
         pool.ensure()
@@ -109,7 +109,7 @@ def store() -> Store:
     return Store()
 
 
-def _object(
+def machine_code(
     text: str, target: cpu.Target, optimise: tuple[str, ...], config: Config, watch: Stopwatch
 ) -> bytes:
     """The object of a text, from the disk cache if it is there.

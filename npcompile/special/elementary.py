@@ -86,6 +86,9 @@ for _name, _program, _ulp, _domain, _doc in _UNARY:
         _bounds |= dict.fromkeys(COMPLEX, _COMPLEX[_name][1])
     ufunc(_name, _signatures, _program, ulp=_bounds, domains=(_domain,), doc=_doc)
 
+#: those that eager code gets as ufuncs over compiled loops
+UFUNCS = (*(row[0] for row in _UNARY), "arctan2", "hypot")
+
 for _name, _program, _doc in (
     ("arctan2", inverse.arctan2, "The angle of the point (x2, x1)."),
     ("hypot", roots.hypot, "sqrt(x1*x1 + x2*x2) without undue overflow."),

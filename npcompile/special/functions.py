@@ -11,7 +11,7 @@ from npcompile.special import (
     bessel,
     error,
     exponential,
-    gamma,
+    gamma_functions,
     integrals,
     logarithm,
     normal,
@@ -44,10 +44,10 @@ _NUMPYS = frozenset({"exp2", "expm1", "log1p", "cbrt"})  # NumPy has functions o
 #: functions of one operand that are computed in float64 whatever the format: name, other names,
 #: program, largest error in float64, where it is tested, doc
 _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
-    ("gammaln", (), gamma.gammaln, 1.5, Domain(0, HUGE), "log(abs(gamma(x)))"),
-    ("gamma", (), gamma.gamma, 3.0, Domain(-170, 171), "The gamma function."),
-    ("rgamma", (), gamma.rgamma, 3.0, Domain(-170, 171), "1 / gamma(x)"),
-    ("psi", ("digamma",), gamma.digamma, 2.0, Domain(0, HUGE), "The digamma function."),
+    ("gammaln", (), gamma_functions.gammaln, 1.5, Domain(0, HUGE), "log(abs(gamma(x)))"),
+    ("gamma", (), gamma_functions.gamma, 3.0, Domain(-170, 171), "The gamma function."),
+    ("rgamma", (), gamma_functions.rgamma, 3.0, Domain(-170, 171), "1 / gamma(x)"),
+    ("psi", ("digamma",), gamma_functions.digamma, 2.0, Domain(0, HUGE), "The digamma function."),
     ("erfinv", (), normal.erfinv, 2.0, Domain(-1, 1), "The inverse of erf."),
     ("erfcinv", (), normal.erfcinv, 2.0, Domain(0, 2), "The inverse of erfc."),
     ("ndtri", (), normal.ndtri, 3.0, Domain(0, 1), "The inverse of ndtr."),

@@ -1,0 +1,138 @@
+"""True ``numpy.ufunc`` objects over compiled loops.
+
+A ufunc is made with a stub for each loop that a record has; the first call of a loop compiles it
+and puts its address in the stub's place.  Loops that no record has (long double, objects, complex
+numbers of some functions) are the library's own, taken from its ufunc.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import threading
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from npcompile.core import config, logs
+from npcompile.ops.elementwise import ufunc_of
+from npcompile.ops.record import Op, stands_for
+
+_LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
+_FROM_FUNCTIONS = 1  # place of PyUFunc_FromFuncAndData in NumPy's table of ufunc functions
+_NO_IDENTITY = -1
+_ALL_FLAGS = 0x3D
+_lock = threading.Lock()
+_kept: list[Any] = []  # ufuncs refer to their tables for ever
+
+
+class _Fields(ctypes.Structure):
+    """The head of NumPy's ufunc objects (numpy/ufuncobject.h)."""
+
+    _fields_ = [
+        ("refcount", ctypes.c_ssize_t), ("type", ctypes.c_void_p),
+        ("nin", ctypes.c_int), ("nout", ctypes.c_int), ("nargs", ctypes.c_int),
+        ("identity", ctypes.c_int), ("functions", ctypes.POINTER(ctypes.c_void_p)),
+        ("data", ctypes.POINTER(ctypes.c_void_p)), ("ntypes", ctypes.c_int),
+    ]
+
+
+@cache
+def _constructor() -> Callable[..., Any]:
+    module: Any = importlib.import_module("numpy._core._multiarray_umath")
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = ctypes.cast(pointer(module._UFUNC_API, None),
+                        ctypes.POINTER(ctypes.c_void_p))
+    kind = ctypes.PYFUNCTYPE(
+        ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int,
+        ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int)
+    return kind(table[_FROM_FUNCTIONS] or 0)
+
+
+def ufunc(op: Op) -> np.ufunc:
+    """The ufunc of a record: the library's own where its loops can't be read."""
+    library = ufunc_of(op)
+    assert library is not None
+    fields = _Fields.from_address(id(library))
+    read = (fields.nin, fields.nout, fields.nargs, fields.ntypes) == (
+        library.nin, library.nout, library.nargs, library.ntypes)
+    if config.disabled() or not read or fields.identity not in (_NO_IDENTITY, 0):
+        return library
+    made = _Table(op, library, fields).ufunc()
+    stands_for(made, op)
+    return made
+
+
+class _Table:
+    """The loops of one ufunc: C arrays of functions, data and types."""
+
+    def __init__(self, op: Op, library: np.ufunc, fields: _Fields) -> None:
+        self.op, self.library, self.fields = op, library, fields
+        own = {np.dtype(text[0]).str: text for text in op.signatures.split()}
+        count = library.ntypes
+        self.functions = (ctypes.c_void_p * count)()
+        self.data = (ctypes.c_void_p * count)()
+        kinds = []
+        self.stubs: list[Any] = []
+        for k, text in enumerate(library.types):
+            chars = text.replace("->", "")
+            kinds += [np.dtype(char).num for char in chars]
+            self.data[k] = fields.data[k] if fields.data else None
+            same = all(char in "?" or char == chars[0] for char in chars)
+            if chars[0] in "efdFD" and same and np.dtype(chars[0]).str in own:
+                stub = _LOOP(_Stub(self, k, tuple(map(np.dtype, chars))))
+                self.stubs.append(stub)
+                self.functions[k] = ctypes.cast(stub, ctypes.c_void_p).value
+            else:
+                self.functions[k] = fields.functions[k]
+        self.types = bytes(kinds)
+        self.texts = library.__name__.encode(), f"{op.doc}\n".encode()
+
+    def ufunc(self) -> np.ufunc:
+        _kept.append(self)
+        made: np.ufunc = _constructor()(
+            self.functions, self.data, self.types, self.library.ntypes, self.library.nin,
+            self.library.nout, self.fields.identity, *self.texts, 0)
+        return made
+
+
+class _Stub:
+    """What NumPy calls until a loop is compiled."""
+
+    def __init__(self, table: _Table, place: int, dtypes: tuple[np.dtype, ...]) -> None:
+        self.table, self.place, self.dtypes = table, place, dtypes
+        self.loop: Any = None
+
+    def __call__(self, *args: int | None) -> None:
+        with _lock:
+            if self.loop is None:
+                self.loop = _LOOP(self.address())
+        _libm().feclearexcept(_ALL_FLAGS)  # compiling may have raised some
+        self.loop(*args)
+
+    def address(self) -> int:
+        """The compiled loop, from now on without a stub; the library's if it can't be made."""
+        from npcompile.runtime.loops import Loop
+
+        table = self.table
+        address: int = table.fields.functions[self.place] or 0
+        try:
+            loop = Loop(table.op, self.dtypes)
+        except Exception as error:
+            text = f"ufunc {table.op.name}: {type(error).__name__}: {error}"
+            logs.log("exits", lambda: text)
+            if config.strict():
+                raise
+        else:
+            _kept.append(loop)
+            address = loop.address
+        table.functions[self.place] = address
+        return address
+
+
+@cache
+def _libm() -> Any:
+    return ctypes.CDLL(None)

@@ -1,0 +1,146 @@
+"""Inner loops of ufuncs: a record's program as a C function that NumPy calls.
+
+::
+
+    void loop(char **args, npy_intp *dimensions, npy_intp *steps, void *data)
+
+Operands that lie next to each other are handed to the compiled body as they are; others go through
+buffers of :data:`CHUNK` elements, a chunk at a time.  NumPy clears and reads the floating-point
+flags around a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from npcompile import passes
+from npcompile.backends import cpu
+from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
+from npcompile.core.config import Config
+from npcompile.core.sizes import Symbol, symbol, symbols
+from npcompile.graph.builder import Builder
+from npcompile.graph.ir import Graph, Param, StaticObject, Window
+from npcompile.graph.types import contiguous
+from npcompile.ops.record import Op
+from npcompile.program.ir import Buffer, Program
+from npcompile.runtime import memory, pool
+from npcompile.runtime.build import Stopwatch
+from npcompile.runtime.native import machine_code
+from npcompile.schedule import schedule
+
+CHUNK = 512
+
+
+def graph_of(op: Op, dtypes: tuple[np.dtype, ...]) -> tuple[Graph, Symbol]:
+    """``out[:] = op(x0, x1, ...)``, all of one length."""
+    b = Builder()
+    length = symbol("n", 4096, 0)
+    *operands, out = [
+        b.emit("param", (), Param(k, f"x{k}"), contiguous(dtype, (length,)))
+        for k, dtype in enumerate(dtypes)
+    ]
+    b.region.params = [*operands, out]
+    value = b.map(op.name, operands, dtypes[-1])
+    final = b.write(out, value, Window(0, (length,), (1,)))
+    graph = Graph(op.name, b.region, StaticObject(None), b.facts, {len(operands): final}, b.bound)
+    return graph, next(iter(symbols(length)))
+
+
+class Loop:
+    """One loop in machine code; ``address`` is the C function's."""
+
+    def __init__(self, op: Op, dtypes: tuple[np.dtype, ...], config: Config | None = None) -> None:
+        config = config or Config()
+        graph, length = graph_of(op, dtypes)
+        program = schedule(passes.run(graph, config), config)
+        frame, target = Frame(program), cpu.target()
+        parallel = config.parallel and pool.supported()
+        emitted = cpu.emit(program, frame, target, parallel)
+        text = emitted.text + _trampoline(program, frame, length)
+        code = machine_code(text, target, emitted.optimise, config, Stopwatch())
+        memory.ensure()
+        if parallel:
+            pool.ensure()
+        self._loaded = cpu.load(code, {})
+        self.address = self._loaded["loop"]
+
+
+# ------------------------------------------------------------------ the C function
+
+
+def _trampoline(program: Program, frame: Frame, length: Symbol) -> str:
+    """``@loop``, which calls ``@body`` on a filled frame."""
+    return _Trampoline(program, frame, length).text()
+
+
+class _Trampoline:
+    def __init__(self, program: Program, frame: Frame, length: Symbol) -> None:
+        names = ("args", "dimensions", "steps", "data")
+        self.f = Function(Module(), "loop", "void", [("ptr", name) for name in names], False)
+        self.frame, self.length = frame, length
+        self.buffers = sorted(program.params, key=lambda buffer: buffer.index)
+        args, dimensions, steps, _ = self.f.params
+        self.slots = self.f.alloca("i64", frame.size)
+        places = [i64(k) for k in range(len(self.buffers))]
+        self.count = self.f.load(dimensions, "i64")
+        self.pointers = [self.f.load(self.f.offset(args, "ptr", k), "ptr") for k in places]
+        self.steps = [self.f.load(self.f.offset(steps, "i64", k), "i64") for k in places]
+
+    def text(self) -> str:
+        f = self.f
+        self.set_all(range(self.frame.size), i64(0))
+        f.branch(self.direct(), "whole", "apart")
+        f.label("whole")
+        self.run(self.pointers, self.count)
+        f.do("ret void")
+        f.label("apart")
+        self.by_chunks()
+        f.do("ret void")
+        return f.text()
+
+    def set_all(self, slots: Iterable[int], value: Value) -> None:
+        for slot in slots:
+            self.f.store(value, self.f.offset(self.slots, "i64", i64(slot)))
+
+    def direct(self) -> Value:
+        """Whether elements lie next to each other, and the result apart from the operands."""
+        f, fits = self.f, literal("i1", True)
+        for buffer, step in zip(self.buffers, self.steps):
+            fits = f.binary("and", fits, f.icmp("eq", step, i64(buffer.dtype.itemsize)))
+        for pointer in self.pointers[:-1]:
+            fits = f.binary("and", fits, f.icmp("ne", pointer, self.pointers[-1]))
+        return fits
+
+    def run(self, pointers: list[Value], count: Value) -> None:
+        for buffer, pointer in zip(self.buffers, pointers):
+            self.set_all([self.frame.data(buffer)], pointer)
+        self.set_all([self.frame.symbol(self.length)], count)
+        self.f.op(f"call i64 @body({self.slots.typed})", "i64")
+
+    def by_chunks(self) -> None:
+        f = self.f
+        rooms = [f.alloca(_word(buffer), CHUNK) for buffer in self.buffers]
+        with f.loop(i64(0), self.count, CHUNK) as chunk:
+            left = f.binary("sub", self.count, chunk.index)
+            short = f.icmp("slt", left, i64(CHUNK))
+            count = f.select(short, left, i64(CHUNK))
+            for k, room in enumerate(rooms[:-1]):
+                self.copy(k, room, chunk.index, count, True)
+            self.run(rooms, count)
+            self.copy(len(rooms) - 1, rooms[-1], chunk.index, count, False)
+
+    def copy(self, k: int, room: Value, first: Value, count: Value, into: bool) -> None:
+        f, word, align = self.f, _word(self.buffers[k]), min(8, self.buffers[k].dtype.itemsize)
+        with f.loop(i64(0), count) as turn:
+            away = f.binary("mul", f.binary("add", first, turn.index), self.steps[k])
+            far = f.offset(self.pointers[k], "i8", away)
+            near = f.offset(room, word, turn.index)
+            source, target = (far, near) if into else (near, far)
+            f.store(f.load(source, word, align=align), target, align)
+
+
+def _word(buffer: Buffer) -> str:
+    return f"i{8 * buffer.dtype.itemsize}"

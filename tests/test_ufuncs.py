@@ -1,0 +1,134 @@
+"""Eager ufuncs over compiled loops, and the namespace npcompile.special."""
+
+from __future__ import annotations
+
+import importlib
+import types
+
+import numpy as np
+import pytest
+import scipy.special
+
+import npcompile
+from npcompile import jit
+from npcompile.api import namespaces
+
+NAMES = sorted(namespaces.elementary())
+
+
+def test_names_are_the_records() -> None:
+    ours = {getattr(np, name).__name__ for name in npcompile._UFUNCS}
+    assert ours == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_is_a_ufunc_like_numpys(name: str) -> None:
+    ours, numpys = getattr(npcompile, name), getattr(np, name)
+    assert isinstance(ours, np.ufunc)
+    assert ours.__name__ == name
+    assert ours.types == numpys.types
+    assert (ours.nin, ours.nout, ours.identity) == (numpys.nin, numpys.nout, numpys.identity)
+
+
+@pytest.mark.parametrize("char", "efdFD")
+@pytest.mark.parametrize("name", ["exp", "sin", "log1p", "arctan2"])
+def test_one_implementation_at_every_size(name: str, char: str) -> None:
+    function = getattr(npcompile, name)
+    if name == "arctan2" and char in "FD":
+        return
+    rng = np.random.default_rng(3)
+    x = rng.uniform(0.1, 2, (function.nin, 1500)).astype(char)
+    whole = function(*x)
+    assert whole.dtype == char
+    assert np.array_equal(whole[:7], function(*x[:, :7]))
+    assert np.array_equal(whole[::3], function(*x[:, ::3]))
+    assert function(*x[:, 5]) == whole[5]
+    assert type(function(*x[:, 5])) is np.dtype(char).type
+    compiled = jit(lambda *args: function(*args), fullgraph=True, cache=False)
+    assert np.array_equal(whole, compiled(*x))
+    reference = getattr(np, name)(*x)
+    assert np.allclose(whole, reference, rtol=1e-2 if char == "e" else 1e-6)
+
+
+def test_numpys_ways_of_calling() -> None:
+    exp = npcompile.exp
+    x = np.linspace(-1, 1, 700)
+    want = exp(x)
+    out = np.zeros(1400)[::2]
+    assert exp(x, out=out) is out
+    assert np.array_equal(out, want)
+    masked = np.full(700, 7.0)
+    exp(x, out=masked, where=x > 0)
+    assert np.array_equal(masked, np.where(x > 0, want, 7.0))
+    same = x.copy()
+    exp(same, out=same)
+    assert np.array_equal(same, want)
+    shifted = x.copy()
+    exp(shifted[:-1], out=shifted[1:])
+    assert np.array_equal(shifted[1:], want[:-1])
+    assert exp(x, dtype=np.float32).dtype == np.float32
+    assert exp(1).dtype == np.float64 and exp(np.int8(1)).dtype == np.float16
+    swapped = x.astype(x.dtype.newbyteorder())
+    assert np.array_equal(exp(swapped), want)
+    buffer = np.zeros(8 * 700 + 1, np.uint8)[1:].view(np.float64)
+    buffer[:] = x
+    assert np.array_equal(exp(buffer), want)
+    assert npcompile.hypot.reduce([3.0, 4.0]) == 5.0
+    assert np.array_equal(npcompile.arctan2.outer(x[:3], x[:2]),
+                          npcompile.arctan2(x[:3, None], x[:2]))
+
+
+def test_loops_without_a_record_are_numpys() -> None:
+    assert npcompile.exp(np.longdouble(1)) == np.exp(np.longdouble(1))
+
+    class Number:
+        def exp(self) -> str:
+            return "exp"
+
+    assert npcompile.exp(np.array([Number()], object))[0] == "exp"
+
+
+def test_flags_are_reported() -> None:
+    with np.errstate(all="raise"):
+        with pytest.raises(FloatingPointError, match="divide by zero"):
+            npcompile.log(0.0)
+        with pytest.raises(FloatingPointError, match="overflow"):
+            npcompile.exp(np.array([1.0, 1e3]))
+        npcompile.sin(np.linspace(0, 1e6, 1000))
+
+
+# ------------------------------------------------------------------ npcompile.special
+
+
+def test_namespace_is_complete() -> None:
+    public = {name for name in scipy.special.__all__ if name != "test"}
+    assert public <= set(dir(npcompile.special))
+    for name in public:
+        found = getattr(npcompile.special, name)
+        assert not isinstance(found, types.ModuleType), name
+        compiled = found is not getattr(scipy.special, name)
+        record = namespaces.special().get(name)
+        assert compiled == (record is not None and record.kind.name == "elementwise"), name
+    with pytest.raises(AttributeError):
+        npcompile.special.no_such_function  # noqa: B018
+
+
+@pytest.mark.parametrize("name", sorted(
+    name for name, op in namespaces.special().items()
+    if op.kind.name == "elementwise" and op.signatures.startswith("f->f")))
+def test_special_ufuncs(name: str) -> None:
+    ours, scipys = getattr(npcompile.special, name), getattr(scipy.special, name)
+    assert ours.types == scipys.types
+    x = np.linspace(0.01, 0.99, 50)
+    assert np.allclose(ours(x), scipys(x), rtol=1e-11, atol=1e-14)
+    assert np.allclose(ours(x.astype(np.float32)), scipys(x), rtol=1e-4, atol=1e-6)
+    assert ours(0.5) == ours(x[24:26])[0] or abs(x[24] - 0.5) > 1e-9
+    jitted = jit(lambda x: ours(x), fullgraph=True, cache=False)
+    assert np.array_equal(jitted(x), ours(x))
+
+
+def test_host_functions_in_compiled_code() -> None:
+    jv = importlib.import_module("npcompile.special").jv
+    x = np.linspace(0.5, 3, 20)
+    f = jit(lambda x: jv(1.5, x) + npcompile.special.gammaln(x), cache=False)
+    assert np.allclose(f(x), scipy.special.jv(1.5, x) + scipy.special.gammaln(x), rtol=1e-14)
