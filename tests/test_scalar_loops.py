@@ -328,3 +328,150 @@ def test_recurrences(function: Any) -> None:
             except ValueError as error:
                 results.append(str(error))
         assert np.array_equal(*results) and np.array_equal(mine, theirs)
+
+
+# ------------------------------------------------------------------ loops that are kernels
+
+
+def scaled(a, b, k):
+    out = np.empty_like(a)
+    for i in range(len(a)):
+        out[i] = a[i] * b[i] + k
+    return out
+
+
+def counts(a, b, k):
+    more = less = 0
+    for i in range(len(a)):
+        if a[i] > b[i]:
+            more += 1
+        elif a[i] < b[i]:
+            less -= 2
+    return more, less
+
+
+def masked(a, b, k):
+    for i in range(len(a)):
+        if a[i] > b[i]:
+            a[i] = b[i]
+    return a
+
+
+def shifted(a, b, k):
+    for i in range(3, len(a)):
+        a[i] = b[i - 3] * 2.0 - b[i]
+    return a
+
+
+def backwards_over(a, b, k):
+    n = len(a)
+    for i in range(n):
+        a[i] = b[n - 1 - i] + i * k
+    return a
+
+
+def depends(a, b, k):
+    for i in range(1, len(a)):
+        a[i] = a[i - 1] * 0.5 + b[i]
+    return a
+
+
+def reads_ahead(a, b, k):
+    for i in range(len(a) - 1):
+        a[i] = a[i + 1] * 0.5
+    return a
+
+
+def quotients(a, b, k):
+    count = 0
+    for i in range(len(a)):
+        q = a[i] / (b[i] - 1.5)
+        if q > 1.0:
+            count += 1
+    return count
+
+
+def unused_quotients(a, b, k):
+    count = 0
+    for i in range(len(a)):
+        q = a[i] / (b[i] - 1.5)
+        if a[i] > 1.0:
+            count += 1
+    return count
+
+
+def last_of_all(a, b, k):
+    x = a[0]
+    for i in range(len(a)):
+        x = a[i] + b[i]
+    return x
+
+
+def table(a, b, k):
+    out = np.zeros((len(a), len(b)))
+    n = 0
+    for i in range(len(a)):
+        for j in range(len(b)):
+            out[i, j] = a[i] - b[j]
+        for j in range(i):
+            if out[i, j] < 0.25:
+                n += i - j
+    return out, n
+
+
+def columns(a, b, k):
+    out = np.zeros((3, len(a)), np.float32)
+    for j in range(3):
+        for i in range(len(a)):
+            out[j, i] = np.float32(a[i]) * np.float32(j)
+    return out
+
+
+def of_integers(a, b, k):
+    found = np.zeros(len(a), np.int64)
+    total = k
+    for i in range(len(a)):
+        found[i] = (i * 7) % 5 - (i >> 1)
+        total = 3 + total
+    return found, total
+
+
+def summed_twice(a, b, k):
+    n = m = 0
+    for i in range(len(a)):
+        if a[i] > b[i]:
+            n += 1
+        m += n
+    return n, m
+
+
+def to_and_fro(a, b, k):
+    n = 5
+    for i in range(len(a)):
+        n = i - n
+    return n
+
+
+LANES = [scaled, counts, masked, shifted, backwards_over, depends, reads_ahead, quotients,
+         unused_quotients, last_of_all, table, columns, of_integers, summed_twice, to_and_fro]
+
+
+@pytest.mark.parametrize("function", LANES, ids=lambda f: f.__name__)
+def test_loops_that_are_kernels(function: Any) -> None:
+    compiled = npcompile.jit(function)
+    rng = np.random.default_rng(3)
+    for n in (40, 1, 2, 16, 17, 18, 31, 33):
+        a, b = rng.uniform(-2, 2, n), rng.uniform(-2, 2, n)
+        for x, y in ((a, b), (np.repeat(a, 2)[::2], b[::-1]), (a, np.where(b > 1, np.nan, b)),
+                     (a, np.where(b > 1, 1.5, b))):
+            assert outcome(compiled, (x, y, 3)) == outcome(function, (x, y, 3)), n
+    assert compiled.explain(a, b, 3).refusal is None
+
+
+def test_which_loops_are_kernels() -> None:
+    a, b = np.arange(4.0), np.arange(4.0)
+    kernels = {f for f in LANES if "lanes over" in str(npcompile.jit(f).lower(a, b, 3).program)}
+    assert kernels >= {scaled, counts, masked, shifted, quotients,
+                       table, columns}
+    assert not kernels & {depends, reads_ahead, unused_quotients, last_of_all, summed_twice,
+                          to_and_fro}

@@ -58,7 +58,7 @@ class _Verifier:
     def run(self) -> None:
         self.alive |= {b for b in self.program.buffers if b.kind in ("scalar", "object")}
         self.block(self.program.body)
-        for buffer in _result_buffers(self.program.result):
+        for buffer in result_buffers(self.program.result):
             self.require(buffer in self.alive, f"result {buffer.name} is not allocated")
 
     def require(self, holds: bool, message: str) -> None:
@@ -141,7 +141,7 @@ class _Verifier:
         before = set(self.alive)
         self.block(check.leaving)
         for result in self.program.resumes[check.number].held():
-            for buffer in _result_buffers(result):
+            for buffer in result_buffers(result):
                 self.uses(buffer, f"exit {check.number}")
         self.alive = before
 
@@ -239,12 +239,13 @@ def _element(buffer: Buffer, at: Index) -> np.dtype:
     return np.dtype(np.float32 if buffer.dtype == np.complex64 else np.float64)
 
 
-def _result_buffers(result: Result) -> Iterator[Buffer]:
+def result_buffers(result: Result) -> Iterator[Buffer]:
+    """The buffers that a result is made of."""
     match result:
         case BufferResult(buffer) | ScalarResult(buffer, _) | ObjectResult(buffer):
             yield buffer
         case ViewResult(_, base, _, _):
-            yield from _result_buffers(base)
+            yield from result_buffers(base)
         case ItemsResult(_, items):
             for item in items:
-                yield from _result_buffers(item)
+                yield from result_buffers(item)

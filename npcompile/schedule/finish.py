@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from npcompile.graph.ir import Param
 from npcompile.program.ir import (
     Alloc,
     Bind,
+    Buffer,
     Call,
     Check,
     For,
     If,
     Library,
     Program,
+    Result,
     Statement,
     View,
     While,
 )
-from npcompile.schedule.allocate import allocate
+from npcompile.program.verify import result_buffers
+from npcompile.schedule.allocate import allocate, touched
+from npcompile.schedule.lanes import Raised
 from npcompile.schedule.memory import Memory
 from npcompile.schedule.nest import Nest
 from npcompile.schedule.recurrence import Carried
@@ -38,27 +45,28 @@ from npcompile.schedule.steps import (
 
 def finish(s: Scheduler) -> Program:
     """The program of a finished walk."""
-    results = Results(s)
-    results.place(s.graph.result)
-    flagged = {s.materialise(node).memory for node in s.graph.region.results} | s.flagged
+    graph, results = s.graph, Results(s)
+    results.place(graph.result)
+    flagged = {s.materialise(node).memory for node in graph.region.results} | s.flagged
     _prune(s.steps, results.memories() | flagged)
     statements = _block(s.steps)
     rows = fuse(s.facts, statements, {memory.final() for memory in flagged})
-    carried = Carried()
-    body = allocate(carried.block(rows.body), [memory.final() for memory in results.cells.values()])
     exits = [leave.exit() for leave in s.exits]
+    result = results.tree(graph.result)
+    raised = Raised(_touched(rows.body, [result, *(held for e in exits for held in e.held())]))
+    carried = Carried()
+    body = carried.block(raised.block(rows.body))
+    body = allocate(body, [memory.final() for memory in results.cells.values()])
     buffers = [memory.buffer for memory in s.memories if memory.buffer is not None]
-    graph = s.graph
     symbols = {
         p.attrs.index: p.attrs.symbol for p in graph.params
         if isinstance(p.attrs, Param) and p.attrs.symbol is not None
     }
-    result = results.tree(graph.result)
     return Program(
         name=graph.name,
         params=[memory.final() for memory in s.params],
         buffers=[rows.smaller.get(buffer, buffer) for buffer in buffers] + rows.made
-        + carried.made,
+        + raised.made + carried.made,
         body=body,
         result=result,
         guards=s.facts.guards,
@@ -67,6 +75,13 @@ def finish(s: Scheduler) -> Program:
         resumes=exits,
         notes=s.notes + rows.notes,
     )
+
+
+def _touched(body: Sequence[Statement], results: Sequence[Result]) -> Counter[Buffer]:
+    """How often each buffer is touched, by statements and by what is handed to Python."""
+    count = Counter(buffer for statement in body for buffer in touched(statement))
+    count.update(buffer for result in results for buffer in result_buffers(result))
+    return count
 
 
 def _is_empty(step: Step) -> bool:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npcompile.graph.primitives import PRIMITIVES
-from npcompile.program.ir import Apply, Check, Const, If, Kernel, Load, Statement
+from npcompile.program.ir import Apply, Check, If, Kernel, Load, Statement
+from npcompile.program.quiet import quiet
 
 MOST = 12  # operations of both arms
-_DIVISIONS = frozenset({"int_div", "int_mod"})
 
 
 def both(choice: If) -> bool:
@@ -47,16 +46,4 @@ def _kernel(kernel: Kernel) -> int:
     if any(store.mask is not None for store in kernel.stores):
         return MOST + 1
     applied = [value for value in kernel.values if isinstance(value, Apply)]
-    return len(applied) if all(_quiet(kernel, value) for value in applied) else MOST + 1
-
-
-def _quiet(kernel: Kernel, value: Apply) -> bool:
-    """Whether it neither traps, nor raises a flag, nor touches memory."""
-    operands = [kernel.values[arg] for arg in value.args]
-    if value.op in _DIVISIONS:
-        by = operands[1]
-        return isinstance(by, Const) and by.dtype.kind == "i" and int(by.value) > 0  # type: ignore[arg-type]
-    floating = any(v.dtype.kind in "fc" for v in (*operands, value))
-    if value.op in ("cast", "lookup") or not floating:
-        return not floating
-    return not PRIMITIVES[value.op].flags
+    return len(applied) if all(quiet(kernel.values, value) for value in applied) else MOST + 1
