@@ -83,6 +83,10 @@ class Writer:
             f"q.append(a[{i}])" if self.rng.random() < 0.3 else "pass", "c = p[1:]", "c = q[:2]",
             "m = len(c)", f"y = {x}", "p.clear()" if self.rng.random() < 0.3 else "pass",
             "b[i % 6] = m", "assert len(p) < 30", "m = sum(p) % 7", "m = max(p) if p else 1",
+            "y = np.log(a[i % 6] - 0.5)" if self.rng.random() < 0.2 else "pass",
+            "with np.errstate(all='ignore'): y = np.log(a[i % 6] - 0.5)",
+            "with np.errstate(invalid='ignore'): y = np.sqrt(a[m % 6] - 0.5) / a[i % 6]",
+            "m = 2 ** (m % 5)", "y = max(y, 0.5, 1)", "m = round(float(a[i % 6]), 1) > 0.3",
             "e = [v for v in a if v > 0.4]", "m = sum([int(v > 0.5) for v in a])",
         ))
 

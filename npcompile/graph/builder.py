@@ -101,6 +101,8 @@ class Builder:
         self.region = Region()
         self.line = 0
         self.resume: Callable[[], Resume] = Resume
+        self.quiet = ""  # first letters of the floating-point errors that are ignored now
+        self.hushed: dict[Node, str] = {}  # nodes that were made so, and what they may ignore
         self.bound: dict[Symbol, Node] = {}  # symbols that are bound by nodes
         self.known: dict[Node, Size] = {}  # computed integers that are equal to a size
         self.below: dict[Node, Size] = {}  # arrays of indices from 0 to below a size
@@ -122,11 +124,14 @@ class Builder:
         held = self._types.get(id(type_))
         if held is None:
             held = self._types[id(type_)] = type_, self._unique.setdefault(type_, type_)
-        key = (op, *map(id, args), attrs, id(held[1]))
+        quiet = self.quiet if op not in ("const", "size") else ""
+        key = (op, *map(id, args), attrs, id(held[1]), quiet)
         found = self._interned.get(key)
         if found is None:
             found = self._interned[key] = Node(op, tuple(args), attrs, type_, self.line)
             self.region.nodes.append(found)
+            if quiet:
+                self.hushed[found] = quiet
         return found
 
     def const(self, value: Number, type_: Scalar | None = None) -> Node:

@@ -343,7 +343,8 @@ class Graph:
 
     ``written`` holds the indices of parameters whose memory the graph writes; their final version
     is in ``finals``.  ``facts.guards`` are the predicates on sizes under which it is valid;
-    ``bound`` gives the node of each symbol that is computed.
+    ``bound`` gives the node of each symbol that is computed; ``hushed`` the first letters of the
+    floating-point errors that nodes do not tell of.
     """
 
     name: str
@@ -352,6 +353,7 @@ class Graph:
     facts: Facts
     finals: dict[int, Node] = field(default_factory=dict)
     bound: dict[Symbol, Node] = field(default_factory=dict)
+    hushed: dict[Node, str] = field(default_factory=dict)
 
     @property
     def params(self) -> list[Node]:

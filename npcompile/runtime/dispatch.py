@@ -54,6 +54,7 @@ class Version:
     ``cautious``: it writes into arguments, several of its operations can raise the same
     floating-point flag, and the last run raised one (or there was none): the next run keeps copies
     of what it writes, so that Python can run instead and warn at the very lines.
+    ``silent``: the floating-point errors that only ``np.errstate`` hides in it.
 
     ``lasting``: it has other effects that last (a generator is drawn from), and can't run again.
     ``heavy``: it has loops or large arrays.
@@ -64,6 +65,7 @@ class Version:
     match: match.Match
     direct: bool
     cautious: bool = False
+    silent: frozenset[str] = frozenset()
     lasting: bool = False
     heavy: bool = False
     calls: int = 0
@@ -293,6 +295,7 @@ class Dispatcher:
         version = Version(traced, made, match.matcher(traced), wired is not None)
         version.lasting = build.effects(traced.graph)
         version.heavy = is_heavy(traced.graph)
+        version.silent = flags.silent(traced.graph) if traced.graph.hushed else frozenset()
         version.cautious = (
             bool(traced.graph.written) and not version.lasting and flags.ambiguous(traced.graph)
         )
@@ -351,7 +354,7 @@ class Dispatcher:
         graph = version.trace.graph
         way_out = version.executable.program.resumes[left.number] if left.number >= 0 else Exit()
         if left.number == FLAGS or way_out.frames:
-            wanted = flags.wanted(left.flags)
+            wanted = flags.wanted(left.flags - version.silent)
             if saved is None or not wanted:
                 if wanted and (graph.written or way_out.frames or version.lasting):
                     self._report(version, wanted)

@@ -86,6 +86,16 @@ def _by_scalars(node: Node) -> bool:
     return numbers and node.op in _OPERATORS
 
 
+def silent(graph: Graph) -> frozenset[str]:
+    """The categories that only operations inside ``np.errstate`` that ignores them can raise."""
+    found = set()
+    for category in CATEGORIES:
+        able = [node for node in walk(graph.region) if category[0] in raises(node)]
+        if able and all(category[0] in graph.hushed.get(node, "") for node in able):
+            found.add(category)
+    return frozenset(found)
+
+
 def ambiguous(graph: Graph) -> bool:
     """Whether more than one operation, or one in several turns, can raise a category."""
     found = [letter for node in walk(graph.region) for letter in raises(node)]

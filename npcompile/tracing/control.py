@@ -106,6 +106,7 @@ def step(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
 def execute(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
     """Executes one block."""
     frame.state, frame.block = state, block
+    t.builder.quiet = t.ignored()
     t.blocks += 1
     if t.blocks > BLOCKS:
         raise t.refuse("function", "is too long to follow")

@@ -62,6 +62,7 @@ def call(
     found = foreign.find(function)
     if found is None:
         return None
+    t.tells(found.path)
     _allowed(t, found, args, kwargs, plain)
     if found.writes:
         return _writing(t, found, function, args, kwargs)

@@ -26,7 +26,7 @@ from npcompile.graph.ir import (
 )
 from npcompile.graph.types import PY_INT, Array
 from npcompile.ops.operands import ArrayRef, Cell, Operand
-from npcompile.tracing import control, growing, handlers, making, results, stretches
+from npcompile.tracing import contexts, control, growing, handlers, making, results, stretches
 from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction, analyse
 from npcompile.tracing.inputs import Inputs, label, pinned
 from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace
@@ -49,7 +49,7 @@ from npcompile.tracing.values import (
     Value,
 )
 
-HANDLED = (handlers, making)  # the modules that fill the table of opcodes
+HANDLED = (handlers, making, contexts)  # the modules that fill the table of opcodes
 DEEPEST = 40  #: inlined calls within one another
 _Made = TypeVar("_Made", Cell, Box, Object)
 
@@ -78,6 +78,7 @@ class Tracer:
         self.scope: Scope | None = None  # the innermost loop whose body is being traced
         self.homes: dict[Cell | Box | Object, Scope | None] = {}  # the loop it was made in
         self.selectors: dict[Node, tuple[Node, Node, Node]] = {}  # condition, first, second
+        self.errstate = Box(None)  # holds what ``np.errstate`` ignores now
         self.columns: dict[growing.Place, growing.Wish] = {}  # of lists made there
         self.wishes: dict[growing.Place, growing.Wish] = {}  # for another attempt
         self.learned: dict[tuple[Code, int], Knowledge] = {}  # of loops, by their header
@@ -135,8 +136,19 @@ class Tracer:
         code, instruction = self.frame.code, self.frame.instruction
         if instruction and code.handlers(instruction.offset, instruction.following):
             raise self.refuse(call.path, "may raise inside try")
+        self.tells(call.path)
         nodes = [self._node(arg) for arg in args]
         return self.new(self.builder.emit("host_call", nodes, call, result))
+
+    def ignored(self) -> str:
+        """The first letters of the floating-point errors that ``np.errstate`` ignores now."""
+        held = self.cells.get(self.errstate)
+        return held.value if isinstance(held, Static) else ""
+
+    def tells(self, path: str) -> None:
+        """Refuses a call of a real function where its warnings would be ignored."""
+        if self.builder.quiet:
+            raise self.refuse(path, "may warn inside np.errstate")
 
     def _node(self, operand: Operand) -> Node:
         if isinstance(operand, ArrayRef):
@@ -488,6 +500,7 @@ def _trace(
     graph = Graph(function.__qualname__, tracer.root, result, tracer.facts, finals)
     params = set(tracer.root.params)
     graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)
+    graph.hushed = tracer.builder.hushed
     inputs = tracer.inputs
     code = function.__code__
     return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.pauses)

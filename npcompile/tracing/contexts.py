@@ -1,0 +1,59 @@
+"""``with np.errstate(...)``: what is computed inside does not warn of what is ignored there.
+
+Nodes that are made inside know the categories (by their first letters: divide, over, under,
+invalid) that they need not tell of.  Which are ignored now is part of the state, so that it is
+right on every path.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from npcompile.tracing.bytecode import Instruction
+from npcompile.tracing.functions import Args, Keywords, rule
+from npcompile.tracing.opcodes import on, pop, push
+from npcompile.tracing.values import NONE, Box, Frame, Method, Static, Value
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+CATEGORIES = ("divide", "over", "under", "invalid")
+
+
+def _set(t: Tracer, categories: str) -> None:
+    t.cells[t.errstate] = Static(categories)
+    t.builder.quiet = categories
+
+
+@rule(np.errstate)
+def _errstate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    modes = {name: t.static(value, "errstate") for name, value in kwargs.items()}
+    every = modes.pop("all", None)
+    found = dict.fromkeys(CATEGORIES, every) if every is not None else {}
+    found.update({name: mode for name, mode in modes.items() if mode is not None})
+    if args or any(mode != "ignore" for mode in found.values()) or not set(found) <= set(
+        CATEGORIES
+    ):
+        raise t.refuse("errstate", "that does more than to ignore is left to Python")
+    return t.box(np.errstate, {"ignored": Static("".join(sorted(name[0] for name in found)))})
+
+
+@on("BEFORE_WITH")
+def before_with(t: Tracer, frame: Frame, i: Instruction) -> None:
+    held = pop(frame)
+    if not isinstance(held, Box) or held.kind is not np.errstate or "before" in t.cells[held]:
+        raise t.refuse("with", "is left to Python")
+    before, more = t.ignored(), t.cells[held]["ignored"].value
+    t.cells[held] = {**t.cells[held], "before": Static(before)}
+    _set(t, "".join(sorted({*before, *more})))
+    push(frame, Method(Static(np.errstate.__exit__), held), NONE)
+
+
+@rule(np.errstate.__exit__)
+def _exit(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    held = args[0]
+    assert isinstance(held, Box)
+    _set(t, t.cells[held]["before"].value)
+    return NONE
