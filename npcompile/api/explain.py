@@ -85,7 +85,7 @@ def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
     if bound is None:
         raise TypeError(f"{name}: the arguments don't fit its signature")
     try:
-        version, _ = dispatcher.compile(bound)
+        version, _ = dispatcher.compile(bound, whole=True)
     except Refused as refused:
         return Explanation(name, False, refused.refusal, history=_past(dispatcher))
     return _version(dispatcher, version)
@@ -122,7 +122,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
         ],
         guards=[_leaf(leaf) for leaf in traced.leaves]
         + [_guard(guard) for guard in traced.guards]
-        + [_readable(repr(p)) for p in traced.graph.facts.guards],
+        + [_readable(repr(p)) for p in traced.predicates],
         notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])), _memory(program)],
         host_calls=[_host_call(s) for s in statements if isinstance(s, Call)],
         routines=[_routine(s) for s in statements if isinstance(s, Library)],

@@ -52,7 +52,8 @@ def lower(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any])
     if bound is None:
         raise TypeError(f"{dispatcher.function.__qualname__}: arguments don't fit its signature")
     try:
-        version, _ = dispatcher.compile(bound)
+        version, _ = dispatcher.compile(bound, whole=True)
     except Refused as refused:
         raise CompileError(str(refused.refusal)) from None
+    assert version.trace.graph is not None
     return Lowered(version.executable, show_graph(version.trace.graph))

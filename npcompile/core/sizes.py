@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
-from typing import Union
+from typing import Any, Union
 
 Size = Union[int, "Poly"]
 
@@ -126,6 +126,9 @@ class Poly:
 
     def __rmod__(self, other: Size) -> Size:
         return mod(other, self)
+
+    def __reduce__(self) -> tuple[type[Poly], tuple[Any]]:
+        return Poly, (self.terms,)  # hashes depend on where symbols are
 
     def __bool__(self) -> bool:
         raise TypeError(f"the truth of a symbolic size ({self!r}) must be asked of Facts")

@@ -46,8 +46,7 @@ class Executable:
     ``times`` are milliseconds spent in each stage of making it.
     """
 
-    graph: Graph
-    program: Program
+    whole: Callable[[], Program]
     run: Callable[[tuple[Any, ...]], Any]
     address: int = 0  # of the machine-code entry, 0 if there is none
     text: str = ""
@@ -55,6 +54,11 @@ class Executable:
     times: dict[str, float] = field(default_factory=dict)
     owner: Any = None
     keep: Any = None  # what the machine code needs alive
+
+    @property
+    def program(self) -> Program:
+        """What it runs; without statements if another process has compiled it."""
+        return self.whole()
 
     def __call__(self, leaves: tuple[Any, ...]) -> Any:
         return self.run(leaves)
@@ -81,13 +85,13 @@ class Stopwatch:
         self._last = now
 
 
-def lower(traced: Trace, config: Config, watch: Stopwatch) -> tuple[Graph, Program]:
-    """A trace as a graph of primitives and as a program."""
+def lower(traced: Trace, config: Config, watch: Stopwatch) -> Program:
+    """A trace as a program."""
     graph = passes.run(traced.graph, config)
     watch.lap("passes")
     program = schedule(graph, config)
     watch.lap("schedule")
-    return graph, program
+    return program
 
 
 # ------------------------------------------------------------------ questions about graphs

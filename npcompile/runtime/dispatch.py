@@ -24,16 +24,17 @@ from npcompile.core.config import Config, Deterministic, deterministic_mode, str
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
 from npcompile.program.ir import Exit
 from npcompile.program.show import show
-from npcompile.runtime import build, flags, match, resume, wiring
+from npcompile.runtime import build, flags, match, remembered, resume, wiring
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.checked import checked
 from npcompile.runtime.entry import FLAGS, OVERLAP, STALE
 from npcompile.runtime.interpreted import interpreted
-from npcompile.runtime.native import Native, Probe, native
+from npcompile.runtime.native import Native, Probe, link, native, store
+from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
 from npcompile.tracing import trace
 from npcompile.tracing.sources import Trace
-from npcompile.tracing.stretches import Start, is_heavy, may_pause, worthwhile
+from npcompile.tracing.stretches import Start, may_pause, worthwhile
 
 if TYPE_CHECKING:
     from npcompile.runtime.stretches import Stretches
@@ -54,18 +55,16 @@ class Version:
     ``cautious``: it writes into arguments, several of its operations can raise the same
     floating-point flag, and the last run raised one (or there was none): the next run keeps copies
     of what it writes, so that Python can run instead and warn at the very lines.
-    ``silent``: the floating-point errors that only ``np.errstate`` hides in it.
 
     ``lasting``: it has other effects that last (a generator is drawn from), and can't run again.
     ``heavy``: it has loops or large arrays.
     """
 
-    trace: Trace
+    trace: Outline
     executable: Executable
     match: match.Match
     direct: bool
     cautious: bool = False
-    silent: frozenset[str] = frozenset()
     lasting: bool = False
     heavy: bool = False
     calls: int = 0
@@ -80,7 +79,7 @@ class Version:
 
     def save(self, leaves: tuple[Any, ...]) -> list[tuple[Any, Any]]:
         """The arrays that it writes, each with a copy."""
-        return [(leaves[k], leaves[k].copy()) for k in sorted(self.trace.graph.written)]
+        return [(leaves[k], leaves[k].copy()) for k in sorted(self.trace.written)]
 
     def installable(self, modes: bool) -> bool:
         """Whether calls may go to its entry directly, while deterministic modes are in force."""
@@ -88,7 +87,7 @@ class Version:
             self.direct
             and not self.cautious
             and isinstance(self.executable, Native)
-            and not (modes and build.unpromised(self.trace.graph, "portable"))
+            and not (modes and self.trace.unpromised["portable"])
         )
 
     def precede(self, following: int) -> int:
@@ -157,7 +156,7 @@ class Dispatcher:
 
     def exact(self) -> bool:
         """Whether every version so far must agree with NumPy bit for bit."""
-        return all(build.exact(version.trace.graph) for version in self.versions)
+        return all(version.trace.exact for version in self.versions)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """One call: through a version whose guards hold, a new one, or Python."""
@@ -191,7 +190,7 @@ class Dispatcher:
         mode: Deterministic,
     ) -> Any:
         if mode:
-            names = build.unpromised(version.trace.graph, mode)
+            names = version.trace.unpromised[mode]
             if names:
                 text = f"{', '.join(names)}: not deterministic in mode {mode!r}"
                 self._complain(text)
@@ -254,8 +253,12 @@ class Dispatcher:
             self.refusals[exact] = self._last_refusal[kind] = refusal
             self._refused_kinds[kind] += 1
 
-    def compile(self, bound: dict[str, Any]) -> tuple[Version, tuple[Any, ...]]:
+    def compile(
+        self, bound: dict[str, Any], whole: bool = False
+    ) -> tuple[Version, tuple[Any, ...]]:
         """A version for these arguments, new if need be, and their leaves.
+
+        ``whole``: one with all its stages, none that another process has compiled.
 
         Raises
         ------
@@ -263,42 +266,83 @@ class Dispatcher:
             If the call can't be compiled.
         """
         with self.lock:
+            recalled = [v for v in self.versions if whole and v.trace.graph is None]
             for version in self.versions:  # another thread may have been first
+                if version in recalled:
+                    continue
                 leaves = version.match(bound, self.function)
                 if leaves is None or not match.accepts(version.trace, leaves):
                     continue
                 if version.connect(bound, self.function):
                     return version, leaves
-            version = self._make(bound)
+            version = (None if whole else self._recalled(bound)) or self._make(bound)
             leaves = version.match(bound, self.function)
             if leaves is None:
                 raise Refused(Refusal("guards", "the arguments don't satisfy their own guards"))
-            self.versions = [version, *self.versions]
+            self.versions = [version, *(v for v in self.versions if v not in recalled)]
+            for old in recalled:
+                build.retire(old.executable)
             logs.log("recompiles", lambda: f"{self.function.__qualname__}: {len(self.versions)}")
             self.on_version()
             return version, leaves
 
     def _make(self, bound: dict[str, Any]) -> Version:
         watch = Stopwatch()
-        traced = self._trace(bound)
+        followed = self._trace(bound)
         watch.lap("trace")
-        graph, program = build.lower(traced, self.config, watch)
-        made: Executable
+        program = build.lower(followed, self.config, watch)
+        traced = Outline.of(followed)
         if self.config.backend == "reference":
-            made, wired = interpreted(traced, graph, program), None
+            made, direct = interpreted(traced, program), False
         else:
-            names = self.parameters.positional if self.parameters.plain else None
-            wired = None if names is None else wiring.direct(traced, self.function, names)
-            wires = wired if wired is not None else wiring.leafwise(traced)
-            made = native(traced, graph, program, self.config, wires, self._exit, watch)
+            wires, direct = self._wires(traced)
+            made, linked, frame = native(traced, program, self.config, wires, self._exit, watch)
+            name = self._key(bound)
+            if name is not None:
+                parts = (self.function, traced, linked, program, frame)
+                kept = remembered.keep(store(), name, *parts)
+                watch.lap("keep" if kept else "not kept")
+        return self._version(traced, made, direct, watch)
+
+    def _wires(self, traced: Outline) -> tuple[wiring.Wiring, bool]:
+        """How calls reach the leaves, and whether directly."""
+        names = self.parameters.positional if self.parameters.plain else None
+        wired = None if names is None else wiring.direct(traced, self.function, names)
+        return (wired, True) if wired is not None else (wiring.leafwise(traced), False)
+
+    def _key(self, bound: dict[str, Any]) -> bytes | None:
+        """What versions for these arguments are remembered by."""
+        if not self.config.cache or self.config.backend != "cpu":
+            return None
+        kinds = (self.start, call_kind(bound, exact=False))
+        return remembered.key(self.function, self.config, kinds)
+
+    def _recalled(self, bound: dict[str, Any]) -> Version | None:
+        """A version that serves a call and that an earlier process has compiled."""
+        watch, name = Stopwatch(), self._key(bound)
+        if name is None:
+            return None
+        for found in remembered.find(store(), name, self.function, bound):
+            leaves = match.matcher(found.outline)(bound, self.function)
+            if leaves is None or not match.accepts(found.outline, leaves):
+                continue
+            wires, direct = self._wires(found.outline)
+            code = store().get(found.linked.key)
+            if code is None or not wires.signature.like(found.linked.signature):
+                continue
+            watch.lap("recall")
+            made = link(found.linked, code.object, self.config, wires, found.rest, self._exit)
+            watch.lap("load")
+            return self._version(found.outline, made, direct, watch)
+        return None
+
+    def _version(
+        self, traced: Outline, made: Executable, direct: bool, watch: Stopwatch
+    ) -> Version:
         made.times = watch.times
-        version = Version(traced, made, match.matcher(traced), wired is not None)
-        version.lasting = build.effects(traced.graph)
-        version.heavy = is_heavy(traced.graph)
-        version.silent = flags.silent(traced.graph) if traced.graph.hushed else frozenset()
-        version.cautious = (
-            bool(traced.graph.written) and not version.lasting and flags.ambiguous(traced.graph)
-        )
+        version = Version(traced, made, match.matcher(traced), direct)
+        version.lasting, version.heavy = traced.lasting, traced.heavy
+        version.cautious = bool(traced.written) and not traced.lasting and traced.ambiguous
         made.owner = version
         self._log(version)
         return version
@@ -325,7 +369,7 @@ class Dispatcher:
         name, traced, made = self.function.__qualname__, version.trace, version.executable
         spent = ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in made.times.items())
         logs.log("trace", lambda: f"{name}: {len(traced.leaves)} inputs; {spent}")
-        logs.log("guards", lambda: f"{name}: " + "; ".join(map(repr, traced.graph.facts.guards)))
+        logs.log("guards", lambda: f"{name}: " + "; ".join(map(repr, traced.predicates)))
         logs.log("fusion", lambda: f"{name}: " + "; ".join(made.program.notes))
         logs.log("kernels", lambda: f"{name}:\n{show(made.program)}")
 
@@ -351,12 +395,11 @@ class Dispatcher:
         saved: list[tuple[Any, Any]] | None = None,
     ) -> Any:
         """Goes on in Python after a failed check or floating-point exceptions."""
-        graph = version.trace.graph
         way_out = version.executable.program.resumes[left.number] if left.number >= 0 else Exit()
         if left.number == FLAGS or way_out.frames:
-            wanted = flags.wanted(left.flags - version.silent)
+            wanted = flags.wanted(left.flags - version.trace.silent)
             if saved is None or not wanted:
-                if wanted and (graph.written or way_out.frames or version.lasting):
+                if wanted and (version.trace.written or way_out.frames or version.lasting):
                     self._report(version, wanted)
                 elif wanted:  # nothing has happened yet
                     return self._rerun(version, left, args, kwargs)
@@ -405,10 +448,10 @@ class Dispatcher:
 
     def _report(self, version: Version, wanted: list[str]) -> None:
         """Tells of floating-point exceptions of a run that can't be repeated."""
-        if flags.ambiguous(version.trace.graph) and not version.lasting:
+        if version.trace.ambiguous and not version.lasting:
             version.cautious = True
             self.on_version()
-        flags.report(version.trace.graph, wanted, self.function)
+        flags.report(version.trace.suspects, wanted, self.function)
 
     def _python(
         self, refusal: Refusal, args: tuple[Any, ...], kwargs: Any, mode: Deterministic

@@ -30,7 +30,7 @@ from npcompile.graph.types import Opaque, Scalar
 from npcompile.program.ir import Buffer, Program
 from npcompile.runtime.boxing import HOLDING, Boxing
 from npcompile.runtime.guards import ArrayValue, Guards
-from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, errors
+from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, NAMES, errors
 from npcompile.runtime.journal import Journal
 from npcompile.runtime.layout import Layout, layout
 from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, Signature
@@ -56,18 +56,23 @@ def supported() -> bool:
 
 
 def emit_entry(
-    signature: Signature, program: Program, frame: Frame, journal: bool = False
+    signature: Signature,
+    program: Program,
+    frame: Frame,
+    journal: bool = False,
+    silent: frozenset[str] = frozenset(),
 ) -> str:
     """The text of ``@entry``, to be combined with that of ``@body``.
 
     It refers to ``@npc.state``, the address of a :class:`~npcompile.runtime.state.State`, and to
     ``@kind.N``, the class of leaf N.
-    ``journal``: it keeps what written arguments held, to be able to run again.
+    ``journal``: it keeps what written arguments held, to be able to run again.  ``silent`` names
+    floating-point errors that nobody is to hear of.
     """
     where = layout()
     if where is None:
         raise RuntimeError("this Python's objects have an unknown layout")
-    return _Entry(signature, program, frame, where, journal).text()
+    return _Entry(signature, program, frame, where, journal, silent).text()
 
 
 class _Entry:
@@ -80,6 +85,7 @@ class _Entry:
         frame: Frame,
         where: Layout,
         journal: bool,
+        silent: frozenset[str],
     ) -> None:
         self.writer = Writer()
         self.signature = signature
@@ -88,6 +94,7 @@ class _Entry:
         self.layout = where
         self.guards = Guards(self.writer, where, "miss")
         self.boxing = Boxing(self.writer, where, signature, program, frame)
+        self.heard = ALL_FLAGS & ~sum(flag for flag, name in NAMES.items() if name in silent)
         self.arrays: dict[int, ArrayValue] = {}
         self.extents: dict[int, tuple[str, str]] = {}
         self.journal = Journal(self.writer) if journal and program.written else None
@@ -238,7 +245,7 @@ class _Entry:
         """The floating-point flags that count; NumPy clears them before each loop, too."""
         w = self.writer
         w.call("void", "llvm.x86.sse.stmxcsr", ("ptr", "%mxcsr"))
-        return w.add("and", "i32", w.load("i32", "%mxcsr"), ALL_FLAGS)
+        return w.add("and", "i32", w.load("i32", "%mxcsr"), self.heard)
 
     def _clear(self) -> None:
         w = self.writer

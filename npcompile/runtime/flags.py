@@ -4,6 +4,7 @@ sticky flags tell (see docs/decisions/0002-floating-point-flags.md)."""
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
@@ -46,11 +47,13 @@ def wanted(flags: frozenset[str]) -> list[str]:
     return [name for name in CATEGORIES if name in flags and state[name] != "ignore"]
 
 
-def report(graph: Graph, categories: list[str], function: FunctionType) -> None:
-    """Warns, or raises, at the line of the first operation that can raise each category."""
+def report(
+    suspects: Mapping[str, tuple[str, int]], categories: list[str], function: FunctionType
+) -> None:
+    """Warns, or raises, at the line of the operation that is suspected of each category."""
     state: dict[str, Any] = {**np.geterr()}
     for category in categories:
-        name, line = candidate(graph, category)
+        name, line = suspects[category]
         text = f"{CATEGORIES[category]} encountered in {name}"
         action = state[category]
         if action == "raise":

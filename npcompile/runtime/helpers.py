@@ -15,7 +15,7 @@ ALL_FLAGS = INVALID | DIVIDE | OVERFLOW | UNDERFLOW
 
 # where NumPy keeps the three bits that say what to do about each (NPY_UFUNC_ERR, 0: ignore)
 _SHIFT = {DIVIDE: 0, OVERFLOW: 3, UNDERFLOW: 6, INVALID: 9}
-_NAMES = {DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under", INVALID: "invalid"}
+NAMES = {DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under", INVALID: "invalid"}
 _CAPSULE = b"numpy.ufunc.extobj"
 
 #: formats of Py_BuildValue: function, code, flags, what, args, nargsf, kwnames
@@ -29,7 +29,7 @@ CONSTANTS = (
 
 def flag_names(flags: int) -> frozenset[str]:
     """Flags by the names that ``np.errstate`` has for them."""
-    return frozenset(name for flag, name in _NAMES.items() if flags & flag)
+    return frozenset(name for flag, name in NAMES.items() if flags & flag)
 
 
 class _State(ctypes.Structure):
@@ -49,13 +49,13 @@ def errstate() -> bool:
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     for k in range(12):
         wish = {name: ("ignore", "warn", "raise")[(k >> i) % 3] for i, name in
-                enumerate(_NAMES.values())}
+                enumerate(NAMES.values())}
         with np.errstate(**wish):  # type: ignore[arg-type]
             try:
                 mask = _State.from_address(get(variable.get(), _CAPSULE)).mask
             except (ValueError, LookupError):
                 return False
-        if any((mask >> _SHIFT[f] & 7 == 0) != (wish[n] == "ignore") for f, n in _NAMES.items()):
+        if any((mask >> _SHIFT[f] & 7 == 0) != (wish[n] == "ignore") for f, n in NAMES.items()):
             return False
     symbols.register("npc.errstate", id(variable))
     return True

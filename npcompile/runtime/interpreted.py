@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from npcompile.backends import reference
-from npcompile.graph.ir import Graph
 from npcompile.program.ir import Program
 from npcompile.runtime import match
 from npcompile.runtime.build import MISS, Executable, Left
 from npcompile.runtime.entry import FLAGS
-from npcompile.tracing.sources import Trace
+from npcompile.runtime.outline import Outline
 
 
-def interpreted(traced: Trace, graph: Graph, program: Program) -> Executable:
+def interpreted(traced: Outline, program: Program) -> Executable:
     """An executable over the program interpreter."""
     execute = reference.load(program)
 
@@ -29,4 +28,4 @@ def interpreted(traced: Trace, graph: Graph, program: Program) -> Executable:
             raise Left("floating-point exceptions", FLAGS, frozenset(raised), result)
         return result
 
-    return Executable(graph, program, run)
+    return Executable(lambda: program, run)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.sizes import Size, Symbol, evaluate
-from npcompile.graph.ir import Param
 from npcompile.graph.types import Array, Opaque, Scalar
+from npcompile.runtime.outline import Outline
 from npcompile.tracing.sources import (
     Arg,
     Attribute,
@@ -26,7 +26,6 @@ from npcompile.tracing.sources import (
     Item,
     Leaf,
     Source,
-    Trace,
 )
 
 Match = Callable[[dict[str, Any], FunctionType], "tuple[Any, ...] | None"]
@@ -57,7 +56,7 @@ def default_of(function: FunctionType, name: str) -> Any:
 _MISSING = object()
 
 
-def matcher(trace: Trace) -> Match:
+def matcher(trace: Outline) -> Match:
     """A function of (bound arguments, function) that gives the leaves' values, or None if a
     static guard fails."""
     writer = _Writer()
@@ -153,14 +152,14 @@ def same_constant(a: Any, b: Any) -> bool:
 # ------------------------------------------------------------------ leaves
 
 
-def accepts(trace: Trace, values: tuple[Any, ...]) -> bool:
+def accepts(trace: Outline, values: tuple[Any, ...]) -> bool:
     """Whether leaf values have the types, layouts and sizes that the trace is valid for."""
     if not all(map(_leaf, trace.leaves, values)):
         return False
     known = bind_sizes(trace, values)
-    if known is None or any(_conflict(values, index) for index in trace.graph.written):
+    if known is None or any(_conflict(values, index) for index in trace.written):
         return False
-    return all(guard.holds(known.__getitem__) for guard in trace.graph.facts.guards)
+    return all(guard.holds(known.__getitem__) for guard in trace.predicates)
 
 
 def _leaf(leaf: Leaf, value: Any) -> bool:
@@ -183,14 +182,13 @@ def _leaf(leaf: Leaf, value: Any) -> bool:
     )
 
 
-def bind_sizes(trace: Trace, values: tuple[Any, ...]) -> dict[Symbol, int] | None:
+def bind_sizes(trace: Outline, values: tuple[Any, ...]) -> dict[Symbol, int] | None:
     """The symbols' values in a call, or None if a fixed length or stride differs."""
     known: dict[Symbol, int] = {}
     pairs: list[tuple[Size, int]] = []
-    for node, leaf, value in zip(trace.graph.params, trace.leaves, values):
-        assert isinstance(node.attrs, Param)
-        if node.attrs.symbol is not None:
-            known[node.attrs.symbol] = int(value)
+    for name, leaf, value in zip(trace.symbols, trace.leaves, values):
+        if name is not None:
+            known[name] = int(value)
         if isinstance(leaf.type, Array):
             pairs += zip(leaf.type.shape, value.shape)
             if not leaf.contiguous:

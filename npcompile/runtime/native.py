@@ -11,11 +11,11 @@ from npcompile.backends import cpu
 from npcompile.backends.cpu.frame import Frame
 from npcompile.core import logs
 from npcompile.core.config import Config
-from npcompile.graph.ir import Graph, HostCall, Site
+from npcompile.graph.ir import HostCall, Site
 from npcompile.graph.types import Opaque
 from npcompile.ops.record import import_path
 from npcompile.program.ir import Program
-from npcompile.runtime import algebra, flags, memory, pool
+from npcompile.runtime import algebra, memory, pool
 from npcompile.runtime.boxing import builder, constants
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.cache import Record, Store
@@ -23,12 +23,16 @@ from npcompile.runtime.callable import FunctionBase, install
 from npcompile.runtime.entry import FLAGS, OVERLAP, STALE, UNDONE, emit_entry
 from npcompile.runtime.frames import FrameReader
 from npcompile.runtime.helpers import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
+from npcompile.runtime.outline import Outline
+from npcompile.runtime.remembered import Linked
 from npcompile.runtime.state import State
 from npcompile.runtime.wiring import Wiring
 from npcompile.runtime.writer import combine
-from npcompile.tracing.sources import Trace
 
 _FLAG_NAMES = {DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under", INVALID: "invalid"}
+
+
+Leave = Callable[[Executable, Left, Any, tuple[Any, ...]], Any]
 
 
 class Probe(FunctionBase):
@@ -47,34 +51,51 @@ class Native(Executable):
 
 
 def native(
-    traced: Trace,
-    graph: Graph,
+    traced: Outline,
     program: Program,
     config: Config,
     wiring: Wiring,
-    leave: Callable[[Executable, Left, Any, tuple[Any, ...]], Any],
+    leave: Leave,
     watch: Stopwatch,
-) -> Native:
-    """Compiles and loads a program.
-
-    ``leave(executable, left, function, args)`` decides what happens when compiled code is left.
-    """
+) -> tuple[Native, Linked, Frame]:
+    """Compiles and links a program; also what another process needs to link it."""
     frame = Frame(program)
     target = cpu.target()
-    parallel = config.parallel and pool.supported()
-    emitted = cpu.emit(program, frame, target, parallel)
-    journal = flags.ambiguous(traced.graph) and flags.repeatable(traced.graph)
-    text = combine(emitted.text, emit_entry(wiring.signature, program, frame, journal))
+    emitted = cpu.emit(program, frame, target, config.parallel and pool.supported())
+    journal = traced.ambiguous and traced.repeatable
+    entry = emit_entry(wiring.signature, program, frame, journal, traced.silent)
+    text = combine(emitted.text, entry)
     watch.lap("emit")
     code = machine_code(text, target, emitted.optimise, config, watch)
+    key = _key(text, target, emitted.optimise)
+    linked = Linked(wiring.signature, program.result, emitted.objects, emitted.routines, key)
+    made = link(linked, code, config, wiring, lambda: (program, frame), leave)
+    made.text, made.optimise = text, emitted.optimise
+    watch.lap("load")
+    return made, linked, frame
+
+
+def link(
+    linked: Linked,
+    code: bytes,
+    config: Config,
+    wiring: Wiring,
+    rest: Callable[[], tuple[Program, Frame]],
+    leave: Leave,
+) -> Native:
+    """Loads machine code and connects it with this process.
+
+    ``rest`` gives the program and its frame; ``leave(executable, left, function, args)`` decides
+    what happens when compiled code is left.
+    """
     memory.ensure()
-    if parallel:
+    if config.parallel and pool.supported():
         pool.ensure()
 
     def on_exit(function: Any, number: int, raised: int, what: Any, *args: Any, **kw: Any) -> Any:
-        return leave(made, _left(program, frame, number, raised, what), function, args)
+        return leave(made, _left(*rest(), number, raised, what), function, args)
 
-    result = program.result
+    result = linked.result
     state = State(
         wiring.signature,
         python=in_python,
@@ -83,14 +104,14 @@ def native(
         constants=constants(result),
         build=builder(result),
     )
-    objects = [_host_object(o) for o in emitted.objects]
+    objects = [_host_object(o) for o in linked.objects]
     imports = {"npc.state": state.address, **{f"obj.{k}": id(o) for k, o in enumerate(objects)}}
-    for k, leaf in enumerate(traced.leaves):
+    for k, leaf in enumerate(wiring.signature.leaves):
         if isinstance(leaf.type, Opaque):
             imports[f"kind.{k}"] = id(leaf.type.python_type)
-    imports |= algebra.addresses(emitted.routines)
+    imports |= algebra.addresses(linked.routines)
     loaded = cpu.load(code, imports)
-    made = Native(graph, program, _unwired, loaded["entry"], text, emitted.optimise)
+    made = Native(lambda: rest()[0], _unwired, loaded["entry"])
     made.probe = Probe()
     install(made.probe, loaded["entry"])
     state.alone = made.probe
@@ -99,7 +120,6 @@ def native(
     made.keep = (loaded, state, objects)
     if not wiring.connect(state):
         raise RuntimeError("the words to watch changed while the function was compiled")
-    watch.lap("load")
     return made
 
 
@@ -112,17 +132,12 @@ def store() -> Store:
 def machine_code(
     text: str, target: cpu.Target, optimise: tuple[str, ...], config: Config, watch: Stopwatch
 ) -> bytes:
-    """The object of a text, from the disk cache if it is there.
-
-    The text says everything: what was traced, with every static value, callee and offset.  So an
-    object can't be stale; what compiles it is the rest of the key.
-    """
+    """The object of a text, from the disk cache if it is there."""
     if not config.cache:
         code = cpu.compile(text, target, optimise)
         watch.lap("llvm")
         return code
-    parts = [text, repr(target), *optimise, cpu.compiler_version()]
-    key = hashlib.sha256("\0".join(parts).encode()).digest()
+    key = _key(text, target, optimise)
     found = store().get(key)
     if found is not None:
         logs.log("cache", lambda: f"hit {key.hex()[:12]}")
@@ -134,6 +149,16 @@ def machine_code(
     logs.log("cache", lambda: f"{'kept' if kept else 'not kept'} {key.hex()[:12]}")
     watch.lap("cache")
     return code
+
+
+def _key(text: str, target: cpu.Target, optimise: tuple[str, ...]) -> bytes:
+    """What machine code is kept by.
+
+    The text says everything: what was traced, with every static value, callee and offset.  So an
+    object can't be stale; what compiles it is the rest of the key.
+    """
+    parts = [text, repr(target), *optimise, cpu.compiler_version()]
+    return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
 def in_python(function: Any, /, *args: Any, **kwargs: Any) -> Any:

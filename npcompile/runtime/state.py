@@ -60,6 +60,11 @@ class Signature:
         places = tuple(Place("argument", k) for k in range(len(leaves)))
         return Signature(leaves, places, len(leaves), words=words)
 
+    def like(self, other: Signature) -> bool:
+        """Whether code that was written for another one can be connected as this one."""
+        both = ((s.places, s.count, s.keywords, s.same, s.words) for s in (self, other))
+        return next(both) == next(both)
+
     @property
     def variables(self) -> int:
         return 1 + max((p.index for p in self.places if p.kind == "variable"), default=-1)

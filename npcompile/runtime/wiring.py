@@ -15,6 +15,7 @@ from typing import Any
 
 from npcompile.runtime import match as _match
 from npcompile.runtime import words
+from npcompile.runtime.outline import Outline
 from npcompile.runtime.state import Place, Signature, State
 from npcompile.runtime.words import Unwatchable, Word
 from npcompile.tracing.sources import (
@@ -26,7 +27,6 @@ from npcompile.tracing.sources import (
     Guard,
     Item,
     Source,
-    Trace,
 )
 
 #: constants that are one object, so that ``==`` is ``is``
@@ -69,7 +69,7 @@ class Wiring:
         return held
 
 
-def direct(traced: Trace, function: types.FunctionType, names: Sequence[str]) -> Wiring | None:
+def direct(traced: Outline, function: types.FunctionType, names: Sequence[str]) -> Wiring | None:
     """The wiring of a function of positional parameters ``names``, or None if it needs Python."""
     try:
         places, variables = _places(traced, function)
@@ -89,13 +89,13 @@ def direct(traced: Trace, function: types.FunctionType, names: Sequence[str]) ->
     return Wiring(signature, tuple(value for _, value in same), gather, variables)
 
 
-def leafwise(traced: Trace) -> Wiring:
+def leafwise(traced: Outline) -> Wiring:
     """The wiring of an entry whose arguments are the leaves."""
     return Wiring(Signature.positional(tuple(traced.leaves)), (), list, lambda state: None)
 
 
 def _places(
-    traced: Trace, function: types.FunctionType
+    traced: Outline, function: types.FunctionType
 ) -> tuple[tuple[Place, ...], Callable[[State], None]]:
     places: list[Place] = []
     held: list[Source] = []
@@ -128,7 +128,7 @@ def _variable(source: Source, function: types.FunctionType) -> int | None:
     return words.name_address(owner.__globals__, source.name)
 
 
-def _same(traced: Trace, names: Sequence[str]) -> list[tuple[int, Any]]:
+def _same(traced: Outline, names: Sequence[str]) -> list[tuple[int, Any]]:
     """(position, object) of arguments that must be an object."""
     found: list[tuple[int, Any]] = []
     leaves = {leaf.source.position for leaf in traced.leaves if isinstance(leaf.source, Arg)}

@@ -39,6 +39,9 @@ class Marker:
     def __repr__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> str:
+        return self.name  # there is one of each
+
 
 NULL = Marker("NULL")
 UNBOUND = Marker("UNBOUND")

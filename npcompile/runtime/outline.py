@@ -1,0 +1,71 @@
+"""What is left of a trace when its code has been made: all that calls must know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from npcompile.core.config import Deterministic
+from npcompile.core.errors import Refusal
+from npcompile.core.sizes import Predicate, Symbol
+from npcompile.graph.ir import Graph, Param
+from npcompile.runtime import build, flags
+from npcompile.tracing.sources import Guard, Leaf, Trace
+from npcompile.tracing.stretches import is_heavy
+
+
+@dataclass(eq=False, slots=True)
+class Outline:
+    """Valid while ``guards`` and ``predicates`` hold; ``symbols[i]`` stands for the integer
+    ``leaves[i]`` in sizes, if that is one; ``written`` are the leaves whose memory is written.
+
+    ``suspects``: for each category of floating-point flags the name and line of the operation that
+    is most likely to have raised it; ``ambiguous``: there may be another one.  ``repeatable``,
+    ``lasting``, ``exact``: see :mod:`npcompile.runtime.flags` and :mod:`~npcompile.runtime.build`.
+    ``unpromised``: by deterministic mode, the operators that can't keep its promise.  ``heavy``: it
+    has loops or large arrays.  ``silent``: the floating-point errors that only ``np.errstate`` hides
+    in it.  ``pauses``: places where Python executes what can't be compiled.  ``graph`` is None if
+    the trace was another process's.
+    """
+
+    leaves: list[Leaf]
+    guards: list[Guard]
+    notes: list[str]
+    predicates: list[Predicate]
+    symbols: tuple[Symbol | None, ...]
+    written: frozenset[int]
+    suspects: dict[str, tuple[str, int]]
+    ambiguous: bool
+    repeatable: bool
+    lasting: bool
+    exact: bool
+    unpromised: dict[Deterministic, list[str]]
+    heavy: bool
+    silent: frozenset[str]
+    pauses: Mapping[int, Refusal]
+    graph: Graph | None = None
+
+    @staticmethod
+    def of(traced: Trace) -> Outline:
+        """The outline of a trace."""
+        graph = traced.graph
+        params = [node.attrs for node in graph.params]
+        modes: tuple[Deterministic, ...] = (True, "portable")
+        return Outline(
+            traced.leaves,
+            traced.guards,
+            traced.notes,
+            graph.facts.guards,
+            tuple([p.symbol if isinstance(p, Param) else None for p in params]),
+            frozenset(graph.written),
+            {category: flags.candidate(graph, category) for category in flags.CATEGORIES},
+            flags.ambiguous(graph),
+            flags.repeatable(graph),
+            build.effects(graph),
+            build.exact(graph),
+            {mode: build.unpromised(graph, mode) for mode in modes},
+            is_heavy(graph),
+            flags.silent(graph) if graph.hushed else frozenset(),
+            traced.pauses,
+            graph,
+        )

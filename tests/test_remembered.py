@@ -1,0 +1,181 @@
+"""Versions found on disk: only where all that they rely on is what it was."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import npcompile
+from npcompile.runtime import native
+from npcompile.runtime.cache import Store
+
+X = np.linspace(-1.0, 2.0, 7)
+
+TEXT = """
+import numpy as np
+SCALE = 2.0
+MODE = "plus"
+def helper(x):
+    return x * 3
+class Box:
+    weight = 4.0
+    def apply(self, x):
+        return x + self.weight
+box = Box()
+def make(offset):
+    def f(x, n=2, flag=True):
+        y = np.sin(x) * SCALE + helper(x) + offset + n
+        if MODE == "plus":
+            y = y + 1
+        if flag:
+            y = box.apply(y)
+        if y[0] > 1e6:
+            raise ValueError("too large")
+        return y, np, helper
+    return f
+f = make(5.0)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Store(tmp_path / "cache")
+    monkeypatch.setattr("npcompile.runtime.dispatch.store", lambda: made)
+    monkeypatch.setattr(native, "store", lambda: made)
+
+
+def space(text: str = TEXT) -> dict[str, Any]:
+    module = types.ModuleType("made")
+    exec(compile(text, "made.py", "exec"), module.__dict__)
+    return module.__dict__
+
+
+def recalled(compiled: Any) -> bool:
+    """Whether the latest version was found."""
+    return "recall" in compiled._dispatcher.versions[0].executable.times
+
+
+def run(names: dict[str, Any], *args: Any, **kwargs: Any) -> bool:
+    """Whether the version of a call was found; what it gives must be Python's."""
+    compiled = npcompile.jit(names["f"])
+    got, want = compiled(*args, **kwargs), names["f"](*args, **kwargs)
+    assert np.allclose(got[0], want[0], rtol=1e-15)
+    assert got[1:] == want[1:]
+    return recalled(compiled)
+
+
+def test_a_new_function_of_the_same_code() -> None:
+    assert not run(space(), X)
+    assert run(space(), X)
+    assert run(space(), X[:3])
+    assert run(space(), X, 7)
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("x * 3", "x * 5"),
+    ('MODE = "plus"', 'MODE = "minus"'),
+    ("x + self.weight", "x - self.weight"),
+])
+def test_what_it_relies_on_has_changed(old: str, new: str) -> None:
+    assert not run(space(), X)
+    changed = space(TEXT.replace(old, new))
+    assert not run(changed, X)
+    assert run(changed, X)
+    assert run(space(), X)  # the older entry is still there
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("SCALE = 2.0", "SCALE = 2.5"), ("make(5.0)", "make(6.0)"), ("n=2", "n=4"),
+    ("weight = 4.0", "weight = 8.0"),
+])
+def test_numbers_are_read_anew(old: str, new: str) -> None:
+    assert not run(space(), X)
+    assert run(space(TEXT), X)
+    run(space(TEXT.replace(old, new)), X)  # found or not, the numbers are the new ones
+
+
+def test_other_arguments() -> None:
+    assert not run(space(), X)
+    assert not run(space(), X.astype(np.float32))
+    assert not run(space(), X[::2])
+    assert not run(space(), X, flag=False)
+    assert run(space(), X.astype(np.float32))
+    assert run(space(), X, flag=False)
+
+
+def test_leaving_a_found_version() -> None:
+    text = TEXT.replace("y = np.sin(x)", "x[0] += 1\n        y = np.sin(x)")
+    for found in (False, True):
+        names = space(text)
+        compiled = npcompile.jit(names["f"])
+        good, bad = X.copy(), np.full(3, 1e7)
+        compiled(good)
+        with pytest.raises(ValueError, match="too large") as caught:
+            compiled(bad)
+        with pytest.raises(ValueError, match="too large") as plain:
+            names["f"](np.full(3, 1e7))
+        assert bad[0] == 1e7 + 1
+        assert good[0] == X[0] + 1
+        assert caught.traceback[-1].lineno == plain.traceback[-1].lineno
+        assert recalled(compiled) == found
+
+
+def test_stages_of_a_found_version() -> None:
+    run(space(), X)
+    compiled = npcompile.jit(space()["f"])
+    compiled(X)
+    assert recalled(compiled)
+    assert compiled.explain(X).kernels
+    assert "define i64 @body" in compiled.lower(X).llvm
+    assert not recalled(compiled)
+    assert compiled.cache_info().compiled == 1
+    assert compiled(X)[1] is np
+
+
+def test_deterministic_modes_hold() -> None:
+    def f(a: Any) -> Any:
+        return a @ a
+
+    a = np.ones((3, 3))
+    for found in (False, True):
+        compiled = npcompile.jit(f)
+        compiled(a)
+        assert recalled(compiled) == found
+        with npcompile.deterministic("portable"), pytest.raises(npcompile.DeterminismError):
+            compiled(a)
+
+
+def test_objects_of_this_process_are_not_kept() -> None:
+    def f(x: Any) -> Any:
+        return np.median(x) + x
+
+    for _ in range(2):
+        compiled = npcompile.jit(f)
+        compiled(X)
+        assert not recalled(compiled)
+
+
+def test_another_process(tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(TEXT + """
+import npcompile, sys
+x = np.linspace(-1.0, 2.0, 7)
+g = npcompile.jit(f)
+print(np.allclose(g(x)[0], f(x)[0]), g._dispatcher.versions[0].executable.times)
+""")
+    told = [
+        subprocess.run([sys.executable, str(tmp_path / "user.py")], capture_output=True, text=True,
+                       check=True, env={**os.environ,
+                                        "NPCOMPILE_CACHE_DIR": str(tmp_path / "cache")}).stdout
+        for _ in range(2)
+    ]
+    assert "True" in told[0]
+    assert "trace" in told[0]
+    assert "True" in told[1]
+    assert "recall" in told[1]
