@@ -34,6 +34,26 @@ def test_programs(first: int) -> None:
     run(range(first, first + BATCH))
 
 
+@pytest.mark.parametrize("first", range(700, 800, BATCH))
+def test_programs_found_on_disk(first: int) -> None:
+    """A function of the same code is served by what was kept of the one before."""
+    found = 0
+    for seed in range(first, first + BATCH):
+        program = write(seed)
+        for _ in range(2):
+            kept: list[Any] = []
+
+            def decorate(function: Any, kept: list[Any] = kept) -> Any:
+                kept.append(npcompile.jit(function))
+                return kept[-1]
+
+            text = check(program, decorate)
+            assert not text, text
+        times = [v.executable.times for v in kept[0]._dispatcher.versions]
+        found += any("recall" in stages for stages in times)
+    assert found > 0.7 * BATCH
+
+
 @pytest.mark.parametrize("first", range(500, 700, BATCH))
 def test_reference_backend(first: int) -> None:
     run(range(first, first + BATCH), backend="reference")
