@@ -23,7 +23,7 @@ class Outline:
     is most likely to have raised it; ``ambiguous``: there may be another one.  ``repeatable``,
     ``lasting``, ``exact``: see :mod:`npcompile.runtime.flags` and :mod:`~npcompile.runtime.build`.
     ``unpromised``: by deterministic mode, the operators that can't keep its promise.  ``heavy``: it
-    has loops or large arrays.  ``silent``: the floating-point errors that only ``np.errstate`` hides
+    has loops or large arrays.  ``silent``: floating-point errors that only ``np.errstate`` hides
     in it.  ``pauses``: places where Python executes what can't be compiled.  ``graph`` is None if
     the trace was another process's.
     """
