@@ -202,10 +202,14 @@ def effect(code: CodeType, i: Instruction, jump: bool = False) -> int:
 
 def worthwhile(graph: Graph, function: FunctionType, pauses: Pauses) -> bool:
     """Whether a stretch that pauses does enough, or may be followed by one that does: it has
-    loops or large arrays, or there are loops in the function."""
-    code = function.__code__
-    comes_back = any(statement_end(code, place)[0] != RETURN for place in pauses)
-    return is_heavy(graph) or (comes_back and bool(analyse(code).loops))
+    loops or large arrays, or there are loops in the function.  It does not if Python takes over
+    in the middle of a loop for good."""
+    code = analyse(function.__code__)
+    comes_back = any(statement_end(code.code, place)[0] != RETURN for place in pauses)
+    if comes_back and code.loops:
+        return True
+    within = {i.offset for body in code.loops.values() for b in body for i in code.blocks[b]}
+    return is_heavy(graph) and (comes_back or within.isdisjoint(pauses))
 
 
 def is_heavy(graph: Graph) -> bool:
