@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
 import npcompile
-from tests.random_hosts import HostWriter
+from npcompile.tracing import stretches
+from tests.random_hosts import HostWriter, check_probed
 from tests.random_programs import check, write
 
 BATCH = 50
@@ -33,6 +35,15 @@ def run(seeds: range, **options: Any) -> None:
 @pytest.mark.parametrize("first", range(0, 200, BATCH))
 def test_programs(first: int) -> None:
     run(range(first, first + BATCH))
+
+
+@pytest.mark.parametrize("first", range(0, 40, 20))
+def test_loops(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stretches, "MANY", 0)
+    counts: Counter[str] = Counter()
+    wrong = [check_probed(seed, counts) for seed in range(first, first + 20)]
+    assert not any(wrong), "\n".join(filter(None, wrong))
+    assert counts["places"] > 5
 
 
 def test_reference_backend() -> None:
