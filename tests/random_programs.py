@@ -138,6 +138,8 @@ class Writer:
         roll = rng.random()
         if depth > 2 or roll < 0.12:
             return name
+        if roll < 0.17:
+            return self.product()
         if roll < 0.5:
             op = rng.choice(["+", "-", "*", "+", "*", "/", "//", "%", "-"])
             left = self.array(depth + 1) if rng.random() < 0.4 else name
@@ -173,6 +175,22 @@ class Writer:
             fn = rng.choice(["np.zeros_like", "np.ones_like", "np.copy"])
             return f"{fn}({name})"
         return self.reduction(name)
+
+    def product(self) -> str:
+        """A product of matrices or vectors, or a function of a square matrix: BLAS and LAPACK give
+        NumPy's own bits."""
+        rng = self.rng
+        ends = [""] + [".T"] * 2 + ["[0]", "[:, 0]", "[::2]", "[..., ::-1]"]
+        left, right = (self.pick_array() + rng.choice(ends) for _ in range(2))
+        if rng.random() < 0.3:
+            return f"({left} @ {right} @ {self.pick_array()})"
+        if rng.random() < 0.6:
+            return f"({left} @ {right})"
+        square = f"({left} @ {left}.T + 2 * np.eye(3))"
+        if rng.random() < 0.5:
+            return f"np.linalg.solve({square}, {right})"
+        functions = ["inv", "det", "cholesky", "eigvalsh", "norm", "matrix_rank", "pinv"]
+        return f"np.linalg.{rng.choice(functions)}({square})"
 
     def reduction(self, name: str) -> str:
         """A reduction over one axis or several, or a function that makes an array of arrays."""
@@ -260,6 +278,8 @@ class Writer:
         op = rng.choice(["+", "-", "*", "/", "//", "%", "<", "=="])
         if roll < 0.92:
             return f"({self.number()} {op} {self.number()})"
+        if roll < 0.96:
+            return f"({name}[0] @ {self.pick_array()}[0])"
         return f"float({name}.sum())"
 
     def index(self, name: str) -> str:

@@ -273,3 +273,23 @@ def test_routines(machine: str, library: bool, dtype: str) -> None:
                  steps[2][0])
             with np.errstate(all="ignore"):
                 same(c, np.matmul(a, b), exact=np.dtype(dtype).kind not in "fc")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_without_memory(dtype: str) -> None:
+    """What needs copies is computed without them."""
+    memory.ensure()
+    found = blas.library()
+    none = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64)(lambda size: None)
+    addresses = blas.Addresses(found)
+    addresses["npc_take"] = ctypes.cast(none, ctypes.c_void_p).value or 0
+    text = products.text(np.dtype(dtype), host_target("default"), found)
+    code = load(compile(text), addresses)
+    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 11)(code[f"npc.gemm.{dtype}"])
+    a, b = np.arange(15).reshape(3, 5).astype(dtype), np.arange(20).reshape(5, 4).astype(dtype)
+    wide = np.repeat(a, 2, axis=1)[:, ::2], np.repeat(b, 2, axis=1)[:, ::2]
+    c = np.zeros((3, 4), dtype)
+    steps = [[s // x.itemsize for s in x.strides] for x in (*wide, c)]
+    call(3, 4, 5, wide[0].ctypes.data, *steps[0], wide[1].ctypes.data, *steps[1], c.ctypes.data,
+         steps[2][0])
+    assert np.array_equal(c, a @ b)

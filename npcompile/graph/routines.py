@@ -23,7 +23,8 @@ class Routine:
     ``flags`` says whether floating-point exceptions are the caller's to see, as NumPy reports
     them for some functions and not for others.  ``core`` are the axes of each operand and result
     after those of batches, which all have in common: ``"nn,nm->nm"``; a capital is the smaller of
-    two.  A routine that ``fails`` gives one more result: a bool, whether it went well everywhere.
+    two.  Such a routine gives one more result: a bool, whether it went well everywhere.  It may
+    not, if only for lack of memory.
     """
 
     name: str
@@ -31,7 +32,6 @@ class Routine:
     doc: str
     flags: bool = False
     core: str = ""
-    fails: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,31 +125,27 @@ def _svd(a: Any, full: bool = False) -> tuple[Any, ...]:
 
 
 def _qr(mode: Any) -> Callable[..., Any]:
-    return lambda spec, a: np.linalg.qr(a, mode)
+    return _attempt(lambda a: np.linalg.qr(a, mode), 2)
 
 
 _ROWS = (
     Routine("product", product, "Sums of products over one index of two arrays.", flags=True),
-    Routine("solve", _attempt(np.linalg.solve, 1), "Linear equations.", core="nn,nm->nm",
-            fails=True),
-    Routine("solve_vector", _attempt(_solve_vector, 1), "Linear equations.", core="nn,n->n",
-            fails=True),
-    Routine("inv", _attempt(np.linalg.inv, 1), "The inverse.", core="nn->nn", fails=True),
+    Routine("solve", _attempt(np.linalg.solve, 1), "Linear equations.", core="nn,nm->nm"),
+    Routine("solve_vector", _attempt(_solve_vector, 1), "Linear equations.", core="nn,n->n"),
+    Routine("inv", _attempt(np.linalg.inv, 1), "The inverse.", core="nn->nn"),
     Routine("cholesky", _attempt(_cholesky, 1), "A factor; spec: the half of it that is not 0.",
-            core="nn->nn", fails=True),
-    Routine("det", lambda _, a: np.linalg.det(a), "The determinant.", flags=True, core="nn->"),
-    Routine("slogdet", lambda _, a: tuple(np.linalg.slogdet(a)),
-            "Sign and logarithm of the determinant.", flags=True, core="nn->,"),
+            core="nn->nn"),
+    Routine("det", _attempt(np.linalg.det, 1), "The determinant.", flags=True, core="nn->"),
+    Routine("slogdet", _attempt(np.linalg.slogdet, 2), "Sign and logarithm of the determinant.",
+            flags=True, core="nn->,"),
     Routine("eigh", _attempt(np.linalg.eigh, 2), "Eigenvalues and vectors; spec: the half used.",
-            core="nn->n,nn", fails=True),
+            core="nn->n,nn"),
     Routine("eigvalsh", _attempt(_eigenvalues, 1), "Eigenvalues; spec: the half used.",
-            core="nn->n", fails=True),
-    Routine("svd", _attempt(_svd, 3), "Singular values and vectors.", core="mn->mK,K,Kn",
-            fails=True),
+            core="nn->n"),
+    Routine("svd", _attempt(_svd, 3), "Singular values and vectors.", core="mn->mK,K,Kn"),
     Routine("svd_full", _attempt(lambda a: _svd(a, True), 3), "Singular values, all vectors.",
-            core="mn->mm,K,nn", fails=True),
-    Routine("svdvals", _attempt(np.linalg.svdvals, 1), "Singular values.", core="mn->K",
-            fails=True),
+            core="mn->mm,K,nn"),
+    Routine("svdvals", _attempt(np.linalg.svdvals, 1), "Singular values.", core="mn->K"),
     Routine("qr", _qr("reduced"), "Orthogonal and triangular factor.", core="mn->mK,Kn"),
     Routine("qr_complete", _qr("complete"), "Orthogonal and triangular factor, all of them.",
             core="mn->mm,mn"),

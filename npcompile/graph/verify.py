@@ -120,7 +120,7 @@ def _extern(node: Node) -> None:
     routine = ROUTINES[attrs.routine]
     operands, results = (words.split(",") for words in routine.core.split("->"))
     types = list(node.type.items) if isinstance(node.type, Tuple) else [node.type]
-    _require(not routine.fails or types.pop() == Scalar(BOOL, "np"), node, "ends with a bool")
+    _require(types.pop() == Scalar(BOOL, "np"), node, "ends with a bool")
     arrays = [*(a.type for a in node.args), *types]
     _require(all(isinstance(kind, (Array, Scalar)) for kind in arrays), node, "makes arrays")
     batches = {len(kind.shape) - len(word) for kind, word in

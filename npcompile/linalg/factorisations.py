@@ -51,7 +51,7 @@ def matrix(ctx: Context, operand: Operand, what: str, square: bool = False) -> A
 
 def call(ctx: Context, name: str, routine: str, operands: Sequence[ArrayRef], dtype: DType,
          results: Sequence[tuple[DType, tuple[Size, ...]]], spec: str = "",
-         why: str = "") -> list[Operand]:
+         why: str = "not enough memory: Python goes on") -> list[Operand]:
     """Runs a routine on matrices in a dtype.
 
     ``results`` are the dtypes to return and the last axes; those before are the batch, which the
@@ -65,15 +65,12 @@ def call(ctx: Context, name: str, routine: str, operands: Sequence[ArrayRef], dt
         computed = dtype if returned.kind == "c" else real(dtype)
         shaped = batched(ctx, computed, batch, core, operands)
         types.append(shaped if shaped.shape else Scalar(computed, "np"))
-    if row.fails:
-        types.append(Scalar(BOOL, "np"))
+    types.append(Scalar(BOOL, "np"))
     nodes = [ctx.builder.cast(ctx.read(ref), dtype) for ref in operands]
     attrs = Extern(routine, name, spec, quiet=not row.flags)
-    kind = Tuple(tuple(types)) if len(types) > 1 else types[0]
-    node = ctx.builder.emit("extern", nodes, attrs, kind)
-    parts = [ctx.builder.get(node, k) for k in range(len(types))] if len(types) > 1 else [node]
-    if row.fails:
-        ctx.builder.check(parts[-1], why)
+    node = ctx.builder.emit("extern", nodes, attrs, Tuple(tuple(types)))
+    parts = [ctx.builder.get(node, k) for k in range(len(types))]
+    ctx.builder.check(parts[-1], why)
     return [deliver(ctx, part, returned) for part, (returned, _) in zip(parts, results)]
 
 

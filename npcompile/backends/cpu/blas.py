@@ -159,7 +159,7 @@ class Addresses(dict[str, int]):
         self.library = library
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.startswith("blas.")
+        return isinstance(name, str) and (name.startswith("blas.") or super().__contains__(name))
 
     def __missing__(self, name: str) -> int:
         assert self.library is not None

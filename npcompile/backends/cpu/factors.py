@@ -21,7 +21,7 @@ from npcompile.backends.cpu.matrices import Matrices, Numbers
 from npcompile.backends.cpu.scalar import Parts, component, constant
 from npcompile.backends.cpu.text import Function, Value, i64, literal
 
-ONE = i64(1)
+ONE, NULL = i64(1), Value("null", "ptr")
 Arguments = dict[str, Value]
 
 
@@ -64,8 +64,10 @@ class Factors(Matrices):
             f.do("ret i64 1")
             f.label(f.name_for("never"))
 
-    def room(self, f: Function, *counts: tuple[Value, int]) -> list[Value]:
-        """Scratch memory for counts of items of some bytes: all of it, then each."""
+    def room(self, f: Function, *counts: tuple[Value, int], held: Value | None = None
+             ) -> list[Value]:
+        """Scratch memory for counts of items of some bytes: all of it, then each.  If there is
+        none, ``held`` is given back and the routine fails."""
         starts, total = [], i64(0)
         for count, size in counts:
             starts.append(total)
@@ -73,6 +75,11 @@ class Factors(Matrices):
             total = f.binary("add", total, f.binary("and", f.binary("add", bytes_, i64(127)),
                                                     i64(-64)))
         memory = f.call("npc_take", ("ptr", 1), total)
+        with f.when(f.icmp("eq", memory, NULL)):
+            if held is not None:
+                f.run("npc_give", held)
+            f.do("ret i64 0")
+            f.label(f.name_for("never"))
         return [memory, *[f.offset(memory, "i8", start) for start in starts]]
 
     def work(self, f: Function, sizes: Value) -> Value:
@@ -245,7 +252,8 @@ class Factors(Matrices):
         work, whole = self.work(f, room), self.asked(f, count)
         real_work = self.work(f, reals) if complex_ else ONE
         self.copied(f, n, n, p["A"], p["ra"], p["ca"], a)
-        scratch, w, r, i = self.room(f, (work, self.unit), (real_work, real), (whole, 8))
+        scratch, w, r, i = self.room(f, (work, self.unit), (real_work, real), (whole, 8),
+                                      held=rooms)
         lwork, lreal, lwhole = self.integers(f, work, real_work, whole)
         more = [r, lreal] if complex_ else []
         self.lapack(f, name, *args, w, lwork, *more, i, lwhole, info, letters=2)
@@ -275,7 +283,7 @@ class Factors(Matrices):
         more = [r] if self.dtype.kind == "c" else []
         self.lapack(f, "gesdd", *args, room, query, *more, i, info, letters=1)
         work = self.work(f, room)
-        scratch, w = self.room(f, (work, self.unit))
+        scratch, w = self.room(f, (work, self.unit), held=rooms)
         (lwork,) = self.integers(f, work)
         self.lapack(f, "gesdd", *args, w, lwork, *more, i, info, letters=1)
         f.run("npc_give", scratch)
@@ -304,22 +312,22 @@ class Factors(Matrices):
         rooms, a, tau = self.room(f, (room_for, self.unit), (k, self.unit))
         self.copied(f, m, n, p["A"], p["ra"], p["ca"], a)
         rows, columns, inner = self.integers(f, m, n, k)
-        info = self._with_work(f, "geqrf", [rows, columns, a, rows, tau])
+        info = self._with_work(f, "geqrf", rooms, [rows, columns, a, rows, tau])
         self._triangle(f, wide if spec == "complete" else k, n, a, m, p["R"], lower=False)
         if spec != "r":
             (count,) = self.integers(f, wide)
             name = "ungqr" if self.dtype.kind == "c" else "orgqr"
-            info = self._with_work(f, name, [rows, count, inner, a, rows, tau])
+            info = self._with_work(f, name, rooms, [rows, count, inner, a, rows, tau])
             self.returned(f, m, wide, a, m, p["Q"])
         self.end(f, rooms, self.went_well(f, info))
 
-    def _with_work(self, f: Function, name: str, args: Sequence[Value]) -> Value:
+    def _with_work(self, f: Function, name: str, rooms: Value, args: Sequence[Value]) -> Value:
         """Calls a routine with the memory that it asks for."""
         query, info = self.integers(f, i64(-1), i64(0))
         room = f.alloca("double", 2)
         self.lapack(f, name, *args, room, query, info)
         work = self.work(f, room)
-        scratch, w = self.room(f, (work, self.unit))
+        scratch, w = self.room(f, (work, self.unit), held=rooms)
         (lwork,) = self.integers(f, work)
         self.lapack(f, name, *args, w, lwork, info)
         f.run("npc_give", scratch)

@@ -28,6 +28,7 @@ from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_li
 
 BLAS = frozenset("fdFD")
 ROWS = 4
+NULL = Value("null", "ptr")
 
 
 class Products(Matrices):
@@ -49,6 +50,7 @@ class Products(Matrices):
             self._panel(vectors)
         self._small()
         self.pack()
+        self._slow()
         self._gemm()
         return self.module.text()
 
@@ -233,18 +235,19 @@ class Products(Matrices):
         ):
             with f.when(f.binary("and", f.icmp("eq", p[m], i64(1)), some)):
                 rows = p["m" if m == "n" else "n"]
-                self._vector(f, rows, p["k"], [p[x] for x in matrix], [p[x] for x in vector],
+                self._vector(f, p, rows, p["k"], [p[x] for x in matrix], [p[x] for x in vector],
                              p["C"], step)
         if self.blas is not None:
             size = f.binary("mul", p["m"], p["n"])
             with f.when(f.binary("and", f.icmp("slt", i64(1), p["k"]), f.icmp("ne", size, i64(0)))):
                 self._library(f, p)
                 self.leave(f)
-        self._with_runs(f, p["k"], p["n"], p["B"], p["rb"], p["cb"], lambda b, rb: f.run_here(
+        right = [p[name] for name in ("k", "n", "B", "rb", "cb")]
+        self._with_runs(f, p, right, lambda b, rb: f.run_here(
             "small", p["m"], p["n"], p["k"], p["A"], p["ra"], p["ca"], b, rb, p["C"], p["rc"]))
         f.do("ret void")
 
-    def _vector(self, f: Function, m: Value, k: Value, matrix: Sequence[Value],
+    def _vector(self, f: Function, p: dict[str, Value], m: Value, k: Value, matrix: Sequence[Value],
                 vector: Sequence[Value], c: Value, step: Value) -> None:
         """A matrix (pointer, strides) times a vector (pointer, stride), ``k`` positive; returns."""
         (a, ra, ca), (x, dx) = matrix, vector
@@ -257,7 +260,7 @@ class Products(Matrices):
                 self._library_vector(f, m, k, a, ra, ca, x, dx, c, step)
         if self.dtype.kind in "biu":
             with f.when(f.icmp("eq", ca, i64(1))):
-                self._with_runs(f, i64(1), k, x, i64(0), dx, lambda run, _: f.run_here(
+                self._with_runs(f, p, (i64(1), k, x, i64(0), dx), lambda run, _: f.run_here(
                     "rows", m, k, a, ra, run, c, step))
                 self.leave(f)
         runs = f.binary("and", f.icmp("eq", ra, i64(1)), f.icmp("eq", step, i64(1)))
@@ -274,17 +277,38 @@ class Products(Matrices):
         f, p = self.function("sum", "n X dx Y dy Out")
         self._finish_dot(f, p, self._dot_loop(f, p, Numbers(f, self.dtype)))
 
-    def _with_runs(self, f: Function, m: Value, n: Value, a: Value, ra: Value, ca: Value,
+    def _slow(self) -> None:
+        """Element by element, where there is no memory for copies."""
+        f, p = self.function("slow", "m n k A ra ca B rb cb C rc")
+        with f.loop(i64(0), p["m"]) as rows, f.loop(i64(0), p["n"]) as columns:
+            i, j = rows.index, columns.index
+            f.run_here("sum", p["k"], self.at(f, p["A"], (i, p["ra"])), p["ca"],
+                       self.at(f, p["B"], (j, p["cb"])), p["rb"],
+                       self.at(f, p["C"], (i, p["rc"]), (j, i64(1))))
+        f.do("ret void")
+
+    def _taken(self, f: Function, size: Value, p: dict[str, Value], *held: Value) -> Value:
+        """Memory; if there is none, the product is finished without."""
+        room = f.call("npc_take", ("ptr", 1), f.binary("mul", size, i64(self.dtype.itemsize)))
+        with f.when(f.icmp("eq", room, NULL)):
+            for other in held:
+                f.run("npc_give", other)
+            f.run_here("slow", *p.values())
+            self.leave(f)
+        return room
+
+    def _with_runs(self, f: Function, p: dict[str, Value], matrix: Sequence[Value],
                    use: Callable[[Value, Value], None]) -> None:
-        """Uses a matrix with its columns side by side: as it is, or a copy."""
+        """Uses a matrix (lengths, pointer, strides) with its columns side by side: as it is, or a
+        copy."""
+        m, n, a, ra, ca = matrix
         as_is, copied, after = (f.name_for(stem) for stem in ("runs", "copy", "after"))
         f.branch(f.icmp("eq", ca, i64(1)), as_is, copied)
         f.label(as_is)
         use(a, ra)
         f.jump(after)
         f.label(copied)
-        size = f.binary("mul", f.binary("mul", m, n), i64(self.dtype.itemsize))
-        room = f.call("npc_take", ("ptr", 1), size)
+        room = self._taken(f, f.binary("mul", m, n), p)
         f.run_here("pack", m, n, a, ra, ca, room)
         use(room, n)
         f.run("npc_give", room)
@@ -297,8 +321,8 @@ class Products(Matrices):
         """``c.T = b.T @ a.T`` in columns first order, as BLAS has it; a matrix times its own
         transpose is symmetric."""
         assert self.blas is not None
-        b = self._layout(f, p["k"], p["n"], p["B"], p["rb"], p["cb"])
-        a = self._layout(f, p["m"], p["k"], p["A"], p["ra"], p["ca"])
+        b = self._layout(f, p, ("k", "n", "B", "rb", "cb"))
+        a = self._layout(f, p, ("m", "k", "A", "ra", "ca"), b[3])
         same = [f.icmp("eq", x, y) for x, y in (
             (p["A"], p["B"]), (p["m"], p["n"]), (p["ra"], p["cb"]), (p["ca"], p["rb"]))]
         same.append(f.icmp("ne", a[0], b[0]))
@@ -325,11 +349,11 @@ class Products(Matrices):
                 above = numbers.one(self.at(f, c, (i, rc), (j, i64(1))))
                 numbers.store(above, self.at(f, c, (j, rc), (i, i64(1))), Lanes(1))
 
-    def _layout(self, f: Function, m: Value, n: Value, a: Value, ra: Value,
-                ca: Value) -> tuple[Value, Value, Value, Value]:
+    def _layout(self, f: Function, p: dict[str, Value], names: tuple[str, ...],
+                *held: Value) -> tuple[Value, Value, Value, Value]:
         """A matrix as BLAS takes it: the letter N (rows are runs) or T, where, the distance of
         runs, and memory to be given back (maybe null)."""
-        null = Value("null", "ptr")
+        m, n, a, ra, ca = (p[name] for name in names)
         rows, not_rows, columns, packed, after = (f.name_for("layout") for _ in range(5))
         f.branch(_runs(f, ca, ra, n), rows, not_rows)
         f.label(rows)
@@ -339,8 +363,7 @@ class Products(Matrices):
         f.label(columns)
         f.jump(after)
         f.label(packed)
-        size = f.binary("mul", f.binary("mul", m, n), i64(self.dtype.itemsize))
-        room = f.call("npc_take", ("ptr", 1), size)
+        room = self._taken(f, f.binary("mul", m, n), p, *held)
         far, near = (f.call("llvm.abs.i64", ("i64", 1), s, "i1 false") for s in (ra, ca))
         flip = f.icmp("slt", far, near)  # a copy keeps the order of the axes
         lines, length, outer, inner = (
@@ -348,6 +371,7 @@ class Products(Matrices):
         f.run_here("pack", lines, length, a, outer, inner, room)
         width = f.intrinsic("smax", length, i64(1))
         letter = f.select(flip, *(literal("i8", ord(x)) for x in "TN"))
+        packed = f.block
         f.jump(after)
         f.label(after)
         normal, turned = (literal("i8", ord(x)) for x in "NT")
@@ -355,7 +379,7 @@ class Products(Matrices):
             f.phi("i8", 1, (normal, rows), (turned, columns), (letter, packed)),
             f.phi("ptr", 1, (a, rows), (a, columns), (room, packed)),
             f.phi("i64", 1, (ra, rows), (ca, columns), (width, packed)),
-            f.phi("ptr", 1, (null, rows), (null, columns), (room, packed)),
+            f.phi("ptr", 1, (NULL, rows), (NULL, columns), (room, packed)),
         )
 
     def _library_vector(self, f: Function, m: Value, k: Value, a: Value, ra: Value, ca: Value,

@@ -124,8 +124,7 @@ class Routines:
         self._each(list(batch), extents, operands + targets, one)
         for buffer, target in zip(outputs, targets, strict=True):
             self.deliver(buffer, target.pointer)
-        if routine.fails:
-            self.slots.set_number(call.outputs[-1], (f.icmp("ne", f.load(well, "i64"), i64(0)),))
+        self.slots.set_number(call.outputs[-1], (f.icmp("ne", f.load(well, "i64"), i64(0)),))
 
     def _each(self, letters: list[str], count: dict[str, Value], operands: list[Operand],
               one: Callable[[list[Operand]], None]) -> None:
