@@ -475,3 +475,27 @@ def test_which_loops_are_kernels() -> None:
                        table, columns}
     assert not kernels & {depends, reads_ahead, unused_quotients, last_of_all, summed_twice,
                           to_and_fro}
+
+
+def extremes(a, b, k):
+    out = np.empty((len(a), 6), a.dtype)
+    for i in range(len(a)):
+        x, y = a[i], b[i]
+        out[i, 0], out[i, 1] = min(x, y), max(x, y)
+        out[i, 2] = x if x < y else y
+        out[i, 3] = y if x < y else x
+        out[i, 4] = x if x > y else y
+        out[i, 5] = min(x, 0.5, y)
+    return out
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_smaller_and_larger_numbers(dtype: Any) -> None:
+    special = np.array([0.0, -0.0, 1.0, -np.inf, np.inf, np.nan, -np.nan], dtype)
+    a, b = (x.ravel() for x in np.meshgrid(special, special))
+    compiled = npcompile.jit(extremes)
+    for some in (slice(0, 7), slice(5, 12), slice(7, 14), slice(None)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            got, want = compiled(a[some], b[some], 1), extremes(a[some], b[some], 1)
+        assert got.tobytes() == want.tobytes()

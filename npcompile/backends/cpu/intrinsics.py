@@ -41,6 +41,27 @@ def extreme(f: Function, smallest: bool, a: Value, b: Value) -> Value:
     return _masked(f, "range", a, b, f"i32 {4 if smallest else 5}")
 
 
+def chosen_by_order(f: Function, smallest: bool, a: Value, b: Value) -> Value:
+    """``a if a < b else b`` (or ``>``) of two numbers by one instruction.
+
+    It raises a flag for NaN, unlike the comparison: a branch that is never taken sees to that.
+    """
+    usual, unordered, after = (f.name_for(stem) for stem in ("ordered", "nan", "after"))
+    ordered = f.op(f"fcmp ord {a.type} {a.text}, {b.text}", "i1")
+    f.branch(ordered, usual, unordered, likely=True)
+    f.label(unordered)
+    f.jump(after)
+    f.label(usual)
+    name, kind, lanes = ("sse2", "sd", 2) if a.elem == "double" else ("sse", "ss", 4)
+    wide = [f.op(f"insertelement <{lanes} x {v.elem}> poison, {v.typed}, i64 0", v.elem, lanes)
+            for v in (a, b)]
+    made = f.call(f"llvm.x86.{name}.{'min' if smallest else 'max'}.{kind}", (a.elem, lanes), *wide)
+    least = f.extract(made, 0)
+    f.jump(after)
+    f.label(after)
+    return f.phi(a.elem, 1, (b, unordered), (least, usual))
+
+
 def permutes(elem: str, lanes: int, count: int) -> bool:
     """Whether a table can be held in one, two or four registers and permuted by index."""
     full = {"double": 8, "float": 16}.get(elem, 0)

@@ -10,12 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import frexp
 
 import numpy as np
 
 from npcompile.backends.cpu import casts, intrinsics
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.text import FLOATS, Function, Value, known_integer, literal, poison
+from npcompile.backends.cpu.text import (
+    FLOATS,
+    Function,
+    Value,
+    known_float,
+    known_integer,
+    literal,
+    poison,
+)
 from npcompile.graph.ir import Number, Table
 
 Parts = tuple[Value, ...]
@@ -137,9 +146,33 @@ def _copysign(site: Site, a: Value, b: Value) -> Value:
 
 
 def _fmod(site: Site, a: Value, b: Value) -> Value:
-    """libm's, lane by lane: exact."""
+    """libm's, lane by lane: exact.  By a power of two, every step is exact."""
+    power = known_float(b)
+    if power is not None and power > 0 and frexp(power)[0] == 0.5 and 1e-30 < power < 1e30:
+        return _fmod_by(site, a, power)
     name = "fmod" if a.elem == "double" else "fmodf"
     return _each_lane(site.f, lambda x, y: site.f.call(name, (a.elem, 1), x, y), a.elem, a, b)
+
+
+def _fmod_by(site: Site, a: Value, power: float) -> Value:
+    f = site.f
+    by, inverse = literal(a.elem, power, a.lanes), literal(a.elem, 1 / power, a.lanes)
+    # what is smaller stays as it is: its quotient might underflow
+    larger = compare(f, "uge", f.intrinsic("fabs", a), by)
+
+    def rest(of: Value) -> Value:
+        whole = f.binary("fmul", f.intrinsic("trunc", f.binary("fmul", of, inverse)), by)
+        return f.intrinsic("copysign", f.binary("fsub", a, whole), a)
+
+    if a.lanes > 1:
+        return rest(f.select(larger, a, literal(a.elem, 0.0, a.lanes)))
+    before, divided, after = f.block, f.name_for("divided"), f.name_for("after")
+    f.branch(larger, divided, after)
+    f.label(divided)
+    found = rest(a)
+    f.jump(after)
+    f.label(after)
+    return f.phi(a.elem, 1, (a, before), (found, divided))
 
 
 def _each_lane(f: Function, one: Callable[..., Value], elem: str, *args: Value) -> Value:

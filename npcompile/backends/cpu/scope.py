@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from npcompile.backends.cpu import access, quotients, scalar
+from npcompile.backends.cpu import access, intrinsics, quotients, scalar
 from npcompile.backends.cpu.access import Address, Lanes, Place
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.quotients import Divisor
@@ -236,11 +236,26 @@ class Scope:
                 return (self.sizes(size),)
             case Apply("div", (a, b)) if count == self.plan.lanes and b in self.divisors:
                 return (quotients.divide(self.f, self.operand(a, count)[0], self.divisors[b]),)
+            case Apply("where", args) if not self.plan.order and self._orders(args):
+                return (self._by_order(args),)
             case Apply(op, args, dtype, table):
                 operands = [self.operand(a, count) for a in args]
                 dtypes = [self.plan.kernel.values[a].dtype for a in args]
                 return scalar.apply(self.f, self.plan.target, op, dtypes, operands, dtype, table)
         raise AssertionError(value)
+
+    def _orders(self, args: tuple[int, ...]) -> bool:
+        """Whether a choice is between the two numbers that are compared for it."""
+        condition = self.plan.kernel.values[args[0]]
+        return (isinstance(condition, Apply) and condition.op == "lt"
+                and set(args[1:]) == set(condition.args) and len(set(args)) == 3
+                and self.values[args[1]][0].elem in ("double", "float"))
+
+    def _by_order(self, args: tuple[int, ...]) -> Value:
+        condition = self.plan.kernel.values[args[0]]
+        assert isinstance(condition, Apply)
+        (yes,), (no,) = self.values[args[1]], self.values[args[2]]
+        return intrinsics.chosen_by_order(self.f, condition.args[0] == args[1], yes, no)
 
     def operand(self, position: int, count: int) -> Parts:
         """A value with this many lanes."""

@@ -122,7 +122,15 @@ def floordiv(f: Function, a: Value, b: Value) -> Value:
 
 
 def _mod(f: Function, a: Value, b: Value) -> Value:
-    return f.binary("sub", a, f.binary("mul", floordiv(f, a, b), b))
+    """Python's ``%``; indices that wrap around are seldom beyond the end, divisions slow."""
+    inside = f.binary("and", f.icmp("slt", i64(0), b), f.icmp("ult", a, b))
+    before, beyond, after = f.block, f.name_for("beyond"), f.name_for("after")
+    f.branch(inside, after, beyond)
+    f.label(beyond)
+    rest = f.binary("sub", a, f.binary("mul", floordiv(f, a, b), b))
+    f.jump(after)
+    f.label(after)
+    return f.phi("i64", 1, (a, before), (rest, beyond))
 
 
 _CALLS: dict[str, Callable[[Function, Value, Value], Value]] = {

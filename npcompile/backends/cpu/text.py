@@ -74,6 +74,15 @@ def known_integer(value: Value) -> int | None:
     return int(text) if text.lstrip("-").isdigit() else None
 
 
+def known_float(value: Value) -> float | None:
+    """The double or float that a literal has in every lane, or None."""
+    text = value.text.removeprefix("splat (").rstrip(")").rpartition(" ")[2]
+    if value.elem not in ("double", "float") or not text.startswith("0x") or "," in value.text:
+        return None
+    number: float = struct.unpack("<d", struct.pack("<Q", int(text, 16)))[0]
+    return number
+
+
 def literal(elem: str, number: Literal, lanes: int = 1) -> Value:
     """A constant, the same in every lane."""
     text = number_text(elem, number)
