@@ -25,10 +25,12 @@ from npcompile.graph.ir import (
 )
 from npcompile.graph.types import PYTHON, Array, Scalar, c_strides
 from npcompile.graph.verify import verify
+from npcompile.linalg import norms
 from npcompile.ops import canonical
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.ops.record import OPERATORS, import_path, resolve
 
+assert norms  # its records are there when it is imported
 
 class GraphContext:
     def __init__(self):

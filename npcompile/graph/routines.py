@@ -89,7 +89,8 @@ def product(spec: str, a: Any, b: Any) -> Any:
     m, n = (int(np.prod(sizes, dtype=int)) for sizes in (rows, columns))
     found = np.matmul(left.reshape(*batch, m, k), right.reshape(*batch, k, n))
     order = s.batch + s.rows + s.columns
-    return found.reshape(*batch, *rows, *columns).transpose([order.index(c) for c in s.out])
+    shape = (*batch, *rows, *columns)
+    return found.reshape(shape).transpose([order.index(c) for c in s.out])
 
 
 # ------------------------------------------------------------------ matrices
