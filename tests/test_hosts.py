@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.cluster.vq
 import scipy.ndimage
 import scipy.signal
+import scipy.stats
 
 import npcompile
 from npcompile import jit
@@ -83,6 +85,24 @@ class TestPure:
 
     def test_named_tuples(self) -> None:
         run(lambda a: np.linalg.svd(a).S * 2, SQUARE)
+
+    def test_lists_from_outside(self) -> None:
+        run(lambda parts, x: np.column_stack(parts) @ x[:2], [X, X * 2], X)
+
+    def test_draws_of_their_own(self) -> None:
+        def f(x: Any) -> Any:
+            return scipy.stats.bootstrap((x,), np.mean, n_resamples=9).standard_error * 2
+
+        def g(x: Any) -> Any:
+            return scipy.cluster.vq.kmeans(x, 2)[1] + 1
+
+        for function in (f, g):
+            compiled = jit(function)
+            np.random.seed(3)
+            got = [compiled(X) for _ in range(2)]
+            np.random.seed(3)
+            if function is g:
+                assert got == [g(X) for _ in range(2)]
 
     def test_in_a_loop(self) -> None:
         def f(a: Any, n: int) -> Any:

@@ -63,6 +63,8 @@ def call(
     if found is None:
         return None
     t.tells(found.path)
+    args = tuple([_opened(t, a) for a in args])
+    kwargs = {name: _opened(t, a) for name, a in kwargs.items()}
     _allowed(t, found, args, kwargs, plain)
     if found.writes:
         return _writing(t, found, function, args, kwargs)
@@ -70,6 +72,13 @@ def call(
     if found.trial is not None:
         shape = prediction.predict(t, found.path, found.trial, args, kwargs)
     return _Call(t, found, function, shape).emit(args, kwargs)
+
+
+def _opened(t: Tracer, value: Value) -> Value:
+    """A list from outside as a list of its items."""
+    if isinstance(value, Static) and value.source is not None and type(value.value) is list:
+        return t.box(list, t.items_outside(value.value, value.source))
+    return value
 
 
 def _allowed(

@@ -201,18 +201,31 @@ def _try(
 ) -> Any:
     positional = [trial.sample(a) for a in args]
     keywords = {key: trial.sample(a) for key, a in kwargs.items()}
+    shared: Any = np.random.get_state() if name.startswith("scipy.") else None
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = function(*positional, **keywords)
     except Exception as error:
         raise _Failed(f"{type(error).__name__}: {error}") from None
+    finally:
+        drawn = shared is not None and not _same_state(shared)
+        if drawn:
+            np.random.set_state(shared)
+    if drawn:
+        raise t.refuse(name, "draws random numbers of its own")
     for array, before in trial.arrays:
         if array.tobytes() != before.tobytes():
             raise t.refuse(name, "changes its operands")
     if any(_shares(part, a) for part in _parts(result) for a, _ in trial.arrays):
         raise t.refuse(name, "gives an operand or a view of one")
     return result
+
+
+def _same_state(before: Any) -> bool:
+    """Whether nobody has drawn from NumPy's shared generator."""
+    after: Any = np.random.get_state()
+    return all(np.array_equal(a, b) for a, b in zip(before, after))
 
 
 def _parts(result: Any) -> Iterator[Any]:
