@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import random
 import sys
 from collections import Counter
@@ -83,9 +84,14 @@ class Writer:
             f"q.append(a[{i}])" if self.rng.random() < 0.3 else "pass", "c = p[1:]", "c = q[:2]",
             "m = len(c)", f"y = {x}", "p.clear()" if self.rng.random() < 0.3 else "pass",
             "b[i % 6] = m", "assert len(p) < 30", "m = sum(p) % 7", "m = max(p) if p else 1",
-            "y = np.log(a[i % 6] - 0.5)" if self.rng.random() < 0.2 else "pass",
             "with np.errstate(all='ignore'): y = np.log(a[i % 6] - 0.5)",
             "with np.errstate(invalid='ignore'): y = np.sqrt(a[m % 6] - 0.5) / a[i % 6]",
+            "p.reverse()", "q.sort()", "p.sort(reverse=True)", "p.insert(0, m)", "q.insert(1, y)",
+            "p.insert(m % 3, 2)", "if len(p) < 12: p += [m]", "if len(q) < 12: q.extend(a[:2])",
+            "m = p.count(1)", "m = int(m in p)", "m = p.index(m) if m in p else 0",
+            "x, m = ((0.5, 1), (1.5, 2), (2.5, 0))[m % 3]", "if len(p) < 9: p = p + p[:2]",
+            "c = sorted(p)", "c = p[::-1]", "m = math.gcd(m, 6) if m > 0 else 1", "bump()",
+            "for v in reversed(p): m = v - m",
             "m = 2 ** (m % 5)", "y = max(y, 0.5, 1)", "m = round(float(a[i % 6]), 1) > 0.3",
             "e = [v for v in a if v > 0.4]", "m = sum([int(v > 0.5) for v in a])",
         ))
@@ -127,12 +133,16 @@ def write(seed: int) -> str:
         "def f(a, b, n):",
         "    i = 0; m = 1; y = a[0]; s = a; c = []; e = []",
         f"    p = {rng.choice(['[]', '[1]', '[0] * n', '[3, 1, 2]'])}; q = []; r = []",
+        "    def bump():",
+        "        nonlocal w",
+        "        w += 1",
+        "    w = 0; x = 0.5",
         "    z = [0, 0, 0]; d = {'k': 0, 'x': a[0]}; o = Thing(2)",
     ]
     writer.loop(0, "    ")
     writer.block(0, "    ")
     writer.loop(0, "    ")
-    writer.lines.append("    return p, q, r, z, d, o.n, o.x, m, y, s, len(c), e")
+    writer.lines.append("    return p, q, r, z, d, o.n, o.x, m, y, s, len(c), e, w, x")
     return CLASS + "\n".join(writer.lines) + "\n"
 
 
@@ -146,7 +156,7 @@ def arguments(seed: int) -> list[tuple[Any, ...]]:
 def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
     """What differs in a program, or an empty string."""
     source = write(seed)
-    space: dict[str, Any] = {"np": np}
+    space: dict[str, Any] = {"np": np, "math": math}
     exec(compile(source, f"program{seed}", "exec"), space)
     plain = space["f"]
     compiled = jit(plain)

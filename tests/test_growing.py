@@ -3,6 +3,8 @@
 # ruff: noqa: PERF401, PERF402
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 import pytest
 
@@ -332,3 +334,76 @@ def test_objects_that_python_goes_on_with():
         return p.x, pair[0].steps
 
     alike(f, (V, 20), (V, 3), (V, 0))
+
+
+def test_methods_of_lists():
+    def f(a, b):
+        found = []
+        for x in a:
+            found.insert(0, x)
+        found.extend(b)
+        found += [a[0]]
+        twice = found + found
+        place = found.index(a[2])
+        found.reverse()
+        return found, twice, place, found.count(a[0]), a[1] in found, a[1] * 3 not in found
+
+    alike(f, (V, V[:2]), (V[:3], NONE), (V[:4], V))
+
+    def g(a):
+        p = [int(x) for x in a]
+        q = [x for x in a if x != 2]
+        r = sorted(p)
+        q.sort()
+        p.sort(reverse=True)
+        return p, q, r, p[::-1], p[1:5:2], list(reversed(p))
+
+    alike(g, (INTS,), (INTS[:1],), (INTS[:0],))
+
+    def h(a):
+        p = [float(x) for x in a]
+        p.sort()
+        p.insert(3, 0.5)
+        return p
+
+    alike(h, (V,), (-V * 0,), (np.array([1.0, np.nan, 0.5]),), (np.array([0.0, -0.0, 1.0, -0.0]),))
+
+
+def test_tables_of_tuples():
+    def f(a):
+        moves = ((1, 0), (0, 1), (-1, 0), (0, -1))
+        x = y = 0
+        for k in a:
+            dx, dy = moves[k]
+            x, y = x + dx, y + dy * (3, 5, 7)[k % 3]
+        return x, y
+
+    alike(f, (INTS % 4,), (INTS % 4 - 4,), (INTS,))
+
+
+def test_closures():
+    def f(a):
+        n, total = 0, 0.0
+
+        def add(v):
+            nonlocal n, total
+            n += 1
+            total += float(v)
+
+        for v in a:
+            add(v)
+        return n, total
+
+    alike(f, (V,), (V[:1],))
+
+
+def test_objects_whose_truth_changes():
+    def f(held, a):
+        count = 0
+        while held:
+            held.popleft()
+            count += 1
+        return count, len(held), a + 1
+
+    for items in ([1, 2], [], [1]):
+        alike(f, (deque(items), V), captured=False)

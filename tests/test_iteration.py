@@ -139,3 +139,14 @@ def test_the_variables_of_a_turn_that_raises():
         return m
 
     alike(f, (V, 3, 3), (V, 3, 2), (V, 1, 2))
+
+
+def test_leaving_in_a_loop_over_a_reversed_list():
+    def f(a, n):
+        p, found = [3, 1, 2], 0
+        for v in reversed(p):
+            a[v] = 7.0
+            found += 6 // (n - v)
+        return found
+
+    alike(f, (V, 5), (V, 2), (V, 3))

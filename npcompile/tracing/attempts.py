@@ -149,9 +149,9 @@ class Attempt:
             return replace(held, length=self.carry(held.length))
         if isinstance(held, dict):
             return {key: self.enter(item, (box, key)) for key, item in held.items()}
-        if not isinstance(held, tuple):
-            raise Unlike("changes the kind of a variable")
-        return tuple(self.enter(item, (box, k)) for k, item in enumerate(held))
+        if isinstance(held, tuple):
+            return tuple(self.enter(item, (box, k)) for k, item in enumerate(held))
+        return self.enter(held, (box, None))
 
     def enter(self, value: Value, slot: Slot) -> Value:
         """What stands for a variable's value inside the loop."""
@@ -254,7 +254,8 @@ class Attempt:
     def changed(self, box: Box, first: Any, last: Any, other: Box | None = None) -> None:
         """A list, dictionary or instance that a turn changes."""
         alike = (
-            (isinstance(first, Growing) and isinstance(last, Growing))
+            box.kind is None
+            or (isinstance(first, Growing) and isinstance(last, Growing))
             or (isinstance(first, dict) and isinstance(last, dict) and list(first) == list(last))
             or (isinstance(first, tuple) and isinstance(last, tuple) and len(first) == len(last))
         )
@@ -284,6 +285,8 @@ class Attempt:
         elif isinstance(first, tuple) and isinstance(last, tuple) and len(first) == len(last):
             for k, (a, b) in enumerate(zip(first, last)):
                 self.match(begin, (box, k), a, b, back)
+        elif box.kind is None:
+            self.match(begin, (box, None), first, last, back)
         else:
             self.changed(box, first, last, other)
 
@@ -537,7 +540,7 @@ class Attempt:
             return replace(held, length=self.after(held.length))
         if isinstance(held, dict):
             return {key: self.rebuilt(item) for key, item in held.items()}
-        return tuple(map(self.rebuilt, held))
+        return tuple(map(self.rebuilt, held)) if isinstance(held, tuple) else self.rebuilt(held)
 
     def rebuilt(self, value: Value) -> Value:
         """What stands after the loop for what stood in it."""

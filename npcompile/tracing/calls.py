@@ -148,6 +148,11 @@ def _sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Value | Non
     """``+`` and ``*`` of tuples and lists."""
     kinds = [python_class(v) for v in (left, right)]
     plain = symbol.rstrip("=")
+    grown = [isinstance(v, Box) and isinstance(t.cells[v], Growing) for v in (left, right)]
+    if plain == "+" and kinds[0] is kinds[1] is list and any(grown):
+        made = left if symbol != plain else containers.METHODS[list.copy](t, left)
+        containers.METHODS[list.extend](t, made, right)
+        return made
     if plain == "+" and kinds[0] is kinds[1] and kinds[0] in (tuple, list):
         joined = (*iteration.items(t, left), *iteration.items(t, right))
     elif plain == "*" and kinds[0] in (tuple, list) and not isinstance(right, ArrayRef):
@@ -248,7 +253,9 @@ def truth(t: Tracer, value: Value) -> Value:
         case Static(held, source) if source is not None and type(held) in (list, dict):
             t.inputs.guard(source, "length", len(held))
             return boolean(bool(held))
-        case Static(held) if _computes_truth(type(held)):
+        case Static(held, source) if _computes_truth(type(held)) or (
+            source is not None and _changes_truth(held)
+        ):
             raise t.refuse("truth", f"of a {type(held).__name__} is computed by Python")
         case Static(held):
             return boolean(bool(held))
@@ -261,6 +268,12 @@ def truth(t: Tracer, value: Value) -> Value:
             return boolean(True)
     found = t.operate(python.truth, value)
     return boolean(bool(found.value)) if isinstance(found, Static) else found
+
+
+def _changes_truth(held: Any) -> bool:
+    """Whether an object's truth may be another one at the next call."""
+    own = any(hasattr(type(held), name) for name in ("__bool__", "__len__"))
+    return own and not isinstance(held, (*containers.LASTING, type(None)))
 
 
 def _computes_truth(kind: type) -> bool:

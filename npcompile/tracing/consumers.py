@@ -70,6 +70,39 @@ def listed(items: Iterable[Any]) -> list[Any]:
     return found
 
 
+def place(items: Iterable[Any], wanted: Any) -> int:
+    """``list.index``; what is not equal to itself is found by its identity"""
+    if wanted != wanted:
+        raise ValueError
+    k = 0
+    for item in items:
+        if item == wanted:
+            return k
+        k += 1  # noqa: SIM113
+    raise ValueError
+
+
+def occurrences(items: Iterable[Any], wanted: Any) -> int:
+    """``list.count``"""
+    if wanted != wanted:
+        raise ValueError
+    found = 0
+    for item in items:
+        if item == wanted:
+            found += 1
+    return found
+
+
+def held(items: Iterable[Any], wanted: Any) -> bool:
+    """``wanted in items``"""
+    if wanted != wanted:
+        raise ValueError
+    for item in items:  # noqa: SIM110
+        if item == wanted:
+            return True
+    return False
+
+
 def product(items: Iterable[Any], start: Any) -> Any:
     """``math.prod``"""
     for item in items:

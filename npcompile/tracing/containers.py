@@ -11,7 +11,7 @@ from npcompile.core.errors import Refused
 from npcompile.graph.ir import Node
 from npcompile.ops import foreign, indexing, slices
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import growing, hosts, iteration
+from npcompile.tracing import consumers, growing, hosts, iteration
 from npcompile.tracing.sources import Item
 from npcompile.tracing.values import (
     NONE,
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 
+CHOSEN = 32  #: items of a tuple that an index of the run's chooses from
+
+#: objects whose length and truth stay what they are
+LASTING = (str, bytes, tuple, range, frozenset, bool, int, float, complex, np.generic, np.dtype)
+
+
 def items_of(t: Tracer, box: Box) -> tuple[Value, ...]:
     """The items of a list that is followed item by item."""
     found = t.cells[box]
@@ -43,8 +49,9 @@ def append(t: Tracer, box: Box, value: Value) -> None:
     held, writes = t.cells[box], t.writes
     grown = isinstance(held, Growing)
     t.cells[box] = growing.append(t, box, held, value) if grown else (*held, value)
-    if t.frame.transparent:
-        t.writes = writes  # a list that only it sees: it is made anew
+    own = box.place is not None and box.place[-1][0] is t.frame.code.code
+    if t.frame.transparent and own:
+        t.writes = writes  # nobody else sees the list: it is made anew
 
 
 def extend(t: Tracer, box: Box, items: tuple[Value, ...]) -> None:
@@ -86,13 +93,24 @@ def _is_tuple(key: Value) -> bool:
     )
 
 
+def _in_tuple(t: Tracer, items: tuple[Value, ...], key: Value) -> Value:
+    """An item, or a slice, of a tuple: chosen by the run where it finds the index."""
+    try:
+        index = t.static(key, "an index of a list or tuple")
+    except Refused:
+        if not isinstance(key, Node) or not 0 < len(items) <= CHOSEN:
+            raise
+        return growing.choose(t, items, key)
+    return _at(t, items, Static(index), tuple)
+
+
 def getitem(t: Tracer, container: Value, key: Value) -> Value:
     """``container[key]``."""
     match container:
         case ArrayRef():
             return t.operate(indexing.getitem, container, key)
         case Sequence(items):
-            return _at(t, items, key, tuple)
+            return _in_tuple(t, items, key)
         case Box() if container.kind is list:
             return _in_list(t, container, key)
         case Box() if container.kind is dict:
@@ -108,6 +126,8 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
             if name not in held:
                 raise Dead
             return t.inputs.lift(held[name], Item(source, name))
+        case Static(held) if type(held) is tuple:
+            return _in_tuple(t, tuple(map(t.value, held)), key)
         case Static(held) if isinstance(held, (str, bytes, tuple, range)):
             try:
                 return t.value(held[t.static(key, "an index")])
@@ -132,9 +152,7 @@ def _in_list(t: Tracer, box: Box, key: Value) -> Value:
         return growing.getitem(t, held, key)
     operand = t.operand(key)
     start, count, step = slices.bounds(t, operand, growing.size(t, held))
-    if step != 1:
-        raise t.refuse("list", "a slice with steps, of a length that only the run knows")
-    return growing.copied(t, held, start, count)
+    return growing.copied(t, held, start, count, step)
 
 
 def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bool:
@@ -253,7 +271,9 @@ def count(t: Tracer, value: Value) -> Value | None:
         case Static(held, source) if source is not None and type(held) in (list, dict):
             t.inputs.guard(source, "length", len(held))
             return Static(len(held))
-        case Static(held) if hasattr(held, "__len__"):
+        case Static(held, source) if hasattr(held, "__len__"):
+            if source is not None and not isinstance(held, LASTING):
+                raise t.refuse("len", f"of a {type(held).__name__} that may change")
             return Static(len(held))
         case Iterator(kind) if kind in ("static", *iteration.VIEWS) and value.token is None:
             known = iteration.length(t, value)
@@ -275,13 +295,24 @@ def _append(t: Tracer, box: Value, value: Value) -> Value:
 
 def _extend(t: Tracer, box: Value, more: Value) -> Value:
     target = own(t, box)
+    held = t.cells[target]
+    other = t.cells[more] if isinstance(more, Box) and more.kind is list else more
+    if isinstance(held, Growing) and isinstance(other, (Growing, ArrayRef)):
+        t.cells[target] = growing.extend(t, target, held, other)
+        return NONE
+    if isinstance(other, (Growing, ArrayRef)):
+        growing.wish_for(t, target, other)
     extend(t, target, iteration.items(t, more))
     return NONE
 
 
 def _insert(t: Tracer, box: Value, index: Value, value: Value) -> Value:
     target = own(t, box)
-    items = list(items_of(t, target))
+    held = t.cells[target]
+    if isinstance(held, Growing):
+        t.cells[target] = growing.insert(t, target, held, index, value)
+        return NONE
+    items = list(held)
     items.insert(t.static(index, "an index of a list"), value)
     t.cells[target] = tuple(items)
     return NONE
@@ -313,8 +344,35 @@ def _pop(t: Tracer, box: Value, *index: Value) -> Value:
 
 def _reverse(t: Tracer, box: Value) -> Value:
     target = own(t, box)
-    t.cells[target] = tuple(reversed(items_of(t, target)))
+    held = t.cells[target]
+    if isinstance(held, Growing):
+        growing.turn(t, held)
+        return NONE
+    t.cells[target] = tuple(reversed(held))
     return NONE
+
+
+def _sort(t: Tracer, box: Value, **options: Value) -> Value:
+    target = own(t, box)
+    held = t.cells[target]
+    reverse = bool(t.static(options.pop("reverse", Static(False)), "sort"))
+    if options:
+        raise t.refuse("sort", "by a key")
+    if not isinstance(held, Growing):
+        known = [t.static(v, "sort") for v in held]
+        t.cells[target] = tuple(map(Static, sorted(known, reverse=reverse)))
+        return NONE
+    growing.sort(t, held, reverse)
+    return NONE
+
+
+def _search(consumer: Any) -> ListMethod:
+    """``index`` and ``count``."""
+
+    def search(t: Tracer, box: Value, wanted: Value) -> Value:
+        return consumers.follow(t, consumer, box, wanted)
+
+    return search
 
 
 def _clear(t: Tracer, box: Value) -> Value:
@@ -377,6 +435,9 @@ METHODS: dict[Any, ListMethod] = {
     list.insert: _insert,
     list.pop: _pop,
     list.reverse: _reverse,
+    list.sort: _sort,
+    list.index: _search(consumers.place),
+    list.count: _search(consumers.occurrences),
     list.clear: _clear,
     list.copy: _copy,
     dict.pop: _pop,

@@ -268,6 +268,10 @@ def _filter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if isinstance(args[0], ArrayRef) or "key" in kwargs:
         raise t.refuse("sorted", "of data is left to Python", "np.sort is compiled")
+    if _is_long(t, args[:1]) and isinstance(args[0], Box):
+        made = containers.METHODS[list.copy](t, args[0])
+        containers.METHODS[list.sort](t, made, **kwargs)
+        return made
     held = [t.static(v, "sorted") for v in iteration.items(t, args[0])]
     options = {k: t.static(v, "sorted") for k, v in kwargs.items()}
     return calls.executed(t, sorted, held, **options)

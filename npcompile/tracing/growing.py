@@ -12,6 +12,7 @@ system gives pages as they are first written.  A list that would be longer leave
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ import numpy as np
 from npcompile.core.sizes import Size, largest
 from npcompile.graph.ir import Node, Window
 from npcompile.graph.types import BOOL, INT, Scalar, contiguous
-from npcompile.ops import arguments, slices
+from npcompile.ops import arguments, elementwise, library, slices
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.escapes import as_number
@@ -70,6 +71,14 @@ def wish(t: Tracer, box: Box, items: tuple[Value, ...], grows: bool) -> None:
     (kind, *others) = kinds
     if kind is not None and not others:
         t.wishes[box.place] = Wish(kind, grows or (old is not None and old.grows))
+
+
+def wish_for(t: Tracer, box: Box, more: Growing | ArrayRef) -> None:
+    """Asks for columns for a list that gets the items of a longer one, or of an array."""
+    held = t.cells[box]
+    item = Scalar(more.dtype, "np") if isinstance(more, ArrayRef) else more.item
+    if isinstance(held, tuple) and all(item_type(t, x) == item for x in held):
+        t.wishes[box.place] = Wish(item, True)
 
 
 def wish_both(t: Tracer, boxes: tuple[Box, Box], held: tuple[Any, Any]) -> None:
@@ -142,15 +151,11 @@ def _store(t: Tracer, g: Growing, at: Size, value: Value) -> None:
 
 def load(t: Tracer, g: Growing, at: Size) -> Value:
     """The item at a place that is in range."""
-    numbers = iter(g.columns)
-
-    def made(item: Item) -> Value:
-        if isinstance(item, tuple):
-            return Sequence(tuple(map(made, item)))
-        element = arguments.element(t, arguments.view(next(numbers), (), (), at))
-        return py_scalar(t, element, item)
-
-    return made(g.item)
+    elements = (
+        arguments.element(t, arguments.view(column, (), (), at)) for column in g.columns
+    )
+    kinds = leaves(g.item)
+    return _built(g.item, iter([py_scalar(t, x, k) for x, k in zip(elements, kinds)]))
 
 
 def size(t: Tracer, g: Growing) -> Size:
@@ -163,11 +168,8 @@ def size(t: Tracer, g: Growing) -> Size:
 
 def append(t: Tracer, box: Box, g: Growing, value: Value) -> Growing:
     """The list with one more item."""
-    n, room = size(t, g), g.columns[0].shape[0]
-    if room != CAPACITY:
-        t.wishes[box.place] = Wish(g.item, True)
-        raise t.refuse("list", "grows, and was made for a fixed number of items")
-    arguments.require(t, "<", n, room, "a list that is very long")
+    n = size(t, g)
+    _roomy_for(t, box, g, n + 1)
     _store(t, g, n, value)
     return replace(g, length=_moved(t, g, 1))
 
@@ -190,12 +192,77 @@ def pop(t: Tracer, g: Growing, index: Value | None = None) -> tuple[Value, Growi
         return load(t, g, n - 1), replace(g, length=_moved(t, g, -1))
     at = position(t, g, index)
     found = load(t, g, at)
-    for column in g.columns:
-        rest = n - 1 - at
-        later = arguments.view(column, (rest,), (1,), at + 1)
-        t.write(arguments.view(column, (rest,), (1,), at), t.builder.emit(
-            "copy", (t.read(later),), None, contiguous(column.dtype, (rest,))))
+    _put(t, g, at, n - 1 - at, part(t, g, at + 1, n - 1 - at))
     return found, replace(g, length=_moved(t, g, -1))
+
+
+def _put(t: Tracer, g: Growing, at: Size, count: Size, nodes: tuple[Node, ...]) -> None:
+    """Writes items from a place on."""
+    for column, node in zip(g.columns, nodes):
+        t.write(arguments.view(column, (count,), (1,), at), node)
+
+
+def insert(t: Tracer, box: Box, g: Growing, index: Value, value: Value) -> Growing:
+    """The list with one more item, before a place; Python cuts the place off at the ends."""
+    n = size(t, g)
+    at = arguments.integer(t, t.operand(index), "insert")
+    if not t.facts.prove("<=", 0, at):
+        raise t.refuse("insert", "at a place that is counted from the end")
+    if t.facts.prove("<=", at, n) is None:
+        at = t.builder.size_of(t.builder.map(
+            "minimum", (t.builder.size(at), g.length), INT, origin="py"), 0)
+    made = append(t, box, g, value)
+    _put(t, g, at + 1, n - at, part(t, g, at, n - at))
+    _store(t, g, at, value)
+    return made
+
+
+def extend(t: Tracer, box: Box, g: Growing, more: Growing | ArrayRef) -> Growing:
+    """The list with the items of another one, or of an array."""
+    if isinstance(more, ArrayRef):
+        if Scalar(more.dtype, "np") != g.item or more.ndim != 1:
+            raise t.refuse("list", "gets items of several types")
+        more = Growing(t.builder.size(more.shape[0]), (t.new(t.read(more)),), g.item)
+    if more.item != g.item:
+        raise t.refuse("list", "gets items of several types")
+    n, count = size(t, g), size(t, more)
+    _roomy_for(t, box, g, n + count)
+    _put(t, g, n, count, part(t, more, 0, count))
+    return replace(g, length=t.builder.size(n + count))
+
+
+def _roomy_for(t: Tracer, box: Box, g: Growing, count: Size) -> None:
+    room = g.columns[0].shape[0]
+    if room != CAPACITY:
+        t.wishes[box.place] = Wish(g.item, True)
+        raise t.refuse("list", "grows, and was made for a fixed number of items")
+    arguments.require(t, "<=", count, room, "a list that is very long")
+
+
+def turn(t: Tracer, g: Growing) -> None:
+    """Reverses the list in place."""
+    n = size(t, g)
+    _put(t, g, 0, n, part(t, g, n - 1, n, -1))
+
+
+def sort(t: Tracer, g: Growing, reverse: bool) -> None:
+    """Sorts numbers in place; NaN sorts as Python's comparisons happen to go."""
+    if not isinstance(g.item, Scalar) or g.item.dtype.kind not in "iufb":
+        raise t.refuse("sort", "of tuples or complex numbers")
+    if g.item.dtype.kind == "f" and reverse:
+        raise t.refuse("sort", "in reverse, of floats")
+    n, (node,) = size(t, g), part(t, g, 0, size(t, g))
+    if g.item.dtype.kind == "f":
+        numbers = t.new(node)
+        unequal = elementwise.run(t, "not_equal", numbers, numbers)
+        odd = elementwise.run(t, "logical_or.reduce", unequal)
+        assert isinstance(odd, Node)
+        t.builder.check(t.builder.map("bit_not", (odd,), BOOL), "NaN among what is sorted")
+    ordered = library.sort(t, t.new(node), -1, "stable")
+    assert isinstance(ordered, ArrayRef)
+    if reverse:
+        ordered = arguments.view(ordered, (n,), (-1,), n - 1)
+    t.write(arguments.view(g.columns[0], (n,), (1,)), t.read(ordered))
 
 
 def position(t: Tracer, g: Growing, index: Value) -> Size:
@@ -215,13 +282,44 @@ def setitem(t: Tracer, g: Growing, index: Value, value: Value) -> None:
     _store(t, g, position(t, g, index), value)
 
 
-def part(t: Tracer, g: Growing, start: Size, count: Size) -> tuple[Node, ...]:
+def choose(t: Tracer, items: tuple[Value, ...], index: Node) -> Value:
+    """``items[index]`` of a tuple whose items are of one type."""
+    kinds = {item_type(t, item) for item in items}
+    (kind, *others) = kinds
+    if kind is None or others:
+        raise t.refuse("tuple", "an index that only the run knows, into items of several types")
+    at = t.builder.size(slices.position(t, index, len(items)))
+    rows = [_flat(t, item, kind) for item in items]
+    numbers = []
+    for column in zip(*rows):
+        found = column[-1]
+        for k, number in reversed(list(enumerate(column[:-1]))):
+            here = t.builder.map("eq", (at, t.builder.const(k)), BOOL)
+            assert isinstance(number.type, Scalar)
+            pair = (here, number, found)
+            found = t.builder.map("where", pair, number.dtype, origin=number.type.origin)
+        numbers.append(found)
+    return _built(kind, iter(numbers))
+
+
+def _built(item: Item, numbers: Iterator[Node]) -> Value:
+    """An item of its numbers."""
+    if isinstance(item, tuple):
+        return Sequence(tuple(_built(part, numbers) for part in item))
+    return next(numbers)
+
+
+def part(
+    t: Tracer, g: Growing, start: Size, count: Size, step: Size = 1
+) -> tuple[Node, ...]:
     """What the columns hold from a place on: copies."""
-    return tuple(
-        t.builder.emit("copy", (t.builder.read(t.version(c.cell), Window(start, (count,), (1,))),),
-                       None, contiguous(c.dtype, (count,)))
-        for c in g.columns
-    )
+    window = Window(start, (count,), (step,))
+    found = []
+    for column in g.columns:
+        shown = t.builder.read(t.version(column.cell), window)
+        kind = contiguous(column.dtype, (count,))
+        found.append(t.builder.emit("copy", (shown,), None, kind))
+    return tuple(found)
 
 
 def truth(t: Tracer, g: Growing) -> Node:
@@ -249,13 +347,13 @@ def as_array(t: Tracer, g: Growing) -> ArrayRef:
     return out
 
 
-def copied(t: Tracer, g: Growing, start: Size, count: Size) -> Box:
+def copied(t: Tracer, g: Growing, start: Size, count: Size, step: Size = 1) -> Box:
     """A list of some of the items."""
     made = t.register(Box(list, place=t.place()))
     wanted = t.columns.get(made.place)
     columns = tuple(
         _roomy(t, node) if wanted is not None and wanted.grows else t.new(node)
-        for node in part(t, g, start, count)
+        for node in part(t, g, start, count, step)
     )
     t.cells[made] = Growing(t.builder.size(count), columns, g.item)
     return made

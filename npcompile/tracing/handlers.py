@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from npcompile.graph.ir import Node
-from npcompile.tracing import attributes, calls, containers, control, iteration, loops
+from npcompile.tracing import attributes, calls, consumers, containers, control, iteration, loops
 from npcompile.tracing.bytecode import RETURN, VERSION, Instruction
 from npcompile.tracing.opcodes import on, pop, push, take
 from npcompile.tracing.sources import Global
@@ -21,6 +21,7 @@ from npcompile.tracing.values import (
     Dead,
     Exits,
     Frame,
+    Growing,
     Iterator,
     Sequence,
     Slice,
@@ -222,12 +223,14 @@ def call_intrinsic(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("UNARY_NOT")
 def unary_not(t: Tracer, frame: Frame, i: Instruction) -> None:
-    value = calls.truth(t, pop(frame))
+    push(frame, _negated(t, calls.truth(t, pop(frame))))
+
+
+def _negated(t: Tracer, value: Value) -> Value:
     if isinstance(value, Static):
-        push(frame, boolean(not value.value))
-    else:
-        assert isinstance(value, Node)
-        push(frame, control.negate(t, value))
+        return boolean(not value.value)
+    assert isinstance(value, Node)
+    return control.negate(t, value)
 
 
 @on("TO_BOOL")
@@ -256,6 +259,10 @@ def is_op(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("CONTAINS_OP")
 def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     item, container = take(frame, 2)
+    if isinstance(container, Box) and isinstance(t.cells[container], Growing):
+        found = calls.truth(t, consumers.follow(t, consumers.held, container, item))
+        push(frame, _negated(t, found) if i.arg else found)
+        return
     push(frame, boolean(containers.contains(t, container, item) != bool(i.arg)))
 
 

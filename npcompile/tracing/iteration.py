@@ -252,6 +252,9 @@ def remaining(t: Tracer, iterator: Iterator) -> tuple[Value, ...] | None:
             return tuple(map(Static, _held(iterator).value[iterator.position :]))
         case "list":
             return _list_contents(t, iterator)[iterator.position :]
+        case "reversed":
+            inner = remaining(t, _inner(iterator)[0])
+            return None if inner is None else inner[::-1][iterator.position :]
         case "zip" | "enumerate":
             return _remaining_tuples(t, iterator)
     return None

@@ -175,6 +175,9 @@ def item(t: Tracer, it: Iterator, k: Size) -> Value:
             return Sequence(tuple(item(t, part, k) for part in inner))
         case "enumerate":
             return Sequence((_counted(t, it.parts[1], k), item(t, inner[0], k)))
+        case "reversed" if inner[0].kind == "grown" and not inner[0].position:
+            held = _grown(t, inner[0])
+            return growing.load(t, held, growing.size(t, held) - 1 - k)
         case "reversed" if inner[0].kind == "array" and not inner[0].position:
             return t.operate(indexing.getitem, _flipped(inner[0]), t.builder.size(k))
         case "ndindex" | "ndenumerate":
@@ -191,6 +194,11 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
     inner = [part for part in it.parts if isinstance(part, Iterator)]
     k = k + it.position
     match it.kind:
+        case "reversed" if inner[0].kind == "grown" and not inner[0].position:
+            held = _grown(t, inner[0])
+            count = growing.size(t, held) - k
+            box = growing.copied(t, held, count - 1, count, -1)
+            return Iterator("grown", (box, t.cells[box].length))
         case "array" | "reversed":
             ref = it.parts[0] if it.kind == "array" else _flipped(inner[0])
             assert isinstance(ref, ArrayRef)
