@@ -185,63 +185,74 @@ def _gather(
     guards: Sequence[Guard], sources: Sequence[Source], function: types.FunctionType
 ) -> list[Word]:
     """The words that show whether guards still hold and variables are where they were."""
-    tables: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
-    others: list[Word] = []
-    seen: set[int] = set()
+    found = _Watched(function)
+    for guard in guards:
+        if not isinstance(_root(guard.source), Arg):
+            found.guard(guard)
+    for source in sources:
+        found.source(source, False)
+    return found.in_order()
 
-    def names(table: dict[str, Any], name: str) -> None:
-        tables.setdefault(id(table), (table, {}))[1][name] = None
 
-    def watch(source: Source | None, value: bool) -> None:
+class _Watched:
+    """Collects words, each once."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.function = function
+        self.tables: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}  # names by dictionary
+        self.others: dict[int, Word] = {}  # by address
+
+    def in_order(self) -> list[Word]:
+        """Words of dictionaries first: they vouch for the addresses of others."""
+        heads = [word for table, known in self.tables.values()
+                 for word in words.of_names(table, known)]
+        return heads + list(self.others.values())
+
+    def guard(self, guard: Guard) -> None:
+        self.source(guard.source, True)
+        thing = value_of(guard.source, self.function)
+        if guard.kind == "code":
+            self._function(thing)
+        elif guard.kind in ("length", "keys") or (
+            guard.kind == "equal" and isinstance(thing, (list, dict, set))
+        ):
+            raise Unwatchable("a container that may change")
+
+    def source(self, source: Source | None, value: bool) -> None:
         """``value``: the object itself must stay; else only where it is found."""
         match source:
             case None:
                 return
             case Global(name, owner):
-                watch(owner, True)
-                table = value_of(owner, function).__globals__
-                if value:
-                    names(table, name)
-                    if name not in table:
-                        names(vars(builtins), name)
-                else:
-                    tables.setdefault(id(table), (table, {}))
+                self.source(owner, True)
+                table = value_of(owner, self.function).__globals__
+                self._names(table, name if value else None)
+                if value and name not in table:
+                    self._names(vars(builtins), name)
             case Closure(_, owner):
-                watch(owner, True)
+                self.source(owner, True)
                 if value:
-                    add(words.of_cell(_cell(source, function)))
+                    self._add(words.of_cell(_cell(source, self.function)))
             case Attribute(base, name):
-                watch(base, True)
-                thing = value_of(base, function)
+                self.source(base, True)
+                thing = value_of(base, self.function)
                 if not isinstance(thing, types.ModuleType):
                     raise Unwatchable("an attribute of an object")
-                names(vars(thing), name)
+                self._names(vars(thing), name)
             case Default(_, owner):
-                thing = value_of(owner, function)
-                watch(owner, True)
-                for word in words.of_function(thing):
-                    add(word)
+                self.source(owner, True)
+                self._function(value_of(owner, self.function))
             case _:
                 raise Unwatchable("an item of a container")
 
-    def add(word: Word) -> None:
-        if word.address not in seen:
-            seen.add(word.address)
-            others.append(word)
+    def _names(self, table: dict[str, Any], name: str | None) -> None:
+        known = self.tables.setdefault(id(table), (table, {}))[1]
+        if name is not None:
+            known[name] = None
 
-    for guard in guards:
-        if isinstance(_root(guard.source), Arg):
-            continue
-        watch(guard.source, True)
-        thing = value_of(guard.source, function)
-        if guard.kind == "code":
-            for word in words.of_function(thing):
-                add(word)
-        elif guard.kind in ("length", "keys") or (
-            guard.kind == "equal" and isinstance(thing, (list, dict, set))
-        ):
-            raise Unwatchable("a container that may change")
-    for source in sources:
-        watch(source, False)
-    heads = [word for table, known in tables.values() for word in words.of_names(table, known)]
-    return heads + others
+    def _function(self, function: types.FunctionType) -> None:
+        for word in words.of_function(function):
+            self._add(word)
+
+    def _add(self, word: Word) -> None:
+        self.others.setdefault(word.address, word)
