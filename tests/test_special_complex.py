@@ -58,23 +58,27 @@ def special_points(char: str) -> np.ndarray:
     return numbers(np.repeat(grid, len(grid)), np.tile(grid, len(grid)), char)
 
 
+def modulus_errors(name: str, z: np.ndarray, got: np.ndarray) -> np.ndarray:
+    """Errors in units in the last place of the result's modulus."""
+    unit = float(np.finfo(got.dtype).eps)
+    errors = np.zeros(z.shape)
+    for k, (x, value) in enumerate(zip(z.tolist(), got.tolist())):
+        with mp.workprec(200):
+            exact = EXACT[name](mp.mpc(x))
+            if 1e-30 < abs(exact) < 1e30 and np.isfinite(value):
+                errors[k] = abs(mp.mpc(value) - exact) / abs(exact) / unit
+    return errors
+
+
 @pytest.mark.parametrize("char", "DF")
 @pytest.mark.parametrize("name", EXACT)
 def test_error_bound(name: str, char: str) -> None:
-    """In units in the last place of the result's modulus."""
     z = points(char, 40)
     with np.errstate(all="ignore"):
         got = np.asarray(run(program(name), z))
-    unit = float(np.finfo(char).eps)
-    for x, value in zip(z.tolist(), got.tolist()):
-        with mp.workprec(200):
-            exact = EXACT[name](mp.mpc(x))
-            if abs(exact) < 1e-30:
-                continue
-            error = abs(mp.mpc(value) - exact) / abs(exact) / unit
-        # 2**z turns by y*log(2), whose rounding counts
-        bound = OPERATORS[name].ulp[char] + (abs(x) if name == "exp2" else 0)
-        assert error <= bound, (x, value, exact, float(error))
+    errors = modulus_errors(name, z, got)
+    bad = errors > OPERATORS[name].ulp[char]
+    assert not bad.any(), (z[bad][:5], got[bad][:5], errors[bad][:5])
 
 
 def same(got: np.ndarray, want: np.ndarray) -> np.ndarray:
@@ -94,6 +98,8 @@ def test_special_values(name: str, char: str) -> None:
     bad = ~(same(got.real, want.real) & same(got.imag, want.imag))
     if name == "log1p":  # NumPy's loses tiny arguments
         bad &= ~(np.abs(z) < 1e-20)
+    if name == "exp2":  # NumPy rounds y*log(2)
+        bad &= ~(np.abs(z.imag) > 100)
     assert not bad.any(), (z[bad][:5], got[bad][:5], want[bad][:5])
 
 

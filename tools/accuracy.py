@@ -2,12 +2,14 @@
 
 Run from the repository's root::
 
-    python -m tools.accuracy             # all, a million points each
-    python -m tools.accuracy 20000 exp   # fewer points, some functions: printed only
+    python -m tools.accuracy                     # all, a million points each
+    python -m tools.accuracy 20000 exp           # fewer points, some functions: printed only
+    python -m tools.accuracy 20000 exp --write   # and put into the page
 
 Each function is compiled and run on random points; x87 long double of the C library (64 bits of
-mantissa) screens the results, and the worst are measured again with mpmath.  NumPy's or SciPy's
-own function is measured on the same points.
+mantissa) screens the results, and the worst are measured again with mpmath.  Functions that the C
+library has not are measured with mpmath at some thousand points in float64, and float32 is screened
+by float64.  NumPy's or SciPy's own function is measured on the same points.
 """
 
 from __future__ import annotations
@@ -24,7 +26,19 @@ import numpy as np
 
 from npcompile import jit
 from npcompile.ops.record import OPERATORS
-from tests.support_special import CALLS, FUNCTIONS, Points, Samples, called, ulp_errors
+from tests.support_special import (
+    CALLS,
+    FUNCTIONS,
+    SIZES,
+    SLOW,
+    Points,
+    Samples,
+    called,
+    ulp_errors,
+)
+from tests.test_special_complex import EXACT as COMPLEX
+from tests.test_special_complex import modulus_errors
+from tests.test_special_complex import points as complex_points
 
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
 LONG = np.longdouble
@@ -95,10 +109,10 @@ REFERENCES: dict[str, Callable[..., Any]] = {
 }
 
 
-def screened(got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """Errors in ulp, by long double."""
+def screened(got: np.ndarray, want: np.ndarray, least: Any = 0.0) -> np.ndarray:
+    """Errors in ulp (of the least size if a result is smaller), by long double."""
     info = np.finfo(got.dtype)
-    exponent = np.frexp(np.abs(want))[1] - 1
+    exponent = np.frexp(np.maximum(np.abs(want), least))[1] - 1
     unit = np.ldexp(LONG(1), np.maximum(exponent, info.minexp) - info.nmant)
     with np.errstate(all="ignore"):
         error = np.abs(got.astype(LONG) - want) / unit
@@ -110,26 +124,42 @@ def screened(got: np.ndarray, want: np.ndarray) -> np.ndarray:
 def largest(name: str, samples: Samples, got: np.ndarray, want: np.ndarray,
             checked: int) -> tuple[float, int]:
     """The largest error, measured with mpmath at the worst points, and where it is."""
-    errors = screened(got, want)
+    least: Any = 0.0
+    if name in SIZES:
+        least = np.sqrt(2 / (np.pi * np.maximum(np.abs(samples[0].astype(np.float64)), 1)))
+    errors = screened(got, want, least)
     errors = np.where(np.isnan(errors), np.inf, errors)
     top = np.argsort(-errors)[:checked]
     exact = ulp_errors(name, tuple(x[top] for x in samples), got[top])
     return float(exact.max()), int(top[exact.argmax()])
 
 
+#: how many points of functions without a long double go to mpmath
+EXACT_POINTS = {**dict.fromkeys(SLOW, 1500), "k0": 300, "k1": 300, "k0e": 300, "k1e": 300}
+
+
 def measure(name: str, char: str, count: int) -> str:
     """One row of the table."""
     points = FUNCTIONS[name][1]
+    exactly = name in SLOW
+    if exactly and char == "d":
+        count = EXACT_POINTS[name]
     per_unit = points(Points(char, 1000))[0].size / 1000
     samples = points(Points(char, round(1.1 * count / per_unit), seed=1))
     function = called(name, len(samples))
     with np.errstate(all="ignore"):
         got = np.asarray(jit(function, fullgraph=True)(*samples))
         own = np.asarray(function(*samples))
-        reference = REFERENCES.get(name) or getattr(np, name)
-        want = reference(*(x.astype(LONG) for x in samples))
-    error, place = largest(name, samples, got, want, CHECKED)
-    theirs, _ = largest(name, samples, own, want, 20)
+        if exactly:
+            want = np.asarray(jit(function)(*(x.astype("d") for x in samples))).astype(LONG)
+        else:
+            reference = REFERENCES.get(name) or getattr(np, name)
+            want = reference(*(x.astype(LONG) for x in samples))
+    checked = EXACT_POINTS[name] * 2 if exactly and char == "d" else CHECKED
+    if exactly and char == "f":
+        checked = 40
+    error, place = largest(name, samples, got, want, checked)
+    theirs, _ = largest(name, samples, own, want, checked if exactly else 20)
     worst = ", ".join(float(x[place]).hex() for x in samples)
     bound = OPERATORS[name].ulp[char]
     row = f"| {CALLS.get(name, f'np.{name}')} | {got.dtype} | {got.size} | {error:.3f} | {bound} "
@@ -152,6 +182,20 @@ def exhaustive(name: str) -> str:
     return row + f"| {theirs[fine].max():.4f} | `{float(x[place]).hex()}` |"
 
 
+def complex_row(name: str, char: str, count: int) -> str:
+    """A row for complex numbers: errors in units of the result's modulus."""
+    z = complex_points(char, count)
+    function = getattr(np, name)
+    with np.errstate(all="ignore"):
+        got = np.asarray(jit(lambda z: function(z), fullgraph=True)(z))
+        own = function(z)
+    ours, theirs = (modulus_errors(name, z, values) for values in (got, own))
+    place = int(np.argmax(ours))
+    row = f"| np.{name} | {got.dtype} | {got.size} | {ours[place]:.3f} "
+    shown = f"{theirs.max():.3f}" if theirs.max() < 1000 else f"{theirs.max():.2g}"
+    return row + f"| {OPERATORS[name].ulp[char]} | {shown} | `{complex(z[place])}` |"
+
+
 HEAD = """# Measured accuracy
 
 Largest errors in units in the last place of the exact result (of the smallest subnormal, where
@@ -161,6 +205,11 @@ numbers next to zeros, poles, multiples of pi/2 and the borders of each algorith
 the C library screens the results; the {checked} worst of each row are measured again with mpmath.
 *bound* is what the record promises and the tests check; *library* is the largest error of NumPy's
 or SciPy's own function on the same points.
+
+Oscillating Bessel functions: units of their size about x, `sqrt(2 / (pi * max(x, 1)))`, where that
+is larger than the result.  Complex functions: units of the result's modulus.  gammaln and psi are
+measured for positive arguments; next to their negative zeros the error is some units of the terms
+that cancel.
 
 logaddexp and logaddexp2 are measured where the result is not small against the operands; next to
 their zeros the error is one ulp of the larger operand.  float16 is computed in float32 and rounded
@@ -183,22 +232,31 @@ def page(rows: list[str], halves: list[str]) -> str:
     return head + "\n".join([*rows, *halves]) + "\n"
 
 
+def rewritten(fresh: list[str]) -> str:
+    """The page with rows put in the place of those for the same function and dtype."""
+    old = [line for line in PAGE.read_text().splitlines() if line.startswith(("| np.", "| spec"))]
+    rows = {tuple(row.split("|")[1:3]): row for row in (*old, *fresh)}
+    halves = [row for key, row in rows.items() if "float16" in key[1]]
+    return page([row for row in rows.values() if row not in halves], halves)
+
+
 def main(arguments: list[str]) -> None:
-    """Measures and prints; writes the page if no functions are named."""
-    count = int(arguments[0]) if arguments else 1_000_000
-    names = arguments[1:] or list(FUNCTIONS)
-    rows, halves = [], []
+    """Measures and prints; writes the page if no functions are named, or if asked to."""
+    chosen = [a for a in arguments if a != "--write"]
+    count = int(chosen[0]) if chosen else 1_000_000
+    names = chosen[1:] or [*FUNCTIONS, "complex"]
+    rows = []
     for name in names:
-        for char in "df":
-            rows.append(measure(name, char, count))
-            print(rows[-1], flush=True)
-    for name in names:
-        signatures = OPERATORS[name].signatures.split()
-        if "e->e" in signatures:
-            halves.append(exhaustive(name))
-            print(halves[-1], flush=True)
-    if not arguments[1:]:
-        PAGE.write_text(page(rows, halves))
+        kinds = [] if name == "complex" else list("df")
+        made = [measure(name, char, count) for char in kinds]
+        if kinds and "e->e" in OPERATORS[name].signatures.split():
+            made.append(exhaustive(name))
+        if name == "complex":
+            made = [complex_row(each, char, 400) for each in COMPLEX for char in "DF"]
+        print("\n".join(made), flush=True)
+        rows += made
+    if "--write" in arguments or not chosen[1:]:
+        PAGE.write_text(rewritten(rows))
 
 
 if __name__ == "__main__":

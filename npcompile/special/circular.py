@@ -79,9 +79,11 @@ class Turned:
     cosine_sign: Expr
 
 
-def turned(x: Expr, f: Format) -> Turned:
-    """Sine and cosine, their signs apart so that zeros keep them."""
+def turned(x: Expr, f: Format, more: Expr | None = None) -> Turned:
+    """Sine and cosine of ``x + more``, their signs apart so that zeros keep them."""
     quadrant, r, low = reduce(abs(x), f)
+    if more is not None:
+        low = low + where(x < 0.0, -more, more)
     sine, cosine = sine_cosine(r, low, f)
     odd = (quadrant & 1) != 0
     first = where(odd, cosine[0], sine[0]), where(odd, cosine[1], sine[1])

@@ -23,7 +23,7 @@ from npcompile.special.circular import Turned, turned, with_sign
 from npcompile.special.coefficients.exponential import LN2
 from npcompile.special.exponential import REACH, clamp, exp2_parts, exp_parts
 from npcompile.special.formats import Format, format_of, power_of_two
-from npcompile.special.words import quick_two_sum
+from npcompile.special.words import quick_two_sum, two_product
 
 Pair = tuple[Expr, Expr]
 INFINITY, NAN = float("inf"), float("nan")
@@ -65,7 +65,10 @@ def exp2(z: Expr) -> Expr:
     f = format_of(x)
     reach = 1.4 * REACH[f.char]
     head, tail, k = exp2_parts(clamp(_tame(x, y), -reach, reach), None, f)
-    turn = turned(_tame(y) * LN2[f.char][0], f)
+    high, low, _ = LN2[f.char]
+    angle, rest = two_product(_tame(y), high)
+    rest = where(abs(angle) < 2.0**20, fma(_tame(y), low, rest), 0.0)
+    turn = turned(angle, f, rest)
     return _edges(x, y, _rotated((head, tail), k, turn, f))
 
 

@@ -29,6 +29,7 @@ from npcompile.special import (
     powers,
     roots,
 )
+from npcompile.special.derivatives import DERIVATIVES
 
 REALS = "efd"  # float16 is computed in float32 and rounded once
 HUGE = 1e300
@@ -84,7 +85,8 @@ for _name, _program, _ulp, _domain, _doc in _UNARY:
         _signatures += " " + loops("x->x", COMPLEX)
         _program = _of_numbers(_program, _COMPLEX[_name][0])
         _bounds |= dict.fromkeys(COMPLEX, _COMPLEX[_name][1])
-    ufunc(_name, _signatures, _program, ulp=_bounds, domains=(_domain,), doc=_doc)
+    ufunc(_name, _signatures, _program, ulp=_bounds, domains=(_domain,), doc=_doc,
+          derivative=DERIVATIVES[_name])
 
 #: those that eager code gets as ufuncs over compiled loops
 UFUNCS = (*(row[0] for row in _UNARY), "arctan2", "hypot")
@@ -96,14 +98,15 @@ for _name, _program, _doc in (
     ("logaddexp2", areas.logaddexp2, "log2(2**x1 + 2**x2); near 0 the error is x1's or x2's."),
 ):
     ufunc(_name, loops("xx->x", REALS), _program, ulp=_bound(1.0),
-          domains=(Domain(-HUGE, HUGE), Domain(-HUGE, HUGE)), doc=_doc)
+          domains=(Domain(-HUGE, HUGE), Domain(-HUGE, HUGE)), doc=_doc,
+          derivative=DERIVATIVES.get(_name))
 
 part("sqrt.complex", loops("x->x", COMPLEX), "numpy:sqrt", complex_logarithm.csqrt,
      ulp=dict.fromkeys(COMPLEX, 2.0), doc="The square root of complex numbers.")
 part("pow", loops("xx->x", REALS + COMPLEX), "numpy:power",
      _of_numbers(powers.power, complex_logarithm.power),
      ulp=_bound(1.0) | dict.fromkeys(COMPLEX, 8.0),
-     domains=(Domain(-HUGE, HUGE), Domain(-400, 400)),
+     domains=(Domain(-HUGE, HUGE), Domain(-400, 400)), derivative=DERIVATIVES["pow"],
      doc="x1 ** x2 of floats, every exponent by one program.")
 ufunc("float_power", "dd->d", powers.power, ulp={"d": 1.0},
       domains=(Domain(-HUGE, HUGE), Domain(-400, 400)), doc="x1 ** x2 in float64.")

@@ -18,6 +18,7 @@ from npcompile.special import (
     probability,
     roots,
 )
+from npcompile.special.derivatives import DERIVATIVES
 from npcompile.special.pieces import in_double
 
 HUGE = 1e300
@@ -61,10 +62,10 @@ _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
     ("k0e", (), bessel.k0e, 3.0, Domain(0, HUGE), "exp(x) * k0(x)"),
     ("k1", (), bessel.k1, 3.0, Domain(0, 700), "Modified Bessel function K of order 1."),
     ("k1e", (), bessel.k1e, 3.0, Domain(0, HUGE), "exp(x) * k1(x)"),
-    ("j0", (), bessel.j0, 2.0, Domain(-1e4, 1e4), "Bessel function J of order 0."),
-    ("j1", (), bessel.j1, 2.5, Domain(-1e4, 1e4), "Bessel function J of order 1."),
-    ("y0", (), bessel.y0, 2.0, Domain(0, 1e4), "Bessel function Y of order 0."),
-    ("y1", (), bessel.y1, 2.5, Domain(0, 1e4), "Bessel function Y of order 1."),
+    ("j0", (), bessel.j0, 3.0, Domain(-1e4, 1e4), "Bessel function J of order 0."),
+    ("j1", (), bessel.j1, 3.5, Domain(-1e4, 1e4), "Bessel function J of order 1."),
+    ("y0", (), bessel.y0, 3.5, Domain(0, 1e4), "Bessel function Y of order 0."),
+    ("y1", (), bessel.y1, 3.5, Domain(0, 1e4), "Bessel function Y of order 1."),
     ("dawsn", (), integrals.dawsn, 3.0, Domain(-HUGE, HUGE), "Dawson's integral."),
     ("exp1", (), integrals.exp1, 2.5, Domain(0, 700), "The exponential integral E1."),
 ]
@@ -76,7 +77,7 @@ def _define(name: str, operands: int, program: Program, names: tuple[str, ...],
            loops("x" * operands + "->x", "fd"),
            aliases=tuple(f"scipy.special:{alias}" for alias in (name, *names)),
            reference=f"scipy.special:{name}", lower=program, data=Ufunc(),
-           ulp=ulp, domains=(domain,) * operands, doc=doc)
+           ulp=ulp, domains=(domain,) * operands, doc=doc, derivative=DERIVATIVES.get(name))
 
 
 for _name, _count, _program, _ulp, _domain, _doc in _SCIPY:

@@ -50,9 +50,10 @@ def half_turns(x: Expr) -> Pair:
     return where(outer, c, s), where(outer, s, c)
 
 
-def stirling(x: Expr) -> Pair:
-    """``log(gamma(x))`` for ``x >= 1`` in two parts, the second rough where x is small."""
-    high, low = log_pair(x, DOUBLE)
+def stirling(x: Expr, log: Pair) -> Pair:
+    """``log(gamma(x))`` for ``x >= 1``, whose logarithm is given, in two parts; the second is
+    rough where x is small."""
+    high, low = log
     factor = x - 0.5
     product, lost = two_product(factor, high)
     s, e = two_sum(product, -x)
@@ -96,10 +97,10 @@ def _positive_log(x: Expr) -> Expr:
     product, lost = two_product(where(far, 0.0, first), where(far, 0.0, second))
     head = product * value
     rest = fma(product, tail, fma(lost, value, fma(product, value, -head)))
-    high, low = log_parts(where(shifted, x, 1.0), DOUBLE)
-    s, e = two_sum(head, -high)
-    value = s + (e + (rest - low))
-    big, small = stirling(where(far, x, 4.0))
+    high, low = log_pair(x, DOUBLE)
+    s, e = two_sum(head, where(shifted, -high, 0.0))
+    value = s + (e + (rest - where(shifted, low, 0.0)))
+    big, small = stirling(where(far, x, 4.0), (where(far, high, 1.0), where(far, low, 0.0)))
     return where(far, big + small, value)
 
 
@@ -143,7 +144,8 @@ def _gamma(x: Expr, reciprocal: bool) -> tuple[Expr, Expr]:
                 184.5 if reciprocal else TOP)
     fine = a >= (0.0 if reciprocal else 5.6e-309)  # below it gamma overflows
     safe = where((a < top) & fine, a, 1.0)
-    high, low = stirling(where(below, safe + 1.0, safe))
+    y = where(below, safe + 1.0, safe)
+    high, low = stirling(y, log_pair(y, DOUBLE))
     flipped = negative if not reciprocal else ~negative
     size = exp_pair(where(flipped, -high, high), where(flipped, -low, low), DOUBLE)
     s, _ = half_turns(where(negative & (a < INFINITY) & fine, a, 0.5))

@@ -27,11 +27,13 @@ def _inverse(y: Expr, product: Pair) -> Expr:
     small = whole < 1e-280
     lift = where(small, const(2.0**100, y), 1.0)
     high, rest = log_sum(whole * lift, low * lift, DOUBLE)
-    size = -(high + rest) + where(small, const(69.31471805599453, y), 0.0)
-    s = sqrt(where(size > 0.0, size, 0.0))
+    size, more = two_sum(where(small, const(69.31471805599453, y), 0.0), -high)
+    more = more - rest
+    s = sqrt(where(size + more > 0.0, size + more, 0.0))
+    s_low = (fma(-s, s, size) + more) / where(s > 0.0, s + s, 1.0)
     near = s < NEAR
     place = where(near, s * (16 / NEAR) - 0.5, (s - NEAR) * (1 / WIDTH) + 15.5)
-    value, tail = piece(s, None, to_bits(place + DOUBLE.magic), ERFINV["d"])
+    value, tail = piece(s, s_low, to_bits(place + DOUBLE.magic), ERFINV["d"])
     return fma(y, tail, y * value)
 
 
