@@ -63,9 +63,9 @@ _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
     ("k1", (), bessel.k1, 3.0, Domain(0, 700), "Modified Bessel function K of order 1."),
     ("k1e", (), bessel.k1e, 3.0, Domain(0, HUGE), "exp(x) * k1(x)"),
     ("j0", (), bessel.j0, 3.0, Domain(-1e4, 1e4), "Bessel function J of order 0."),
-    ("j1", (), bessel.j1, 3.5, Domain(-1e4, 1e4), "Bessel function J of order 1."),
+    ("j1", (), bessel.j1, 4.0, Domain(-1e4, 1e4), "Bessel function J of order 1."),
     ("y0", (), bessel.y0, 3.5, Domain(0, 1e4), "Bessel function Y of order 0."),
-    ("y1", (), bessel.y1, 3.5, Domain(0, 1e4), "Bessel function Y of order 1."),
+    ("y1", (), bessel.y1, 4.0, Domain(0, 1e4), "Bessel function Y of order 1."),
     ("dawsn", (), integrals.dawsn, 3.0, Domain(-HUGE, HUGE), "Dawson's integral."),
     ("exp1", (), integrals.exp1, 2.5, Domain(0, 700), "The exponential integral E1."),
 ]
