@@ -97,7 +97,7 @@ def _positive_log(x: Expr) -> Expr:
     product, lost = two_product(where(far, 0.0, first), where(far, 0.0, second))
     head = product * value
     rest = fma(product, tail, fma(lost, value, fma(product, value, -head)))
-    high, low = log_pair(x, DOUBLE)
+    high, low = log_parts(x, DOUBLE)
     s, e = two_sum(head, where(shifted, -high, 0.0))
     value = s + (e + (rest - where(shifted, low, 0.0)))
     big, small = stirling(where(far, x, 4.0), (where(far, high, 1.0), where(far, low, 0.0)))
@@ -193,12 +193,11 @@ def _positive_digamma(x: Expr) -> Expr:
     lost = lost + where(shifted, (x - (y - 1.0)), 0.0) - root_low
     head = t * value
     rest = fma(t, tail, fma(lost, value + tail, fma(t, value, -head)))
-    inverse = 1.0 / where(shifted, x, 1.0)
+    inverse = 1.0 / x
     s, e = two_sum(head, -where(shifted, inverse, 0.0))
     value = s + (e + rest)
-    safe = where(far, x, 4.0)
-    high, low = log_parts(safe, DOUBLE)
-    u = 1.0 / safe
+    high, low = log_parts(where(far, x, 4.0), DOUBLE)
+    u = where(far, inverse, 0.25)
     v = u * u
     s, e = quick_two_sum(high, -0.5 * u)
     distant = s + (e + (low - v * poly(v, DIGAMMA_FAR["d"])))

@@ -21,8 +21,9 @@ NEAR, WIDTH = 6.5, 1.3
 BOTTOM = -1.896150381621835e154
 
 
-def _inverse(y: Expr, product: Pair) -> Expr:
-    """The inverse error function at y, where ``1 - y*y`` is given in two parts."""
+def _inverse(y: Expr, product: Pair, far: bool = True) -> Expr:
+    """The inverse error function at y, where ``1 - y*y`` is given in two parts; ``far``: it may
+    be less than a double's distance from 0."""
     whole, low = product
     small = whole < 1e-280
     lift = where(small, const(2.0**100, y), 1.0)
@@ -31,10 +32,18 @@ def _inverse(y: Expr, product: Pair) -> Expr:
     more = more - rest
     s = sqrt(where(size + more > 0.0, size + more, 0.0))
     s_low = (fma(-s, s, size) + more) / where(s > 0.0, s + s, 1.0)
-    near = s < NEAR
-    place = where(near, s * (16 / NEAR) - 0.5, (s - NEAR) * (1 / WIDTH) + 15.5)
-    value, tail = piece(s, s_low, to_bits(place + DOUBLE.magic), ERFINV["d"])
-    return fma(y, tail, y * value)
+    near = _factor(s, s_low, 0.0, NEAR / 16)
+    if not far:
+        return y * near
+    return y * rare(s >= NEAR, _factor(s, s_low, NEAR, WIDTH), near)
+
+
+def _factor(s: Expr, s_low: Expr, start: float, width: float) -> Expr:
+    """erfinv(y) / y, by the pieces from ``start`` on."""
+    rows = tuple(row[16:] if start else row[:16] for row in ERFINV["d"])
+    place = fma(s - start, 1 / width, -0.5) + DOUBLE.magic
+    value, tail = piece(s, s_low, to_bits(place), rows)
+    return value + tail
 
 
 def erfinv(y: Expr) -> Expr:
@@ -44,7 +53,8 @@ def erfinv(y: Expr) -> Expr:
     less, lost = two_sum(const(1.0, y), -inside)
     more, more_low = two_sum(const(1.0, y), inside)
     p, low = two_product(less, more)
-    value = copysign(_inverse(inside, (p, low + fma(less, more_low, lost * more))), y)
+    value = copysign(_inverse(
+        inside, (p, low + fma(less, more_low, lost * more)), False), y)
     value = where(a == 1.0, copysign(INFINITY, y), where(a > 1.0, NAN, value))
     return where(y == y, value, y)
 
