@@ -232,3 +232,39 @@ def test_cmath_leaves_for_python() -> None:
 def test_rect() -> None:
     assert np.allclose(jit(lambda r, p: cmath.rect(r, p), cache=False)(2.0, 0.5),
                        cmath.rect(2.0, 0.5), rtol=1e-15)
+
+
+# ------------------------------------------------------------------ order and sign
+
+
+def equal_parts(got: np.ndarray, want: np.ndarray) -> bool:
+    return all(np.array_equal(x, y, equal_nan=True)
+               for x, y in ((got.real, want.real), (got.imag, want.imag)))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_clip_and_sign() -> None:
+    grid = np.array([0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan])
+    points = numbers(np.repeat(grid, 7), np.tile(grid, 7), "D")
+    x, y = np.repeat(points, 49), np.tile(points, 49)
+    for function in (lambda x, y: np.clip(x, y, 1 + 1j), lambda x, y: np.clip(x, -1, y),
+                     lambda x, y: np.sign(x), lambda x, y: np.maximum(x, y)):
+        compiled = jit(function, fullgraph=True, cache=False)
+        assert equal_parts(compiled(x, y), function(x, y))
+
+
+@pytest.mark.parametrize("text", [
+    "np.min(z)", "np.max(z, axis=0)", "z.min(axis=(0, 2))", "z.max(axis=-1, keepdims=True)",
+    "np.argmax(z)", "np.argmin(z, axis=1)", "z.argmax(axis=-1, keepdims=True)", "z.prod(axis=1)",
+    "np.argmin(z[:, ::2, 1])", "np.maximum.reduce(z)", "np.min(z.T, axis=1)", "np.prod(z)"])
+def test_reductions(text: str) -> None:
+    rng = np.random.default_rng(0)
+    z = rng.integers(-3, 4, (4, 5, 6)) + 1j * rng.integers(-3, 4, (4, 5, 6))
+    function = eval(f"lambda z: {text}", {"np": np})
+    compiled = jit(function, fullgraph=True, cache=False)
+    for last in (z[1, 2, 3], complex(1, np.nan)):
+        z[1, 2, 3] = last
+        got, want = compiled(z), function(z)
+        assert type(got) is type(want) and got.dtype == want.dtype
+        assert got.strides == want.strides
+        assert equal_parts(np.asarray(got), np.asarray(want))

@@ -9,6 +9,7 @@ import numpy as np
 from npcompile.graph.expression import (
     Expr,
     cast,
+    complex_,
     const,
     copysign,
     floor,
@@ -175,10 +176,24 @@ def _sign(x: Expr) -> Expr:
     return where(x > 0, 1.0, where(x < 0, -1.0, where(x == 0, 0.0, x)))
 
 
-ufunc("sign", loops("x->x", REAL),
-      by_kind(u=lambda x: where(x > 0, const(1, x), 0), f=_sign,
+def _complex_sign(z: Expr) -> Expr:
+    """``z / abs(z)``; of infinities the nearest axis, NaN of two."""
+    (a, b), size = cx.parts(z), hypot(*cx.parts(z))
+    endless, nothing = size == float("inf"), size == 0
+    safe = where(endless | nothing, 1.0, size)
+    ends = [where(abs(x) == float("inf"), copysign(1.0, x), 0.0) for x in (a, b)]
+    both = (ends[0] != 0) & (ends[1] != 0)
+    ends = [where(both, float("nan"), x) for x in ends]
+    tame = [where(endless | nothing, 0.0, x) / safe for x in (a, b)]
+    re, im = (where(endless, end, x) for end, x in zip(ends, tame))
+    nan = size != size
+    return complex_(where(nan, size, re), where(nan, size, im))
+
+
+ufunc("sign", loops("x->x", NUMBERS),
+      by_kind(u=lambda x: where(x > 0, const(1, x), 0), f=_sign, c=_complex_sign,
               i=lambda x: where(x > 0, const(1, x), where(x < 0, const(-1, x), 0))),
-      doc="-1, 0 or 1; NaN of NaN.")
+      ulp=dict.fromkeys(COMPLEX, 2.0), doc="-1, 0 or 1; NaN of NaN.")
 ufunc("copysign", loops("xx->x", FLOATS), copysign, doc="Magnitude of x1, sign of x2.")
 ufunc("signbit", loops("x->?", FLOATS), lambda x: to_bits(x) < 0, doc="Whether the sign is set.")
 

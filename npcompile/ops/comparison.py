@@ -15,8 +15,6 @@ from npcompile.ops.arguments import static
 from npcompile.ops.arithmetic import by_kind
 from npcompile.ops.complexes import is_complex
 from npcompile.ops.elementwise import (
-    FLOATS,
-    INTS,
     NUMBERS,
     Input,
     Program,
@@ -142,8 +140,19 @@ ufunc("fmin", _EXTREMA,
               f=lambda x, y: where(x != x, y, where(y != y, x, minimum(x, y))),
               c=lambda x, y: where(cx.cnan(y) | cx.cless_equal(x, y), x, y)),
       doc="The smaller; numbers win over NaN.")
-ufunc("clip.loop", loops("xxx->x", INTS + FLOATS),
-      lambda x, low, high: minimum(maximum(x, low), high),
+def _complex_clip(x: Expr, low: Expr, high: Expr) -> Expr:
+    """In lexicographic order, of which NaN takes part as NumPy's loop has it."""
+
+    def below(x: Expr, y: Expr) -> Expr:
+        (a, b), (c, d) = cx.parts(x), cx.parts(y)
+        return (a < c) | ((a == c) & (b < d))
+
+    raised = where(cx.cnan(x) | below(low, x), x, low)
+    return where(cx.cnan(raised) | below(raised, high), raised, high)
+
+
+ufunc("clip.loop", loops("xxx->x", NUMBERS),
+      by_kind(iuf=lambda x, low, high: minimum(maximum(x, low), high), c=_complex_clip),
       reference="numpy._core.umath:clip", doc="min(max(x, low), high)")
 
 

@@ -78,3 +78,15 @@ def by_numpy(ctx: Context, ref: ArrayRef, mask: ArrayRef, kind: str, axes: tuple
     kind_of = type_ if isinstance(type_, Array) else Array(type_.dtype, (), ())
     result = ctx.host_call(call, (ref, *more, mask), kind_of)
     return result if isinstance(type_, Array) else arguments.element(ctx, result)
+
+
+def of_complex(ctx: Context, ref: ArrayRef, kind: str, axes: tuple[int, ...], keepdims: bool,
+               type_: Array | Scalar) -> Operand:
+    """NumPy's own reduction of complex numbers, in lexicographic order."""
+    axis = axes[0] if kind.startswith("arg") and len(axes) == 1 else axes
+    if kind.startswith("arg") and len(axes) == ref.ndim:
+        axis = None  # type: ignore[assignment]
+    call = HostCall(f"numpy:{kind}", (), (("axis", axis), ("keepdims", keepdims)))
+    kind_of = type_ if isinstance(type_, Array) else Array(type_.dtype, (), ())
+    result = ctx.host_call(call, (ref,), kind_of)
+    return result if isinstance(type_, Array) else arguments.element(ctx, result)

@@ -108,8 +108,21 @@ def reduce_with(rule: Rule, name: str, ctx: Context, a: Operand, axis: Operand =
         for k in axes:
             arguments.require(ctx, "<", 0, ref.shape[k], f"{name} of no elements")
     start = None if initial is None else arguments.scalar_to(ctx, initial, loop)
+    if loop.kind == "c" and rule.kind != "sum":
+        result = complex_node(ctx, name, ref, rule.kind, axes, keeps, loop)
+        if mask is not None or start is not None or loop != ref.dtype:
+            raise ctx.refuse(name, "of complex numbers with where=, initial= or dtype=")
+        return deliver(ctx, name, result, out, ref)
     result = reduce_where(ctx, name, ref, node, mask, _kind(rule, loop), axes, keeps, loop, start)
     return deliver(ctx, name, result, out, ref)
+
+
+def complex_node(ctx: Context, name: str, ref: ArrayRef, kind: str, axes: tuple[int, ...],
+                 keepdims: bool, dtype: np.dtype[Any]) -> Node:
+    """Products, extremes and places of extremes of complex numbers, by NumPy."""
+    type_ = _type(ctx, ctx.read(ref), axes, keepdims, dtype, dtype == INT)
+    assert isinstance(type_, (Array, Scalar))
+    return arguments.contents(ctx, masked.of_complex(ctx, ref, kind, axes, keepdims, type_))
 
 
 def reduce_where(ctx: Context, name: str, ref: ArrayRef, node: Node, mask: ArrayRef | None,
@@ -150,7 +163,7 @@ def _operand(ctx: Context, ref: ArrayRef, rule: Rule, name: str, dtype: Operand,
         raise ctx.refuse(name, f"dtype {loop}")
     if ref.dtype.kind == "c" and loop.kind != "c":
         raise ctx.refuse(name, "complex to real warns")
-    if rule.kind == "prod" and loop.char in "eFD":
+    if rule.kind == "prod" and loop.char == "e":
         raise ctx.refuse(name, f"products of {loop} are left to Python")
     return node, loop
 
@@ -222,8 +235,8 @@ REDUCTION = _reduction_kind("reduction", _function)
 EXTREME = _reduction_kind("reduction without dtype", _extreme)
 UFUNC_REDUCE = _reduction_kind("ufunc.reduce", _ufunc_reduce)
 
-SUM, PROD = Rule("sum", wide=True, dtypes="iufc"), Rule("prod", wide=True, dtypes="iuf")
-MIN, MAX = Rule("min", dtypes="biuf", first=True), Rule("max", dtypes="biuf", first=True)
+SUM, PROD = Rule("sum", wide=True, dtypes="iufc"), Rule("prod", wide=True, dtypes="iufc")
+MIN, MAX = Rule("min", first=True), Rule("max", first=True)
 ALL, ANY = Rule("all", truth=True), Rule("any", truth=True)
 
 # name, kind, rule, aliases, the ufunc whose reduce method it is, doc

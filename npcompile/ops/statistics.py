@@ -18,7 +18,7 @@ from npcompile.ops.arguments import as_array, dtype_of, program, truth
 from npcompile.ops.masked import taken
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS
-from npcompile.ops.reductions import axes_of, deliver, reduce_node, reduce_where
+from npcompile.ops.reductions import axes_of, complex_node, deliver, reduce_node, reduce_where
 
 STATISTIC = arguments.program_kind("composed reduction")
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
@@ -191,7 +191,7 @@ def std(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
 def _position(ctx: Context, kind: str, a: Operand, axis: Operand, out: Operand,
               keepdims: Operand) -> Operand:
     ref = as_array(ctx, a)
-    if ref.dtype.kind not in "biuf":
+    if ref.dtype.kind not in "biufc":
         raise ctx.refuse(kind, f"of {ref.dtype}")
     if isinstance(axis, (tuple, list)):
         raise ctx.refuse(kind, "several axes: Python raises")
@@ -199,6 +199,9 @@ def _position(ctx: Context, kind: str, a: Operand, axis: Operand, out: Operand,
     for n in ref.shape:
         arguments.require(ctx, "<", 0, n, f"{kind} of no elements")
     node = ctx.read(ref)
+    if ref.dtype.kind == "c":
+        made = complex_node(ctx, kind, ref, kind, axes, truth(ctx, keepdims, kind), INT)
+        return deliver(ctx, kind, made, out, ref)
     if ref.dtype == BOOL:
         node = ctx.builder.cast(node, np.uint8)
     result = reduce_node(ctx, node, kind, axes, truth(ctx, keepdims, kind), node.dtype)
