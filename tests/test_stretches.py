@@ -233,6 +233,23 @@ class TestLoops:
 
         run(f, X, 12)
 
+    @pytest.mark.parametrize("over", ["range(1, 5)", "(1, 2, 3, 4)", "range(4, 0, -1)",
+                                      "enumerate((1, 2, 3))", "zip(range(4), (1, 2, 3, 4))"])
+    def test_in_several_turns_of_an_unrolled_loop(self, over: str) -> None:
+        source = f"def f(a, x):\n  t = 0.0\n  for k in {over}:\n    t += 1.5\n    a *= 2\n" \
+                 "    i = k if type(k) is int else k[0]\n    if a[i] > x:\n" \
+                 "      t += unknown(i)\n  return t, a\n"
+        scope: dict[str, Any] = {"unknown": unknown}
+        exec(source, scope)
+        compiled = jit(scope["f"])
+        for x in (9.0, 0.0, 99.0, 4.0):
+            mine, theirs = X.copy(), X.copy()
+            SEEN.clear()
+            got, seen = compiled(mine, x), list(SEEN)
+            SEEN.clear()
+            assert repr((got, mine)) == repr((scope["f"](theirs, x), theirs))
+            assert seen == SEEN
+
     def test_a_list_is_run_over_in_python(self) -> None:
         def f(a: Any, parts: list[int]) -> Any:
             for k in parts:

@@ -20,7 +20,7 @@ from npcompile.core.errors import Refused
 from npcompile.core.sizes import Unhinted
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT, Scalar
-from npcompile.tracing import iteration, joins, loops, turns
+from npcompile.tracing import joins, loops, turns
 from npcompile.tracing.bytecode import RETURN, Instruction
 from npcompile.tracing.joins import Arm
 from npcompile.tracing.opcodes import HANDLERS
@@ -137,8 +137,8 @@ def _pause(t: Tracer, frame: Frame, instruction: Instruction) -> Exits:
     """Leaves for Python before an instruction, wherever in the function it is."""
     state = frame.state
     for k, value in enumerate(state.stack):
-        if isinstance(value, Iterator) and iteration.remaining(t, value) is None:
-            state.stack[k] = turns.after(t, value, 0)
+        if isinstance(value, Iterator):
+            state.stack[k] = turns.standing(t, value)
     t.places[target := frame.code.pause(frame.block, instruction)] = (frame.block, instruction)
     return Exits({target: state})
 

@@ -18,7 +18,7 @@ from npcompile.graph.ir import Const, Node, Region
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, PY_BOOL, Array, Scalar
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import growing
+from npcompile.tracing import growing, turns
 from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.escapes import Escape, as_number
 from npcompile.tracing.references import exclusive
@@ -278,7 +278,7 @@ class _Merge:
                 box: Box = self.pair(a, b, self._box)
                 return box
             case Iterator(), Iterator():
-                if self.target < RETURN and a.kind == b.kind and len(a.parts) == len(b.parts):
+                if self.target < RETURN and turns.alike(a, b):
                     return Iterator(a.kind, tuple(map(self.value, a.parts, b.parts)))
                 return Iterator("lost", ())  # left on the stack by a loop that is left early
         return self.node(self._number(a), self._number(b))

@@ -14,7 +14,7 @@ from npcompile.core.sizes import Size, Unhinted, floordiv, largest, mod, product
 from npcompile.graph.ir import Node
 from npcompile.ops import arguments, indexing
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import growing
+from npcompile.tracing import growing, iteration
 from npcompile.tracing.escapes import as_number
 from npcompile.tracing.values import Box, Growing, Iterator, Sequence, Static, Value
 
@@ -183,6 +183,22 @@ def item(t: Tracer, it: Iterator, k: Size) -> Value:
         case "ndindex" | "ndenumerate":
             return _cell(t, it, k)
     raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
+
+
+def standing(t: Tracer, it: Iterator) -> Iterator:
+    """The same iterator at its beginning, if that can be told."""
+    held = it.parts[0] if it.parts else None
+    counted = isinstance(held, Static) and isinstance(held.value, range)
+    return after(t, it, 0) if counted or iteration.remaining(t, it) is None else it
+
+
+def alike(a: Iterator, b: Iterator) -> bool:
+    """Whether iterators that stand at their beginnings differ in nothing but their parts."""
+    kinds = ("range", "array", "zip", "enumerate")
+    return (
+        a.kind == b.kind and a.kind in kinds and len(a.parts) == len(b.parts)
+        and not a.position and not b.position
+    )
 
 
 def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
