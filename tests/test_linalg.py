@@ -84,13 +84,15 @@ def test_bits(name: str) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(st.sampled_from(sorted(FUNCTIONS)), st.integers(2, 12), st.sampled_from("dDfF"),
-       st.sampled_from([(), (3,), (0,), (2, 1)]), st.integers(0, 99))
-def test_any_size(name: str, n: int, dtype: str, batch: tuple[int, ...], seed: int) -> None:
+       st.sampled_from([(), (3,), (0,), (2, 1)]), st.sampled_from(["cpu", "reference"]),
+       st.integers(0, 99))
+def test_any_size(name: str, n: int, dtype: str, batch: tuple[int, ...], backend: str,
+                  seed: int) -> None:
     function = FUNCTIONS[name]
     if name == "solve vector" and 0 in batch:
         return
     a = matrices(dtype, (*batch, n, n), seed)
-    same(jit(lambda a: function(a), fullgraph=True)(a), function(a))
+    same(jit(lambda a: function(a), fullgraph=True, backend=backend)(a), function(a))
 
 
 @pytest.mark.parametrize("name", ["solve", "inv", "det", "slogdet", "eigh", "eigvalsh"])

@@ -78,6 +78,9 @@ def test_bits(name: str) -> None:
             for layout in (a, np.asfortranarray(a), np.repeat(a, 2, -1)[..., ::2]):
                 same(compiled(layout), function(layout))
     assert compiled.cache_info().fallbacks == 0
+    by_numpy = jit(lambda a: function(a), fullgraph=True, backend="reference")
+    a = matrices("d", (4, 4))
+    np.testing.assert_allclose(by_numpy(a), function(a), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["all", "rows", "fro"])

@@ -87,7 +87,7 @@ def product(spec: str, a: Any, b: Any) -> Any:
     left = a.transpose([s.left.index(c) for c in s.batch + s.rows + s.summed])
     right = b.transpose([s.right.index(c) for c in s.batch + s.summed + s.columns])
     m, n = (int(np.prod(sizes, dtype=int)) for sizes in (rows, columns))
-    found = np.matmul(left.reshape(*batch, m, k), right.reshape(*batch, k, n))
+    found = np.matmul(left.reshape((*batch, m, k)), right.reshape((*batch, k, n)))
     order = s.batch + s.rows + s.columns
     shape = (*batch, *rows, *columns)
     return found.reshape(shape).transpose([order.index(c) for c in s.out])
