@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from npcompile.core.errors import Refusal, Refused
+from npcompile.core.sizes import Unhinted
 from npcompile.graph.types import Array, Opaque
 from npcompile.program.ir import (
     Alloc,
@@ -24,7 +25,9 @@ from npcompile.program.ir import (
     Store,
     While,
 )
+from npcompile.program.memory import peak
 from npcompile.runtime.dispatch import Dispatcher, Version
+from npcompile.runtime.pool import get_num_threads
 from npcompile.tracing.sources import Attribute, Default, Guard, Item, Leaf, Source
 
 
@@ -34,6 +37,8 @@ class Explanation:
 
     ``captured`` is true if the whole call runs as machine code; ``refusal`` says why not.  Of a
     call that runs in stretches, ``pauses`` says what Python executes between them, and why.
+    ``peak`` is the most bytes of results and temporaries at once for the sizes at hand (None: only
+    the run can tell).
     """
 
     name: str
@@ -48,6 +53,7 @@ class Explanation:
     times: dict[str, float] = field(default_factory=dict)
     history: list[str] = field(default_factory=list)
     pauses: list[str] = field(default_factory=list)
+    peak: int | None = None
 
     def __str__(self) -> str:
         how = "runs in Python" if self.refusal is not None else "compiled in stretches"
@@ -110,7 +116,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
     executable, traced = version.executable, version.trace
     program, code = executable.program, dispatcher.function.__code__
     source = _Source(code.co_filename)
-    statements = list(_flatten(program.body))
+    statements, most = list(_flatten(program.body)), _peak(program)
     return Explanation(
         dispatcher.function.__qualname__,
         not traced.pauses,
@@ -123,7 +129,9 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
         guards=[_leaf(leaf) for leaf in traced.leaves]
         + [_guard(guard) for guard in traced.guards]
         + [_readable(repr(p)) for p in traced.predicates],
-        notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])), _memory(program)],
+        notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])),
+               _memory(program, most)],
+        peak=most,
         host_calls=[_host_call(s) for s in statements if isinstance(s, Call)],
         routines=[_routine(s) for s in statements if isinstance(s, Library)],
         times=executable.times,
@@ -209,11 +217,19 @@ def _routine(call: Library) -> str:
     return f"{call.routine.name}{spec} from line {call.line}"
 
 
-def _memory(program: Program) -> str:
+def _memory(program: Program, most: int | None) -> str:
     allocated: list[Buffer] = [s.buffer for s in _flatten(program.body) if isinstance(s, Alloc)]
     results = [b.name for b in allocated if b.kind == "result"]
     temps = [b.name for b in allocated if b.kind == "temp"]
-    return f"allocates {len(results)} result and {len(temps)} temporary arrays"
+    size = "" if most is None else f", at most {most:,} bytes at once for the sizes at hand"
+    return f"allocates {len(results)} result and {len(temps)} temporary arrays{size}"
+
+
+def _peak(program: Program) -> int | None:
+    try:
+        return peak(program, get_num_threads())
+    except Unhinted:
+        return None
 
 
 class _Source:

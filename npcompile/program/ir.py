@@ -21,10 +21,12 @@
 Reads and writes of one buffer keep statement order; that order is memory order.  A number is a
 buffer of kind scalar, loaded and stored at index 0.  Within a kernel every axis that no reduction
 runs over is parallel: iterations may run in any order and side by side.  Kernels know nothing of a
-device.  So may the turns of a parallel For, which holds kernels and memory only: what is allocated
-inside is a turn's own.  The iterations of an ``ordered`` kernel run one after the other, the last
-axis varying fastest, each with its loads before its stores.  ``packed`` stores put the elements
-whose mask holds one after the other, in that same order.
+device.  So may the turns of a parallel For, which holds kernels, plain loops of kernels, and
+memory: what is allocated inside is a turn's own, and so are numbers that are made there.
+
+The iterations of an ``ordered`` kernel run one after the other, the last axis varying fastest, each
+with its loads before its stores.  ``packed`` stores put the elements whose mask holds one after the
+other, in that same order.
 
 Order of a reduction (the canonical order of sums, NumPy >= 2.3): kept axes and reduced axes stand
 in the kernel's axis order, slowest first.  For each kept index the accumulator starts as

@@ -109,7 +109,8 @@ class _Verifier:
                 self.symbols.add(statement.symbol)
                 if statement.parallel:
                     self.turns(statement)
-                self.block(statement.body)
+                else:
+                    self.block(statement.body)
             case While():
                 self.block(statement.body)
                 self.number(statement.again, "while")
@@ -122,19 +123,32 @@ class _Verifier:
                 self.require(after == self.alive, "the arms of an if leave other buffers alive")
 
     def turns(self, loop: For) -> None:
-        """A parallel loop: kernels and memory that is allocated and freed inside."""
-        self.require(all(isinstance(s, (Alloc, Free, Kernel)) for s in loop.body),
-                     "a parallel for holds kernels and memory only")
+        """A parallel loop: kernels, loops of kernels, memory that is allocated and freed in each
+        turn, and numbers that are used in it only."""
         made = {s.buffer for s in loop.body if isinstance(s, Alloc)}
         self.require(made == {s.buffer for s in loop.body if isinstance(s, Free)},
                      "a parallel for frees what it allocates")
-        for kernel in loop.body:
-            if isinstance(kernel, Kernel):
-                written = [store.buffer for store in kernel.stores]
-                written += [reduce.buffer for reduce in kernel.reductions]
-                numbers = any(b.kind == "scalar" for b in written)
-                self.require(bool(kernel.axes) and not numbers,
-                             f"kernel {kernel.name} of a parallel for makes a number")
+        numbers = self.only_kernels(tuple(s for s in loop.body if not isinstance(s, (Alloc, Free))))
+        self.block(loop.body)
+        self.alive -= numbers  # each thread has its own
+
+    def only_kernels(self, body: tuple[Statement, ...]) -> set[Buffer]:
+        """The numbers that kernels make."""
+        made: set[Buffer] = set()
+        for statement in body:
+            if isinstance(statement, For) and not statement.parallel:
+                made |= self.only_kernels(statement.body)
+            elif isinstance(statement, Kernel):
+                written = [store.buffer for store in statement.stores]
+                written += [reduce.buffer for reduce in statement.reductions]
+                numbers = {buffer for buffer in written if buffer.kind == "scalar"}
+                self.require(not (statement.axes and numbers),
+                             f"kernel {statement.name} of a parallel for makes a number")
+                made |= numbers
+            else:
+                raise VerifyError(f"{self.program.name}: a parallel for holds kernels and memory "
+                                  "only")
+        return made
 
     def leaving(self, check: Check) -> None:
         self.require(check.number < len(self.program.resumes), "no such exit")

@@ -47,6 +47,24 @@ def touched(statement: Statement) -> list[Buffer]:
     return []
 
 
+def uses(body: Sequence[Statement]) -> Counter[Buffer]:
+    """How many statements touch each buffer, those of blocks counted one by one."""
+    found: Counter[Buffer] = Counter()
+    for statement in body:
+        match statement:
+            case For():
+                found += uses(statement.body)
+            case While():
+                found += uses(statement.body)
+                found[statement.again] += 1
+            case If():
+                found += uses((*statement.then, *statement.orelse))
+                found[statement.condition] += 1
+            case _:
+                found.update(set(touched(statement)))
+    return found
+
+
 def _inside(body: tuple[Statement, ...]) -> list[Buffer]:
     own = {s.buffer for s in body if isinstance(s, Alloc)}
     return [b for statement in body for b in touched(statement) if b not in own]
@@ -107,17 +125,22 @@ def _is_inner(statement: Statement, buffer: Buffer) -> bool:
     return False
 
 
+def bound(body: Sequence[Statement]) -> set[Symbol]:
+    """The symbols that get their values in some statements."""
+    return set[Symbol]().union(*map(_bound, body))
+
+
 def _bound(statement: Statement) -> set[Symbol]:
     """The symbols that get their values in a statement."""
     match statement:
         case Bind():
             return {statement.symbol}
         case For():
-            return {statement.symbol}.union(*map(_bound, statement.body))
+            return {statement.symbol, *bound(statement.body)}
         case While():
-            return set[Symbol]().union(*map(_bound, statement.body))
+            return bound(statement.body)
         case If():
-            return set[Symbol]().union(*map(_bound, (*statement.then, *statement.orelse)))
+            return bound((*statement.then, *statement.orelse))
     return set()
 
 

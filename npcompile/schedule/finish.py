@@ -23,12 +23,12 @@ from npcompile.program.ir import (
 )
 from npcompile.program.verify import result_buffers
 from npcompile.schedule.allocate import allocate, touched
+from npcompile.schedule.fuse import fuse
 from npcompile.schedule.lanes import Raised
 from npcompile.schedule.memory import Memory
 from npcompile.schedule.nest import Nest
 from npcompile.schedule.recurrence import Carried
 from npcompile.schedule.results import Results
-from npcompile.schedule.rows import fuse
 from npcompile.schedule.scheduler import Scheduler
 from npcompile.schedule.steps import (
     Binding,
@@ -47,15 +47,16 @@ def finish(s: Scheduler) -> Program:
     """The program of a finished walk."""
     graph, results = s.graph, Results(s)
     results.place(graph.result)
-    flagged = {s.materialise(node).memory for node in graph.region.results} | s.flagged
-    _prune(s.steps, results.memories() | flagged)
-    statements = _block(s.steps)
-    rows = fuse(s.facts, statements, {memory.final() for memory in flagged})
+    seen = results.memories() | s.flagged
+    seen |= {s.materialise(node).memory for node in graph.region.results}
+    _prune(s.steps, seen)
+    seen |= _carried(s.steps).union(*(leave.results.memories() for leave in s.exits))
+    statements, fused = fuse(s.facts, _block(s.steps), [memory.final() for memory in seen])
     exits = [leave.exit() for leave in s.exits]
     result = results.tree(graph.result)
-    raised = Raised(_touched(rows.body, [result, *(held for e in exits for held in e.held())]))
+    raised = Raised(_touched(statements, [result, *(held for e in exits for held in e.held())]))
     carried = Carried()
-    body = carried.block(raised.block(rows.body))
+    body = carried.block(raised.block(statements))
     body = allocate(body, [memory.final() for memory in results.cells.values()])
     buffers = [memory.buffer for memory in s.memories if memory.buffer is not None]
     symbols = {
@@ -65,7 +66,7 @@ def finish(s: Scheduler) -> Program:
     return Program(
         name=graph.name,
         params=[memory.final() for memory in s.params],
-        buffers=[rows.smaller.get(buffer, buffer) for buffer in buffers] + rows.made
+        buffers=[fused.smaller.get(buffer, buffer) for buffer in buffers] + fused.made
         + raised.made + carried.made,
         body=body,
         result=result,
@@ -73,7 +74,7 @@ def finish(s: Scheduler) -> Program:
         written=frozenset(graph.finals),
         int_symbols=symbols,
         resumes=exits,
-        notes=s.notes + rows.notes,
+        notes=s.notes + fused.notes,
     )
 
 
@@ -111,6 +112,18 @@ def _prune(steps: list[Step], results: set[Memory]) -> set[Memory]:
                 assert again is not None
                 wanted |= _prune(steps, wanted | carried | {again})
     return wanted
+
+
+def _carried(steps: list[Step]) -> set[Memory]:
+    """What turns of loops leave to the next ones."""
+    found: set[Memory] = set()
+    for step in steps:
+        match step:
+            case Choice():
+                found |= _carried(step.then) | _carried(step.other)
+            case Counted() | Repeated():
+                found |= step.carried | _carried(step.steps)
+    return found
 
 
 def _block(steps: list[Step]) -> list[Statement]:

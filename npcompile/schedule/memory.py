@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, Union
 
 import numpy as np
 
-from npcompile.core.sizes import Facts, Poly, Size, Unhinted, hint
+from npcompile.core.sizes import Facts, Poly, Predicate, Size, Unhinted, hint
 from npcompile.graph.ir import Window
 from npcompile.program.ir import Buffer
 
@@ -156,6 +158,23 @@ def quotient(size: Size, divisor: Size) -> Size | None:
     return Poly(((tuple(rest), factor // by),)) if rest else factor // by
 
 
+def split(size: Size, by: Size) -> tuple[Size, Size]:
+    """``(whole, rest)`` with ``size == whole * by + rest``, as far as terms are multiples."""
+    if isinstance(size, int):
+        if isinstance(by, int):
+            return divmod(size, by)
+        return (0, size)
+    if size == by or by == 1:
+        return (1, 0) if by != 1 else (size, 0)
+    whole: Size = 0
+    for atoms, coefficient in size.terms:
+        term = Poly(((atoms, coefficient),)) if atoms else coefficient
+        found = quotient(term, by)
+        if found is not None:
+            whole = whole + found
+    return whole, size - whole * by
+
+
 def span(facts: Facts, box: Box) -> Span:
     """The lowest and the highest element of a box that is not empty."""
     low, lengths, steps = box
@@ -169,6 +188,18 @@ def span(facts: Facts, box: Box) -> Span:
         else:
             return None
     return low, high
+
+
+@contextmanager
+def in_turn(facts: Facts, start: Size, stop: Size, step: Size) -> Iterator[None]:
+    """Inside a loop that has a turn."""
+    before = facts.mark()
+    if facts.prove("<", 0, step):
+        facts.learn(Predicate("<", start, stop))
+    elif facts.prove("<", step, 0):
+        facts.learn(Predicate("<", stop, start))
+    yield
+    facts.undo(before)
 
 
 def weight(size: Size) -> tuple[int, int, int]:

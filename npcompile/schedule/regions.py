@@ -8,6 +8,7 @@ both arms or all turns store it to.  Nothing that is computed inside is known ou
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from npcompile.core.errors import refuse
@@ -17,7 +18,7 @@ from npcompile.graph.types import INT, Array
 from npcompile.program.ir import SizeValue
 from npcompile.schedule.demand import carried, is_number, sources
 from npcompile.schedule.exits import may_flag
-from npcompile.schedule.memory import Memory, Place, overlap
+from npcompile.schedule.memory import Memory, Place, in_turn, overlap
 from npcompile.schedule.nest import Nest, Put
 from npcompile.schedule.steps import Choice, Counted, Repeated
 from npcompile.schedule.writes import assign
@@ -72,9 +73,10 @@ def repeat(s: Scheduler, node: Node) -> None:
             s.live[param] = None
             if param in s.binds:
                 s.bind(param)
-        s.walk(region)
-        _finish(s, region)
-        again = _turn(s, node, homes)
+        with in_turn(s.facts, *step.bounds) if isinstance(step, Counted) else nullcontext():
+            s.walk(region)
+            _finish(s, region)
+            again = _turn(s, node, homes)
     if isinstance(step, Repeated):
         step.again = again
     s.steps.append(step)

@@ -12,7 +12,8 @@ and neither reaches as far as one step beyond the other.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from npcompile.core.sizes import (
@@ -24,6 +25,7 @@ from npcompile.core.sizes import (
     largest,
     product,
     smallest,
+    symbols,
 )
 from npcompile.graph.types import INT
 from npcompile.program.ir import (
@@ -44,7 +46,7 @@ from npcompile.program.ir import (
     Value,
 )
 from npcompile.schedule.allocate import touched
-from npcompile.schedule.memory import quotient, span
+from npcompile.schedule.memory import Box, quotient, span, split
 
 #: bytes that the rows of a block touch, and most that its least rows may: they stay in the cache
 BLOCK = 1 << 15
@@ -58,7 +60,10 @@ COLUMNS = 256
 @dataclass(frozen=True, slots=True)
 class Touch:
     """One access of a kernel as rows: elements ``low`` to ``high`` of row 0 (None: unknown),
-    ``step`` further in each row; ``count`` elements of a row."""
+    ``step`` further in each row; ``count`` elements of a row.
+
+    With a ``period`` this is so from each multiple of it on, and all rows lie within one.
+    """
 
     buffer: Buffer
     step: Size
@@ -66,6 +71,7 @@ class Touch:
     high: Size | None
     count: Size
     writes: bool
+    period: Size | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,43 +85,62 @@ class Member:
 
 
 @dataclass
-class Rows:
-    """What fusing leaves: statements, buffers made smaller, new buffers, notes."""
+class Fusion:
+    """What fusing needs and leaves.
 
-    body: list[Statement] = field(default_factory=list)
+    ``uses`` counts the program's statements that touch a buffer, and what comes after it;
+    ``inside`` are symbols that get their values in the program.  ``front`` is to be run before
+    everything; ``smaller`` are buffers that shrink, ``made`` new ones.
+    """
+
+    facts: Facts
+    uses: Mapping[Buffer, int]
+    inside: Set[Symbol]
+    front: list[Statement] = field(default_factory=list)
     smaller: dict[Buffer, Buffer] = field(default_factory=dict)
     made: list[Buffer] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def bind(self, stem: str, size: Size, before: list[Statement]) -> Size:
+        """A size that is computed once, as a symbol."""
+        if isinstance(size, int):
+            return size
+        name = f"{stem}{len(self.made)}"
+        buffer = Buffer(name, "scalar", INT)
+        self.made.append(buffer)
+        store = Store(buffer, Index(0, ()), 0)
+        symbol = Symbol(name, low=1)
+        before += [Kernel(name, (), (SizeValue(size),), (store,)), Bind(symbol, buffer)]
+        return Poly((((symbol,), 1),))
 
-def fuse(facts: Facts, body: Sequence[Statement], kept: Collection[Buffer]) -> Rows:
-    """Groups kernels of a program's statements; temporaries in ``kept`` are needed after it."""
-    return _Fuser(facts, body, kept).run()
+
+def blocks(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
+    """A block's statements, groups of kernels among them as loops over blocks of rows."""
+    return _Fuser(out, body).run()
 
 
 class _Fuser:
-    def __init__(self, facts: Facts, body: Sequence[Statement], kept: Collection[Buffer]) -> None:
-        self.facts, self.body, self.kept = facts, body, kept
-        self.out = Rows()
+    def __init__(self, out: Fusion, body: Sequence[Statement]) -> None:
+        self.facts, self.out, self.body = out.facts, out, body
         self.members: dict[tuple[Kernel, Size], Member | None] = {}
 
-    def run(self) -> Rows:
-        at = 0
+    def run(self) -> list[Statement]:
+        at, found = 0, list[Statement]()
         while at < len(self.body):
             group = self._group(at)
             if group is None:
-                self.out.body.append(self.body[at])
+                found.append(self.body[at])
                 at += 1
             else:
-                self.out.body += self._write(group)
+                found += self._write(group)
                 at = group.end
-        return self.out
+        return found
 
     # ------------------------------------------------------------------ finding groups
 
-    def _group(self, at: int) -> _Group | None:
+    def _group(self, at: int) -> Group | None:
         """The group that begins with a statement, if it is worth while."""
-        found: list[_Group] = []
+        found: list[Group] = []
         for rows in self._counts(at):
             group = self._grow(at, rows)
             if len(group.members) > 1 and group.shared():
@@ -130,15 +155,15 @@ class _Fuser:
         found: dict[Size, None] = {}
         for statement in self.body[at : at + 2]:
             if isinstance(statement, Kernel) and isinstance(self.body[at], Kernel):
-                reduced = _reduced(statement)
+                reduced = reduced_axes(statement)
                 for k, axis in enumerate(statement.axes):
                     if k not in reduced:
                         found[self.facts.norm(axis.extent)] = None
         return list(found)
 
-    def _grow(self, at: int, rows: Size) -> _Group:
+    def _grow(self, at: int, rows: Size) -> Group:
         """The longest group from a statement on.  Numbers that it does not make come first."""
-        group = _Group(self.facts, rows, at)
+        group = Group(self.facts, rows, at)
         for end, statement in enumerate(self.body[at:], at + 1):
             if not isinstance(statement, Kernel):
                 break
@@ -157,10 +182,10 @@ class _Fuser:
     def _member(self, kernel: Kernel, rows: Size) -> Member | None:
         key = kernel, rows
         if key not in self.members:
-            self.members[key] = _member(self.facts, kernel, rows)
+            self.members[key] = as_rows(self.facts, kernel, rows)
         return self.members[key]
 
-    def _small(self, group: _Group) -> bool:
+    def _small(self, group: Group) -> bool:
         """Whether a row stays in the cache; asked for the sizes at hand."""
         names = ", ".join(m.kernel.name for m in group.members)
         try:
@@ -173,7 +198,7 @@ class _Fuser:
                                   f"for the cache")
         return small
 
-    def _fits(self, group: _Group) -> bool:
+    def _fits(self, group: Group) -> bool:
         size, at_most = group.bytes * group.least, self.facts.at_most
         if at_most(size, ROW):
             return True
@@ -181,7 +206,7 @@ class _Fuser:
 
     # ------------------------------------------------------------------ writing them
 
-    def _write(self, group: _Group) -> list[Statement]:
+    def _write(self, group: Group) -> list[Statement]:
         """The loop over blocks of a group, and what it needs before."""
         out: list[Statement] = list(group.numbers)
         block = self._block(group, out)
@@ -193,7 +218,7 @@ class _Fuser:
         }
         self.out.smaller.update(private)
         body: list[Statement] = [Alloc(buffer) for buffer in private.values()]
-        body += [_inside(m, start, count, private) for m in group.members]
+        body += [on_rows(m, start, count, private) for m in group.members]
         body += [Free(buffer) for buffer in private.values()]
         ((name,), _), = start.terms
         assert isinstance(name, Symbol)
@@ -204,45 +229,36 @@ class _Fuser:
                               f"{shrunk}")
         return out
 
-    def _block(self, group: _Group, out: list[Statement]) -> Size:
+    def _block(self, group: Group, out: list[Statement]) -> Size:
         """Rows of a block, as a symbol that is computed once if it is no constant."""
         fit = BLOCK // largest(group.bytes, 1)
         size = largest(smallest(largest(fit, group.least), group.rows), 1)
-        if isinstance(size, int):
-            return size
-        number = len(self.out.made)
-        buffer = Buffer(f"block{number}", "scalar", INT)
-        self.out.made.append(buffer)
-        store = Store(buffer, Index(0, ()), 0)
-        out.append(Kernel(f"b{number}", (), (SizeValue(size),), (store,)))
-        name = Symbol(f"block{number}", low=1)
-        out.append(Bind(name, buffer))
-        return Poly((((name,), 1),))
+        return self.out.bind("block", size, out)
 
-    def _private(self, group: _Group) -> Iterator[tuple[Buffer, int]]:
+    def _private(self, group: Group) -> Iterator[tuple[Buffer, int]]:
         """Temporaries that only this group uses, and their axes that run over the rows."""
-        outside = [*self.body[: group.start], *self.body[group.end :], *group.numbers]
-        elsewhere = {b for statement in outside for b in touched(statement)} | set(self.kept)
+        own = Counter(b for member in group.members for b in set(touched(member.kernel)))
         for buffer in group.buffers():
-            if buffer.kind == "temp" and buffer not in elsewhere:
+            if buffer.kind == "temp" and own[buffer] == self.out.uses[buffer]:
                 for axis in range(len(buffer.shape)):
-                    if self._by_rows(group, buffer, axis):
+                    if by_rows(self.facts, group, buffer, axis):
                         yield buffer, axis
                         break
 
-    def _by_rows(self, group: _Group, buffer: Buffer, axis: int) -> bool:
-        """Whether rows of a group are those of a buffer along its slowest axis."""
-        norm, prove = self.facts.norm, self.facts.prove
-        shape = tuple(map(norm, buffer.shape))
-        row = norm(product((*shape[:axis], *shape[axis + 1 :])))
-        return shape[axis] == group.rows and norm(buffer.strides[axis]) == row and all(
-            t.step == row and t.low is not None and t.high is not None
-            and prove("<=", 0, t.low) and prove("<", t.high, row)
-            for t in group.touches() if t.buffer is buffer
-        )
+
+def by_rows(facts: Facts, group: Group, buffer: Buffer, axis: int) -> bool:
+    """Whether rows of a group are those of a buffer along its slowest axis."""
+    norm, prove = facts.norm, facts.prove
+    shape = tuple(map(norm, buffer.shape))
+    row = norm(product((*shape[:axis], *shape[axis + 1 :])))
+    return shape[axis] == group.rows and norm(buffer.strides[axis]) == row and all(
+        t.step == row and t.low is not None and t.high is not None and t.period is None
+        and bool(prove("<=", 0, t.low)) and bool(prove("<", t.high, row))
+        for t in group.touches() if t.buffer is buffer
+    )
 
 
-class _Group:
+class Group:
     """Consecutive kernels over the same rows; ``numbers`` are kernels to be run before."""
 
     def __init__(self, facts: Facts, rows: Size, start: int) -> None:
@@ -276,7 +292,9 @@ class _Group:
         )
 
     def _aligned(self, a: Touch, b: Touch) -> bool:
-        if a.step != b.step or a.low is None or a.high is None or b.low is None or b.high is None:
+        if a.low is None or a.high is None or b.low is None or b.high is None:
+            return False
+        if a.step != b.step or a.period != b.period:
             return False
         prove = self.facts.prove
         step = a.step if prove("<", 0, a.step) else -a.step
@@ -316,39 +334,91 @@ class _Group:
         return self.facts.norm(total)
 
 
-def _member(facts: Facts, kernel: Kernel, rows: Size) -> Member | None:
-    """A kernel as rows, if its steps can be told."""
+def as_rows(
+    facts: Facts, kernel: Kernel, rows: Size, loops: tuple[For, ...] = ()
+) -> Member | None:
+    """A kernel inside some loops as rows, if its steps can be told."""
     if kernel.in_order:
         return None
-    counted = {v.axis for v in kernel.values if isinstance(v, AxisIndex)} | _reduced(kernel)
+    counted = {v.axis for v in kernel.values if isinstance(v, AxisIndex)} | reduced_axes(kernel)
     for axis, along in enumerate(kernel.axes):
         extent = facts.norm(along.extent)
         width = quotient(extent, rows) if extent == rows or not isinstance(rows, int) else None
         if width is not None and axis not in counted:
-            return Member(kernel, axis, width, tuple(_touches(facts, kernel, axis, width)))
+            return Member(kernel, axis, width, tuple(touches(facts, kernel, axis, width, loops)))
     return None
 
 
-def _touches(facts: Facts, kernel: Kernel, axis: int, width: Size) -> Iterator[Touch]:
+def touches(
+    facts: Facts, kernel: Kernel, axis: int, width: Size, loops: tuple[For, ...] = ()
+) -> Iterator[Touch]:
+    """What a row of a kernel touches, in all turns of the loops around it."""
     extents = [a.extent for a in kernel.axes]
     extents[axis] = width
+    varies = {name for extent in extents for name in symbols(extent)}
     accesses = [(v.buffer, v.at, False, v.by) for v in kernel.values if isinstance(v, Load)]
     accesses += [(store.buffer, store.at, True, store.by) for store in kernel.stores]
     accesses += [(reduce.buffer, reduce.at, True, None) for reduce in kernel.reductions]
     for buffer, at, writes, by in accesses:
         steps = tuple(map(facts.norm, at.coefficients))
         inner = [0 if k == axis and width == 1 else s for k, s in enumerate(steps)]
-        reach = span(facts, (facts.norm(at.offset), tuple(extents), tuple(inner)))
-        low, high = reach if reach is not None and by is None else (None, None)
-        count = product([n for n, s in zip(extents, inner) if s != 0])
-        yield Touch(buffer, steps[axis] * width, low, high, facts.norm(count), writes)
+        box = facts.norm(at.offset), tuple(extents), tuple(inner)
+        named = varies | {name for step in steps for name in symbols(step)}
+        turned = _in_turns(facts, box, loops, named) if by is None else None
+        count = facts.norm(product([n for n, s in zip(extents, inner) if s != 0]))
+        step = steps[axis] * width
+        reach, period = span(facts, turned) if turned is not None else None, None
+        if turned is not None and loops and width == 1:
+            rows = facts.norm(kernel.axes[axis].extent)
+            reach, period = _periodic(facts, turned, step, rows) or (reach, None)
+        low, high = reach if reach is not None else (None, None)
+        yield Touch(buffer, step, low, high, count, writes, period)
 
 
-def _reduced(kernel: Kernel) -> set[int]:
+def _periodic(
+    facts: Facts, box: Box, step: Size, rows: Size
+) -> tuple[tuple[Size, Size], Size] | None:
+    """What a box covers from each multiple of a period on, and the period, if that is such that
+    all rows lie within one."""
+    offset, extents, steps = box
+    for period in dict.fromkeys(s if facts.prove("<", 0, s) else -s for s in steps if s != 0):
+        kept = [k for k, s in enumerate(steps) if quotient(s, period) is None]
+        lengths, others = (tuple([x[k] for k in kept]) for x in (extents, steps))
+        reach = span(facts, (split(offset, period)[1], lengths, others))
+        if reach is not None and facts.prove("<=", 0, reach[0]) and facts.prove("<", 0, step) and (
+            facts.prove("<", reach[1] + step * (rows - 1), period)
+        ):
+            return reach, period
+    return None
+
+
+def _in_turns(facts: Facts, box: Box, loops: tuple[For, ...], named: set[Symbol]) -> Box | None:
+    """What a box covers in all turns of loops, the outermost first; None where the turn shows
+    otherwise than by a distance."""
+    offset, extents, steps = box
+    for loop in reversed(loops):
+        if loop.symbol in named or loop.step not in (1, -1):
+            return None
+        distance: Size = 0
+        for atoms, coefficient in () if isinstance(offset, int) else offset.terms:
+            if loop.symbol in atoms:
+                rest = list(atoms)
+                rest.remove(loop.symbol)
+                distance = distance + (Poly(((tuple(rest), coefficient),)) if rest else coefficient)
+        offset = offset - distance * Poly((((loop.symbol,), 1),))
+        if loop.symbol in {name for size in (offset, distance) for name in symbols(size)}:
+            return None
+        offset = facts.norm(offset + distance * loop.start)
+        extents = (*extents, facts.norm((loop.stop - loop.start) * loop.step))
+        steps = (*steps, facts.norm(distance * loop.step))
+    return offset, extents, steps
+
+
+def reduced_axes(kernel: Kernel) -> set[int]:
     return {axis for reduce in kernel.reductions for axis in reduce.axes}
 
 
-def _inside(member: Member, start: Size, count: Size, private: dict[Buffer, Buffer]) -> Kernel:
+def on_rows(member: Member, start: Size, count: Size, private: dict[Buffer, Buffer]) -> Kernel:
     """A kernel on ``count`` rows from ``start`` on."""
     kernel, axis = member.kernel, member.axis
     axes = list(kernel.axes)

@@ -63,6 +63,7 @@ class _Body:
     objects: Objects = field(default_factory=Objects)
     depth: int = 0  # of loops around the statement
     taken: Value | None = None  # whether the arm is taken that is computed in any case
+    made: dict[Kernel, kernels.Made] = field(default_factory=dict)  # in parallel loops
 
     def __post_init__(self) -> None:
         self.module = Module()
@@ -138,17 +139,6 @@ class _Body:
             case Call():
                 self.calls.emit(statement)
 
-    def trips(self, start: Value, stop: Value, step: Value) -> Value:
-        """Turns of a loop; the step may be of either sign."""
-        f = self.f
-        distance = f.binary("sub", stop, start)
-        up = f.icmp("slt", i64(0), step)
-        # trips = ceil(distance / step), at least 0
-        last = f.binary("sub", f.binary("add", distance, step),
-                        f.select(up, i64(1), i64(-1)))
-        nonzero = f.select(f.icmp("eq", step, i64(0)), i64(1), step)
-        return f.binary("sdiv", last, nonzero)
-
     def check(self, check: Check) -> None:
         (holds,) = self.slots.number(check.buffer)
         if self.taken is not None:
@@ -167,7 +157,7 @@ class _Body:
         f, slots = self.f, self.slots
         start, stop, step = (self.size(s) for s in (loop.start, loop.stop, loop.step))
         single = loop.step == 1
-        first, last = (start, stop) if single else (i64(0), self.trips(start, stop, step))
+        first, last = (start, stop) if single else (i64(0), kernels.trips(f, start, stop, step))
         changed = slots.joined(loop)
         self.depth += 1
         with f.loop(first, last, 1, slots.get(changed)) as running, slots.inside():
@@ -186,8 +176,8 @@ class _Body:
         f, sizes = self.f, Sizes(self.slots)
         name = f"k{self.kernels}"
         self.kernels += 1
-        turns.emit(self.module, self.frame, loop, name, self.target)
-        trips = self.trips(sizes(loop.start), sizes(loop.stop), sizes(loop.step))
+        turns.emit(self.module, self.frame, loop, name, self.target, self.made)
+        trips = kernels.trips(f, sizes(loop.start), sizes(loop.stop), sizes(loop.step))
         failed = f.offset(self.shared, "i64", i64(1))
         f.store(self.slots.pointer, self.shared)
         f.store(i64(0), failed)

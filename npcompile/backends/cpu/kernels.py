@@ -32,6 +32,16 @@ class Made:
     unit: int  # ranges begin at multiples of it
 
 
+def trips(f: Function, start: Value, stop: Value, step: Value) -> Value:
+    """Turns of a loop; the step may be of either sign."""
+    distance = f.binary("sub", stop, start)
+    up = f.icmp("slt", i64(0), step)
+    # trips = ceil(distance / step), at least 0
+    last = f.binary("sub", f.binary("add", distance, step), f.select(up, i64(1), i64(-1)))
+    nonzero = f.select(f.icmp("eq", step, i64(0)), i64(1), step)
+    return f.binary("sdiv", last, nonzero)
+
+
 def inline(f: Function, slots: Slots, kernel: Kernel, target: Target) -> None:
     """A kernel without axes, in the middle of a function that LLVM passes rearrange: operations
     stay where they are, for their floating-point flags."""

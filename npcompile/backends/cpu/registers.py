@@ -84,7 +84,7 @@ class Use:
                 touched = [view.buffer for view in statement.inputs] + list(statement.outputs)
                 self.pinned.update(b for b in touched if b.kind == "scalar")
             case For():
-                if statement.parallel:
+                if elsewhere or statement.parallel:
                     sizes = (statement.start, statement.step, statement.stop)
                     self.shared.update(name for size in sizes for name in symbols(size))
                 self.block(statement.body, elsewhere or statement.parallel)

@@ -1,5 +1,7 @@
 """A parallel For as a function ``void name(ptr shared, i64 begin, i64 end)`` over its turns.
 
+Its body holds kernels, loops of kernels, numbers of its own, and memory.
+
 ``shared`` is two words: the frame's address, and what becomes 1 where memory runs out.  Each call
 works on a copy of the frame, so that symbols and buffers of a turn are its own, and takes memory
 for all turns at once.
@@ -7,14 +9,25 @@ for all turns at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from npcompile.backends.cpu import kernels
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.kernels import Made
 from npcompile.backends.cpu.objects import NULL
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.text import Function, Module, Value, i64
-from npcompile.core.sizes import Poly, Size, product, substitute, symbols
-from npcompile.program.ir import Alloc, Buffer, For, Kernel, Load
+from npcompile.core.sizes import (
+    Poly,
+    Size,
+    floordiv,
+    largest,
+    product,
+    substitute,
+    symbols,
+)
+from npcompile.program.ir import Alloc, Buffer, For, Kernel, Load, Statement
 
 LINE = 64
 #: bytes between buffers beyond whole lines, so that the same rows of two never meet in the places
@@ -22,14 +35,14 @@ LINE = 64
 APART = 5 * LINE
 
 
-def emit(module: Module, frame: Frame, loop: For, name: str, target: Target) -> None:
-    """Writes the function and those of its kernels, ``name.k``."""
-    members = [s for s in loop.body if isinstance(s, Kernel)]
-    made = [
-        kernels.emit(module, frame, kernel, f"{name}.{k}", target,
-                     total=_total(loop, members, kernel))
-        for k, kernel in enumerate(members)
-    ]
+def emit(module: Module, frame: Frame, loop: For, name: str, target: Target,
+         known: dict[Kernel, Made]) -> None:
+    """Writes the function and those of its kernels, ``name.k``; those in ``known`` are there."""
+    members = list(_kernels(loop.body))
+    for k, kernel in enumerate(members):
+        if kernel not in known:
+            known[kernel] = kernels.emit(module, frame, kernel, f"{name}.{k}", target,
+                                         total=_total(loop, members, kernel))
     f = Function(module, name, "void", [("ptr", "shared"), ("i64", "begin"), ("i64", "end")])
     shared, begin, end = f.params
     copy = f.alloca("i64", frame.size)
@@ -41,11 +54,35 @@ def emit(module: Module, frame: Frame, loop: For, name: str, target: Target) -> 
     room = _take(f, slots, sizes, [s.buffer for s in loop.body if isinstance(s, Alloc)], shared)
     with f.loop(begin, end) as turn:
         slots.set_symbol(loop.symbol, f.binary("add", start, f.binary("mul", turn.index, step)))
-        now = Sizes(slots)
-        for kernel in made:
-            f.run_here(kernel.name, copy, i64(0), now(kernel.extent))
+        _block(slots, loop.body, known, target)
     f.run("free", room)
     f.do("ret void")
+
+
+def _kernels(body: tuple[Statement, ...]) -> Iterator[Kernel]:
+    for statement in body:
+        if isinstance(statement, Kernel) and statement.axes:
+            yield statement
+        elif isinstance(statement, For):
+            yield from _kernels(statement.body)
+
+
+def _block(
+    slots: Slots, body: tuple[Statement, ...], known: dict[Kernel, Made], target: Target
+) -> None:
+    f, now = slots.f, Sizes(slots)
+    for statement in body:
+        if isinstance(statement, Kernel) and not statement.axes:
+            kernels.inline(f, slots, statement, target)
+        elif isinstance(statement, Kernel):
+            made = known[statement]
+            f.run_here(made.name, slots.pointer, i64(0), now(made.extent))
+        elif isinstance(statement, For):
+            start, stop, step = map(now, (statement.start, statement.stop, statement.step))
+            with f.loop(i64(0), kernels.trips(f, start, stop, step)) as turn:
+                value = f.binary("add", start, f.binary("mul", turn.index, step))
+                slots.set_symbol(statement.symbol, value)
+                _block(slots, statement.body, known, target)
 
 
 def _total(loop: For, members: list[Kernel], kernel: Kernel) -> Size:
@@ -88,7 +125,11 @@ def _take(f: Function, slots: Slots, sizes: Sizes, buffers: list[Buffer], shared
 def work(loop: For) -> Size:
     """Elements of the first turn, times what each costs."""
     total: Size = 0
-    for kernel in loop.body:
-        if isinstance(kernel, Kernel):
-            total = total + product([a.extent for a in kernel.axes]) * kernels.weight(kernel)
+    for statement in loop.body:
+        if isinstance(statement, Kernel):
+            elements = product([a.extent for a in statement.axes])
+            total = total + elements * kernels.weight(statement)
+        elif isinstance(statement, For):
+            turns = floordiv(statement.stop - statement.start, statement.step)
+            total = total + work(statement) * largest(turns, 1)
     return substitute(total, {loop.symbol: loop.start})

@@ -1,0 +1,83 @@
+"""How much memory the arrays of a program take at most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npcompile.core.sizes import Size, Symbol, Unhinted, evaluate, product
+from npcompile.program.ir import (
+    Alloc,
+    Bind,
+    Buffer,
+    For,
+    Free,
+    If,
+    Kernel,
+    Program,
+    SizeValue,
+    Statement,
+    While,
+)
+
+
+def peak(program: Program, threads: int = 1) -> int:
+    """Most bytes that results and temporaries take at once, for the sizes of the call that the
+    program was made for; each thread has what a parallel loop allocates.
+
+    Raises
+    ------
+    Unhinted
+        A size is known to the run only.
+    """
+    found = _Peak(threads)
+    found.block(program.body)
+    return found.most
+
+
+class _Peak:
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self.now = self.most = 0
+        self.sizes: dict[Buffer, int] = {}
+        self.numbers: dict[Buffer, Size] = {}
+        self.symbols: dict[Symbol, int] = {}
+
+    def block(self, body: Sequence[Statement], copies: int = 1) -> None:
+        for statement in body:
+            self._statement(statement, copies)
+
+    def _statement(self, statement: Statement, copies: int) -> None:
+        match statement:
+            case Alloc(buffer):
+                count = evaluate(product(buffer.shape), self._value)
+                self.now -= self.sizes.get(buffer, 0)  # made anew in each turn of a loop
+                self.sizes[buffer] = copies * count * buffer.dtype.itemsize
+                self.now += self.sizes[buffer]
+                self.most = max(self.most, self.now)
+            case Free(buffer):
+                self.now -= self.sizes.pop(buffer, 0)
+            case Kernel(axes=(), values=values, stores=stores):
+                for store in stores:
+                    value = values[store.value]
+                    if isinstance(value, SizeValue):
+                        self.numbers[store.buffer] = value.size
+            case Bind(symbol, buffer):
+                if buffer in self.numbers:
+                    self.symbols[symbol] = evaluate(self.numbers[buffer], self._value)
+            case For():
+                self.symbols[statement.symbol] = evaluate(statement.start, self._value)
+                self.block(statement.body, self.threads if statement.parallel else copies)
+            case While():
+                self.block(statement.body, copies)
+            case If():
+                before = self.now
+                self.block(statement.then, copies)
+                after, self.now = self.now, before
+                self.block(statement.orelse, copies)
+                self.now = max(after, self.now)
+
+    def _value(self, name: Symbol) -> int:
+        value = self.symbols.get(name, name.hint)
+        if value is None:
+            raise Unhinted(name)
+        return value

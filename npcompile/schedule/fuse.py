@@ -1,0 +1,44 @@
+"""Which kernels run together.
+
+Loops go inside blocks of rows where they can; what reads neighbouring rows sweeps; the other
+kernels over the same rows share a loop over blocks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from npcompile.core.sizes import Facts
+from npcompile.program.ir import Buffer, For, If, Statement, While
+from npcompile.schedule.allocate import bound, uses
+from npcompile.schedule.interchange import interchange
+from npcompile.schedule.rows import Fusion, blocks
+from npcompile.schedule.sweep import sweeps
+
+
+def fuse(
+    facts: Facts, body: Sequence[Statement], kept: Sequence[Buffer] = ()
+) -> tuple[list[Statement], Fusion]:
+    """A program's statements with kernels that run together; ``kept`` is needed after it."""
+    out = Fusion(facts, uses(body) + Counter(kept), bound(body))
+    found = _block(out, body)
+    return [*out.front, *found], out
+
+
+def _block(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
+    found: list[Statement] = []
+    for statement in body:
+        turned = interchange(out, statement) if isinstance(statement, For) else None
+        if turned is not None:
+            found += turned
+            continue
+        match statement:
+            case For() | While():
+                statement = replace(statement, body=tuple(_block(out, statement.body)))
+            case If(_, then, other):
+                arms = [tuple(_block(out, arm)) for arm in (then, other)]
+                statement = replace(statement, then=arms[0], orelse=arms[1])
+        found.append(statement)
+    return blocks(out, sweeps(out, found))
