@@ -316,6 +316,8 @@ class Writer:
             return [f"{target}[{where}] = {self.number()}"]
         if roll < 0.69:
             return [f"{target}[{target} > {self.number()}] = {self.number()}"]
+        if roll < 0.70:
+            return self.lengths()
         if roll < 0.71:
             op, key = rng.choice(["=", "+=", "*="]), self.chosen(target)
             return [f"{target}{key} {op} {self.number()}", f"{target}{key} {op} {target}{key}",
@@ -371,6 +373,32 @@ class Writer:
             ])
             return [f"if {test}:", f"    raise ValueError('limit of {target}')"]
         return [f"assert {target}.min() > {rng.randint(-30, -5)}, 'too small'"]
+
+    def lengths(self) -> list[str]:
+        """Statements after which an array has a length that a branch or the last turn gave it."""
+        rng, name, target = self.rng, self.fresh(), self.pick_array()
+        few = f"{name} {rng.choice(['>', '<', '<=', '!='])} {self.number()}"
+        mask = f"({few})" if self.env[target].ndim == 1 else f"({few})[:, 0]"
+        body = rng.choice([
+            [f"{name} = {name}[{mask}]"], [f"{name} = {name} * 2 - 1", f"{name} = {name}[{mask}]"],
+            [f"{name} = {name}[{mask}] + 1", f"s = {name}.sum()"],
+        ])
+        if self.env[target].ndim > 2:
+            return [f"{name} = {target} + 0"]
+        count = f"int(({target} > {self.number()}).sum())"
+        head = rng.choice([
+            [f"for k_ in range({rng.randint(0, 4)}):"], [f"for k_ in range({count}):"],
+            ["k_ = 0", f"while k_ < {count} and len({name}) > 1:", "    k_ += 1"],
+            [f"if {count} > {rng.randint(0, 5)}:"],
+        ])
+        if head[0].startswith("for") and rng.random() < 0.3:
+            body = [f"if len({name}) < 2:", "    break", *body]
+        block = [f"{name} = {target} + 0", *head, *("    " + line for line in body)]
+        if head[0].startswith("if") and rng.random() < 0.5:
+            block += ["else:", f"    {name} = {name}[::-1]" if rng.random() < 0.3
+                      else f"    {name} = {name}[{name[:]} > 1] * 2"
+                      if self.env[target].ndim == 1 else f"    {name} = {name}[1:] * 2"]
+        return block
 
     def result(self) -> str:
         rng = self.rng

@@ -167,3 +167,93 @@ def test_a_view_of_a_computed_length_is_a_view() -> None:
         return part
 
     agree(f, np.arange(9.0), np.array([5]))
+
+
+# ------------------------------------------------------------------ lengths that change
+
+
+def shrinking(x: Any, turns: int) -> Any:
+    x, count = x.copy(), 0
+    for _ in range(turns):
+        x = x * 1.5 - 0.25
+        x = x[x < 2.0]
+        count += x.size
+    return x, count
+
+
+def shrinking_rows(x: Any, turns: int) -> Any:
+    x = x.copy()
+    for k in range(turns):
+        x = x[x[:, 0] < 0.9 - 0.1 * k] * 1.1
+    return x, x.sum(axis=0)
+
+
+def until_few(x: Any, least: int) -> Any:
+    x, turns = x.copy(), 0
+    while x.size > least:
+        x = x[x > x.mean()]
+        turns += 1
+    return x, turns
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 100])
+@pytest.mark.parametrize("turns", [0, 1, 6])
+def test_arrays_that_get_shorter(n: int, turns: int) -> None:
+    rng = np.random.default_rng(n)
+    agree(shrinking, rng.random(n), turns)
+    agree(shrinking_rows, rng.random((n, 3)), turns, whole=False)
+    agree(until_few, rng.random(n), 1 + turns, whole=False)
+
+
+def either(x: Any, k: Any) -> Any:
+    y = x[x > 0.5] if k[0] > 2 else x[1:] * 2
+    return y.sum(), y * 2, y
+
+
+def one_arm(x: Any, k: Any) -> Any:
+    y = x * 2
+    if k[0] > 2:
+        y = y[y > 0.5]
+    return y.sum(), y
+
+
+@pytest.mark.parametrize("f", [either, one_arm])
+@pytest.mark.parametrize("k", [1, 4])
+def test_lengths_that_a_branch_gives(f: Any, k: int) -> None:
+    for n in (1, 9):
+        agree(f, np.random.default_rng(3).random(n), np.array([k]))
+
+
+def shrinking_early(c: Any, limit: int) -> Any:
+    where = np.arange(c.size)
+    count = np.zeros(c.size, dtype=np.int64)
+    c = c + 0
+    z = np.zeros_like(c)
+    for step in range(limit):
+        if len(z) == 0:
+            break
+        z = z * z + c
+        out = z * z > 4.0
+        count[where[out]] = step + 1
+        keep = ~out
+        z, c, where = z[keep], c[keep], where[keep]
+    return count
+
+
+@pytest.mark.parametrize("n", [1, 50])
+def test_several_arrays_that_get_shorter(n: int) -> None:
+    c = np.random.default_rng(4).random(n) * 4 - 2
+    agree(shrinking_early, c, 20)
+    agree(shrinking_early, c + 10, 20)
+
+
+def test_the_flags_of_what_only_a_loop_looks_at() -> None:
+    def f(b: Any) -> int:
+        b *= b
+        v = b // b
+        w = v + 0
+        for _ in range(int((v > 0).sum())):
+            w = w[(w <= 0.5)[:, 0]]
+        return 1
+
+    agree(f, np.arange(12).reshape(4, 3))

@@ -16,7 +16,7 @@ compiled code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
@@ -377,6 +377,7 @@ class Facts:
     ranges: dict[Symbol, tuple[Size, Size]] = field(default_factory=dict)  # of loop indices
     here: list[tuple[Size, int]] = field(default_factory=list)  # sizes and their least values
     apart: list[Size] = field(default_factory=list)  # sizes that are not 0
+    limits: dict[Symbol, Size] = field(default_factory=dict)  # never more than these
     suppose: Callable[[Predicate], None] | None = None
     _nominal: dict[Symbol, int] = field(default_factory=dict)
 
@@ -455,7 +456,7 @@ class Facts:
             rest = self.bounds.get(size - constant)
             if rest is not None:
                 known.append(rest + constant)
-            if self.here and depth:
+            if depth and (self.here or self.limits):
                 known += self._low_by_others(size, depth)
         return max(known) if known else None
 
@@ -524,11 +525,33 @@ class Facts:
         del self.apart[mark[1] :]
 
     def limit(self, size: Size, most: Size) -> None:
-        """Notes that a size is never more than another."""
+        """Notes that a lone symbol is never more than a size."""
         gap = most - size
-        if isinstance(gap, Poly):
+        if isinstance(gap, Poly) and isinstance(size, Poly):
             rest, bound = _bounded(gap, 0)
             self.bounds[rest] = bound
+            name = size.terms[0][0][0]
+            assert isinstance(name, Symbol)
+            self.limits.setdefault(name, most)
+
+    def most(self, size: Size, hidden: Collection[Symbol]) -> Size | None:
+        """An upper bound of a size without some symbols, None if none is known."""
+        total: Size = 0
+        for atoms, coefficient in _poly(size).terms:
+            term = Poly(((atoms, coefficient),)) if atoms else coefficient
+            if not any(s in hidden for s in symbols(term)):
+                total = total + term
+                continue
+            if len(atoms) != 1 or not isinstance(atoms[0], Symbol):
+                return None
+            bound: Size | None = atoms[0].low
+            if coefficient > 0:
+                limit = self.limits.get(atoms[0])
+                bound = None if limit is None else self.most(limit, hidden)
+            if bound is None:
+                return None
+            total = total + bound * coefficient
+        return total
 
     def learn(self, p: Predicate) -> None:
         """Notes what a check has found."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from npcompile.core.sizes import Size, floordiv, product
+from npcompile.core.sizes import Size, floordiv, is_known, product
 from npcompile.graph import layout
 from npcompile.graph.ir import Node
 from npcompile.graph.types import Array, c_strides
@@ -266,6 +266,8 @@ def _reshape_strides(
         return ref.strides if ref.shape == shape else c_strides(shape)
     if is_contiguous(ctx, ref):
         return c_strides(shape)
+    if not all(map(is_known, (*ref.shape, *shape))):
+        raise ctx.refuse("reshape", "of lengths that only the run can tell, in strided memory")
     old = [(n, s) for n, s in zip(ref.shape, ref.strides) if not equal(n, 1)]
     out: list[Size] = []
     i = j = 0

@@ -40,7 +40,7 @@ def drop_dead(graph: Graph) -> Graph:
 def keep_flags(graph: Graph) -> Graph:
     """What nobody needs but may raise floating-point flags, on which NumPy warns, is computed all
     the same: it becomes a result of the graph's region."""
-    live = reach(graph, needed(graph), resumed=False)
+    live = reach(graph, _seen(graph), resumed=False)
     roots = []
     for node in reversed(graph.region.nodes):
         if node not in live and _may_flag(node):
@@ -72,17 +72,26 @@ def _may_flag(node: Node) -> bool:
 
 
 def needed(graph: Graph) -> list[Node]:
-    """What is seen of a graph: results, parameters written, effects."""
+    """What is seen of a graph.  Regions stay whole: one that may raise flags is needed for them."""
+    return _seen(graph) + [node for node in graph.region.nodes if node.regions and any(
+        _may_flag(inner) for inner in _inside(node)
+    )]
+
+
+def _seen(graph: Graph) -> list[Node]:
+    """Results, parameters written, effects."""
     seen = [*_held(graph, graph.result), *graph.finals.values(), *graph.region.results]
-    return seen + [node for node in graph.region.nodes if _has_effect(node)]
+    return seen + [node for node in graph.region.nodes if any(
+        inner.op in ("check", "host_call") for inner in (node, *_inside(node))
+    )]
 
 
-def _has_effect(node: Node) -> bool:
-    """Regions stay whole: one that may raise flags is needed for them."""
-    inside = (inner for region in node.regions for inner in region.nodes)
-    return node.op in ("check", "host_call") or any(
-        _has_effect(inner) or _may_flag(inner) for inner in inside
-    )
+def _inside(node: Node) -> Iterator[Node]:
+    """The nodes of all regions of a node."""
+    for region in node.regions:
+        for inner in region.nodes:
+            yield inner
+            yield from _inside(inner)
 
 
 def reach(graph: Graph, roots: list[Node], resumed: bool = True) -> set[Node]:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Union
 
+import numpy as np
+
 from npcompile.core.sizes import Size, Unhinted, hint, lower_bound, mod, symbol
 from npcompile.graph.builder import Carried
-from npcompile.graph.ir import Loop, Node, Region
+from npcompile.graph.ir import Loop, Node, Region, Window
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import control, growing, joins, turns
+from npcompile.tracing import control, growing, joins, lengths, turns
 from npcompile.tracing.bodies import closed_over, reruns, same_contents, stored
 from npcompile.tracing.bytecode import RETURN, Instruction
 from npcompile.tracing.escapes import Escape, as_number
@@ -89,9 +91,12 @@ class Attempt:
         self.created: set[Cell | Box | Object] = set()
         self.anew: dict[Box, Any] = {}  # lists, ... that each turn makes anew, and their contents
         self.moves: list[tuple[Growing, Growing]] = []  # to where the next turn finds them
+        self.learned = False  # whether there is more to know, and the turn must be traced again
         self.nonempty = False
         self.index = t.builder.param(PY_INT)  # of a ``for``
         self.results: dict[Node, Node] = {}
+        self.stored: dict[tuple[Node, Window, Size], Node] = {}  # arrays with room for more
+        self.varying: dict[Node, lengths.Varying] = {}  # parameter -> what is said of its length
         self._inner: set[Node] | None = None
         self._of_next: dict[Node, Node] | None = None
 
@@ -103,6 +108,9 @@ class Attempt:
         t.visible += self.knowledge.writes
         t.scope = self.scope
         with t.builder.inside(self.region):
+            for length, size, most in self.varying.values():
+                t.builder.bind(size, length)
+                t.facts.limit(size, most)
             frame.regions += 1
             ends = self.run(begin.copy())
             frame.regions -= 1
@@ -165,11 +173,9 @@ class Attempt:
         if isinstance(value, ArrayRef) and slot in self.knowledge.rebound:
             if not exclusive(t, self.frame, self.state, self.live, value):
                 raise Unlike("gives one name to different arrays")
-            made = ArrayRef(Cell(self.carry(t.version(value.cell))), value.window, value.dtype)
-            t.homes[made.cell] = self.scope
-            self.created.add(made.cell)
-            t.trees.own(made)
-            return made
+            if slot in self.knowledge.varying:
+                return self.made(*lengths.enter(self, value), value.dtype)
+            return self.made(self.carry(t.version(value.cell)), value.window, value.dtype)
         if isinstance(value, Box) and slot in self.knowledge.rebound:
             return self.enter_box(value)
         return value
@@ -183,6 +189,14 @@ class Attempt:
         self.created.add(made)
         self.anew[made] = self.enter_contents(made, self.state.cells[value])
         return made
+
+    def made(self, version: Node, window: Window, dtype: np.dtype) -> ArrayRef:
+        """An array that stands for another one inside the loop."""
+        ref = ArrayRef(Cell(version), window, dtype)
+        self.t.homes[ref.cell] = self.scope
+        self.created.add(ref.cell)
+        self.t.trees.own(ref)
+        return ref
 
     def carry(self, init: Node) -> Node:
         param = self.t.builder.param(init.type)
@@ -232,6 +246,8 @@ class Attempt:
         self.swaps(begin, back)
         for slot in self.slots & self.live:
             self.match(begin, slot, begin.locals[slot], back.locals[slot], back)
+        if self.learned:
+            raise Again
         outer = slice(None, -1) if self.over is not None else slice(None)
         if not all(map(same, begin.stack[outer], back.stack[outer])):
             raise Unlike("changes what an expression around it holds")
@@ -246,6 +262,8 @@ class Attempt:
             elif not same_contents(contents, back.cells[box]):
                 assert isinstance(box, Box)
                 self.changed(box, contents, back.cells[box])
+        if self.learned:
+            raise Again
         growing.move(self.t, self.moves)
         for cell, param in self.scope.params.items():
             self.carried[param] = self.scope.inits[cell]
@@ -295,9 +313,8 @@ class Attempt:
         then two of the loop."""
         pairs = [(begin.locals[k], back.locals[k]) for k in sorted(self.slots & self.live)]
         moved = [(a, b) for a, b in pairs if isinstance(a, ArrayRef) and a is not b]
-        if not moved or self.knowledge.pairs or not self.even():
-            return
-        if all((b, a) in moved for a, b in moved):
+        swapped = moved and all((b, a) in moved for a, b in moved)
+        if swapped and not self.knowledge.pairs and self.even():
             self.knowledge.pairs = True
             raise Again
 
@@ -331,10 +348,12 @@ class Attempt:
         elif isinstance(first, Box) and isinstance(last, Box) and first.kind is last.kind:
             self.match_box(begin, slot, first, last, back)
         elif isinstance(first, ArrayRef) and slot in self.knowledge.rebound:
-            self.rebind(first, last, back)
+            self.rebind(slot, first, last, back)
         elif isinstance(first, ArrayRef) and isinstance(last, ArrayRef) and first is not last:
             self.knowledge.rebound.add(slot)
-            raise Again
+            if lengths.shorter(t, first, last):
+                self.knowledge.varying.add(slot)
+            self.learned = True
         elif first is UNBOUND and last is not UNBOUND and isinstance(slot, int):
             begin.locals[slot] = self.first_bound(slot, last)
         elif not same(first, last):
@@ -351,12 +370,20 @@ class Attempt:
             raise Unlike("gives one name to different objects")
         self.match_contents(begin, first, begin.cells[first], back, last)
 
-    def rebind(self, first: ArrayRef, last: Value, back: State) -> None:
+    def rebind(self, slot: Slot, first: ArrayRef, last: Value, back: State) -> None:
         """A name that is bound to an array anew: whatever it meant is out of sight."""
         t = self.t
         if not isinstance(last, ArrayRef) or not exclusive(t, self.frame, back, self.live, last):
             raise Unlike("gives one name to different arrays")
         version, param = t.version(last.cell), first.cell.first
+        if param in self.varying:
+            if not lengths.rebind(self, param, first, last):
+                raise Unlike("changes the type or shape of an array")
+            return
+        if lengths.shorter(t, first, last):
+            self.knowledge.varying.add(slot)
+            self.learned = True
+            return
         alike = (last.window, last.writeable) == (first.window, first.writeable)
         if version.type != param.type or not alike:
             raise Unlike("changes the type or shape of an array")
@@ -436,7 +463,7 @@ class Attempt:
 
     def leave(self, target: int, state: State, out: Callable[[Node, Any], Node]) -> State:
         """The state of an early exit, moved out of the region."""
-        escape = Escape(self.t, state, self.created, out)
+        escape = Escape(self.t, state, self.created, out, self.store)
         live = self.frame.code.live[target]
         first_cell = self.frame.code.code.co_nlocals
         variables = [
@@ -454,6 +481,14 @@ class Attempt:
             if isinstance(box, Box) and box not in self.created:
                 cells[box] = escape.contents(contents)
         return State(variables, stack, {**cells, **escape.cells})
+
+    def store(self, version: Node, window: Window, most: Size) -> Node:
+        """An array that a turn made, in one with room for more."""
+        key = version, window, most
+        if key not in self.stored:
+            self.stored[key] = lengths.stored(self.t, self.region, *key)
+            self._inner = None
+        return self.stored[key]
 
     def note(self, node: Node, like: Any) -> Node:
         """Remembers that a node of the region is needed after it."""
@@ -549,6 +584,8 @@ class Attempt:
         if isinstance(value, Sequence):
             items = tuple(map(self.rebuilt, value.items))
             return value if items == value.items else Sequence(items, value.kind)
+        if isinstance(value, ArrayRef) and value.cell.first in self.varying:
+            return lengths.after(self, value)
         if isinstance(value, ArrayRef) and value.cell.first in self.carried:
             cell = self.t.register(Cell(self.after(value.cell.first)))
             made = ArrayRef(cell, value.window, value.dtype, value.writeable)

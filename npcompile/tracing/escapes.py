@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npcompile.core.sizes import Size, Symbol, substitute, symbols
+from npcompile.core.sizes import Poly, Size, Symbol, substitute, symbols
 from npcompile.graph.ir import Node, Window
 from npcompile.graph.types import SUPPORTED, Array
 from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.tracing import lengths
 from npcompile.tracing.values import (
     Box,
     Growing,
@@ -43,13 +44,15 @@ def as_number(t: Tracer, value: Value) -> Node | None:
 
 class Escape:
     """Moves one state's values out of a region: ``out`` gives what a node is outside, ``created``
-    are the cells and boxes that were made inside."""
+    are the cells and boxes that were made inside.  ``store`` puts an array of the region into one
+    with room for so many elements along the first axis."""
 
     def __init__(
         self, t: Tracer, state: State, created: set[Cell | Box | Object],
-        out: Callable[[Node, Value], Node],
+        out: Callable[[Node, Value], Node], store: Callable[[Node, Window, Size], Node],
     ) -> None:
         self.t, self.state, self.created, self.out = t, state, created, out
+        self.store = store
         self.made: dict[Any, Any] = {}
         self.cells: dict[Cell | Box, Any] = {}
         self.symbols: dict[Symbol, Size] = {}
@@ -85,7 +88,8 @@ class Escape:
     def node(self, node: Node, like: Value = None) -> Node:  # type: ignore[assignment]
         size = self.t.builder.known_size(node)
         if size is not None and self.t.builder.closed.isdisjoint(symbols(size)):
-            return self.t.builder.size(size)
+            # an int that came in may be large, a size may not: arithmetic on it is checked
+            return node if node.op == "param" else self.t.builder.size(size)
         if isinstance(node.type, Array):
             for part in (*node.type.shape, *node.type.strides):
                 if not self.t.builder.closed.isdisjoint(symbols(part)):
@@ -112,6 +116,12 @@ class Escape:
 
     def _cell(self, cell: Cell, like: Cell | None) -> Cell:
         version = self.state.cells.get(cell, cell.first)
+        assert isinstance(version.type, Array)
+        if lengths.hides(self.t, version.type):
+            most = lengths.room(self.t, version.type)
+            if most is not None:
+                whole = Window(0, version.type.shape, version.type.strides)
+                version = self.store(version, whole, most)
         return self.t.register(Cell(self.node(version, like)))  # type: ignore[arg-type]
 
     def _box(self, box: Box) -> Box:
@@ -143,5 +153,9 @@ class Escape:
         for name in symbols(size):
             if name in builder.closed and name not in self.symbols:
                 number = self.out(builder.bound[name], None)  # type: ignore[arg-type]
-                self.symbols[name] = builder.size_of(number)
+                outside = builder.size_of(number, name.low)
+                most = self.t.facts.most(Poly((((name,), 1),)), builder.closed)
+                if most is not None:
+                    self.t.facts.limit(outside, most)
+                self.symbols[name] = outside
         return substitute(size, self.symbols) if self.symbols else size

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core.errors import Refused
-from npcompile.core.sizes import symbols
-from npcompile.graph.ir import Const, Node, Region
+from npcompile.core.sizes import Size, largest, symbols
+from npcompile.graph.ir import Const, Node, Region, Window
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import BOOL, PY_BOOL, Array, Scalar
+from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Array, Scalar, c_strides
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import growing, turns
+from npcompile.tracing import growing, lengths, turns
 from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.escapes import Escape, as_number
 from npcompile.tracing.references import exclusive
@@ -52,7 +53,8 @@ class Arm:
     """One way to go on from a branch: where it starts, and what tracing it left behind.
 
     ``created`` are the cells and boxes that it made, ``reached`` its counts of writes,
-    ``stand_ins`` what it yields in place of values that only the other arm has.
+    ``stand_ins`` what it yields in place of values that only the other arm has, ``stored`` and
+    ``counts`` arrays and lengths that only it knows.
     """
 
     target: int
@@ -62,6 +64,22 @@ class Arm:
     region: Region = field(default_factory=Region)
     created: set[Cell | Box | Object] = field(default_factory=set)
     stand_ins: dict[Node, Node] = field(default_factory=dict)
+    stored: dict[tuple[Node, Window, Size], Node] = field(default_factory=dict)
+    counts: dict[Size, Node] = field(default_factory=dict)
+
+    def store(self, t: Tracer, version: Node, window: Window, most: Size) -> Node:
+        """An array that the arm has, in one with room for more."""
+        key = version, window, most
+        if key not in self.stored:
+            self.stored[key] = lengths.stored(t, self.region, *key)
+        return self.stored[key]
+
+    def count(self, t: Tracer, size: Size) -> Node:
+        """A size that the arm knows as a number."""
+        if size not in self.counts:
+            with t.builder.inside(self.region):
+                self.counts[size] = t.builder.size(size)
+        return self.counts[size]
 
 
 def join(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Exits:
@@ -158,13 +176,15 @@ def _alone(
     t: Tracer, frame: Frame, target: int, arm: Arm, other: Arm, state: State, export: Export
 ) -> State:
     """The state of a target that only one arm goes to; the other arm yields anything."""
-    inside = set(arm.region.nodes)
     beside = next(iter(other.exits.states.values()))
 
     def out(node: Node, like: Any) -> Node:
-        return export(node, _stand_in(t, other, beside, node, like)) if node in inside else node
+        if node not in inside and node not in arm.stored.values():
+            return node
+        return export(node, _stand_in(t, other, beside, node, like))
 
-    escape = Escape(t, state, arm.created, out)
+    inside = set(arm.region.nodes)
+    escape = Escape(t, state, arm.created, out, partial(arm.store, t))
     live = frame.code.live[target]
     first_cell = frame.code.code.co_nlocals
     others = [*beside.locals, *[None] * (len(state.locals) - len(beside.locals))]
@@ -286,6 +306,12 @@ class _Merge:
     def node(self, a: Node, b: Node) -> Node:
         if a is b:
             return a
+        size = self.t.builder.known_size(a)
+        if size is not None and a.type == b.type == PY_INT and (
+            size == self.t.builder.known_size(b) and self.hidden.isdisjoint(symbols(size))
+        ):
+            whole = next((node for node in (a, b) if node.op == "param"), None)
+            return self.t.builder.size(size) if whole is None else whole
         if a.type != b.type:
             raise self.differ(f"bind values of different types ({a.type!r}, {b.type!r})")
         if isinstance(a.type, Array):
@@ -306,6 +332,10 @@ class _Merge:
 
     def _array(self, a: ArrayRef, b: ArrayRef) -> ArrayRef:
         fresh = self._moves(a, self.a, 0) and self._moves(b, self.b, 1)
+        if fresh:
+            made = self._lengths(a, b)
+            if made is not None:
+                return made
         alike = (a.window, a.dtype, a.writeable) == (b.window, b.dtype, b.writeable)
         trees = self.t.trees
         if not fresh or not alike or trees.owns(a) != trees.owns(b):
@@ -314,6 +344,27 @@ class _Merge:
         made = ArrayRef(cell, a.window, a.dtype, a.writeable)
         if trees.owns(a):
             trees.own(made)
+        return made
+
+    def _lengths(self, a: ArrayRef, b: ArrayRef) -> ArrayRef | None:
+        """One of two arrays of unlike lengths, as the beginning of one with room for both."""
+        t, refs = self.t, (a, b)
+        alike = a.ndim and (a.dtype, a.shape[1:]) == (b.dtype, b.shape[1:])
+        if not alike or a.shape == b.shape or not all(map(t.trees.owns, refs)):
+            return None
+        first, second = (lengths.room(t, ref.type) for ref in refs)
+        if first is None or second is None:
+            return None
+        most = first if first == second else largest(first, second)
+        stored = [arm.store(t, state.cells.get(ref.cell) or t.first(ref.cell), ref.window, most)
+                  for ref, arm, state in zip(refs, (self.a, self.b), self.states)]
+        counts = [arm.count(t, ref.shape[0]) for ref, arm in zip(refs, (self.a, self.b))]
+        size = t.builder.size_of(self.export(*counts), 0)
+        t.facts.limit(size, most)
+        cell = t.register(Cell(self.export(*stored)))
+        window = Window(0, (size, *a.shape[1:]), c_strides(a.shape))
+        made = ArrayRef(cell, window, a.dtype)
+        t.trees.own(made)
         return made
 
     def _moves(self, ref: ArrayRef, arm: Arm, side: int) -> bool:

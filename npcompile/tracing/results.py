@@ -18,6 +18,7 @@ from npcompile.graph.ir import (
     StaticObject,
     Tree,
     ViewOf,
+    Window,
 )
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import growing, iteration, turns
@@ -104,7 +105,8 @@ class Trees:
             base = SameParam(ref.cell.param)
         else:
             base = NewArray(self._number(ref.cell), self.t.version(ref.cell))
-        if self.owns(ref):
+        kind = ref.cell.type
+        if self.owns(ref) and ref.window == Window(0, kind.shape, kind.strides):
             return base
         if ref.writeable is None:
             raise self.t.refuse("return", "of a view that warns when it is written")

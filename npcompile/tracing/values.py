@@ -237,13 +237,15 @@ class Scope:
 class Knowledge:
     """What earlier attempts found out about a loop.
 
-    ``rebound`` are variables that hold another array from turn to turn; ``changed`` are lists,
+    ``rebound`` are variables that hold another array from turn to turn, ``varying`` those that hold
+    shorter ones; ``changed`` are lists,
     dictionaries and instances whose contents change; ``writes``: a turn writes
     what the caller can see, so its checks must know where Python goes on; ``pairs``: arrays swap
     names, and a turn of the region is two of the loop; ``refused`` is why it can't be a region.
     """
 
     rebound: set[Any] = field(default_factory=set)
+    varying: set[Any] = field(default_factory=set)
     changed: set[Box] = field(default_factory=set)
     writes: bool = False
     pairs: bool = False

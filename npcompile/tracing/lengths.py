@@ -1,0 +1,107 @@
+"""Arrays whose length changes from turn to turn, or that only a branch or a turn knows.
+
+Outside of the region that knows its length, such an array is the beginning of one that has room
+for the longest that it can be; how much of it counts is a number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from npcompile.core.sizes import Size, symbol, symbols
+from npcompile.graph.ir import Node, Region, Window
+from npcompile.graph.types import Array, c_strides, contiguous
+from npcompile.ops.operands import ArrayRef
+
+if TYPE_CHECKING:
+    from npcompile.tracing.attempts import Attempt
+    from npcompile.tracing.tracer import Tracer
+
+
+class Varying(NamedTuple):
+    """An array that is as long as a number says: ``length`` is that number's parameter, ``size``
+    its symbol, ``most`` how long it may be."""
+
+    length: Node
+    size: Size
+    most: Size
+
+
+def hides(t: Tracer, kind: Array) -> bool:
+    """Whether a type has sizes that only finished regions know."""
+    closed = t.builder.closed
+    return any(not closed.isdisjoint(symbols(s)) for s in (*kind.shape, *kind.strides))
+
+
+def room(t: Tracer, kind: Array) -> Size | None:
+    """How long an array may be along its first axis; None if that can't be said, or if anything
+    else about it changes."""
+    if not kind.shape or kind.strides != c_strides(kind.shape):
+        return None
+    if hides(t, contiguous(kind.dtype, kind.shape[1:])):
+        return None
+    return t.facts.most(kind.shape[0], t.builder.closed)
+
+
+def stored(t: Tracer, region: Region, version: Node, window: Window, most: Size) -> Node:
+    """What a region has in a window, at the beginning of an array with room for ``most``."""
+    whole = contiguous(version.dtype, (most, *window.shape[1:]))
+    with t.builder.inside(region):
+        empty = Node("empty", (), None, whole, t.builder.line)  # memory of its own
+        region.nodes.append(empty)
+        begin = Window(0, window.shape, c_strides(window.shape))
+        return t.builder.write(empty, t.builder.read(version, window), begin)
+
+
+# ------------------------------------------------------------------ from turn to turn
+
+
+def shorter(t: Tracer, first: ArrayRef, last: ArrayRef) -> bool:
+    """Whether an array may be shorter than another, and is like it otherwise."""
+    return bool(
+        _alike(first, last) and first.shape[0] != last.shape[0]
+        and first.strides == c_strides(first.shape)
+        and t.facts.prove("<=", last.shape[0], first.shape[0])
+    )
+
+
+def _alike(first: ArrayRef, last: ArrayRef) -> bool:
+    """Whether two C-contiguous arrays differ in length only."""
+    same = (first.dtype, first.shape[1:]) == (last.dtype, last.shape[1:])
+    return bool(first.ndim and last.ndim) and same and last.strides == c_strides(last.shape)
+
+
+def enter(attempt: Attempt, value: ArrayRef) -> tuple[Node, Window]:
+    """What stands inside a loop for an array that gets shorter from turn to turn."""
+    t = attempt.t
+    most = t.facts.norm(value.shape[0])
+    begun = t.builder.emit("copy", (t.read(value),), None, contiguous(value.dtype, value.shape))
+    param, length = attempt.carry(begun), attempt.carry(t.builder.size(most))
+    size = symbol(f"n{len(t.builder.bound)}", low=0)
+    attempt.varying[param] = Varying(length, size, most)
+    return param, Window(0, (size, *value.shape[1:]), c_strides(value.shape))
+
+
+def rebind(attempt: Attempt, param: Node, first: ArrayRef, last: ArrayRef) -> bool:
+    """Stores an array that is as long as before at most where that was; whether it is one."""
+    t, (length, _, most) = attempt.t, attempt.varying[param]
+    if first is last:
+        attempt.next[param], attempt.next[length] = t.version(first.cell), length
+        return True
+    if not _alike(first, last) or not t.facts.prove("<=", last.shape[0], most):
+        return False
+    window = Window(0, last.shape, c_strides(last.shape))
+    attempt.next[param] = t.builder.write(t.version(first.cell), t.read(last), window)
+    attempt.next[length] = t.builder.size(last.shape[0])
+    return True
+
+
+def after(attempt: Attempt, ref: ArrayRef) -> ArrayRef:
+    """What counts after a loop of an array that got shorter."""
+    t, param = attempt.t, ref.cell.first
+    length, _, most = attempt.varying[param]
+    size = t.builder.size_of(attempt.after(length), 0)
+    t.facts.limit(size, most)
+    window = Window(0, (size, *ref.shape[1:]), ref.strides)
+    held = t.builder.read(attempt.after(param), window)
+    return t.new(t.builder.emit("copy", (held,), None, contiguous(ref.dtype, window.shape)))
