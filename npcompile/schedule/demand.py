@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from npcompile.graph.ir import WRITES, Get, Graph, Node, Region, Window, held, result_nodes
 from npcompile.graph.types import Array, Scalar
@@ -20,6 +23,17 @@ LIMIT = 1000
 
 #: nodes that happen at their own place in the program
 ORDERED = WRITES | {"extern", "host_call", "check", "reduce", "pack", "if_", "for_", "while_"}
+
+
+class _Use(NamedTuple):
+    """A use of a value, at a position inside loops; ``user`` is None for what a check holds.
+    ``passes``: whoever needs the user needs the value, too."""
+
+    user: Node | None
+    region: Region
+    here: int
+    loops: tuple[Node, ...]
+    passes: bool = False
 
 
 class Demand:
@@ -44,9 +58,29 @@ class Demand:
     def without(self, region: Region) -> Demand:
         """What is needed on paths that don't lead through a region."""
         made = copy(self)
-        made._skipped = self._skipped | {region}
-        made._count()
+        gone = set(_nested(region))
+        made._skipped = self._skipped | gone
+        made.consumers, made.last_use = dict(self.consumers), dict(self.last_use)
+        made.last_need = dict(self.last_need)
+        changed = {n for inner in gone for n in inner.results}
+        changed.update(n for inner in gone for node in inner.nodes for n in node.args)
+        changed.update(n for inner in gone for node in inner.nodes for n in held(node))
+        made._again(changed)
         return made
+
+    def _again(self, changed: set[Node]) -> None:
+        """Counts again what some nodes are needed for, and what they are computed from."""
+        queue = [(-self.position[node], id(node), node) for node in changed]
+        heapify(queue)
+        while queue:
+            node = heappop(queue)[-1]
+            before = self.last_need.get(node)
+            self._evaluate(node)
+            if self.last_need.get(node) != before and not self.ordered(node):
+                for arg in node.args:
+                    if arg not in changed:
+                        changed.add(arg)
+                        heappush(queue, (-self.position[arg], id(arg), arg))
 
     def _number(self, region: Region, position: int) -> int:
         for param in region.params:
@@ -69,38 +103,45 @@ class Demand:
         self.last_use: dict[Node, int] = {}  # of the node itself
         self.last_need: dict[Node, int] = {}  # of it or of what is computed from it
         graph = self.graph
-        for node in (
+        self._results = {
             *result_nodes(graph.result), *graph.finals.values(), *graph.region.results
-        ):
-            self.last_use[node] = self.last_need[node] = END
+        }
+        self._used: dict[Node, list[_Use]] = {node: [] for node in self.position}
         self._region(graph.region, ())
+        for node in sorted(self.position, key=self.position.__getitem__, reverse=True):
+            self._evaluate(node)
 
     def _region(self, region: Region, loops: tuple[Node, ...]) -> None:
         for node in reversed(region.nodes):
             around = loops if node.op == "if_" else (*loops, node)
             for inner in reversed(node.regions):
-                if inner not in self._skipped:
-                    for result in inner.results:
-                        self._use(result, node, self.end[inner], self.end[inner], around)
-                    self._region(inner, around)
-            self._uses(node, loops)
+                for result in inner.results:
+                    self._used[result].append(_Use(node, inner, self.end[inner], around))
+                self._region(inner, around)
+            here = self.start.get(node, self.position[node])
+            for arg in node.args:
+                self._used[arg].append(_Use(node, region, here, loops, not self.ordered(node)))
+            for value in held(node):  # computed only if the check fails, from the same memory
+                self._used[value].append(_Use(None, region, here, loops))
 
-    def _uses(self, node: Node, loops: tuple[Node, ...]) -> None:
-        here = self.start.get(node, self.position[node])
-        need = here if self.ordered(node) else max(here, self.last_need.get(node, here))
-        for arg in node.args:
-            self._use(arg, node, here, need, loops)
-        for value in held(node):  # computed only if the check fails, but from the same memory
-            until = self._until(value, here, loops)
-            self.last_use[value] = max(self.last_use.get(value, -1), until)
-
-    def _use(
-        self, arg: Node, user: Node, here: int, need: int, loops: tuple[Node, ...]
-    ) -> None:
-        self.consumers[arg].append(user)
-        here, need = (self._until(arg, position, loops) for position in (here, need))
-        self.last_use[arg] = max(self.last_use.get(arg, -1), here)
-        self.last_need[arg] = max(self.last_need.get(arg, -1), need)
+    def _evaluate(self, node: Node) -> None:
+        """When a node is needed, its users being known."""
+        use = need = END if node in self._results else -1
+        consumers = []
+        for user, region, here, loops, passes in self._used[node]:
+            if region in self._skipped:
+                continue
+            until = self._until(node, here, loops)
+            use = max(use, until)
+            if user is not None:
+                consumers.append(user)
+                later = self.last_need.get(user, -1) if passes else -1
+                need = max(need, until if later <= here else self._until(node, later, loops))
+        self.consumers[node] = consumers
+        for known, position in ((self.last_use, use), (self.last_need, need)):
+            known.pop(node, None)
+            if position >= 0:
+                known[node] = position
 
     def _until(self, value: Node, position: int, loops: tuple[Node, ...]) -> int:
         """A use at a position inside loops, some of which will need the value again."""
@@ -120,6 +161,14 @@ class Demand:
         whole = node.type
         assert isinstance(whole, Array)
         return node.attrs == Window(0, whole.shape, whole.strides)
+
+
+def _nested(region: Region) -> Iterator[Region]:
+    """A region and all regions in it."""
+    yield region
+    for node in region.nodes:
+        for inner in node.regions:
+            yield from _nested(inner)
 
 
 def sources(node: Node) -> list[Node]:
