@@ -8,10 +8,10 @@ to Python is written on the way out.
 
 from __future__ import annotations
 
-from collections import Counter
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.scalar import Parts, register
@@ -24,7 +24,6 @@ from npcompile.program.ir import (
     Buffer,
     Call,
     Check,
-    Exit,
     For,
     Free,
     If,
@@ -44,42 +43,74 @@ from npcompile.program.ir import (
 Numbers = dict[Buffer, Parts]
 
 
-@dataclass
+class Span(NamedTuple):
+    """Where a statement with blocks begins and ends: among all uses of numbers, their writes, and
+    what makes or frees arrays."""
+
+    uses: tuple[int, int]
+    writes: tuple[int, int]
+    moves: tuple[int, int]
+
+
 class Use:
-    """What some statements do to the frame."""
+    """What a program does to the frame, in one walk."""
 
-    exits: Sequence[Exit]
-    reads: Counter[Buffer] = field(default_factory=Counter)  # numbers
-    writes: Counter[Buffer] = field(default_factory=Counter)
-    moves: set[Buffer] = field(default_factory=set)  # arrays that are made or freed
-    pinned: set[Buffer] = field(default_factory=set)  # numbers that others write
-    shared: set[Buffer | Symbol] = field(default_factory=set)  # what others read
+    def __init__(self, program: Program) -> None:
+        self.exits = program.resumes
+        self.pinned: set[Buffer] = set()  # numbers that others write
+        self.shared: set[Buffer | Symbol] = set()  # what others read
+        self.first: dict[Buffer, int] = {}
+        self.last: dict[Buffer, int] = {}
+        self.writes: list[Buffer] = []
+        self.moves: list[Buffer] = []
+        self.spans: dict[Statement, Span] = {}
+        self._clock = 0
+        self._block(program.body, False)
+        self._clock = sys.maxsize
+        self._touch(numbers(program.result))
 
-    def count(self, buffer: Buffer) -> int:
-        return self.reads[buffer] + self.writes[buffer]
+    def changed(self, span: Span) -> list[Buffer]:
+        """The numbers that a statement changes and that others, too, read or write."""
+        begin, end = span.uses
+        written = dict.fromkeys(self.writes[slice(*span.writes)])
+        return [b for b in written if self.first[b] < begin or self.last[b] >= end]
 
-    def block(self, body: Iterable[Statement], elsewhere: bool = False) -> Use:
-        """Adds statements; ``elsewhere``: they run in functions of their own."""
+    def _touch(self, buffers: Iterable[Buffer], writes: bool = False) -> None:
+        for buffer in buffers:
+            if buffer.kind == "scalar":
+                self.first.setdefault(buffer, self._clock)
+                self.last[buffer] = self._clock
+                if writes:
+                    self.writes.append(buffer)
+        self._clock += 1
+
+    def _now(self) -> tuple[int, int, int]:
+        return self._clock, len(self.writes), len(self.moves)
+
+    def _block(self, body: Iterable[Statement], elsewhere: bool) -> None:
+        """``elsewhere``: statements run in functions of their own."""
         for statement in body:
+            begin = self._now()
             self._statement(statement, elsewhere)
-        return self
+            if isinstance(statement, (For, While, If)):
+                self.spans[statement] = Span(*zip(begin, self._now(), strict=True))
 
     def _statement(self, statement: Statement, elsewhere: bool) -> None:
         match statement:
             case Kernel():
                 self._kernel(statement, elsewhere or bool(statement.axes))
             case Alloc(buffer) | Free(buffer):
-                self.moves.add(buffer)
+                self.moves.append(buffer)
             case Bind():
-                self.reads[statement.buffer] += 1
+                self._touch([statement.buffer])
             case Check():
-                self.reads[statement.buffer] += 1
-                self.block(statement.leaving, elsewhere)
+                self._touch([statement.buffer])
+                self._block(statement.leaving, elsewhere)
                 for result in self.exits[statement.number].held():
-                    self.reads.update(numbers(result))
+                    self._touch(numbers(result))
             case Library():
-                self.reads.update(v.buffer for v in statement.inputs if v.buffer.kind == "scalar")
-                self.writes.update(b for b in statement.outputs if b.kind == "scalar")
+                self._touch(view.buffer for view in statement.inputs)
+                self._touch(statement.outputs, True)
             case Call():
                 touched = [view.buffer for view in statement.inputs] + list(statement.outputs)
                 self.pinned.update(b for b in touched if b.kind == "scalar")
@@ -87,20 +118,20 @@ class Use:
                 if elsewhere or statement.parallel:
                     sizes = (statement.start, statement.step, statement.stop)
                     self.shared.update(name for size in sizes for name in symbols(size))
-                self.block(statement.body, elsewhere or statement.parallel)
+                self._block(statement.body, elsewhere or statement.parallel)
             case While():
-                self.block(statement.body, elsewhere)
-                self.reads[statement.again] += 1
+                self._block(statement.body, elsewhere)
+                self._touch([statement.again])
             case If():
-                self.reads[statement.condition] += 1
-                self.block((*statement.then, *statement.orelse), elsewhere)
+                self._touch([statement.condition])
+                self._block((*statement.then, *statement.orelse), elsewhere)
 
     def _kernel(self, kernel: Kernel, elsewhere: bool) -> None:
         loads = [v.buffer for v in kernel.values if isinstance(v, Load)]
         stores = [store.buffer for store in kernel.stores]
         stores += [reduce.buffer for reduce in kernel.reductions]
-        self.reads.update(b for b in loads if b.kind == "scalar")
-        self.writes.update(b for b in stores if b.kind == "scalar")
+        self._touch(loads)
+        self._touch(stores, True)
         if elsewhere:
             self.shared.update(b for b in loads if b.kind == "scalar")
             self.pinned.update(b for b in stores if b.kind == "scalar")
@@ -144,9 +175,7 @@ class Registers(Slots):
     def __init__(self, f: Function, frame: Frame, pointer: Value, program: Program) -> None:
         super().__init__(f, frame, pointer)
         self.own = f.module.memory("frame")
-        self.exits = program.resumes
-        self.whole = Use(self.exits).block(program.body)
-        self.whole.reads.update(numbers(program.result))
+        self.whole = Use(program)
         self.numbers: Numbers = {}
         self.places: dict[Buffer, Value] = {}
         self.names: dict[Symbol, Value] = {}
@@ -237,10 +266,10 @@ class Registers(Slots):
     def joined(self, statement: Statement) -> list[Buffer]:
         """The numbers that a statement with blocks changes for others to see, itself in another
         turn included.  Addresses that change are unknown from here on."""
-        use = Use(self.exits).block((statement,))
-        for buffer in use.moves:
+        span = self.whole.spans[statement]
+        for buffer in self.whole.moves[slice(*span.moves)]:
             self.places.pop(buffer, None)
-        return [b for b in use.writes if self.holds(b) and use.count(b) < self.whole.count(b)]
+        return [b for b in self.whole.changed(span) if self.holds(b)]
 
     def get(self, buffers: Sequence[Buffer]) -> list[Value]:
         """The parts of several numbers in a row."""

@@ -141,9 +141,9 @@ class Scope:
             sizes(size)
         bases: dict[Buffer, Value] = {}
         pointers = {}
-        for address in sorted(plan.accesses, key=lambda a: (a.buffer.name, repr(a))):
-            if not plan.order:
-                break  # see _element
+        # without loops, an element is found by one index: see _element
+        some = plan.accesses if plan.order else ()
+        for address in sorted(some, key=lambda a: (a.buffer.name, repr(a))):
             if address.buffer not in bases:
                 bases[address.buffer] = slots.data(address.buffer)
             pointers[address] = bases[address.buffer]
