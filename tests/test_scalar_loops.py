@@ -233,7 +233,7 @@ def test_counters_need_no_checks() -> None:
 
     assert checks_of(pairs, np.arange(4.0)) == 0
     assert checks_of(before, np.arange(4.0)) == 0
-    assert checks_of(doubling, 3, 0) == 2
+    assert checks_of(doubling, 3, 0) == 1  # of both numbers
     assert checks_of(from_afar, 3, 0) == 1
 
 
@@ -499,3 +499,23 @@ def test_smaller_and_larger_numbers(dtype: Any) -> None:
             warnings.simplefilter("error")
             got, want = compiled(a[some], b[some], 1), extremes(a[some], b[some], 1)
         assert got.tobytes() == want.tobytes()
+
+
+def test_checks_that_are_one_keep_errors_and_flags_apart() -> None:
+    def picked(a, places, b):
+        total = a[0]
+        for i in range(len(places)):
+            total = total + a[places[i]] / b[places[i]]
+        return total
+
+    compiled = npcompile.jit(picked)
+    a, b = np.arange(4.0), np.array([1.0, 2, 0, 4])
+    for places in ([0, 1, 3], [0, 1, 4], [0, -5, 1], [0, 2, 4], [-1, -4, -2], [0, 2]):
+        found = []
+        for f in (compiled, picked):
+            try:
+                found.append(outcome(f, (a, np.array(places), b)))
+            except IndexError as error:
+                found.append(str(error))
+        assert found[0] == found[1]
+    assert compiled.explain(a, np.array([0]), b).refusal is None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from npcompile.core.config import Config
 from npcompile.graph.ir import Graph
+from npcompile.passes.checks import merge_checks
 from npcompile.passes.complexes import expand_complex
 from npcompile.passes.dead import drop_dead, keep_flags
 from npcompile.passes.decompose import decompose
@@ -36,7 +37,8 @@ PASSES = (
     Pass("simplify", simplify, ("halves", "complexes"), "they leave casts and parts behind"),
     Pass("ranges", narrow, ("simplify",), "works on primitives"),
     Pass("hoist", hoist, ("simplify", "ranges"), "changes regions that it has made"),
-    Pass("dead", drop_dead, ("simplify", "hoist"), "rewriting orphans nodes"),
+    Pass("checks", merge_checks, ("hoist",), "conditions move one by one"),
+    Pass("dead", drop_dead, ("simplify", "checks"), "rewriting orphans nodes"),
 )
 
 
