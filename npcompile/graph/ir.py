@@ -166,19 +166,35 @@ class HostCall:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Direct:
+    """A call that needs no function of ours: ``function`` of ``arguments`` (the number of an
+    operand, or an object), the last of which have ``names``, gives a number of class ``kind`` and
+    never warns.  ``places`` are names, files and lines of the program's frames, innermost first,
+    for the traceback if it raises."""
+
+    function: Callable[..., Any]
+    arguments: tuple[int | StaticObject, ...]
+    names: tuple[str, ...]
+    kind: type
+    places: tuple[tuple[bytes, bytes, int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Site:
     """A call of any Python function at its place in the program.
 
     ``function`` takes the node's operands, boxed as the program sees them, and returns a tuple of
     the node's results, whose structure it has made sure of.  ``path`` names the library function.
     ``effect``: something outside could tell that it ran, or how often.  ``guarantee`` is what the
-    deterministic modes may rely on.
+    deterministic modes may rely on.  ``direct`` is the same call for machine code, whose results
+    are a bool (whether the number is of the kind), the object and the number.
     """
 
     path: str
     function: Callable[..., tuple[Any, ...]]
     effect: bool = False
     guarantee: str = "none"
+    direct: Direct | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,6 +28,7 @@ class Foreign:
     ``trial`` is called to find out what the result looks like; without one it is None.
     ``effect``: something outside could tell that it was called.  ``keeps``: it may keep its
     operands, and gets copies of arrays.  ``writes``: it changes its first operand, an array.
+    ``quiet``: it never warns.
     """
 
     path: str
@@ -36,6 +37,7 @@ class Foreign:
     guarantee: Guarantee = "none"
     keeps: bool = False
     writes: bool = False
+    quiet: bool = False
 
 
 GENERATORS = (np.random.Generator, np.random.RandomState)
@@ -73,6 +75,10 @@ _WRITING_METHODS = frozenset({"sort", "partition", "put", "fill"})
 _NOT_DRAWS = frozenset({
     "get_state", "set_state", "bit_generator", "spawn", "__getstate__", "__setstate__",
     "__reduce__", "_bit_generator", "_poisson_lam_max", "tomaxint",
+})
+_QUIET = frozenset({
+    "random", "normal", "standard_normal", "uniform", "exponential", "standard_exponential",
+    "integers", "randint", "rand", "randn", "random_sample", "gauss", "expovariate",
 })
 _CLASSES = {
     np.random.RandomState, np.random.SeedSequence, np.random.Generator, np.random.PCG64,
@@ -143,7 +149,7 @@ def _global_state() -> Any:
 def _drawing(path: str, name: str, trial: Callable[..., Any] | None) -> Foreign | None:
     if trial is None or name in _NOT_DRAWS or name.startswith("_"):
         return None
-    return Foreign(path, trial, True, "machine", writes=name == "shuffle")
+    return Foreign(path, trial, True, "machine", writes=name == "shuffle", quiet=name in _QUIET)
 
 
 def _pure(function: Any) -> Foreign | None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from itertools import count
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from npcompile.core.sizes import Size, symbol
-from npcompile.graph.ir import Check, Node, Resume, Site
+from npcompile.graph.ir import Check, Direct, Node, Resume, Site, StaticObject
 from npcompile.graph.types import (
     BOOL,
     PY_BOOL,
@@ -122,6 +123,7 @@ class _Call:
         self, t: Tracer, found: Foreign, function: Any, shape: Shape, changed: int = -1
     ) -> None:
         self.t, self.found, self.shape, self.changed = t, found, shape, changed
+        self.direct: Direct | None = None
         self.nodes: list[Node] = []
         self.arrays: list[str] = []  # names of operands and results that are arrays
         self.constants: dict[str, Any] = {"f": function}
@@ -185,6 +187,7 @@ class _Call:
             sizes = tuple([size for size in self.shape.sizes if size is not None])
             made = self._host_call((contiguous(self.shape.dtype, sizes),))
             return self.t.new(self.t.builder.get(made, 0))
+        self.direct = self._direct(args, kwargs)
         self.lines.append(f"r = f({', '.join(texts)})")
         if self.found.trial is None:
             self.lines.append("return ()")
@@ -193,6 +196,25 @@ class _Call:
         self.test(self.shape, "r")
         self.lines.append(f"return ({', '.join(('True', 'None', *self.outputs))},)")
         return self._told()
+
+    def _direct(self, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Direct | None:
+        """The same call for machine code, if it draws one number."""
+        kind = self.shape.type
+        every = (*args, *kwargs.values())
+        if not self.found.quiet or self.shape.kind != "number" or kind == PY_INT or not all(
+            isinstance(a, (Node, Object, Static)) for a in every
+        ):
+            return None
+        operands = count()
+        arguments = tuple([
+            StaticObject(a.value) if isinstance(a, Static) else next(operands) for a in every
+        ])
+        places = tuple([
+            (f.code.code.co_name.encode(), f.code.code.co_filename.encode(), f.instruction.line)
+            for f in reversed(self.t.frames) if f.instruction is not None
+        ])
+        of = kind.python_type if kind.origin == "py" else kind.dtype.type
+        return Direct(self.constants["f"], arguments, tuple(kwargs), of, places)
 
     # ------------------------------------------------------------------ tests of the result
 
@@ -263,7 +285,8 @@ class _Call:
 
     def _host_call(self, types: tuple[Type, ...]) -> Node:
         function = placed(self.t, self.lines, len(self.nodes), self.constants)
-        site = Site(self.found.path, function, self.found.effect, self.found.guarantee)
+        found = self.found
+        site = Site(found.path, function, found.effect, found.guarantee, self.direct)
         node = self.t.builder.emit("host_call", self.nodes, site, Tuple(types))
         self.t.visible += self.found.effect
         return node

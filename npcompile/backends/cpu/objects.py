@@ -16,12 +16,14 @@ from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.symbols import descr
 from npcompile.backends.cpu.text import Function, Value, i64, literal
 from npcompile.core.sizes import Size
-from npcompile.graph.ir import HostCall, Site, Window
+from npcompile.graph.ir import Direct, HostCall, Site, Window
 from npcompile.program.ir import Buffer, Call, View
 
 NULL = Value("null", "ptr")
 #: where an array object keeps the address of its first element
 ARRAY_DATA = object.__basicsize__
+#: where every object has its class
+OBJECT_TYPE = object.__basicsize__ - 8
 WRITEABLE = 0x0400  # NPY_ARRAY_WRITEABLE
 #: buffers that are the memory of an array object
 OWNED = frozenset({"param", "result", "owned"})
@@ -83,6 +85,10 @@ class HostCalls:
         sizes = Sizes(self.slots)
         inputs = [self.operand(sizes, view) for view in call.inputs]
         site = isinstance(call.function, Site)
+        if isinstance(call.function, Site) and call.function.direct is not None:
+            self.direct(call.function.direct, inputs, call.outputs)
+            self.release()
+            return
         outputs = [] if site else [
             self.operand(sizes, whole(buffer), True) for buffer in call.outputs
         ]
@@ -182,7 +188,7 @@ class HostCalls:
         return self.vectorcall(function, positional, keywords)
 
     def vectorcall(
-        self, function: HostCall | Site, positional: list[Value], keywords: dict[str, Value]
+        self, function: object, positional: list[Value], keywords: dict[str, Value]
     ) -> Value:
         f = self.f
         args = [*positional, *keywords.values()]
@@ -194,6 +200,36 @@ class HostCalls:
         first = f.offset(room, "ptr", i64(1))
         return f.call("PyObject_Vectorcall", ("ptr", 1), self.constant(function), first, count,
                       names)
+
+    def direct(
+        self, site: Direct, inputs: list[Value], outputs: tuple[Buffer, ...]
+    ) -> None:
+        """Calls a function that gives a number, without a Python function between."""
+        f = self.f
+        args = [
+            inputs[a] if isinstance(a, int) else self.constant(a.value) for a in site.arguments
+        ]
+        split = len(args) - len(site.names)
+        keywords = dict(zip(site.names, args[split:], strict=True))
+        control = f.alloca("i32")
+        f.run("llvm.x86.sse.stmxcsr", control)
+        result = self.vectorcall(site.function, args[:split], keywords)
+        f.run("llvm.x86.sse.ldmxcsr", control)
+        with f.when(f.icmp("eq", result, NULL)):
+            for name, file, line in site.places:
+                texts = [
+                    f.call("PyBytes_AsString", ("ptr", 1), self.constant(t)) for t in (name, file)
+                ]
+                f.run("_PyTraceback_Add", *texts, literal("i32", line))
+        self.require(result)
+        fits, outcome, number = outputs
+        kind = f.load(f.offset(result, "i8", i64(OBJECT_TYPE)), "ptr")
+        same = f.icmp("eq", kind, self.constant(site.kind))
+        f.store(f.convert("zext", same, "i8"), self.slots.data(fits))
+        f.run("Py_DecRef", self.slots.object(outcome))  # of the turn before
+        self.slots.set_object(outcome, result)
+        with f.when(same):
+            self.unbox(result, number)
 
     def constant(self, what: Any) -> Value:
         return self.f.module.extern(self.objects.name(what))
