@@ -12,6 +12,7 @@ import scipy.special
 import npcompile
 from npcompile import jit
 from npcompile.api import namespaces
+from tests.support_special import operands_at
 
 NAMES = sorted(namespaces.elementary())
 
@@ -97,6 +98,23 @@ def test_flags_are_reported() -> None:
         npcompile.sin(np.linspace(0, 1e6, 1000))
 
 
+def reported(function: np.ufunc, *operands: np.ndarray) -> set[str]:
+    """The floating-point errors that NumPy reports, underflow apart."""
+    kinds: set[str] = set()
+    with np.errstate(all="call", under="ignore", call=lambda kind, flag: kinds.add(kind)):
+        function(*operands)
+    return kinds
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_flags_at_special_points(name: str) -> None:
+    """One point at a time; those of lanes that are computed for nothing would show."""
+    ours, numpys = getattr(npcompile, name), getattr(np, name)
+    for point in zip(*operands_at(name, "d")):
+        lanes = tuple(np.array([0.25, x]) for x in point)
+        assert reported(ours, *lanes) == reported(numpys, *lanes), point
+
+
 # ------------------------------------------------------------------ npcompile.special
 
 
@@ -119,6 +137,9 @@ def test_namespace_is_complete() -> None:
 def test_special_ufuncs(name: str) -> None:
     ours, scipys = getattr(npcompile.special, name), getattr(scipy.special, name)
     assert ours.types == scipys.types
+    with np.errstate(all="raise", under="ignore"):
+        for char in "fd":
+            ours(operands_at("exp", char)[0])
     x = np.linspace(0.01, 0.99, 50)
     assert np.allclose(ours(x), scipys(x), rtol=1e-11, atol=1e-14)
     assert np.allclose(ours(x.astype(np.float32)), scipys(x), rtol=1e-4, atol=1e-6)

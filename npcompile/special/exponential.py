@@ -230,7 +230,8 @@ def _extreme(head: Expr, tail: Expr, n: Expr, x: Expr, special: Expr, f: Format,
     endless = abs(x) == float("inf")
     half = from_bits(to_bits(head + tail) + (n - 1 << f.mantissa))
     if quiet:
-        endless = endless | (large & (half >= 2.0**f.bias))
+        half = where(large, half, 1.0)  # elsewhere it may be a signalling NaN
+        endless = endless | (half >= 2.0**f.bias)
         x = const(float("inf"), half)
     over = where(large & ~endless, half, 1.0) * 2.0
     # 2 + y, y < 2, has the rounding position of a subnormal result, and its low part is exact

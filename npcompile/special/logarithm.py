@@ -66,8 +66,8 @@ def log(x: Expr) -> Expr:
 def log1p(x: Expr, quiet: bool = False) -> Expr:
     """``log(1 + x)``: the rounding error of ``1 + x``, over it, is added to r."""
     f = format_of(x)
-    finite = where(x < float("inf"), x, 0.0)
-    whole, lost = two_sum(const(1.0, x), finite)
+    inside = where((x > -1.0) & (x < float("inf")), x, 0.0)
+    whole, lost = two_sum(const(1.0, x), inside)
     return edges(x, copysign(joined(log_sum(whole, lost, f)), x), -1.0, quiet)
 
 

@@ -379,10 +379,13 @@ def _where(site: Site, mask: Parts, a: Parts, b: Parts) -> Parts:
 
 
 def _chosen(f: Function, mask: Value, x: Value, y: Value) -> Value:
-    """One of two; LLVM must not compute further with either of two constants in advance."""
+    """One of two; LLVM must not compute further with either of two constants in advance, nor with
+    the other number where one is the identity of an operation: flags would be raised for nothing.
+    """
     found = f.select(mask, x, y)
-    constant = not x.text.startswith("%") and not y.text.startswith("%")
-    return f.opaque(found) if constant and found.elem in FLOATS else found
+    constants = [v for v in (x, y) if not v.text.startswith("%")]
+    known = len(constants) == 2 or any(known_float(v) in (0.0, 1.0) for v in constants)
+    return f.opaque(found) if known and found.elem in FLOATS else found
 
 
 def _extreme(smallest: bool) -> Rule:
