@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import npcompile
 from npcompile import jit
 from npcompile.backends.cpu import blas, products
 from npcompile.backends.cpu.compile import compile, host_target, load
@@ -303,3 +304,23 @@ def test_without_memory(dtype: str) -> None:
     call(3, 4, 5, wide[0].ctypes.data, *steps[0], wide[1].ctypes.data, *steps[1], c.ctypes.data,
          steps[2][0])
     assert np.array_equal(c, a @ b)
+
+
+def test_deterministic_modes() -> None:
+    a = np.random.default_rng(0).standard_normal((30, 40))
+    want = a @ a.T
+    f = jit(lambda a: (a @ a.T, a[0] @ a[1], a @ a[0]), deterministic="portable", fullgraph=True)
+    got = f(a)
+    np.testing.assert_allclose(got[0], want, rtol=1e-10)
+    total = 0.0
+    for x, y in zip(a[0], a[1]):
+        total += x * y
+    assert got[1] == total == got[2][1]
+    library = jit(lambda a: a @ a.T)
+    assert np.array_equal(library(a), want)
+    with npcompile.deterministic(True):
+        assert np.array_equal(f(a)[0], got[0])
+        with pytest.raises(npcompile.DeterminismError, match="matmul"):
+            library(a)
+        integers = np.arange(9).reshape(3, 3)
+        assert np.array_equal(jit(lambda a: a @ a.T)(integers), integers @ integers.T)

@@ -21,7 +21,7 @@ COMPOSITION = arguments.program_kind("composition")
 # ------------------------------------------------------------------ products
 
 
-@program(COMPOSITION, "linalg.matrix_power", guarantee="machine")
+@program(COMPOSITION, "linalg.matrix_power", guarantee="none")
 def matrix_power(ctx: Context, a: Operand, n: Operand) -> Operand:
     """A square matrix to a constant integer power, by repeated squares."""
     ref = matrix(ctx, a, "matrix_power", square=True)
@@ -44,7 +44,7 @@ def matrix_power(ctx: Context, a: Operand, n: Operand) -> Operand:
         square = matmul(ctx, square, square)
 
 
-@program(COMPOSITION, "linalg.multi_dot", guarantee="machine")
+@program(COMPOSITION, "linalg.multi_dot", guarantee="none")
 def multi_dot(ctx: Context, arrays: Operand) -> Operand:
     """A product of up to three matrices or vectors, in the cheaper order."""
     if not isinstance(arrays, (list, tuple)) or len(arrays) not in (2, 3):
@@ -126,7 +126,7 @@ def _component(ref: ArrayRef, k: int) -> ArrayRef:
 # ------------------------------------------------------------------ singular values
 
 
-@program(COMPOSITION, "linalg.cond", guarantee="machine")
+@program(COMPOSITION, "linalg.cond", guarantee="none")
 def cond(ctx: Context, x: Operand, p: Operand = None) -> Operand:
     """The condition number by singular values."""
     ref = matrix(ctx, x, "cond")
@@ -146,7 +146,7 @@ def cond(ctx: Context, x: Operand, p: Operand = None) -> Operand:
     return of(ctx, "divide", *pair)
 
 
-@program(COMPOSITION, "linalg.matrix_rank", guarantee="machine")
+@program(COMPOSITION, "linalg.matrix_rank", guarantee="none")
 def matrix_rank(ctx: Context, A: Operand, tol: Operand = None, hermitian: Operand = False, *,
                 rtol: Operand = None) -> Operand:
     """How many singular values are not about 0."""
@@ -162,7 +162,7 @@ def matrix_rank(ctx: Context, A: Operand, tol: Operand = None, hermitian: Operan
               axis=-1)
 
 
-@program(COMPOSITION, "linalg.pinv", guarantee="machine")
+@program(COMPOSITION, "linalg.pinv", guarantee="none")
 def pinv(ctx: Context, a: Operand, rcond: Operand = None, hermitian: Operand = False) -> Operand:
     """The pseudo-inverse by singular values."""
     ref = matrix(ctx, a, "pinv")

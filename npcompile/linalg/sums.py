@@ -16,7 +16,7 @@ from npcompile.ops.record import OPERATORS
 EINSUM = arguments.program_kind("einsum")
 
 
-@program(EINSUM, "einsum", guarantee="machine")
+@program(EINSUM, "einsum", guarantee="none")
 def einsum(ctx: Context, subscripts: Operand, *operands: Operand,
            optimize: Operand = False) -> Operand:
     """Sums of products, told by the letters of axes."""
@@ -145,19 +145,19 @@ def _gufunc(ctx: Context, name: str, operands: tuple[Operand, Operand], cores: t
     return contract(ctx, name, spec, wide[0], wide[1], kind)
 
 
-@program(EINSUM, "vecdot", "numpy:linalg.vecdot", guarantee="machine")
+@program(EINSUM, "vecdot", "numpy:linalg.vecdot", guarantee="none")
 def vecdot(ctx: Context, x1: Operand, x2: Operand, /) -> Operand:
     """Dot products along the last axis."""
     return _gufunc(ctx, "vecdot", (x1, x2), ("k", "k"), "")
 
 
-@program(EINSUM, "matvec", guarantee="machine")
+@program(EINSUM, "matvec", guarantee="none")
 def matvec(ctx: Context, x1: Operand, x2: Operand, /) -> Operand:
     """Matrices times vectors."""
     return _gufunc(ctx, "matvec", (x1, x2), ("mk", "k"), "m")
 
 
-@program(EINSUM, "vecmat", guarantee="machine")
+@program(EINSUM, "vecmat", guarantee="none")
 def vecmat(ctx: Context, x1: Operand, x2: Operand, /) -> Operand:
     """Vectors times matrices."""
     return _gufunc(ctx, "vecmat", (x1, x2), ("k", "km"), "m")

@@ -187,7 +187,7 @@ _ROWS = [
 ]
 for _name, _program, _out, _aliases in _ROWS:
     define(_name, CONTRACTION, aliases=(f"numpy:{_name}", *_aliases), reference=f"numpy:{_name}",
-           lower=_program, guarantee="machine", data=_out,
+           lower=_program, guarantee="none", data=_out,
            doc="A product of matrices or vectors.")
 
 
@@ -204,7 +204,7 @@ def outer(ctx: Context, a: Operand, b: Operand, out: Operand = None) -> Operand:
     return times.kind.call(times, ctx, (column, row), {} if out is None else {"out": out})
 
 
-@program(PRODUCT, "tensordot", guarantee="machine")
+@program(PRODUCT, "tensordot", guarantee="none")
 def tensordot(ctx: Context, a: Operand, b: Operand, axes: Operand = 2) -> Operand:
     """Sums over the last axes of one array and the first of the other, or over pairs of axes."""
     x, y = as_array(ctx, a), as_array(ctx, b)

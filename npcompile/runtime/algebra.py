@@ -18,7 +18,8 @@ _lock = threading.Lock()
 
 
 def addresses(modules: Iterable[str]) -> dict[str, int]:
-    """The routines of some modules (``product.float64``, ``solve.complex128``), by the names that
+    """The routines of some modules (``product.float64``, ``own.float64`` without a library,
+    ``solve.complex128``), by the names that
     generated code has for them."""
     found: dict[str, int] = {}
     for module in modules:
@@ -33,8 +34,8 @@ def _routines(module: str, machine: Target) -> Loaded:
     library = blas.library()
     routine, _, name = module.partition(".")
     dtype = np.dtype(name)
-    if routine == "product":
-        text = products.text(dtype, machine, library)
+    if routine in ("product", "own"):
+        text = products.text(dtype, machine, library if routine == "product" else None)
     elif library is None:
         raise refuse(routine, "needs LAPACK, which neither NumPy nor SciPy show here")
     else:

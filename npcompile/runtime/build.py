@@ -97,8 +97,9 @@ def lower(traced: Trace, config: Config, watch: Stopwatch) -> Program:
 # ------------------------------------------------------------------ questions about graphs
 
 
-def unpromised(graph: Graph, mode: Deterministic) -> list[str]:
-    """The operators of a traced graph that can't keep a deterministic mode's promise."""
+def unpromised(graph: Graph, mode: Deterministic, own: bool) -> list[str]:
+    """The operators of a traced graph that can't keep a deterministic mode's promise; ``own``:
+    products of matrices are computed without a library."""
     accepted = ("portable",) if mode == "portable" else ("portable", "machine")
     names = []
     for node in walk(graph.region):
@@ -112,7 +113,8 @@ def unpromised(graph: Graph, mode: Deterministic) -> list[str]:
             if node.attrs.guarantee not in accepted:
                 names.append(node.attrs.path)
         elif isinstance(node.attrs, Extern):
-            if OPERATORS[node.attrs.name].guarantee not in accepted:
+            exact = own or node.args[0].dtype.char not in "fdFD"
+            if node.attrs.routine != "product" or not exact:
                 names.append(node.attrs.name)
         elif node.op in OPERATORS and OPERATORS[node.op].guarantee not in accepted:
             names.append(node.op)

@@ -291,7 +291,7 @@ class Dispatcher:
         followed = self._trace(bound)
         watch.lap("trace")
         program = build.lower(followed, self.config, watch)
-        traced = Outline.of(followed)
+        traced = Outline.of(followed, self.config)
         if self.config.backend == "reference":
             made, direct = interpreted(traced, program), False
         else:

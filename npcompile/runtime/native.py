@@ -61,7 +61,8 @@ def native(
     """Compiles and links a program; also what another process needs to link it."""
     frame = Frame(program)
     target = cpu.target()
-    emitted = cpu.emit(program, frame, target, config.parallel and pool.supported())
+    own = bool(config.deterministic)
+    emitted = cpu.emit(program, frame, target, config.parallel and pool.supported(), own)
     journal = traced.ambiguous and traced.repeatable
     entry = emit_entry(wiring.signature, program, frame, journal, traced.silent)
     text = combine(emitted.text, entry)

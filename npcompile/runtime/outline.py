@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from npcompile.core.config import Deterministic
+from npcompile.core.config import Config, Deterministic
 from npcompile.core.errors import Refusal
 from npcompile.core.sizes import Predicate, Symbol
 from npcompile.graph.ir import Graph, Param
@@ -46,8 +46,8 @@ class Outline:
     graph: Graph | None = None
 
     @staticmethod
-    def of(traced: Trace) -> Outline:
-        """The outline of a trace."""
+    def of(traced: Trace, config: Config) -> Outline:
+        """The outline of a trace that is compiled with a configuration."""
         graph = traced.graph
         params = [node.attrs for node in graph.params]
         modes: tuple[Deterministic, ...] = (True, "portable")
@@ -63,7 +63,7 @@ class Outline:
             flags.repeatable(graph),
             build.effects(graph),
             build.exact(graph),
-            {mode: build.unpromised(graph, mode) for mode in modes},
+            {mode: build.unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
             is_heavy(graph),
             flags.silent(graph) if graph.hushed else frozenset(),
             traced.pauses,

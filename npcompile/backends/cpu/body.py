@@ -49,9 +49,11 @@ class Emitted:
     routines: tuple[str, ...] = ()
 
 
-def emit(program: Program, frame: Frame, target: Target, parallel: bool = False) -> Emitted:
-    """The text of a program; ``parallel`` kernels are run by ``@npc_pool_run``."""
-    return _Body(program, frame, target, parallel).emit()
+def emit(program: Program, frame: Frame, target: Target, parallel: bool = False,
+         own: bool = False) -> Emitted:
+    """The text of a program; ``parallel`` kernels are run by ``@npc_pool_run``; ``own``: products
+    of matrices take nothing from a library."""
+    return _Body(program, frame, target, parallel, own).emit()
 
 
 @dataclass
@@ -60,6 +62,7 @@ class _Body:
     frame: Frame
     target: Target
     parallel: bool
+    own: bool
     objects: Objects = field(default_factory=Objects)
     depth: int = 0  # of loops around the statement
     taken: Value | None = None  # whether the arm is taken that is computed in any case
@@ -70,7 +73,7 @@ class _Body:
         self.f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
         self.slots = Registers(self.f, self.frame, self.f.params[0], self.program)
         self.calls = HostCalls(self.slots, self.objects, lambda: self.leave(i64(RAISED)))
-        self.routines = Routines(self.slots)
+        self.routines = Routines(self.slots, self.own)
         self.kernels = 0
         self.status = self.f.alloca("i64")
         self.shared = self.f.alloca("i64", 2)  # with the turns of a parallel loop

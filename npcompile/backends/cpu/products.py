@@ -8,8 +8,9 @@
 Strides count elements and may be anything; the columns of ``c`` lie side by side, and ``c`` is
 apart from ``a`` and ``b``.  Floats go where NumPy sends them, so that the bits are NumPy's: to BLAS
 (dot, gemv, syrk or gemm) if it can read the strides, matrices that it can't read as copies, and the
-rest through loops that add products one by one.  Those loops are tiles of four rows by up to three
-vectors of ``c``; all other dtypes use them too.
+rest through loops that add products one by one.  Those loops are tiles of up to four rows by up to
+three vectors of ``c``; all other dtypes use them too, and floats where the same bits are wanted on
+every machine and from any number of threads, which no library promises.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class Products(Matrices):
         self.blas = blas if blas is not None and dtype.char in BLAS else None
         part = component(dtype)
         self.lanes = target.width // max(part.itemsize, 4)
-        self.vectors = 1 if dtype.kind == "c" else 3
+        # with BLAS few products are left
+        self.rows = ROWS if self.blas is None else 1
+        self.vectors = 1 if dtype.kind == "c" or self.blas is not None else 3
 
     def text(self) -> str:
         self._dot()
@@ -170,8 +173,8 @@ class Products(Matrices):
         """All rows by some columns: ``vectors`` vectors, the last of ``last`` lanes."""
         f, p = self.function(f"panel{vectors}", "m k last A ra ca B rb C rc")
         lanes = [Lanes(self.lanes)] * (vectors - 1) + [self.tail(f, p["last"])]
-        whole = f.binary("and", p["m"], i64(-ROWS))
-        for start, stop, rows in ((i64(0), whole, ROWS), (whole, p["m"], 1)):
+        whole = f.binary("and", p["m"], i64(-self.rows))
+        for start, stop, rows in ((i64(0), whole, self.rows), (whole, p["m"], 1))[: self.rows]:
             with f.loop(start, stop, rows) as running:
                 index = [f.binary("add", running.index, i64(r)) for r in range(rows)]
                 self._tile(f, p, index, lanes)

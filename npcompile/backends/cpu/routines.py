@@ -39,17 +39,19 @@ class Operand:
 
 
 class Routines:
-    """Emits :class:`Library` statements; ``used`` are the modules of routines that are needed."""
+    """Emits :class:`Library` statements; ``used`` are the modules of routines that are needed,
+    ``own`` says that products take nothing from a library."""
 
-    def __init__(self, slots: Slots) -> None:
+    def __init__(self, slots: Slots, own: bool) -> None:
         self.f, self.slots = slots.f, slots
+        self.product_module = "own" if own else "product"
         self.used: set[str] = set()
 
     def emit(self, call: Library) -> None:
         f, routine = self.f, ROUTINES[call.routine.routine]
         product = routine.name == "product"
         name = "_".join([routine.name, *[call.routine.spec] * bool(call.routine.spec)])
-        self.used.add(f"{'product' if product else name}.{call.inputs[0].dtype.name}")
+        self.used.add(f"{self.product_module if product else name}.{call.inputs[0].dtype.name}")
         quiet = call.routine.quiet or not routine.flags
         control = f.alloca("i32") if quiet else None
         if control is not None:
