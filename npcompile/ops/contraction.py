@@ -40,7 +40,10 @@ def contract(ctx: Context, name: str, spec: str, a: ArrayRef, b: ArrayRef,
 
 
 def _equal(ctx: Context, a: Size, b: Size, what: str) -> None:
-    if not ctx.facts.equal(a, b):
+    """Lengths that must be equal; what only the run can tell is checked there."""
+    if not is_known(a - b):
+        arguments.require(ctx, "==", a, b, f"{what}: inner lengths differ")
+    elif not ctx.facts.equal(a, b):
         raise ctx.refuse(what, "inner lengths differ: Python raises")
 
 
