@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from npcompile.core.errors import CompileError as CompileError
     from npcompile.core.errors import DeterminismError as DeterminismError
     from npcompile.core.logs import set_logs as set_logs
+    from npcompile.core.parallel import prange as prange
 else:
     __version__ = "0.1.0"
 
@@ -45,6 +46,7 @@ _HOMES = {
     "Jit": "api.jit",
     "deterministic": "api.determinism",
     "jit": "api.jit",
+    "prange": "core.parallel",
     "set_logs": "core.logs",
     "use_deterministic_algorithms": "api.determinism",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from npcompile import prange
 from tests.support_calls import alike
 
 R = np.random.default_rng(5)
@@ -150,3 +151,15 @@ def test_leaving_in_a_loop_over_a_reversed_list():
         return found
 
     alike(f, (V, 5), (V, 2), (V, 3))
+
+
+def test_prange():
+    def f(a):
+        out = np.empty(len(a))
+        for i in prange(len(a)):
+            out[i] = a[i] * 2
+        for i in prange(1, len(a), 2):
+            out[i] += a[i - 1]
+        return out
+
+    alike(f, (V,), (V[:1],))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.core.parallel import prange
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_BOOL
 from npcompile.ops import arguments
@@ -193,7 +194,7 @@ def _slice(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return Slice(start, stop, step)
 
 
-@rule(range)
+@rule(range, prange)
 def _range(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     known = [t.known(v) for v in args]
     if all(ok for ok, _ in known):

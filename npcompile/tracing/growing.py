@@ -30,7 +30,7 @@ from npcompile.tracing.values import Box, Dead, Growing, Item, Sequence, Static,
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
-CAPACITY = 2**24  #: items of a list that grows
+CAPACITY = 2**23  #: items of a list that grows
 Place = tuple[Any, ...]
 
 

@@ -1,0 +1,22 @@
+"""``prange``: a range whose turns the program says are independent."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+
+def prange(
+    start: SupportsIndex, stop: SupportsIndex | None = None, step: SupportsIndex = 1
+) -> range:
+    """``range``, for loops whose turns don't depend on each other.
+
+    In Python it is a range.  Compiled loops run side by side where that is proved, whichever of
+    the two they are written with; the results are the same.
+
+    Examples
+    --------
+    >>> from npcompile import prange
+    >>> list(prange(3))
+    [0, 1, 2]
+    """
+    return range(start) if stop is None else range(start, stop, step)
