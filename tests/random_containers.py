@@ -92,6 +92,9 @@ class Writer:
             "x, m = ((0.5, 1), (1.5, 2), (2.5, 0))[m % 3]", "if len(p) < 9: p = p + p[:2]",
             "c = sorted(p)", "c = p[::-1]", "m = math.gcd(m, 6) if m > 0 else 1", "bump()",
             "for v in reversed(p): m = v - m",
+            "g.append(a[:3] * 0.5)", "g.append(a[:3] + i)", "g.append(a[1:4].copy())",
+            "if g: y = g[-1][0]", "if g: y = g.pop()[1]", "for v in g: y = v.max()",
+            "if len(g) > 1: g[0] = a[:3] - m", "s = np.array(g)", "y = sum(v[0] for v in g) + y",
             "m = 2 ** (m % 5)", "y = max(y, 0.5, 1)", "m = round(float(a[i % 6]), 1) > 0.3",
             "e = [v for v in a if v > 0.4]", "m = sum([int(v > 0.5) for v in a])",
         ))
@@ -136,13 +139,13 @@ def write(seed: int) -> str:
         "    def bump():",
         "        nonlocal w",
         "        w += 1",
-        "    w = 0; x = 0.5",
+        "    w = 0; x = 0.5; g = []",
         "    z = [0, 0, 0]; d = {'k': 0, 'x': a[0]}; o = Thing(2)",
     ]
     writer.loop(0, "    ")
     writer.block(0, "    ")
     writer.loop(0, "    ")
-    writer.lines.append("    return p, q, r, z, d, o.n, o.x, m, y, s, len(c), e, w, x")
+    writer.lines.append("    return p, q, r, z, d, o.n, o.x, m, y, s, len(c), e, w, x, g")
     return CLASS + "\n".join(writer.lines) + "\n"
 
 

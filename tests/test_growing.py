@@ -119,7 +119,7 @@ def same_object(a):
 
 
 @pytest.mark.parametrize("function, calls", [
-    (run_lengths, [(INTS,), (INTS[:1],), (np.array([1, 1, 2, 2, 2]),)]),
+    (run_lengths, [(INTS,), (INTS[:1],), (np.array([1, 1, 2, 2, 2]),), (INTS[:0],)]),
     (breadth_first, [(MAZE,), (MAZE[:1, :1],)]),
     (depth_first, [(MAZE,), (MAZE * 0,)]),
     (heap, [(INTS,), (INTS[:0],), (INTS[::-1],)]),
@@ -407,3 +407,67 @@ def test_objects_whose_truth_changes():
 
     for items in ([1, 2], [], [1]):
         alike(f, (deque(items), V), captured=False)
+
+
+def test_arrays_of_empty_lists():
+    def f(a):
+        p, q, r = [], [], []
+        for k, x in enumerate(a):
+            if x > 0.5:
+                p.append(k)
+                q.append(x)
+                r.append((k, x))
+        return np.array(p), np.array(q), np.array(r), np.mean(q)
+
+    alike(f, (V,), (V * 0,), (V[:1],))
+
+
+def test_lists_of_arrays():
+    def f(a, n):
+        held = []
+        u = a.copy()
+        for _ in range(n):
+            u = u * 0.5 + 1
+            held.append(u.copy())
+        return np.array(held), len(held)
+
+    def g(a, n):
+        held = [a.copy()]
+        for k in range(n):
+            held.append(held[-1] * 0.5 + k)
+        return held
+
+    def h(a, n):
+        held = []
+        for k in range(n):
+            held.append((k, a * k))
+        s = np.zeros_like(a)
+        for k, x in held:
+            s += k * x
+        return s, held.pop()[1].sum()
+
+    alike(f, (V, 4), (V, 0), (V[:2], 9))
+    alike(g, (V, 4), (V, 0), (np.eye(3), 70))
+    alike(h, (V, 4), (np.eye(3), 2))
+
+
+def test_arrays_with_other_names_in_lists():
+    def f(a, n):
+        held = []
+        u = a.copy()
+        for _ in range(n):
+            held.append(u)
+            u[0] += 1
+        held[0][1] = 5.0
+        return held
+
+    def g(a, n):
+        held = []
+        for k in range(n):
+            held.append(a * k)
+        last = held[-1]
+        held[0][0] = 7.0
+        return held, last
+
+    for function in (f, g):
+        alike(function, (V, 4), (V, 9), captured=False)

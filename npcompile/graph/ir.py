@@ -434,6 +434,8 @@ def listed(item: Any, columns: Iterator[Any]) -> list[Any]:
     if isinstance(item, tuple):
         return list(zip(*(listed(part, columns) for part in item)))
     column = next(columns)
+    if isinstance(item, Array):
+        return [array.copy() for array in column]
     found: list[Any] = column.tolist() if item.origin == "py" else list(column)
     return found
 

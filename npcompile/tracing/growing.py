@@ -1,5 +1,8 @@
-"""Lists whose length only the run knows: numbers, or tuples of numbers, in arrays that are used as
-far as the list is long.
+"""Lists whose length only the run knows: numbers, equal-shaped arrays, or tuples of these, in
+arrays that are used as far as the list is long.
+
+An array moves into a list: it has no other name when it does.  What is read from a list is a copy
+that nobody may write into.
 
 Where a list is made is a *place*: the instruction, and the calls around it.  Lists are followed
 item by item at first.  What can't be followed so (a loop or a branch changes the length, an index
@@ -18,13 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npcompile.core.sizes import Size, largest
-from npcompile.graph.ir import Node, Window
-from npcompile.graph.types import BOOL, INT, Scalar, contiguous
+from npcompile.core.sizes import Poly, Size, Symbol, floordiv, largest, product, substitute, symbols
+from npcompile.graph.ir import Node, Param
+from npcompile.graph.types import BOOL, FLOAT, INT, PY_FLOAT, Array, Scalar, c_strides, contiguous
 from npcompile.ops import arguments, elementwise, library, slices
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.escapes import as_number
+from npcompile.tracing.references import unshared
 from npcompile.tracing.values import Box, Dead, Growing, Item, Sequence, Static, Value
 
 if TYPE_CHECKING:
@@ -34,12 +38,16 @@ CAPACITY = 2**23  #: items of a list that grows
 Place = tuple[Any, ...]
 
 
-def item_type(t: Tracer, value: Value) -> Item | None:
-    """What kind of item a value is; None: none that columns hold."""
+def item_type(t: Tracer, value: Value, moves: bool = False) -> Item | None:
+    """What kind of item a value is; None: none that columns hold.  ``moves``: it goes into a list
+    now."""
     parts = _parts(value)
     if parts is not None:
-        items = tuple(item_type(t, part) for part in parts)
+        items = tuple(item_type(t, part, moves) for part in parts)
         return None if not items or None in items else items  # type: ignore[return-value]
+    if isinstance(value, ArrayRef):
+        fits = value.strides == c_strides(value.shape) and (not moves or unshared(t, value))
+        return contiguous(value.dtype, value.shape) if fits else None
     number = as_number(t, value)
     return number.type if number is not None and isinstance(number.type, Scalar) else None
 
@@ -98,12 +106,37 @@ def same_length(t: Tracer, a: Node, b: Node) -> bool:
 
 def begin(t: Tracer, items: tuple[Value, ...], made: Wish) -> Growing:
     """A list at a place where columns are wanted."""
-    capacity: Size = CAPACITY if made.grows else len(items)
-    columns = tuple(_column(t, kind, capacity) for kind in leaves(made.item))
-    found = Growing(t.builder.const(len(items)), columns, made.item)
-    for k, item in enumerate(items):
-        _store(t, found, k, item)
+    item = _here(t, made.item)
+    capacity = room(item) if made.grows else len(items)
+    columns = tuple(_column(t, kind, capacity) for kind in leaves(item))
+    found = Growing(t.builder.const(len(items)), columns, item, made.grows)
+    for k, value in enumerate(items):
+        _store(t, found, k, value)
     return found
+
+
+def _here(t: Tracer, item: Item) -> Item:
+    """The type of an item that another attempt to trace has found: sizes of arguments are found
+    again by their names."""
+    if isinstance(item, tuple):
+        return tuple(_here(t, part) for part in item)
+    if isinstance(item, Scalar):
+        return item
+    known = {name.name: Poly((((name,), 1),)) for name in _names(t)}
+    there = {name for n in item.shape for name in symbols(n)}
+    if any(name.name not in known for name in there):
+        raise t.refuse("list", "of arrays whose sizes are known later than it")
+    named = {name: known[name.name] for name in there}
+    return contiguous(item.dtype, tuple(t.facts.norm(substitute(n, named)) for n in item.shape))
+
+
+def _names(t: Tracer) -> Iterator[Symbol]:
+    """The sizes of arguments."""
+    for node in t.root.params:
+        if isinstance(node.type, Array):
+            yield from (name for n in node.type.shape for name in symbols(n))
+        elif isinstance(node.attrs, Param) and node.attrs.symbol is not None:
+            yield node.attrs.symbol
 
 
 def repeated(t: Tracer, items: tuple[Value, ...], times: Node, made: Wish) -> Growing:
@@ -111,29 +144,55 @@ def repeated(t: Tracer, items: tuple[Value, ...], times: Node, made: Wish) -> Gr
     if len(items) != 1:
         raise t.refuse("*", "of a list of several items, as often as only the run knows")
     count = largest(arguments.integer(t, times, "*"), 0)
-    numbers = _flat(t, items[0], made.item)
     columns = []
-    for number in numbers:
+    for kind, number in zip(leaves(made.item), _flat(t, items[0], made.item)):
+        if isinstance(kind, Array):
+            raise t.refuse("*", "of a list of arrays, which would be one object")
         full = t.builder.full((count,), _plain(t, number))
-        columns.append(_roomy(t, full) if made.grows else t.new(full))
-    return Growing(t.builder.size(count), tuple(columns), made.item)
+        columns.append(_roomy(t, full, made.item) if made.grows else t.new(full))
+    return Growing(t.builder.size(count), tuple(columns), made.item, made.grows)
 
 
-def leaves(item: Item) -> tuple[Scalar, ...]:
-    """The types of the numbers in an item."""
-    return (item,) if isinstance(item, Scalar) else tuple(k for x in item for k in leaves(x))
+def leaves(item: Item) -> tuple[Scalar | Array, ...]:
+    """The types of the numbers and arrays in an item."""
+    if isinstance(item, tuple):
+        return tuple(kind for part in item for kind in leaves(part))
+    return (item,)
 
 
-def _column(t: Tracer, kind: Scalar, capacity: Size) -> ArrayRef:
-    return t.new(t.builder.emit("empty", (), None, contiguous(kind.dtype, (capacity,))))
+def room(item: Item) -> Size:
+    """How many items a list has room for."""
+    size: Size = 0
+    for kind in leaves(item):
+        size = size + product(kind.shape)
+    return floordiv(CAPACITY, size if isinstance(size, int) and size else largest(size, 1))
+
+
+def _column(t: Tracer, kind: Scalar | Array, capacity: Size) -> ArrayRef:
+    shape = (capacity, *kind.shape)
+    return t.new(t.builder.emit("empty", (), None, contiguous(kind.dtype, shape)))
+
+
+def _items(column: ArrayRef, start: Size, count: Size, step: Size = 1) -> ArrayRef:
+    """Some items of a column."""
+    size, *strides = column.strides
+    shape = (count, *column.shape[1:])
+    return arguments.view(column, shape, (size * step, *strides), size * start)
+
+
+def _item(column: ArrayRef, at: Size) -> ArrayRef:
+    size, *strides = column.strides
+    return arguments.view(column, column.shape[1:], strides, size * at)
 
 
 def _flat(t: Tracer, value: Value, item: Item) -> list[Node]:
-    """The numbers of an item, which must be of the list's type."""
-    if item_type(t, value) != item:
-        raise t.refuse("list", "gets items of several types")
+    """The numbers and arrays of an item, which must be of the list's type."""
+    if item_type(t, value, True) != item:
+        raise t.refuse("list", "gets items of several types, or arrays that have other names")
     if isinstance(item, tuple):
         return [n for v, kind in zip(_parts(value) or (), item) for n in _flat(t, v, kind)]
+    if isinstance(value, ArrayRef):
+        return [t.read(value)]
     number = as_number(t, value)
     assert number is not None
     return [number]
@@ -141,21 +200,31 @@ def _flat(t: Tracer, value: Value, item: Item) -> list[Node]:
 
 def _plain(t: Tracer, number: Node) -> Node:
     """A number as arrays hold it."""
+    if isinstance(number.type, Array):
+        return number
     return py_scalar(t, number, Scalar(number.dtype, "np"))
 
 
 def _store(t: Tracer, g: Growing, at: Size, value: Value) -> None:
     for column, number in zip(g.columns, _flat(t, value, g.item)):
-        t.write(arguments.view(column, (), (), at), _plain(t, number))
+        t.write(_item(column, at), _plain(t, number))
 
 
 def load(t: Tracer, g: Growing, at: Size) -> Value:
     """The item at a place that is in range."""
-    elements = (
-        arguments.element(t, arguments.view(column, (), (), at)) for column in g.columns
-    )
-    kinds = leaves(g.item)
-    return _built(g.item, iter([py_scalar(t, x, k) for x, k in zip(elements, kinds)]))
+    found = [_loaded(t, _item(c, at), kind) for c, kind in zip(g.columns, leaves(g.item))]
+    return _built(g.item, iter(found))
+
+
+def _loaded(t: Tracer, place: ArrayRef, kind: Scalar | Array) -> Value:
+    """A number, or a copy of an array: who would write into it would mean the list's own."""
+    if isinstance(kind, Scalar):
+        return py_scalar(t, arguments.element(t, place), kind)
+    t.borrows = True
+    copy = t.new(t.builder.emit("copy", (t.read(place),), None, kind))
+    found = replace(copy, writeable=False)
+    t.trees.own(found)
+    return found
 
 
 def size(t: Tracer, g: Growing) -> Size:
@@ -199,7 +268,7 @@ def pop(t: Tracer, g: Growing, index: Value | None = None) -> tuple[Value, Growi
 def _put(t: Tracer, g: Growing, at: Size, count: Size, nodes: tuple[Node, ...]) -> None:
     """Writes items from a place on."""
     for column, node in zip(g.columns, nodes):
-        t.write(arguments.view(column, (count,), (1,), at), node)
+        t.write(_items(column, at, count), node)
 
 
 def insert(t: Tracer, box: Box, g: Growing, index: Value, value: Value) -> Growing:
@@ -222,7 +291,7 @@ def extend(t: Tracer, box: Box, g: Growing, more: Growing | ArrayRef) -> Growing
     if isinstance(more, ArrayRef):
         if Scalar(more.dtype, "np") != g.item or more.ndim != 1:
             raise t.refuse("list", "gets items of several types")
-        more = Growing(t.builder.size(more.shape[0]), (t.new(t.read(more)),), g.item)
+        more = Growing(t.builder.size(more.shape[0]), (t.new(t.read(more)),), g.item, False)
     if more.item != g.item:
         raise t.refuse("list", "gets items of several types")
     n, count = size(t, g), size(t, more)
@@ -232,11 +301,10 @@ def extend(t: Tracer, box: Box, g: Growing, more: Growing | ArrayRef) -> Growing
 
 
 def _roomy_for(t: Tracer, box: Box, g: Growing, count: Size) -> None:
-    room = g.columns[0].shape[0]
-    if room != CAPACITY:
+    if not g.grows:
         t.wishes[box.place] = Wish(g.item, True)
         raise t.refuse("list", "grows, and was made for a fixed number of items")
-    arguments.require(t, "<=", count, room, "a list that is very long")
+    arguments.require(t, "<=", count, room(g.item), "a list that is very long")
 
 
 def turn(t: Tracer, g: Growing) -> None:
@@ -302,7 +370,7 @@ def choose(t: Tracer, items: tuple[Value, ...], index: Node) -> Value:
     return _built(kind, iter(numbers))
 
 
-def _built(item: Item, numbers: Iterator[Node]) -> Value:
+def _built(item: Item, numbers: Iterator[Value]) -> Value:
     """An item of its numbers."""
     if isinstance(item, tuple):
         return Sequence(tuple(_built(part, numbers) for part in item))
@@ -313,12 +381,11 @@ def part(
     t: Tracer, g: Growing, start: Size, count: Size, step: Size = 1
 ) -> tuple[Node, ...]:
     """What the columns hold from a place on: copies."""
-    window = Window(start, (count,), (step,))
     found = []
     for column in g.columns:
-        shown = t.builder.read(t.version(column.cell), window)
-        kind = contiguous(column.dtype, (count,))
-        found.append(t.builder.emit("copy", (shown,), None, kind))
+        shown = _items(column, start, count, step)
+        kind = contiguous(column.dtype, shown.shape)
+        found.append(t.builder.emit("copy", (t.read(shown),), None, kind))
     return tuple(found)
 
 
@@ -333,8 +400,10 @@ def contents(t: Tracer, g: Growing) -> list[ArrayRef]:
 
 
 def as_array(t: Tracer, g: Growing) -> ArrayRef:
-    """What ``np.asarray`` makes of it."""
-    if isinstance(g.item, Scalar):
+    """What ``np.asarray`` makes of it; of an empty list an empty array of float64."""
+    if g.item != Scalar(FLOAT, "np") and g.item != PY_FLOAT:
+        arguments.require(t, "<", 0, size(t, g), "an array of an empty list")
+    if not isinstance(g.item, tuple):
         return contents(t, g)[0]
     kinds = [kind for kind in g.item if isinstance(kind, Scalar)]
     if len(kinds) < len(g.item):
@@ -352,19 +421,20 @@ def copied(t: Tracer, g: Growing, start: Size, count: Size, step: Size = 1) -> B
     made = t.register(Box(list, place=t.place()))
     wanted = t.columns.get(made.place)
     columns = tuple(
-        _roomy(t, node) if wanted is not None and wanted.grows else t.new(node)
+        _roomy(t, node, g.item) if wanted is not None and wanted.grows else t.new(node)
         for node in part(t, g, start, count, step)
     )
-    t.cells[made] = Growing(t.builder.size(count), columns, g.item)
+    grows = wanted is not None and wanted.grows
+    t.cells[made] = Growing(t.builder.size(count), columns, g.item, grows)
     return made
 
 
-def _roomy(t: Tracer, node: Node) -> ArrayRef:
+def _roomy(t: Tracer, node: Node, item: Item) -> ArrayRef:
     """A column that holds an array, and has room behind it."""
-    (count,) = node.shape
-    arguments.require(t, "<=", count, CAPACITY, "a list that is very long")
-    column = _column(t, Scalar(node.dtype, "np"), CAPACITY)
-    t.write(arguments.view(column, (count,), (1,)), node)
+    count = node.shape[0]
+    arguments.require(t, "<=", count, room(item), "a list that is very long")
+    column = _column(t, contiguous(node.dtype, node.shape[1:]), room(item))
+    t.write(_items(column, 0, count), node)
     return column
 
 
@@ -378,5 +448,4 @@ def move(t: Tracer, moves: list[tuple[Growing, Growing]]) -> None:
     for (to, nodes), (_, held) in zip(found, moves):
         count = size(t, held)
         arguments.require(t, "<=", count, to.columns[0].shape[0], "a list that is very long")
-        for column, node in zip(to.columns, nodes):
-            t.write(arguments.view(column, (count,), (1,)), node)
+        _put(t, to, 0, count, nodes)

@@ -40,6 +40,16 @@ def alone(t: Tracer, frame: Frame, state: State, live: set[int], box: Box) -> bo
     return sum(value is box for value in reached(_roots(t, frame, state, live), state)) == 1
 
 
+def unshared(t: Tracer, ref: ArrayRef) -> bool:
+    """Whether an array that was taken off the stack has no other reference."""
+    frame = t.frame
+    if ref.cell.param >= 0 or not t.trees.owns(ref) or not ref.writeable or not frame.instruction:
+        return False
+    live = frame.code.live_at(frame.block, frame.instruction.following)
+    roots = _roots(t, frame, frame.state, live)
+    return all(cell is not ref.cell for cell in cells_of(roots, frame.state))
+
+
 def _roots(t: Tracer, frame: Frame, state: State, live: set[int]) -> list[Value]:
     """What the live variables and the stacks of all frames hold."""
     first_cell = frame.code.code.co_nlocals

@@ -100,6 +100,8 @@ class Trees:
         return StaticObject(held, source) if node is None else ObjectOf(node)
 
     def _array(self, ref: ArrayRef) -> Tree:
+        if self.t.borrows and ref.writeable is False and ref.cell.param < 0:
+            raise self.t.refuse("return", "of what may be an array in a list")
         base: SameParam | NewArray
         if ref.cell.param >= 0:
             base = SameParam(ref.cell.param)

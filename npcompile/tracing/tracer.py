@@ -50,6 +50,7 @@ from npcompile.tracing.values import (
 )
 
 HANDLED = (handlers, making, contexts)  # the modules that fill the table of opcodes
+WISHES = 8  #: times a function is traced anew to make lists of other kinds
 DEEPEST = 40  #: inlined calls within one another
 _Made = TypeVar("_Made", Cell, Box, Object)
 
@@ -78,6 +79,7 @@ class Tracer:
         self.scope: Scope | None = None  # the innermost loop whose body is being traced
         self.homes: dict[Cell | Box | Object, Scope | None] = {}  # the loop it was made in
         self.selectors: dict[Node, tuple[Node, Node, Node]] = {}  # condition, first, second
+        self.borrows = False  # whether arrays were read from lists of unknown length
         self.errstate = Box(None)  # holds what ``np.errstate`` ignores now
         self.columns: dict[growing.Place, growing.Wish] = {}  # of lists made there
         self.wishes: dict[growing.Place, growing.Wish] = {}  # for another attempt
@@ -433,6 +435,7 @@ def trace(
     [float64[x.0]]
     """
     columns: dict[growing.Place, growing.Wish] = {}
+    attempts = 0
     while True:
         tracer = Tracer(config, pauses)
         tracer.columns = columns
@@ -440,7 +443,8 @@ def trace(
             return _attempt(tracer, function, bound, start)
         except Refused:
             wishes = {**columns, **tracer.wishes}
-            if wishes == columns:
+            attempts += 1
+            if wishes == columns or attempts > WISHES:
                 raise
             columns = wishes
 

@@ -24,7 +24,7 @@ from typing import Any, Union
 import numpy as np
 
 from npcompile.graph.ir import Node
-from npcompile.graph.types import Scalar, Type
+from npcompile.graph.types import Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing.bytecode import Code, Instruction
 from npcompile.tracing.sources import Source
@@ -85,23 +85,26 @@ class Box:
         self.place = place  # where the program made a list
 
 
-Item = Union[Scalar, "tuple[Item, ...]"]
+Item = Union[Scalar, Array, "tuple[Item, ...]"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Growing:
     """What a list holds whose length only the run knows, see :mod:`npcompile.tracing.growing`.
 
-    ``item`` is the type of its items: a number, or a tuple; ``columns`` hold the numbers.
+    ``item`` is the type of its items: a number, an array, or a tuple; ``columns`` hold the numbers;
+    ``grows``: they have room for more.
     """
 
     length: Node
     columns: tuple[ArrayRef, ...]
     item: Item
+    grows: bool
 
     def map(self, number: Callable[[Node], Node], array: Callable[[ArrayRef], Any]) -> Growing:
         """The same list elsewhere."""
-        return Growing(number(self.length), tuple(map(array, self.columns)), self.item)
+        columns = tuple(map(array, self.columns))
+        return Growing(number(self.length), columns, self.item, self.grows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
