@@ -416,10 +416,12 @@ def as_array(t: Tracer, g: Growing) -> ArrayRef:
     return out
 
 
-def copied(t: Tracer, g: Growing, start: Size, count: Size, step: Size = 1) -> Box:
-    """A list of some of the items."""
+def copied(
+    t: Tracer, g: Growing, start: Size, count: Size, step: Size = 1, rest: bool = False
+) -> Box:
+    """A list of some of the items; ``rest``: only to go on in Python with."""
     made = t.register(Box(list, place=t.place()))
-    wanted = t.columns.get(made.place)
+    wanted = None if rest else t.columns.get(made.place)
     columns = tuple(
         _roomy(t, node, g.item) if wanted is not None and wanted.grows else t.new(node)
         for node in part(t, g, start, count, step)

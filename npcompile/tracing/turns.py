@@ -213,7 +213,7 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
         case "reversed" if inner[0].kind == "grown" and not inner[0].position:
             held = _grown(t, inner[0])
             count = growing.size(t, held) - k
-            box = growing.copied(t, held, count - 1, count, -1)
+            box = growing.copied(t, held, count - 1, count, -1, rest=True)
             return Iterator("grown", (box, t.cells[box].length))
         case "array" | "reversed":
             ref = it.parts[0] if it.kind == "array" else _flipped(inner[0])
@@ -227,7 +227,7 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
             return Iterator("enumerate", (after(t, inner[0], k), _counted(t, it.parts[1], k)))
         case "grown":
             held = _grown(t, it)
-            box = growing.copied(t, held, k, growing.size(t, held) - k)
+            box = growing.copied(t, held, k, growing.size(t, held) - k, rest=True)
             return Iterator("grown", (box, t.cells[box].length))
         case "ndindex" | "ndenumerate":
             first, _ = _grid(t, it)
