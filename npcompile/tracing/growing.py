@@ -46,7 +46,8 @@ def item_type(t: Tracer, value: Value, moves: bool = False) -> Item | None:
         items = tuple(item_type(t, part, moves) for part in parts)
         return None if not items or None in items else items  # type: ignore[return-value]
     if isinstance(value, ArrayRef):
-        fits = value.strides == c_strides(value.shape) and (not moves or unshared(t, value))
+        fits = value.strides == c_strides(value.shape) and value.cell.param < 0
+        fits = fits and (not moves or unshared(t, value))
         return contiguous(value.dtype, value.shape) if fits else None
     number = as_number(t, value)
     return number.type if number is not None and isinstance(number.type, Scalar) else None
