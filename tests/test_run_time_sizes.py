@@ -17,11 +17,11 @@ from tests.random_programs import difference, run
 def agree(plain: Any, *args: Any, whole: bool = True) -> Any:
     """The compiled function does what the plain one does, and Python takes no part if ``whole``."""
     compiled = npcompile.jit(plain, fullgraph=True)
-    for _ in range(2):
+    for f in (compiled, compiled, npcompile.jit(plain, fullgraph=True, backend="reference")):
         want, got = (
-            run(f, {str(i): x.copy() if isinstance(x, np.ndarray) else x
+            run(g, {str(i): x.copy() if isinstance(x, np.ndarray) else x
                     for i, x in enumerate(args)})
-            for f in (plain, compiled)
+            for g in (plain, f)
         )
         assert not difference(got, want), difference(got, want)
     left = [text for text in str(compiled.explain(*args)).splitlines() if "times left" in text]

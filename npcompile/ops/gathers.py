@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.core.sizes import Size, largest
+from npcompile.core.sizes import Size
 from npcompile.graph import layout
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, INT, c_strides
@@ -203,11 +203,13 @@ def bincount(ctx: Context, x: Operand, /, weights: Operand = None,
     top = reduce_node(ctx, index, "max", (0,), False, INT, b.const(np.int64(-1)))
     low = reduce_node(ctx, index, "min", (0,), False, INT, b.const(np.int64(0)))
     b.check(b.map("le", (b.const(0), low), BOOL), "bincount of negative numbers")
-    # more than memory holds would be Python's to refuse
-    b.check(b.map("lt", (top, b.const(2**40)), BOOL), "bincount of large numbers")
-    count = b.size_of(b.map("add", (top, b.const(np.int64(1))), INT), 0)
-    if least != 0:
-        count = largest(count, least)
+    if least == 0:
+        # more than memory holds would be Python's to refuse
+        b.check(b.map("lt", (top, b.const(2**40)), BOOL), "bincount of large numbers")
+        count = b.size_of(b.map("add", (top, b.const(np.int64(1))), INT), 0)
+    else:  # who gives a least length gives the length
+        b.check(b.map("lt", (top, b.size(least)), BOOL), "bincount of more than minlength=")
+        count = least
     weighed = weights is not None and ctx.facts.less(0, ref.shape[0])
     dtype = FLOAT if weighed else INT  # NumPy counts nothing as integers
     out = filled(ctx, (count,), 0, dtype)

@@ -415,7 +415,7 @@ def accumulate(
 ) -> Memory:
     """Reduces ``rows`` (kept axes, runs, elements of a run) as the kernel program defines it."""
     kind, dtype = reduce.kind, reduce.dtype
-    flat = rows.reshape(*rows.shape[:-2], -1)
+    flat = rows.reshape(*rows.shape[:-2], rows.shape[-2] * rows.shape[-1])
     if kind in ("argmin", "argmax"):
         return getattr(np, kind)(flat, axis=-1)
     combine = PRIMITIVES[REDUCTIONS[kind][0]].meaning

@@ -87,9 +87,11 @@ class Escape:
 
     def node(self, node: Node, like: Value = None) -> Node:  # type: ignore[assignment]
         size = self.t.builder.known_size(node)
-        if size is not None and self.t.builder.closed.isdisjoint(symbols(size)):
-            # an int that came in may be large, a size may not: arithmetic on it is checked
-            return node if node.op == "param" else self.t.builder.size(size)
+        # other ints that are equal to a size may be large: arithmetic on them is checked
+        if size is not None and node.op in ("size", "const") and (
+            self.t.builder.closed.isdisjoint(symbols(size))
+        ):
+            return self.t.builder.size(size)
         if isinstance(node.type, Array):
             for part in (*node.type.shape, *node.type.strides):
                 if not self.t.builder.closed.isdisjoint(symbols(part)):

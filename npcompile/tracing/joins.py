@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.errors import Refused
 from npcompile.core.sizes import Size, largest, symbols
-from npcompile.graph.ir import Const, Node, Region, Window
+from npcompile.graph.ir import Const, Node, Region, SizeOf, Window
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Array, Scalar, c_strides
+from npcompile.graph.types import BOOL, PY_BOOL, Array, Scalar, c_strides
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import growing, lengths, turns
 from npcompile.tracing.bytecode import RETURN
@@ -306,12 +306,10 @@ class _Merge:
     def node(self, a: Node, b: Node) -> Node:
         if a is b:
             return a
-        size = self.t.builder.known_size(a)
-        if size is not None and a.type == b.type == PY_INT and (
-            size == self.t.builder.known_size(b) and self.hidden.isdisjoint(symbols(size))
+        if isinstance(a.attrs, SizeOf) and a.attrs == b.attrs and (
+            self.hidden.isdisjoint(symbols(a.attrs.size))
         ):
-            whole = next((node for node in (a, b) if node.op == "param"), None)
-            return self.t.builder.size(size) if whole is None else whole
+            return self.t.builder.size(a.attrs.size)
         if a.type != b.type:
             raise self.differ(f"bind values of different types ({a.type!r}, {b.type!r})")
         if isinstance(a.type, Array):
