@@ -11,7 +11,6 @@ import pytest
 
 from npcompile import jit
 from npcompile.program.interpret import interpret
-from npcompile.program.ir import Buffer
 from npcompile.program.verify import verify
 from npcompile.runtime.pool import get_num_threads, set_num_threads
 from npcompile.schedule import interchange, rows
@@ -28,43 +27,43 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     set_num_threads(before)
 
 
-def columns(a: Any, b: Any, c: Any) -> None:
+def columns(a: Any, b: Any, c: Any, n: int) -> None:
     for j in range(1, a.shape[1] - 1):
         a[1:-1, j] = b[1:-1, j] / (a[1:-1, j - 1] + 2.5)
         c[1:-1, j] = a[1:-1, j] * c[1:-1, j - 1] - b[:-2, j + 1]
 
 
-def backwards(a: Any, b: Any, c: Any) -> None:
+def backwards(a: Any, b: Any, c: Any, n: int) -> None:
     for j in range(a.shape[0] - 2, -1, -1):
         a[j] = b[j] * a[j + 1] + c[j]
 
 
-def scaled(a: Any, b: Any, c: Any) -> None:
+def scaled(a: Any, b: Any, c: Any, n: int) -> None:
     for j in range(a.shape[1]):
         half = c[0, j] * 0.5
         a[:, 0] += half * b[:, j]
 
 
-def twice(a: Any, b: Any, c: Any) -> None:
-    for _ in range(2):
+def twice(a: Any, b: Any, c: Any, n: int) -> None:
+    for _ in range(n):
         for j in range(1, a.shape[1]):
             part = np.sqrt(np.abs(b[:, j])) + a[:, j - 1]
             a[:, j] = part - part * part
             c[:, j] = part
 
 
-def crossing(a: Any, b: Any, c: Any) -> None:
+def crossing(a: Any, b: Any, c: Any, n: int) -> None:
     for j in range(1, a.shape[1] - 1):
         a[1:, j] = a[:-1, j - 1] + b[1:, j]
 
 
-def triangles(a: Any, b: Any, c: Any) -> None:
+def triangles(a: Any, b: Any, c: Any, n: int) -> None:
     for i in range(min(a.shape)):
         for k in range(a.shape[1]):
             c[i, :i] += 0.5 * a[i, k] * a[:i, k]
 
 
-def squares(a: Any, b: Any, c: Any) -> None:
+def squares(a: Any, b: Any, c: Any, n: int) -> None:
     for j in range(1, min(a.shape)):
         a[:, j] = a[:, j - 1] + b[j, :][: 1]
         b[j, :] = b[j - 1, :] * 0.5
@@ -78,16 +77,16 @@ def compare(function: Callable[..., Any], shape: tuple[int, int]) -> int:
     """The bits of the function, of the compiled one on 1 to 3 threads, and of the interpreter;
     how many loops run inside."""
     expected, compiled = arrays(shape), jit(function)
-    function(*expected)
-    program = compiled.lower(*arrays(shape)).executable.program
+    function(*expected, 2)
+    program = compiled.lower(*arrays(shape), 2).executable.program
     verify(program)
     for threads in (1, 2, 3):
         set_num_threads(threads)
         found = arrays(shape)
-        compiled(*found)
+        compiled(*found, 2)
         assert all(x.tobytes() == y.tobytes() for x, y in zip(found, expected)), threads
     found = arrays(shape)
-    interpret(program, [found[p.index] for p in program.params if isinstance(p, Buffer)])
+    interpret(program, [2 if p.kind == "scalar" else found[p.index] for p in program.params])
     assert all(x.tobytes() == y.tobytes() for x, y in zip(found, expected))
     return sweeps(program)
 
@@ -128,8 +127,8 @@ def window_of(name: str, at: str, ends: str, by_rows: bool) -> str:
 
 def program_text(rng: random.Random) -> str:
     body = [statement(rng) for _ in range(rng.randint(1, 4))]
-    loop = rng.choice(["range(1, 6)", "range(5, 0, -1)", "range(1, a.shape[0] - 1)"])
-    return "\n".join(["def f(a, b, c):", "    for k in range(2):", f"        for j in {loop}:",
+    loop = rng.choice(["range(1, n + 4)", "range(n + 3, 0, -1)", "range(1, a.shape[0] - 1)"])
+    return "\n".join(["def f(a, b, c, n):", "    for k in range(n):", f"        for j in {loop}:",
                       *(f"            {line}" for line in body)])
 
 

@@ -26,14 +26,14 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     set_num_threads(before)
 
 
-def jacobi(a: Any, b: Any, c: Any) -> None:
-    for _ in range(3):
+def jacobi(a: Any, b: Any, c: Any, n: int) -> None:
+    for _ in range(n):
         b[1:-1, 1:-1] = a[1:-1, 1:-1] + a[1:-1, :-2] - a[2:, 1:-1] * a[:-2, 1:-1]
         a[1:-1, 1:-1] = b[1:-1, 1:-1] - b[1:-1, 2:] + b[2:, 1:-1] * b[:-2, 1:-1]
 
 
-def copies(a: Any, b: Any, c: Any) -> None:
-    for _ in range(3):
+def copies(a: Any, b: Any, c: Any, n: int) -> None:
+    for _ in range(n):
         old = a.copy()
         a[1:-1, 1:-1] = old[2:, 1:-1] - old[:-2, 1:-1] + old[1:-1, 2:] * c[1:-1, 1:-1]
         a[:, -1] = a[:, -2]
@@ -41,17 +41,17 @@ def copies(a: Any, b: Any, c: Any) -> None:
         a[-1, :] = 0.5
 
 
-def fields(a: Any, b: Any, c: Any) -> None:
-    for k in range(3):
+def fields(a: Any, b: Any, c: Any, n: int) -> None:
+    for k in range(n):
         b[0, :] = k
         b[1:, :] -= 0.5 * (c[1:, :] - c[:-1, :])
         a[:, 1:] -= 0.5 * (c[:, 1:] - c[:, :-1])
         c[:-1, :-1] -= 0.7 * (a[:-1, 1:] - a[:-1, :-1] + b[1:, :-1] - b[:-1, :-1])
 
 
-def lines(a: Any, b: Any, c: Any) -> None:
+def lines(a: Any, b: Any, c: Any, n: int) -> None:
     x, y = a[0], b[0]
-    for _ in range(3):
+    for _ in range(n):
         y[1:-1] = x[:-2] + x[1:-1] - x[2:]
         x[2:-2] = y[:-4] - y[4:]
 
@@ -76,16 +76,16 @@ def compare(function: Callable[..., Any], shape: tuple[int, int]) -> int:
     """The bits of the function, of the compiled one on 1 to 3 threads, and of the interpreter,
     which takes parallel turns backwards; how many loops are sweeps."""
     expected, compiled = arrays(*shape), jit(function)
-    function(*expected)
-    program = compiled.lower(*arrays(*shape)).executable.program
+    function(*expected, 3)
+    program = compiled.lower(*arrays(*shape), 3).executable.program
     verify(program)
     for threads in (1, 2, 3):
         set_num_threads(threads)
         found = arrays(*shape)
-        compiled(*found)
+        compiled(*found, 3)
         assert all(x.tobytes() == y.tobytes() for x, y in zip(found, expected)), threads
     found = arrays(*shape)
-    interpret(program, [found[k] for k in range(len(program.params))])
+    interpret(program, [3 if p.kind == "scalar" else found[p.index] for p in program.params])
     assert all(x.tobytes() == y.tobytes() for x, y in zip(found, expected))
     return sweeps(program)
 
@@ -125,7 +125,7 @@ def statement(rng: random.Random) -> str:
 
 def program_text(rng: random.Random) -> str:
     body = [statement(rng) for _ in range(rng.randint(2, 6))]
-    return "\n".join(["def f(a, b, c):", "    old = c.copy()", "    for k in range(3):",
+    return "\n".join(["def f(a, b, c, n):", "    old = c.copy()", "    for k in range(n):",
                       *(f"        {line}" for line in body)])
 
 
