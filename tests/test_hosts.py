@@ -391,6 +391,10 @@ class TestModes:
             f(X)
         seeded = jit(lambda n: np.random.default_rng(3).random(n), deterministic=True)
         same(seeded(4), np.random.default_rng(3).random(4))
+        for unseeded in (lambda: np.random.default_rng().random(),
+                         lambda: np.random.default_rng(None).random()):
+            with pytest.raises(npcompile.DeterminismError, match="default_rng"):
+                jit(unseeded, deterministic=True)()
 
     def test_checked(self) -> None:
         f = jit(lambda rng, n: rng.random(n) * 2 + np.random.rand(), check=True)
@@ -420,3 +424,71 @@ class TestModes:
         ):
             with pytest.raises(npcompile.CompileError):
                 jit(function, fullgraph=True)(X)
+
+
+GLOBAL = np.random.default_rng(11)
+
+
+class Model:
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(12)
+        self.gain = 2.0
+
+    def step(self, x: Any) -> Any:
+        return x * self.gain + self.rng.normal(size=x.shape[0])
+
+
+class TestWhereGeneratorsAre:
+    def test_globals(self) -> None:
+        def f(n: int) -> Any:
+            return GLOBAL.random(n) + GLOBAL.normal()
+
+        compiled, space = jit(f, fullgraph=True), f.__globals__
+        for seed in (11, 12, 13):
+            space["GLOBAL"] = np.random.default_rng(seed)
+            got = [compiled(3) for _ in range(2)]
+            space["GLOBAL"] = np.random.default_rng(seed)
+            same(got, [f(3) for _ in range(2)])
+
+    def test_closures(self) -> None:
+        rng = np.random.default_rng(3)
+
+        def f(n: int) -> Any:
+            return rng.random(n)
+
+        got = jit(f, fullgraph=True)(3)
+        rng = np.random.default_rng(3)
+        same(got, f(3))
+
+    def test_defaults(self) -> None:
+        def f(x: Any, rng: Any = np.random.default_rng(5)) -> Any:  # noqa: B008
+            return x + rng.random()
+
+        compiled = jit(f, fullgraph=True)
+        other = np.random.default_rng(5)
+        for _ in range(3):
+            same(compiled(X), X + other.random())
+
+    def test_attributes(self) -> None:
+        def f(model: Any, x: Any) -> Any:
+            return model.step(x) + model.step(x)
+
+        compiled = jit(f, fullgraph=True)
+        one, other = Model(), Model()
+        for _ in range(3):
+            same(compiled(one, X), f(other, X))
+        one.rng = np.random.default_rng(1)
+        other.rng = np.random.default_rng(1)
+        same(compiled(one, X), f(other, X))
+
+    def test_returned(self) -> None:
+        def f(seed: int) -> Any:
+            rng = np.random.default_rng(seed)
+            return rng, rng.random()
+
+        compiled = jit(f, fullgraph=True)
+        first, x = compiled(4)
+        second, y = compiled(4)
+        assert first is not second
+        assert x == y
+        assert first.random() == second.random()

@@ -54,9 +54,10 @@ _OTHER_MODULES = (
 )
 #: what reads files or memory, changes how NumPy works, or gives no arrays
 _NOT_PURE = frozenset({
+    "add_docstring", "add_newdoc", "set_default_printstyle", "geterr", "fromstring",
     "save", "savez", "savez_compressed", "savetxt", "load", "loadtxt", "genfromtxt", "fromfile",
     "fromregex", "frombuffer", "from_dlpack", "fromiter", "fromfunction", "memmap", "seterr",
-    "seterrcall", "setbufsize", "getbufsize", "geterr", "set_printoptions", "get_printoptions",
+    "seterrcall", "setbufsize", "getbufsize", "set_printoptions", "get_printoptions",
     "printoptions", "errstate", "show_config", "show_runtime", "info", "test", "get_include",
     "vectorize", "frompyfunc", "piecewise", "apply_along_axis", "apply_over_axes",
     "nested_iters", "may_share_memory", "shares_memory", "byte_bounds", "set_numeric_ops",

@@ -35,6 +35,7 @@ from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import prediction
 from npcompile.tracing.inputs import label, pinned
+from npcompile.tracing.joins import same
 from npcompile.tracing.prediction import Shape
 from npcompile.tracing.values import (
     NONE,
@@ -124,6 +125,7 @@ class _Call:
     ) -> None:
         self.t, self.found, self.shape, self.changed = t, found, shape, changed
         self.direct: Direct | None = None
+        self.seeded = False
         self.nodes: list[Node] = []
         self.arrays: list[str] = []  # names of operands and results that are arrays
         self.constants: dict[str, Any] = {"f": function}
@@ -178,6 +180,7 @@ class _Call:
 
     def emit(self, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         """Writes the function and its node; what the call gives."""
+        self.seeded = any(a is not NONE and not same(a, NONE) for a in (*args, *kwargs.values()))
         texts = list(map(self.text, args))
         texts += [f"{name}={self.text(value)}" for name, value in kwargs.items()]
         if self.changed >= 0:
@@ -286,7 +289,10 @@ class _Call:
     def _host_call(self, types: tuple[Type, ...]) -> Node:
         function = placed(self.t, self.lines, len(self.nodes), self.constants)
         found = self.found
-        site = Site(found.path, function, found.effect, found.guarantee, self.direct)
+        # a generator without a seed is another one at each call
+        unseeded = found.path == "numpy.random.default_rng" and not self.seeded
+        guarantee = "none" if unseeded else found.guarantee
+        site = Site(found.path, function, found.effect, guarantee, self.direct)
         node = self.t.builder.emit("host_call", self.nodes, site, Tuple(types))
         self.t.visible += self.found.effect
         return node
