@@ -103,6 +103,8 @@ def test_loops(function: Callable[..., Any], inside: int, shape: tuple[int, int]
 def statement(rng: random.Random) -> str:
     """One statement on rows or columns ``j`` and their neighbours."""
     name, by_rows = rng.choice("abc"), rng.random() < 0.5
+    if rng.random() < 0.1:
+        return f"{name}[{rng.choice(['j', '0'])}, {rng.choice(['j', '1'])}] = {rng.random()}"
 
     def window(name: str, ends: str) -> str:
         at = rng.choice(["j", "j", "j - 1", "j + 1", "0"])

@@ -175,3 +175,15 @@ def test_python_goes_on_before_a_variable_is_deleted() -> None:
     assert compiled(np.ones(3), 1) == 2.0
     with pytest.raises(IndexError):
         compiled(np.ones(3), 7)
+
+
+def test_element_between_kernels_that_sweep() -> None:
+    def f(a):
+        v = a + a
+        w = v[1:-1]
+        w[0] = 0.0
+        return w, w[1:] - w[:-1] + w[1:]
+
+    a = np.arange(1.0, 9.0)
+    for got, want in zip(npcompile.jit(f)(a), f(a), strict=True):
+        assert np.array_equal(got, want)

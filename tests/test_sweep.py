@@ -56,6 +56,14 @@ def lines(a: Any, b: Any, c: Any, n: int) -> None:
         x[2:-2] = y[:-4] - y[4:]
 
 
+def elements(a: Any, b: Any, c: Any, n: int) -> None:
+    for _ in range(n):
+        b[1:-1, 1:-1] = a[:-2, 1:-1] + a[2:, 1:-1]
+        b[2, 1] = 7.0
+        c[0, 0] += b[1, 1]
+        a[1:-1, 1:-1] = b[:-2, 1:-1] - b[2:, 1:-1] * c[0, 0]
+
+
 def arrays(rows: int, columns: int) -> list[np.ndarray]:
     return list(np.random.default_rng(rows).uniform(-1.0, 1.0, (3, rows, columns)))
 
@@ -104,6 +112,9 @@ def statement(rng: random.Random) -> str:
         where = rng.choice(["[0, :]", "[-1, :]", "[:, 0]", "[:, -1]", "[1, 1:-1]", "[1:-1, -2]"])
         source = rng.choice([f"{rng.choice('abc')}{where}", str(rng.random())])
         return f"{target}{where} = {source}"
+    if how < 0.2:
+        row, column = rng.choice(["0", "1", "-1"]), rng.choice(["0", "2"])
+        return f"{target}[{row}, {column}] = {rng.random()}"
     if how < 0.25:
         return f"{target}[...] = {rng.choice('abc')}"
     if how < 0.35:
@@ -139,6 +150,11 @@ def check(seed: int) -> int:
             return compare(scope["f"], shape)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}, {shape}\n{text}") from error
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (37, 11), (150, 6)])
+def test_elements(shape: tuple[int, int]) -> None:
+    compare(elements, shape)
 
 
 def test_random_stencils() -> None:

@@ -142,8 +142,9 @@ class _Verifier:
                 written = [store.buffer for store in statement.stores]
                 written += [reduce.buffer for reduce in statement.reductions]
                 numbers = {buffer for buffer in written if buffer.kind == "scalar"}
-                self.require(not (statement.axes and numbers),
-                             f"kernel {statement.name} of a parallel for makes a number")
+                self.require(not numbers if statement.axes else len(numbers) == len(set(written)),
+                             f"kernel {statement.name} of a parallel for makes numbers by an axis, "
+                             "or something else without one")
                 made |= numbers
             else:
                 raise VerifyError(f"{self.program.name}: a parallel for holds kernels and memory "

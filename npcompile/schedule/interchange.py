@@ -83,12 +83,15 @@ def _flat(body: Sequence[Statement]) -> Iterator[Statement]:
 def _numbers_stay(
     inside: list[Statement], own: Counter[Buffer], uses: Mapping[Buffer, int]
 ) -> bool:
-    """Whether numbers that a turn makes are made before they are read, and used nowhere else."""
+    """Whether kernels without axes make numbers only, before they are read, and these are used
+    nowhere else."""
     made = {s.buffer for k in inside if isinstance(k, Kernel) for s in k.stores
             if s.buffer.kind == "scalar"}
     known: set[Buffer] = set()
     for kernel in inside:
         if isinstance(kernel, Kernel):
+            if not kernel.axes and any(s.buffer.kind != "scalar" for s in kernel.stores):
+                return False
             read = {v.buffer for v in kernel.values if isinstance(v, Load)}
             read |= {reduce.buffer for reduce in kernel.reductions}
             if not made.isdisjoint(read - known):

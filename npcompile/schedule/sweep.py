@@ -110,7 +110,8 @@ class Group:
         made = {b for member in self.members for b in _written(member)}
         read = {v.buffer for m in self.members for v in m.kernel.values if isinstance(v, Load)}
         loads = {v.buffer for v in number.values if isinstance(v, Load)}
-        return made.isdisjoint(loads) and read.isdisjoint(s.buffer for s in number.stores)
+        stores = {store.buffer for store in number.stores}
+        return made.isdisjoint(loads | stores) and read.isdisjoint(stores)
 
     @property
     def useful(self) -> bool:
