@@ -178,7 +178,7 @@ def test_python_goes_on_before_a_variable_is_deleted() -> None:
 
 
 def test_element_between_kernels_that_sweep() -> None:
-    def f(a):
+    def f(a: Any) -> Any:
         v = a + a
         w = v[1:-1]
         w[0] = 0.0
