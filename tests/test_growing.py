@@ -471,3 +471,15 @@ def test_arrays_with_other_names_in_lists():
 
     for function in (f, g):
         alike(function, (V, 4), (V, 9), captured=False)
+
+
+def test_warnings_of_consumers_of_iterables():
+    def f(a):
+        a[0] = a[1]
+        return (
+            1.0,
+            sum(a),
+            max(a),
+        )
+
+    alike(f, (V,), (np.full(5, 1e308),))

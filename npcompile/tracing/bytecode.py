@@ -96,7 +96,8 @@ def _decode(code: CodeType) -> list[Instruction]:
             continue
         if name == "PRECALL":
             continue
-        instruction = Instruction(name, arg, start, offset, offset + 2, lines.get(offset, 0))
+        line = lines.get(offset, code.co_firstlineno)
+        instruction = Instruction(name, arg, start, offset, offset + 2, line)
         instruction.jumps = number in _JUMPS
         if name == "CALL":
             instruction.keywords, keywords = keywords, -1

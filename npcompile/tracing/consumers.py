@@ -201,10 +201,16 @@ def close(a: float, b: float, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bo
 
 
 def follow(t: Tracer, consumer: Any, *args: Value, **named: Value) -> Value:
-    """Follows one of these functions; where a check fails in it, Python makes the call anew."""
+    """Follows one of these functions; where a check fails in it, Python makes the call anew.
+
+    All of it stands in the line of the call, for what tells of lines.
+    """
     from npcompile.tracing import calls
 
     assert isinstance(consumer, FunctionType)
     defaults = tuple(map(Static, consumer.__defaults__ or ()))
-    made = Function(consumer.__code__, consumer.__globals__, None, consumer.__name__, defaults)
+    code = consumer.__code__.replace(
+        co_linetable=b"", co_firstlineno=t.builder.line, co_filename=t.file
+    )
+    made = Function(code, consumer.__globals__, None, consumer.__name__, defaults)
     return calls.inline(t, made, args, named, transparent=True)
