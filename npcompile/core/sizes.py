@@ -58,6 +58,7 @@ class Call:
 
 Atom = Union[Symbol, Call]
 Monomial = tuple[Atom, ...]
+INDEX = 2**30  #: sums and products of two computed integers up to here stay far below 64 bits
 
 
 def _atom_key(atom: Atom) -> tuple[str, int]:

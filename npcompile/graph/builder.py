@@ -89,6 +89,10 @@ def _shorten(entries: dict[Any, Any], count: int) -> None:
         entries.popitem()
 
 
+class Diverged(Exception):
+    """Another effect was emitted than was expected."""
+
+
 class Builder:
     """Appends nodes to a region.
 
@@ -108,6 +112,7 @@ class Builder:
         self.below: dict[Node, Size] = {}  # arrays of indices from 0 to below a size
         self.closed: set[Symbol] = set()  # bound in regions that are finished
         self.passed: dict[Node, None] = {}  # conditions of checks that were made on the way here
+        self.expected: list[Node] | None = None  # effects that must come next, the first one last
         self._interned: dict[tuple[object, ...], Node] = {}
         self._layouts: dict[tuple[object, ...], Array] = {}
         self._unique: dict[Type, Type] = {}  # equal types are one
@@ -118,6 +123,8 @@ class Builder:
     def emit(self, op: str, args: Sequence[Node], attrs: Attrs, type_: Type) -> Node:
         """A node; an equal pure one that exists already is returned instead."""
         if op in IMPURE:
+            if self.expected is not None:
+                return self._again(op, tuple(args), attrs, type_)
             node = Node(op, tuple(args), attrs, type_, self.line)
             self.region.nodes.append(node)
             return node
@@ -133,6 +140,15 @@ class Builder:
             if quiet:
                 self.hushed[found] = quiet
         return found
+
+    def _again(self, op: str, args: tuple[Node, ...], attrs: Attrs, type_: Type) -> Node:
+        """The effect that was emitted already."""
+        node = self.expected.pop() if self.expected else None
+        if node is None or (node.op, node.args, node.type) != (op, args, type_):
+            raise Diverged
+        if node.attrs != attrs:
+            raise Diverged
+        return node
 
     def const(self, value: Number, type_: Scalar | None = None) -> Node:
         """A constant scalar; its type is ``value``'s own unless given."""
@@ -205,6 +221,10 @@ class Builder:
                 return node
             order = layout.k_strides(self.facts, node.shape, [node.type.strides])
             return self.emit("cast", (node,), None, Array(dtype, node.shape, order))
+        if node.op == "cast" and node.args[0].type == Scalar(dtype, "np") == Scalar(
+            node.dtype, "np"
+        ):
+            return node.args[0]  # of another origin in between
         if node.type == Scalar(dtype, "np"):
             return node
         if node.op == "const" and node.dtype.kind != "c":
@@ -253,6 +273,21 @@ class Builder:
             if node in dropped or name in self.closed:
                 del self.bound[name]
                 self.known.pop(node, None)
+
+    def drop(self, mark: Mark, inner: set[Node]) -> None:
+        """Takes back the nodes emitted since ``mark`` that are computed from inner ones."""
+        kept = self.region.nodes[: mark.nodes]
+        for node in self.region.nodes[mark.nodes :]:
+            if inner.isdisjoint(node.args):
+                kept.append(node)
+            else:
+                inner.add(node)
+        self.region.nodes[:] = kept
+        for name, node in list(self.bound.items())[mark.bound :]:
+            if node in inner:
+                del self.bound[name]
+                self.known.pop(node, None)
+        self._interned = {k: node for k, node in self._interned.items() if node not in inner}
 
     # -------------------------------------------------------------- regions
 

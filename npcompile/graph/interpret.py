@@ -188,7 +188,8 @@ class _Run:
 
     def _op_size(self, node: Node) -> Any:
         assert isinstance(node.attrs, SizeOf)
-        return np.int64(self.size(node.attrs.size))
+        size = self.size(node.attrs.size)  # where nobody looks at it, it may not fit
+        return np.int64((size + 2**63) % 2**64 - 2**63)
 
     def _op_cast(self, node: Node, value: Any) -> Any:
         with np.errstate(all="ignore"):

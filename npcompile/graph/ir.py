@@ -59,7 +59,7 @@ list order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Union
@@ -340,14 +340,26 @@ class StaticObject:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A container: ``kind`` is tuple, list, dict, slice, a named tuple class, or the class of an
-    instance whose attributes ``keys`` are the items; equal nonzero ``ident`` numbers are one
-    object."""
+    """A container: ``kind`` is tuple, list, dict, slice, a named tuple class, :class:`OneOf`, or
+    the class of an instance whose attributes ``keys`` are the items; equal nonzero ``ident``
+    numbers are one object."""
 
     kind: type
     items: tuple[Tree, ...]
     keys: tuple[Any, ...] = ()
     ident: int = 0
+
+
+class OneOf:
+    """The kind of an :class:`Items` that is one of several results: ``OneOf(k, *options)`` is
+    option ``k``."""
+
+    def __new__(cls, which: int, *options: Any) -> Any:
+        return options[which]
+
+    @classmethod
+    def _make(cls, items: Iterable[Any]) -> Any:
+        return cls(*items)
 
 
 Tree = Union[SameParam, NewArray, ViewOf, NumberOf, ObjectOf, StaticObject, Items]

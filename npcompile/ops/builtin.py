@@ -21,6 +21,7 @@ from npcompile.ops.elementwise import as_node, composed, py_scalar, run
 from npcompile.ops.numerals import decimals
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS
+from npcompile.ops.sizes import known_sizes
 
 # ------------------------------------------------------------------ builtins
 
@@ -96,7 +97,7 @@ def _choose(ctx: Context, name: str, args: tuple[Operand, ...]) -> Operand:
 def _better(ctx: Context, name: str, best: Operand, x: Operand) -> Operand:
     if any(isinstance(v, (ArrayRef, np.ndarray)) for v in (best, x)):
         raise ctx.refuse(name, "of arrays")
-    sizes = python.both_sizes(best, x)
+    sizes = known_sizes(best, x)
     if sizes is not None:
         return ctx.builder.size((smallest if name == "min" else largest)(*sizes))
     wins = python.compare(ctx, "<" if name == "min" else ">", x, best)

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.core.sizes import Poly, Size, Unhinted, floordiv, hint, lower_bound, mod, product
-from npcompile.graph.ir import Const, Node, SizeOf
+from npcompile.core.sizes import Unhinted, product
+from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, PY_BOOL, PY_COMPLEX, PY_FLOAT, PY_INT, Scalar
 from npcompile.ops.elementwise import WHOLE, as_node, lift, py_scalar, run
 from npcompile.ops.integers import check_overflow
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS
+from npcompile.ops.sizes import bounded, fold_sizes, known, known_sizes, size_of
 
 UFUNCS = {
     "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "//": "floor_divide",
@@ -50,13 +51,6 @@ def _as_python(ctx: Context, a: Operand, b: Operand) -> Operand:
         if isinstance(b, Node) and b.type == Scalar(FLOAT, "np"):
             return py_scalar(ctx, b, PY_FLOAT)
     return b
-
-
-def _known(x: Operand) -> Any:
-    """The value of a static Python number, else None."""
-    if isinstance(x, Node):
-        return x.attrs.value if isinstance(x.attrs, Const) else None
-    return x
 
 
 def _kind(x: Operand) -> str:
@@ -113,16 +107,16 @@ def _array_power(ctx: Context, a: Operand, b: Operand) -> tuple[str, tuple[Opera
 def _exponent(ctx: Context, x: Operand, kind: str) -> Any:
     """A Python exponent if it is known; if not, it is asked whether it is one of those that have
     a function of their own."""
-    size = _size(x)
+    size = size_of(x)
     if kind in ("f", "c") and size is not None:
         for whole in (2, -1):
             if ctx.facts.ask("==", size, whole):
                 return whole
-    elif kind == "c" and isinstance(x, Node) and _known(x) is None:
+    elif kind == "c" and isinstance(x, Node) and known(x) is None:
         specials = {"i": (2, -1), "f": (0.5,)}.get(x.dtype.kind, ())
         for special in specials:
             check(ctx, "ne", x, ctx.builder.const(special), "an exponent with its own function")
-    return _known(x)
+    return known(x)
 
 
 def no_sequences(ctx: Context, symbol: str, *operands: Operand) -> None:
@@ -177,10 +171,10 @@ def truth(ctx: Context, a: Operand) -> bool | Node:
         node = a
     else:
         return bool(a)
-    known = _known(node)
-    if known is not None:
-        return bool(known)
-    size = _size(node)
+    held = known(node)
+    if held is not None:
+        return bool(held)
+    size = size_of(node)
     if size is not None:
         try:
             return ctx.facts.ask("!=", size, 0)
@@ -221,7 +215,7 @@ def _scalar_binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand
 def _scalar_power(ctx: Context, a: Operand, b: Operand, dtype: np.dtype) -> Operand:
     """``pow`` of the C library: no fast path for the root, which differs at -0.0 and -inf."""
     base, exponent = (_as(ctx, as_node(ctx, x, "**"), dtype) for x in (a, b))
-    value = _known(exponent)
+    value = known(exponent)
     if value is not None and float(value) == 0.5:
         return _root(ctx, base)
     if value is not None and float(value) in EXACT_POWERS:
@@ -263,7 +257,7 @@ def _python_binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand
     if rule is None:
         raise ctx.refuse(symbol, "of these Python numbers is left to Python")
     if type_ is PY_INT:
-        folded = _fold_sizes(ctx, symbol, a, b)
+        folded = fold_sizes(ctx, symbol, a, b)
         if folded is not None:
             return folded
     return rule(ctx, _convert(ctx, a, type_), _convert(ctx, b, type_))
@@ -286,7 +280,7 @@ def _emit(ctx: Context, op: str, type_: Scalar, *args: Operand) -> Node:
 
 def check(ctx: Context, op: str, x: Node, y: Node, reason: str) -> None:
     """Goes on in Python unless ``x op y``; decided now where both are constants."""
-    left, right = _known(x), _known(y)
+    left, right = known(x), known(y)
     if left is not None and right is not None:
         if getattr(operator, op)(left, right):
             return
@@ -297,7 +291,7 @@ def check(ctx: Context, op: str, x: Node, y: Node, reason: str) -> None:
 def _not_zero(ctx: Context, y: Node) -> None:
     zero = ctx.builder.const(y.dtype.type(0).item())
     name = "not_equal" if y.dtype.kind == "c" else "ne"
-    if _known(y) is not None or name == "ne":
+    if known(y) is not None or name == "ne":
         check(ctx, "ne", y, zero, "division by zero")
     else:
         ctx.builder.check(ctx.builder.map(name, (y, zero), BOOL), "division by zero")
@@ -319,7 +313,7 @@ def _checked(op: str, overflows: str) -> Callable[[Context, Node, Node], Node]:
 def _int_floor(ctx: Context, x: Node, y: Node) -> Node:
     _not_zero(ctx, y)
     b = ctx.builder
-    divisor = _known(y)
+    divisor = known(y)
     if divisor is None or divisor == -1:
         wraps = b.map("bit_and", (b.map("eq", (x, b.const(MIN)), BOOL),
                                   b.map("eq", (y, b.const(-1)), BOOL)), BOOL)
@@ -335,7 +329,7 @@ def _int_mod(ctx: Context, x: Node, y: Node) -> Node:
 def _exact_float(ctx: Context, x: Node) -> Node:
     """An int as a float, where that is exact."""
     b = ctx.builder
-    value = _known(x)
+    value = known(x)
     if value is None:
         low, high = b.const(-EXACT), b.const(EXACT)
         check(ctx, "le", low, x, "an int beyond 2**53 as a float")
@@ -351,7 +345,7 @@ def _int_divide(ctx: Context, x: Node, y: Node) -> Node:
 
 
 def _int_power(ctx: Context, x: Node, y: Node) -> Node:
-    exponent = _known(y)
+    exponent = known(y)
     if exponent is None or not -1 <= exponent <= 64:
         raise ctx.refuse("**", "of ints by an exponent that is not known or large")
     if exponent == -1:
@@ -413,7 +407,7 @@ def _dividing(op: str, type_: Scalar) -> Rule:
 def _float_power(ctx: Context, x: Node, y: Node) -> Node:
     """Exact exponents; ``pow`` for the others.  What raises or is complex leaves."""
     b = ctx.builder
-    exponent = _known(y)
+    exponent = known(y)
     if exponent == 0:
         return b.const(1.0)
     if exponent == 1:
@@ -438,7 +432,7 @@ def _general_power(ctx: Context, x: Node, y: Node) -> Node:
     b = ctx.builder
     if "pow" not in OPERATORS:
         raise ctx.refuse("**", "of floats needs pow")
-    exponent = _known(y)
+    exponent = known(y)
     if exponent is None or not float(exponent).is_integer():
         b.check(b.map("le", (b.const(0.0), x), BOOL), "a negative number to a fractional power")
     if exponent is None or exponent < 0:
@@ -456,7 +450,7 @@ def check_finite(ctx: Context, made: Node, *operands: Node) -> None:
     b = ctx.builder
     fine = b.map("lt", (_magnitude(ctx, made), b.const(math.inf)), BOOL)
     for x in operands:
-        if _known(x) is None:
+        if known(x) is None:
             wild = b.map("lt", (_magnitude(ctx, x), b.const(math.inf)), BOOL)
             fine = b.map("bit_or", (fine, b.map("bit_not", (wild,), BOOL)), BOOL)
     nan = b.map("ne", (made, made), BOOL)
@@ -469,7 +463,7 @@ def _magnitude(ctx: Context, x: Node) -> Node:
 
 def _complex_power(ctx: Context, x: Node, y: Node) -> Node:
     """CPython's products for small whole exponents that are known."""
-    exponent = _known(y)
+    exponent = known(y)
     whole = exponent is not None and exponent.imag == 0 and exponent.real.is_integer()
     if not whole or abs(exponent.real) > 100:
         raise ctx.refuse("**", "of complex numbers by an exponent that is not whole and known")
@@ -521,8 +515,8 @@ def _python_unary(ctx: Context, symbol: str, a: Operand) -> Operand:
             raise ctx.refuse("~", "of a float: Python raises")
         return _emit(ctx, "bit_not", PY_INT, node)
     if kind == "i":
-        size = _size(node)
-        if size is not None:
+        size = size_of(node)
+        if size is not None and bounded(ctx, size):
             return b.size(-size)
         b.check(b.map("ne", (node, b.const(MIN)), BOOL), "a Python int wider than 64 bits")
     op = "negative" if kind == "c" else "neg"
@@ -547,7 +541,7 @@ def _python_compare(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operan
     if "f" in kinds:
         return _emit(ctx, op, PY_BOOL, *(_convert(ctx, _exact(ctx, x), PY_FLOAT)
                                         for x in (a, b)))
-    sizes = both_sizes(a, b)
+    sizes = known_sizes(a, b)
     if sizes is not None:
         try:
             return ctx.facts.ask({"lt": "<", "le": "<=", "eq": "==", "ne": "!="}[op], *sizes)
@@ -578,60 +572,3 @@ def _exact(ctx: Context, x: Operand) -> Operand:
             pass
         raise ctx.refuse("comparison", f"the int {x} is no float")
     return _exact_float(ctx, x)
-
-
-# ------------------------------------------------------------------ sizes
-
-
-def _size(x: Operand) -> Size | None:
-    """The size that an operand stands for, if it is one."""
-    if isinstance(x, Node) and isinstance(x.attrs, SizeOf):
-        return x.attrs.size
-    return None
-
-
-def both_sizes(a: Operand, b: Operand) -> tuple[Size, Size] | None:
-    """Two sizes, one of which may be a number."""
-    found: list[Size] = []
-    for x in (a, b):
-        size = _size(x)
-        if size is None:
-            value = _known(x)
-            if type(value) is not int:
-                return None
-            size = value
-        found.append(size)
-    return (found[0], found[1]) if any(isinstance(s, Poly) for s in found) else None
-
-
-def _small(size: Size) -> bool:
-    """Whether a size stays within 64 bits while each of its symbols stays within 32."""
-    terms = size.terms if isinstance(size, Poly) else (((), size),)
-    return sum(abs(c) << 31 * len(atoms) for atoms, c in terms) < 2**63
-
-
-def _fold_sizes(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand | None:
-    sizes = both_sizes(a, b)
-    if sizes is None or symbol not in ("+", "-", "*", "//", "%"):
-        return None
-    x, y = map(ctx.facts.norm, sizes)
-    if symbol in ("//", "%"):
-        if not _positive(ctx, y):
-            return None
-        made = (floordiv if symbol == "//" else mod)(x, y)
-    else:
-        made = x + y if symbol == "+" else x - y if symbol == "-" else x * y
-    return ctx.builder.size(made) if _small(made) else None
-
-
-def _positive(ctx: Context, size: Size) -> bool:
-    if isinstance(size, int):
-        return size > 0
-    low = lower_bound(size)
-    if low is not None and low > 0:
-        return True
-    try:
-        hint(size)
-    except Unhinted:
-        return False
-    return ctx.facts.ask("<", 0, size)

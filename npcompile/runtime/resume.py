@@ -39,7 +39,7 @@ from typing import Any
 from npcompile.graph.ir import Resume
 from npcompile.program.ir import Exit
 from npcompile.tracing.bytecode import analyse
-from npcompile.tracing.values import NULL
+from npcompile.tracing.values import NULL, UNBOUND
 
 _STATE = ".state"
 _CACHES = {"UNPACK_SEQUENCE": 1, "PRECALL": 1, "CALL": 4 if sys.version_info < (3, 12) else 3}
@@ -93,6 +93,7 @@ def activations(
         cells = dict(zip(owner.__code__.co_freevars, owner.__closure__ or ()))
         closure = tuple(cells[name] for name in frame.code.co_freevars)
         local = {name: value(tree) for name, tree in frame.local}
+        local = {name: held for name, held in local.items() if held is not UNBOUND}
         stack = [value(tree) for tree in frame.stack]
         space = owner.__globals__
         found.append(Activation(frame.code, space, closure, frame.offset, local, stack))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,16 +13,26 @@ from npcompile.graph.builder import Carried
 from npcompile.graph.ir import Loop, Node, Region, Window
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import control, growing, joins, lengths, turns
-from npcompile.tracing.bodies import closed_over, reruns, same_contents, stored
+from npcompile.tracing import control, growing, joins, lengths, mixed, turns
+from npcompile.tracing.bodies import (
+    Again,
+    MayBeEmpty,
+    Unlike,
+    closed_over,
+    reruns,
+    same_contents,
+    stored,
+)
 from npcompile.tracing.bytecode import RETURN, Instruction
-from npcompile.tracing.escapes import Escape, as_number
+from npcompile.tracing.escapes import Escape, as_number, spread
 from npcompile.tracing.joins import same
+from npcompile.tracing.mixed import Mixed
 from npcompile.tracing.references import alone, exclusive
 from npcompile.tracing.turns import Turns
 from npcompile.tracing.values import (
     UNBOUND,
     Box,
+    Either,
     Exits,
     Frame,
     Growing,
@@ -38,20 +48,9 @@ if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 
-#: a variable, or a list, dictionary or instance with an index, key or attribute
-Slot = Union[int, tuple[Box, Any]]
-
-
-class Again(Exception):
-    """Something was learned about the loop: its body must be traced again."""
-
-
-class Unlike(Exception):
-    """A turn ends with values of other types than it began with."""
-
-
-class MayBeEmpty(Exception):
-    """The loop must only be entered where it has a turn."""
+#: a variable (-1: of a closure cell, which comes next), or a list, dictionary or instance with an
+#: index, key or attribute; then positions in tuples
+Path = tuple[Any, ...]
 
 
 def last_instruction(frame: Frame, header: int) -> Instruction:
@@ -75,7 +74,7 @@ class Attempt:
 
     def __init__(
         self, t: Tracer, frame: Frame, header: int, state: State, knowledge: Knowledge,
-        over: Turns | None,
+        over: Turns | None, followed: int = 0,
     ) -> None:
         self.t, self.frame, self.header, self.state = t, frame, header, state
         self.knowledge, self.over = knowledge, over
@@ -88,6 +87,8 @@ class Attempt:
         self.carried: dict[Node, Node | None] = {}  # parameter -> initial value, None: any
         self.next: dict[Node, Node] = {}  # parameter -> what the next turn begins with
         self.extra: dict[Node, Node] = {}  # node of the region -> parameter that carries it out
+        self.followed = followed  # turns before this one
+        self.mixed: dict[Either, tuple[Mixed, list[Node]]] = {}  # and the parameters it is made of
         self.created: set[Cell | Box | Object] = set()
         self.anew: dict[Box, Any] = {}  # lists, ... that each turn makes anew, and their contents
         self.moves: list[tuple[Growing, Growing]] = []  # to where the next turn finds them
@@ -140,11 +141,11 @@ class Attempt:
         inside.cells = {k: v for k, v in inside.cells.items() if isinstance(k, Box)}
         for slot in self.slots:
             live = slot in self.live
-            inside.locals[slot] = self.enter(inside.locals[slot], slot) if live else UNBOUND
+            inside.locals[slot] = self.enter(inside.locals[slot], (slot,)) if live else UNBOUND
         for slot in closed_over(self.frame, self.body):
             box = inside.locals[slot]
             if isinstance(box, Box):
-                inside.cells[box] = self.enter(inside.cells[box], slot)
+                inside.cells[box] = self.enter(inside.cells[box], (-1, slot))
         for changed in self.knowledge.changed & inside.cells.keys():
             inside.cells[changed] = self.enter_contents(changed, inside.cells[changed])
         for made, held in self.anew.items():
@@ -156,27 +157,30 @@ class Attempt:
         if isinstance(held, Growing):
             return replace(held, length=self.carry(held.length))
         if isinstance(held, dict):
-            return {key: self.enter(item, (box, key)) for key, item in held.items()}
+            return {key: self.enter(item, ((box, key),)) for key, item in held.items()}
         if isinstance(held, tuple):
-            return tuple(self.enter(item, (box, k)) for k, item in enumerate(held))
-        return self.enter(held, (box, None))
+            return tuple(self.enter(item, ((box, k),)) for k, item in enumerate(held))
+        return self.enter(held, ((box, None),))
 
-    def enter(self, value: Value, slot: Slot) -> Value:
+    def enter(self, value: Value, path: Path) -> Value:
         """What stands for a variable's value inside the loop."""
         t = self.t
+        if isinstance(value, Either) or path in self.knowledge.mixed:
+            return mixed.enter(self, value, path)
+        value = spread(value)
         number = as_number(t, value)
         if number is not None:
             return self.carry(number)
         if isinstance(value, Sequence):
-            items = tuple(self.enter(item, slot) for item in value.items)
+            items = tuple(self.enter(item, (*path, k)) for k, item in enumerate(value.items))
             return Sequence(items, value.kind)
-        if isinstance(value, ArrayRef) and slot in self.knowledge.rebound:
+        if isinstance(value, ArrayRef) and path[0] in self.knowledge.rebound:
             if not exclusive(t, self.frame, self.state, self.live, value):
                 raise Unlike("gives one name to different arrays")
-            if slot in self.knowledge.varying:
+            if path[0] in self.knowledge.varying:
                 return self.made(*lengths.enter(self, value), value.dtype)
             return self.made(self.carry(t.version(value.cell)), value.window, value.dtype)
-        if isinstance(value, Box) and slot in self.knowledge.rebound:
+        if isinstance(value, Box) and path[0] in self.knowledge.rebound:
             return self.enter_box(value)
         return value
 
@@ -244,19 +248,19 @@ class Attempt:
     def compare(self, begin: State, back: State) -> None:
         """What the next turn begins with, for everything that this one began with."""
         self.swaps(begin, back)
-        for slot in self.slots & self.live:
-            self.match(begin, slot, begin.locals[slot], back.locals[slot], back)
+        for slot in sorted(self.slots & self.live):
+            self.match(begin, (slot,), begin.locals[slot], back.locals[slot], back)
         if self.learned:
             raise Again
         outer = slice(None, -1) if self.over is not None else slice(None)
         if not all(map(same, begin.stack[outer], back.stack[outer])):
             raise Unlike("changes what an expression around it holds")
-        carried = {begin.locals[k] for k in closed_over(self.frame, self.body)}
+        carried = {begin.locals[k]: k for k in closed_over(self.frame, self.body)}
         for box, contents in begin.cells.items():
             if box in self.anew:
                 continue
             if box in carried:
-                self.match(begin, -1, contents, back.cells[box], back)
+                self.match(begin, (-1, carried[box]), contents, back.cells[box], back)
             elif isinstance(box, Box) and box in self.knowledge.changed:
                 self.match_contents(begin, box, contents, back)
             elif not same_contents(contents, back.cells[box]):
@@ -299,12 +303,12 @@ class Attempt:
                 self.moves.append((first, last))
         elif isinstance(first, dict) and isinstance(last, dict) and list(first) == list(last):
             for key, item in first.items():
-                self.match(begin, (box, key), item, last[key], back)
+                self.match(begin, ((box, key),), item, last[key], back)
         elif isinstance(first, tuple) and isinstance(last, tuple) and len(first) == len(last):
             for k, (a, b) in enumerate(zip(first, last)):
-                self.match(begin, (box, k), a, b, back)
+                self.match(begin, ((box, k),), a, b, back)
         elif box.kind is None:
-            self.match(begin, (box, None), first, last, back)
+            self.match(begin, ((box, None),), first, last, back)
         else:
             self.changed(box, first, last, other)
 
@@ -333,44 +337,48 @@ class Attempt:
             return False
         return True
 
-    def match(self, begin: State, slot: Slot, first: Value, last: Value, back: State) -> None:
-        t = self.t
-        if isinstance(first, Node):
-            number = as_number(t, last)
+    def match(self, begin: State, path: Path, first: Value, last: Value, back: State) -> None:
+        """What the next turn begins with in place of ``first``."""
+        last = spread(last) if isinstance(first, Sequence) else last
+        if isinstance(first, Either):
+            mixed.match(self, path, first, last)
+        elif isinstance(first, Node):
+            number = as_number(self.t, last)
             if number is None or number.type != first.type:
-                raise Unlike("changes the type of a variable")
-            self.next[first] = number
+                mixed.widen(self, path, first, last, "changes the type of a variable")
+            else:
+                self.next[first] = number
         elif isinstance(first, Sequence) and isinstance(last, Sequence):
             if first.kind is not last.kind or len(first.items) != len(last.items):
                 raise Unlike("changes the length of a tuple")
-            for a, b in zip(first.items, last.items):
-                self.match(begin, slot, a, b, back)
+            for k, (a, b) in enumerate(zip(first.items, last.items)):
+                self.match(begin, (*path, k), a, b, back)
         elif isinstance(first, Box) and isinstance(last, Box) and first.kind is last.kind:
-            self.match_box(begin, slot, first, last, back)
-        elif isinstance(first, ArrayRef) and slot in self.knowledge.rebound:
-            self.rebind(slot, first, last, back)
+            self.match_box(begin, path, first, last, back)
+        elif isinstance(first, ArrayRef) and path[0] in self.knowledge.rebound:
+            self.rebind(path[0], first, last, back)
         elif isinstance(first, ArrayRef) and isinstance(last, ArrayRef) and first is not last:
-            self.knowledge.rebound.add(slot)
-            if lengths.shorter(t, first, last):
-                self.knowledge.varying.add(slot)
+            self.knowledge.rebound.add(path[0])
+            if lengths.shorter(self.t, first, last):
+                self.knowledge.varying.add(path[0])
             self.learned = True
-        elif first is UNBOUND and last is not UNBOUND and isinstance(slot, int):
-            begin.locals[slot] = self.first_bound(slot, last)
+        elif first is UNBOUND and last is not UNBOUND and isinstance(path[0], int):
+            begin.locals[path[0]] = self.first_bound(path[0], last)
         elif not same(first, last):
-            raise Unlike("changes the kind of a variable")
+            mixed.widen(self, path, first, last, "changes the kind of a variable")
 
-    def match_box(self, begin: State, slot: Slot, first: Box, last: Box, back: State) -> None:
+    def match_box(self, begin: State, path: Path, first: Box, last: Box, back: State) -> None:
         """A name that is bound to a list, dictionary or instance anew."""
         if first not in self.anew:
             if first is not last:
-                self.knowledge.rebound.add(slot)
+                self.knowledge.rebound.add(path[0])
                 raise Again
             return
         if not alone(self.t, self.frame, back, self.live, last):
             raise Unlike("gives one name to different objects")
         self.match_contents(begin, first, begin.cells[first], back, last)
 
-    def rebind(self, slot: Slot, first: ArrayRef, last: Value, back: State) -> None:
+    def rebind(self, slot: Any, first: ArrayRef, last: Value, back: State) -> None:
         """A name that is bound to an array anew: whatever it meant is out of sight."""
         t = self.t
         if not isinstance(last, ArrayRef) or not exclusive(t, self.frame, back, self.live, last):
@@ -445,8 +453,10 @@ class Attempt:
         """Emits the loop; what holds at each of its exits."""
         over = self.over
         del ends.states[self.header]
+        mark = self.t.builder.mark()
         for target, state in ends.states.items():
             self.leave(target, state, self.note)
+        self.t.builder.drop(mark, set(self.inner))
         if ends.selector is not None:
             self.note(ends.selector, None)
         self.emit(again)
@@ -464,7 +474,7 @@ class Attempt:
     def leave(self, target: int, state: State, out: Callable[[Node, Any], Node]) -> State:
         """The state of an early exit, moved out of the region."""
         escape = Escape(self.t, state, self.created, out, self.store)
-        live = self.frame.code.live[target]
+        live = self.frame.live(target)
         first_cell = self.frame.code.code.co_nlocals
         variables = [
             escape.value(v) if k in live or k >= first_cell else UNBOUND
@@ -581,6 +591,10 @@ class Attempt:
         """What stands after the loop for what stood in it."""
         if isinstance(value, Node) and value in self.carried:
             return self.after(value)
+        if isinstance(value, Either) and value in self.mixed:
+            kinds, params = self.mixed[value]
+            which, *numbers = map(self.after, params)
+            return kinds.whole(self.t, which, numbers)
         if isinstance(value, Sequence):
             items = tuple(map(self.rebuilt, value.items))
             return value if items == value.items else Sequence(items, value.kind)

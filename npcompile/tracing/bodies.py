@@ -10,6 +10,18 @@ from npcompile.tracing.joins import same
 from npcompile.tracing.values import Box, Frame, Growing, Value
 
 
+class Again(Exception):
+    """Something was learned about the loop: its body must be traced again."""
+
+
+class Unlike(Exception):
+    """A turn ends with values of other types than it began with."""
+
+
+class MayBeEmpty(Exception):
+    """The loop must only be entered where it has a turn."""
+
+
 def stored(frame: Frame, body: set[int]) -> set[int]:
     """Variables that a loop stores."""
     code = frame.code

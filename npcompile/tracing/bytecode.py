@@ -17,6 +17,7 @@ VERSION = sys.version_info[:2]
 RETURN = -1  #: the target of an exit that leaves the function
 GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 COPY = 1 << 24  #: a block at ``offset + k * COPY`` is a copy of the one at ``offset``
+NEXT = -(1 << 40)  #: the target of an exit that goes on after the instruction at hand
 
 _JUMPS = frozenset(opcode.hasjrel)
 _UNCONDITIONAL = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
@@ -332,6 +333,7 @@ class Code:
             block: (*self.successors[block], *self._handlers_of(block)) for block in self.blocks
         }
         self.live: dict[int, set[int]] = {block: set() for block in (*self.blocks, RETURN)}
+        self._live_at: dict[tuple[int, int], set[int]] = {}
         changed = True
         while changed:
             changed = False
@@ -360,6 +362,12 @@ class Code:
 
     def live_at(self, block: int, offset: int) -> set[int]:
         """Locals that are read from the instruction at ``offset`` of ``block`` on."""
+        found = self._live_at.get((block, offset))
+        if found is None:
+            found = self._live_at[block, offset] = self._live_from(block, offset)
+        return found
+
+    def _live_from(self, block: int, offset: int) -> set[int]:
         after: set[int] = set()
         for target in (*self.successors[block], *self._handlers_of(block)):
             after |= self.live[target]

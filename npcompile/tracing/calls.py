@@ -376,6 +376,21 @@ def _arrays(t: Tracer, op: Op, args: tuple[Value, ...]) -> tuple[Value, ...]:
     )
 
 
+def inlines(t: Tracer, function: Value) -> bool:
+    """Whether a call only hands its arguments to a function of the program."""
+    from npcompile.tracing.functions import FUNCTIONS
+
+    if isinstance(function, Method):
+        return inlines(t, function.function)
+    if isinstance(function, Function):
+        return True
+    held = function.value if isinstance(function, Static) else None
+    return (
+        isinstance(held, FunctionType) and held not in FUNCTIONS and resolve(held) is None
+        and not _of_library(held)
+    )
+
+
 def hashable(held: Any) -> bool:
     return type(held).__hash__ is not None
 

@@ -13,6 +13,7 @@ unrolls them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from npcompile.core.errors import Refused
 from npcompile.core.sizes import Unhinted
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT, Scalar
-from npcompile.tracing import joins, loops, turns
+from npcompile.tracing import choices, joins, loops, turns
 from npcompile.tracing.bytecode import RETURN, Instruction
 from npcompile.tracing.joins import Arm
 from npcompile.tracing.opcodes import HANDLERS
@@ -112,18 +113,14 @@ def execute(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
         raise t.refuse("function", "is too long to follow")
     try:
         for instruction in frame.code.blocks[block]:
-            frame.instruction = instruction
-            frame.stack = list(state.stack)
-            frame.writes = t.writes
-            t.builder.line = instruction.line
             if instruction.offset in t.pauses and len(t.frames) == 1:
+                frame.instruction, frame.stack = instruction, list(state.stack)
+                frame.writes, t.builder.line = t.writes, instruction.line
                 return _pause(t, frame, instruction)
-            handler = HANDLERS.get(instruction.op)
-            if handler is None:
-                raise t.refuse(_construct(instruction.op), "is left to Python")
-            exits = handler(t, frame, instruction)
+            exits = instruct(t, frame, instruction, state.stack)
             if exits is not None:
                 return exits
+            state = frame.state
     except Dead:
         return Exits({})
     except (Refused, Unhinted) as stuck:
@@ -141,6 +138,23 @@ def _pause(t: Tracer, frame: Frame, instruction: Instruction) -> Exits:
             state.stack[k] = turns.standing(t, value)
     t.places[target := frame.code.pause(frame.block, instruction)] = (frame.block, instruction)
     return Exits({target: state})
+
+
+def instruct(t: Tracer, frame: Frame, i: Instruction, stack: list[Value]) -> Exits | None:
+    """Executes one instruction, which finds ``stack`` for Python."""
+    frame.instruction, frame.stack, frame.writes = i, list(stack), t.writes
+    t.builder.line = i.line
+    if t.undecided:
+        either = choices.looked_at(t, frame, i)
+        if either is not None and i.op.startswith("POP_JUMP") and not i.op.endswith("NONE"):
+            choices.fork(t, frame, replace(i, op="TO_BOOL", jumps=False), either)
+            frame.instruction, frame.stack, frame.writes = i, list(stack), t.writes
+        elif either is not None:
+            return choices.fork(t, frame, i, either)
+    handler = HANDLERS.get(i.op)
+    if handler is None:
+        raise t.refuse(_construct(i.op), "is left to Python")
+    return handler(t, frame, i)
 
 
 def _construct(op: str) -> str:
@@ -259,11 +273,8 @@ def negate(t: Tracer, condition: Node) -> Node:
 
 def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Exits:
     """Traces both ways to go on from here, and joins what they leave behind."""
-    origin, consumed, block = (t.writes, t.visible), set(t.consumed), frame.block
-    for header, reason in frame.unrolled.items():
-        body = frame.code.loops[header]
-        if block in body and not body.issuperset((then[0], other[0])):
-            raise reason
+    origin, consumed = (t.writes, t.visible), set(t.consumed)
+    leaves(frame, {then[0], other[0]})
     arms = [
         Arm(target, state, Exits({target: state.copy()}), origin)
         for target, state, _ in (then, other)
@@ -282,14 +293,29 @@ def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Exi
     return joins.join(t, frame, condition, *arms)
 
 
+def leaves(frame: Frame, targets: set[int]) -> None:
+    """Refuses to leave a loop that is followed turn by turn where only the run knows when."""
+    for header, reason in frame.unrolled.items():
+        body = frame.code.loops[header]
+        if frame.block in body and not body.issuperset(targets):
+            raise reason
+
+
 def _enter(
     t: Tracer, frame: Frame, arm: Arm, allowed: set[int], origin: tuple[int, int]
+) -> None:
+    """Traces blocks of an arm into its region."""
+    enter(t, frame, arm, origin, lambda exits: run(t, frame, exits, allowed))
+
+
+def enter(
+    t: Tracer, frame: Frame, arm: Arm, origin: tuple[int, int], go: Callable[[Exits], Exits]
 ) -> None:
     """Traces some of an arm into its region; all else stays as it was."""
     before, created = replace(frame), len(t.created)
     t.writes, t.visible = arm.reached
     with t.builder.inside(arm.region):
-        arm.exits = run(t, frame, arm.exits, allowed)
+        arm.exits = go(arm.exits)
     arm.created.update(t.created[created:])
     arm.reached = (t.writes, t.visible)
     frame.state, frame.block, frame.stack = before.state, before.block, before.stack

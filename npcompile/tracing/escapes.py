@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.sizes import Poly, Size, Symbol, substitute, symbols
-from npcompile.graph.ir import Node, Window
-from npcompile.graph.types import SUPPORTED, Array
+from npcompile.graph.ir import Const, Node, Window
+from npcompile.graph.types import SUPPORTED, Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import lengths
 from npcompile.tracing.values import (
     Box,
+    Either,
     Growing,
     Iterator,
     Method,
@@ -40,6 +41,33 @@ def as_number(t: Tracer, value: Value) -> Node | None:
         if plain or (isinstance(held, np.generic) and held.dtype.char in SUPPORTED):
             return t.builder.const(held)
     return None
+
+
+def spread(value: Value) -> Value:
+    """A constant tuple, item by item."""
+    if isinstance(value, Static) and type(value.value) is tuple and value.source is None:
+        return Sequence(tuple(map(Static, value.value)))
+    return value
+
+
+def carrier(node: Node) -> Node:
+    """The number that a number is but for its origin."""
+    if node.op == "cast" and isinstance(node.type, Scalar):
+        (arg,) = node.args
+        if isinstance(arg.type, Scalar) and arg.dtype == node.dtype:
+            return arg
+    return node
+
+
+def retyped(t: Tracer, node: Node, type_: Type) -> Node:
+    """The same number with another origin."""
+    if node.type == type_:
+        return node
+    assert isinstance(type_, Scalar) and node.dtype == type_.dtype
+    if isinstance(node.attrs, Const):
+        return t.builder.const(node.attrs.value, type_)
+    base = carrier(node)
+    return base if base.type == type_ else t.builder.emit("cast", (base,), None, type_)
 
 
 class Escape:
@@ -81,6 +109,9 @@ class Escape:
                 return box
             case Iterator():
                 return replace(value, parts=tuple(map(self.value, value.parts)))
+            case Either(which, codes, options):
+                moved = tuple(map(self._option, options))
+                return Either(self.node(which), codes, moved)
             case Method():
                 return Method(self.value(value.function), self.value(value.receiver))
         return value
@@ -97,6 +128,12 @@ class Escape:
                 if not self.t.builder.closed.isdisjoint(symbols(part)):
                     raise self.t.refuse("array", "of a size that only one turn or branch knows")
         return self.out(node, like)
+
+    def _option(self, value: Value) -> Value:
+        """Options of one dtype go on sharing their number."""
+        if isinstance(value, Node):
+            return retyped(self.t, self.node(carrier(value)), value.type)
+        return self.value(value)
 
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self.made:

@@ -23,6 +23,7 @@ from npcompile.tracing.values import (
     NULL,
     Box,
     Dead,
+    Either,
     Growing,
     Iterator,
     Partial,
@@ -327,7 +328,9 @@ def _extreme(function: Any, consumer: Any, pair: Any) -> Rule:
 
 
 def _unlike(t: Tracer, a: Value, b: Value) -> bool:
-    """Whether these are numbers of two types."""
+    """Whether these are numbers of two types, by the path perhaps."""
+    if isinstance(a, Either):
+        return True
     first, second = as_number(t, a), as_number(t, b)
     return first is not None and second is not None and first.type != second.type
 

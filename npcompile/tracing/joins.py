@@ -1,9 +1,9 @@
 """What holds after either of two arms: their states joined into one.
 
 Arms that only bind numbers become ``where``.  Otherwise an ``if_`` node yields what differs:
-numbers of one type, versions of arrays that an arm wrote, and arrays that both arms made.  A join
-is exact or it is refused: no value changes its type, and no name may mean one of several old
-arrays.
+numbers of one type, versions of arrays that an arm wrote, and arrays that both arms made.  All
+else that one variable holds, by the path, stays apart as the options of an
+:class:`~npcompile.tracing.values.Either`: a join is exact, and decides nothing.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.errors import Refused
 from npcompile.core.sizes import Size, largest, symbols
+from npcompile.graph.builder import Diverged
 from npcompile.graph.ir import Const, Node, Region, SizeOf, Window
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import BOOL, PY_BOOL, Array, Scalar, c_strides
+from npcompile.graph.types import BOOL, PY_BOOL, Array, Scalar, Type, c_strides
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import growing, lengths, turns
-from npcompile.tracing.bytecode import RETURN
-from npcompile.tracing.escapes import Escape, as_number
+from npcompile.tracing import choices, growing, lengths, turns
+from npcompile.tracing.bytecode import NEXT, RETURN
+from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
 from npcompile.tracing.references import exclusive
 from npcompile.tracing.values import (
     UNBOUND,
     Box,
+    Either,
     Exits,
     Frame,
     Growing,
@@ -42,6 +44,7 @@ from npcompile.tracing.values import (
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
+OPTIONS = 5  #: of one value that depends on the path
 #: what may be computed on a path that Python does not take: it never raises, warns or leaves
 _SPECULATIVE = frozenset({"const", "size"}) | {
     name for name, p in PRIMITIVES.items() if not p.flags and name != "lookup"
@@ -80,6 +83,24 @@ class Arm:
             with t.builder.inside(self.region):
                 self.counts[size] = t.builder.size(size)
         return self.counts[size]
+    open: bool = False  # whether its nodes stand in the region around it
+    added: dict[Any, Node] = field(default_factory=dict)
+    inside: set[Node] = field(default_factory=set)
+
+    def holds(self, node: Node) -> bool:
+        """Whether a node is computed inside the arm."""
+        nodes = self.region.nodes
+        self.inside.update(nodes[len(self.inside) :])
+        return not self.open and node in self.inside
+
+    def add(self, t: Tracer, key: Any, make: Callable[[], Node]) -> Node:
+        """A node at the arm's end; the same for the same key."""
+        if key not in self.added:
+            if self.open:
+                return make()
+            with t.builder.inside(self.region):
+                self.added[key] = make()
+        return self.added[key]
 
 
 def join(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Exits:
@@ -87,10 +108,12 @@ def join(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Exits:
     if all(node.op in _SPECULATIVE for arm in (a, b) for node in arm.region.nodes):
         mark = t.builder.mark()
         t.builder.region.nodes.extend(a.region.nodes + b.region.nodes)
+        a.open = b.open = True
         try:
             return _exits(t, frame, condition, a, b, lambda x, y: _where(t, condition, x, y))
         except Refused:
             t.builder.rollback(mark)
+            a.open = b.open = False
     return _regions(t, frame, condition, a, b)
 
 
@@ -102,17 +125,20 @@ def _where(t: Tracer, condition: Node, a: Node, b: Node) -> Node:
 
 def _regions(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Exits:
     """An ``if_`` node; merging is tried first to find what the regions must yield."""
-    pairs: dict[tuple[Node, Node], int] = {}
+    pairs: dict[tuple[Node, Node], Node] = {}
 
     def note(x: Node, y: Node) -> Node:
-        pairs.setdefault((x, y), len(pairs))
-        return x
+        if (x, y) not in pairs:
+            pairs[x, y] = t.builder.param(x.type)
+        return pairs[x, y]
 
+    mark = t.builder.mark()
     _exits(t, frame, condition, a, b, note)
+    t.builder.drop(mark, {*a.region.nodes, *b.region.nodes, *pairs.values()})
     a.region.results = [x for x, _ in pairs]
     b.region.results = [y for _, y in pairs]
-    results = t.builder.if_(condition, a.region, b.region)
-    return _exits(t, frame, condition, a, b, lambda x, y: results[pairs[x, y]])
+    results = dict(zip(pairs, t.builder.if_(condition, a.region, b.region)))
+    return _exits(t, frame, condition, a, b, lambda x, y: results[x, y])
 
 
 Export = Callable[[Node, Node], Node]
@@ -124,7 +150,7 @@ def _exits(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm, export: Exp
     for target in dict.fromkeys((*a.exits.states, *b.exits.states)):
         x, y = a.exits.states.get(target), b.exits.states.get(target)
         if x is not None and y is not None:
-            states[target] = _Merge(t, a, b, x, y, export).state(frame, target)
+            states[target] = _Merge(t, condition, a, b, x, y, export).state(frame, target)
         elif x is not None:
             states[target] = _alone(t, frame, target, a, b, x, export)
         else:
@@ -179,13 +205,10 @@ def _alone(
     beside = next(iter(other.exits.states.values()))
 
     def out(node: Node, like: Any) -> Node:
-        if node not in inside and node not in arm.stored.values():
-            return node
-        return export(node, _stand_in(t, other, beside, node, like))
+        return export(node, _stand_in(t, other, beside, node, like)) if arm.holds(node) else node
 
-    inside = set(arm.region.nodes)
     escape = Escape(t, state, arm.created, out, partial(arm.store, t))
-    live = frame.code.live[target]
+    live = frame.live(target)
     first_cell = frame.code.code.co_nlocals
     others = [*beside.locals, *[None] * (len(state.locals) - len(beside.locals))]
     variables: list[Value] = [
@@ -227,21 +250,26 @@ class _Merge:
     """Merges what two arms left; ``export`` gives the node that is either of two."""
 
     def __init__(
-        self, t: Tracer, a: Arm, b: Arm, first: State, second: State, export: Export
+        self, t: Tracer, condition: Node, a: Arm, b: Arm, first: State, second: State,
+        export: Export,
     ) -> None:
-        self.t, self.a, self.b, self.export = t, a, b, export
-        self.states = (first, second)
+        self.t, self.condition, self.export = t, condition, export
+        self.arms, self.states = (a, b), (first, second)
         self.name = ""  # of the variable that is being merged
-        self.made: dict[Any, tuple[Any, Any]] = {}  # of one arm -> (its partner, the joined one)
         self.cells: dict[Cell | Box, Any] = {}
         self.hidden = t.builder.closed
+        # what each thing that an arm made is from now on
+        self.escapes = (
+            Escape(t, first, a.created, partial(self._out, 0), partial(a.store, t)),
+            Escape(t, second, b.created, partial(self._out, 1), partial(b.store, t)),
+        )
 
     def state(self, frame: Frame, target: int) -> State:
         """The state after either arm; what is not live may differ."""
         a, b = self.states
         self.frame, self.target = frame, target
         self._old_cells(a, b)
-        live = frame.code.live[target]
+        live = frame.live(target)
         first_cell = frame.code.code.co_nlocals
         variables: list[Value] = []
         for k, (x, y) in enumerate(zip(a.locals, b.locals)):
@@ -250,11 +278,13 @@ class _Merge:
             variables.append(self.value(x, y) if needed else x if same(x, y) else UNBOUND)
         self.name = ""
         stack = [self.value(x, y) for x, y in zip(a.stack, b.stack)]
+        for escape in self.escapes:
+            self.cells.update(escape.cells)
         return State(variables, stack, self.cells)
 
     def _old_cells(self, a: State, b: State) -> None:
         """What was there before the branch."""
-        new = self.a.created | self.b.created
+        new = self.arms[0].created | self.arms[1].created
         for cell in dict.fromkeys((*a.cells, *b.cells)):
             if cell in new:
                 continue
@@ -286,22 +316,26 @@ class _Merge:
     def value(self, a: Value, b: Value) -> Value:
         if same(a, b):
             return a
+        if isinstance(a, Sequence) or isinstance(b, Sequence):
+            a, b = spread(a), spread(b)
         match a, b:
             case Sequence(), Sequence() if a.kind is b.kind and len(a.items) == len(b.items):
                 return Sequence(tuple(map(self.value, a.items, b.items)), a.kind)
             case Slice(), Slice():
                 return Slice(*map(self.value, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
-            case ArrayRef(), ArrayRef():
-                array: ArrayRef = self.pair(a, b, self._array)
-                return array
-            case Box(), Box() if a.kind is b.kind:
-                box: Box = self.pair(a, b, self._box)
-                return box
             case Iterator(), Iterator():
+                if self.target == NEXT:
+                    raise self.differ("go through different things")
                 if self.target < RETURN and turns.alike(a, b):
                     return Iterator(a.kind, tuple(map(self.value, a.parts, b.parts)))
                 return Iterator("lost", ())  # left on the stack by a loop that is left early
-        return self.node(self._number(a), self._number(b))
+            case (ArrayRef(), ArrayRef()) | (Box(), Box()):
+                joined: Value | None = self.pair(a, b)
+                return self.either(a, b) if joined is None else joined
+        first, second = as_number(self.t, a), as_number(self.t, b)
+        if first is None or second is None or first.type != second.type:
+            return self.either(a, b)
+        return self.node(first, second)
 
     def node(self, a: Node, b: Node) -> Node:
         if a is b:
@@ -318,27 +352,40 @@ class _Merge:
                     raise self.differ("make arrays of sizes that only they know")
         return self.export(a, b)
 
-    def pair(self, a: Any, b: Any, make: Callable[[Any, Any], Any]) -> Any:
-        """Two things that the arms made and that are one from now on."""
-        if (0, a) not in self.made and (1, b) not in self.made:
-            joined = make(a, b)
-            self.made[0, a], self.made[1, b] = (b, joined), (a, joined)
-        partner, joined = self.made.get((0, a), (None, None))
-        if partner is not b:
-            raise self.differ("give one name to different objects")
-        return joined
+    # ------------------------------------------------------------------ what the arms made
+
+    def pair(self, a: Any, b: Any) -> Any:
+        """Two things that the arms made and that are one from now on; None: they stay two."""
+        x, y = self.escapes[0].made.get(a), self.escapes[1].made.get(b)
+        if x is None and y is None:
+            mark = [dict(escape.made) for escape in self.escapes]
+            try:
+                x = y = self._joined(a, b)
+            except Refused:
+                for escape, made in zip(self.escapes, mark):
+                    escape.made = made
+                return None
+            self.escapes[0].made[a] = self.escapes[1].made[b] = x
+        return x if x is y else None
+
+    def _joined(self, a: Any, b: Any) -> ArrayRef | Box | Cell:
+        if isinstance(a, ArrayRef):
+            return self._array(a, b)
+        return self._box(a, b) if isinstance(a, Box) else self._cell(a, b)
 
     def _array(self, a: ArrayRef, b: ArrayRef) -> ArrayRef:
-        fresh = self._moves(a, self.a, 0) and self._moves(b, self.b, 1)
-        if fresh:
-            made = self._lengths(a, b)
-            if made is not None:
-                return made
+        fresh = self._moves(0, a) and self._moves(1, b)
+        if fresh and all(self._single(side, ref) for side, ref in enumerate((a, b))):
+            longer = self._lengths(a, b)
+            if longer is not None:
+                return longer
         alike = (a.window, a.dtype, a.writeable) == (b.window, b.dtype, b.writeable)
         trees = self.t.trees
-        if not fresh or not alike or trees.owns(a) != trees.owns(b):
+        cell = None
+        if fresh and alike and trees.owns(a) == trees.owns(b):
+            cell = self.pair(a.cell, b.cell)
+        if cell is None:
             raise self.differ("give one name to different arrays")
-        cell = self.pair(a.cell, b.cell, self._cell)
         made = ArrayRef(cell, a.window, a.dtype, a.writeable)
         if trees.owns(a):
             trees.own(made)
@@ -355,8 +402,8 @@ class _Merge:
             return None
         most = first if first == second else largest(first, second)
         stored = [arm.store(t, state.cells.get(ref.cell) or t.first(ref.cell), ref.window, most)
-                  for ref, arm, state in zip(refs, (self.a, self.b), self.states)]
-        counts = [arm.count(t, ref.shape[0]) for ref, arm in zip(refs, (self.a, self.b))]
+                  for ref, arm, state in zip(refs, self.arms, self.states)]
+        counts = [arm.count(t, ref.shape[0]) for ref, arm in zip(refs, self.arms)]
         size = t.builder.size_of(self.export(*counts), 0)
         t.facts.limit(size, most)
         cell = t.register(Cell(self.export(*stored)))
@@ -365,12 +412,16 @@ class _Merge:
         t.trees.own(made)
         return made
 
-    def _moves(self, ref: ArrayRef, arm: Arm, side: int) -> bool:
-        """Whether an array is out of sight in all other places."""
-        if ref.cell in arm.created:
-            return True
-        live = self.frame.code.live[self.target]
+    def _single(self, side: int, ref: ArrayRef) -> bool:
+        """Whether one variable holds the array, and nothing else its memory."""
+        live = self.frame.live(self.target)
         return exclusive(self.t, self.frame, self.states[side], live, ref)
+
+    def _moves(self, side: int, ref: ArrayRef) -> bool:
+        """Whether an array is out of sight in all other places."""
+        if ref.cell in self.arms[side].created:
+            return True
+        return self._single(side, ref)
 
     def _cell(self, a: Cell, b: Cell) -> Cell:
         x, y = (
@@ -381,22 +432,113 @@ class _Merge:
         return self.t.register(Cell(self.node(x, y)))
 
     def _box(self, a: Box, b: Box) -> Box:
-        if a not in self.a.created or b not in self.b.created:
+        first, second = self.states
+        mine = a in self.arms[0].created and b in self.arms[1].created
+        if a.kind is not b.kind or not mine:
             raise self.differ("give one name to different objects")
         made = self.t.register(Box(a.kind, a.source, a.place))
-        first, second = self.states
         self.cells[made] = self.contents(first.cells[a], second.cells[b], a, b)
         return made
 
-    def _number(self, value: Value) -> Node:
-        number = as_number(self.t, value)
-        if number is None:
-            raise self.differ("bind values of different types")
-        return number
+    # ------------------------------------------------------------------ what stays apart
+
+    def either(self, a: Value, b: Value) -> Value:
+        """A value that is one or the other."""
+        options = tuple(v.options if isinstance(v, Either) else (v,) for v in (a, b))
+        merged: list[Value] = []
+        places: tuple[list[int], list[int]] = ([], [])
+        numbers = self._numbers(options, merged)
+        for side in (0, 1):
+            for option in options[side]:
+                number = as_number(self.t, option)
+                if number is not None:
+                    places[side].append(numbers[number.type])
+                    continue
+                if isinstance(option, Iterator):
+                    raise self.differ("go through different things")
+                moved = option if option is UNBOUND else self.escapes[side].value(option)
+                found = [k for k, other in enumerate(merged) if same(other, moved)]
+                places[side].append(found[0] if found else len(merged))
+                merged += [] if found else [moved]
+        if len(merged) == 1:
+            return merged[0]
+        if len(merged) > OPTIONS:
+            raise self.differ("give one name to too many different things")
+        self.t.undecided = True
+        first, second = (self._which(side, v, places[side]) for side, v in enumerate((a, b)))
+        which = first if first is second else self.export(first, second)
+        self.t.selectors[which] = (self.condition, first, second)
+        return Either(which, tuple(range(len(merged))), tuple(merged))
+
+    def _numbers(
+        self, options: tuple[tuple[Value, ...], ...], merged: list[Value]
+    ) -> dict[Type, int]:
+        """Adds the options that are numbers, one of each type; where each type is."""
+        found: dict[Type, tuple[Node | None, ...]] = {}
+        for side in (0, 1):
+            for option in options[side]:
+                number = as_number(self.t, option)
+                if number is not None:
+                    held = found.get(number.type, (None, None))
+                    found[number.type] = (number, held[1]) if side == 0 else (held[0], number)
+        places = {type_: k for k, type_ in enumerate(found)}
+        for dtype in dict.fromkeys(type_.dtype for type_ in found):  # type: ignore[union-attr]
+            types = [type_ for type_ in found if type_.dtype == dtype]  # type: ignore[union-attr]
+            carried = types[0] if len(types) == 1 else Scalar(dtype, "np")
+            number = self._carried(carried, [found[type_] for type_ in types])
+            merged += (retyped(self.t, number, type_) for type_ in types)
+        order = sorted(range(len(merged)), key=lambda k: places[merged[k].type])  # type: ignore
+        merged[:] = [merged[k] for k in order]
+        return places
+
+    def _carried(self, type_: Type, found: list[tuple[Node | None, ...]]) -> Node:
+        """One number for the options of one dtype."""
+        pair: list[Node | None] = []
+        for side, arm in enumerate(self.arms):
+            node = next((numbers[side] for numbers in found if numbers[side] is not None), None)
+            if node is not None and node.type != type_:
+                base = carrier(node)
+                node = base if base.type == type_ else arm.add(
+                    self.t, (base, type_), partial(retyped, self.t, node, type_)
+                )
+            pair.append(node)
+        first, second = pair
+        if first is None or second is None:
+            known = second if first is None else first
+            assert known is not None
+            other = self.t.builder.const(known.dtype.type(0).item(), type_)  # type: ignore
+            first, second = (other, known) if first is None else (known, other)
+        return first if first is second else self.export(first, second)
+
+    def _which(self, side: int, value: Value, places: list[int]) -> Node:
+        if not isinstance(value, Either):
+            return self.t.builder.const(places[0])
+        codes = tuple(places)
+        return self.arms[side].add(
+            self.t, (value.which, codes), lambda: choices.recoded(self.t, value, codes)
+        )
+
+    def _out(self, side: int, node: Node, like: Any) -> Node:
+        """What a node of one arm is after it; the other arm yields anything."""
+        arm, other = self.arms[side], self.arms[1 - side]
+        if not arm.holds(node):
+            return node
+        instead = _stand_in(self.t, other, self.states[1 - side], node, like)
+        return self.export(node, instead) if side == 0 else self.export(instead, node)
 
     def differ(self, what: str) -> Refused:
         of = f" ({self.name})" if self.name else ""
         return self.t.refuse("if", f"depends on data, and its arms {what}{of}")
+
+
+def same_states(t: Tracer, frame: Frame, a: Arm, b: Arm) -> State:
+    """The state that both arms end in; :class:`Diverged` where they differ."""
+
+    def differ(x: Node, y: Node) -> Node:
+        raise Diverged
+
+    condition = t.builder.const(True)
+    return _Merge(t, condition, a, b, a.state, b.state, differ).state(frame, a.target)
 
 
 def same(a: Value, b: Value) -> bool:
@@ -415,6 +557,8 @@ def same(a: Value, b: Value) -> bool:
             return _all_same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
         case Method(), Method():
             return same(a.function, b.function) and same(a.receiver, b.receiver)
+        case Either(), Either():
+            return a.which is b.which and a.codes == b.codes and _all_same(a.options, b.options)
         case Iterator(), Iterator():
             return (a.kind, a.position, a.token) == (b.kind, b.position, b.token) and _all_same(
                 a.parts, b.parts

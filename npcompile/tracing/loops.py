@@ -19,14 +19,8 @@ from npcompile.core.errors import Refused
 from npcompile.core.sizes import Unhinted, hint
 from npcompile.graph.types import BOOL
 from npcompile.tracing import control, iteration, turns
-from npcompile.tracing.attempts import (
-    Again,
-    Attempt,
-    MayBeEmpty,
-    Unlike,
-    has_turns,
-    last_instruction,
-)
+from npcompile.tracing.attempts import Attempt, has_turns, last_instruction
+from npcompile.tracing.bodies import Again, MayBeEmpty, Unlike
 from npcompile.tracing.values import (
     Exits,
     Frame,
@@ -60,9 +54,9 @@ def enter(t: Tracer, frame: Frame, header: int, state: State) -> Exits | None:
         followed = iterator.position
     else:
         followed = frame.followed.get(header, 0)
-    before = _Checkpoint(t, frame)
+    before = Checkpoint(t, frame)
     try:
-        return _region(t, frame, header, state, iterator)
+        return _region(t, frame, header, state, iterator, followed)
     except Unlike as unlike:
         before.restore()
         if followed >= PEELED:
@@ -127,7 +121,7 @@ def _unroll(state: State, iterator: Iterator) -> None:
     state.stack[-1] = replace(iterator, unrolled=True)
 
 
-class _Checkpoint:
+class Checkpoint:
     """All that an attempt changes, so that another way can be tried."""
 
     def __init__(self, t: Tracer, frame: Frame) -> None:
@@ -148,17 +142,17 @@ class _Checkpoint:
 
 
 def _region(
-    t: Tracer, frame: Frame, header: int, state: State, iterator: Iterator | None
+    t: Tracer, frame: Frame, header: int, state: State, iterator: Iterator | None, followed: int
 ) -> Exits:
     """Traces the body until nothing new is learned."""
     knowledge = t.learned.setdefault((frame.code, header), Knowledge())
     if len(knowledge.refused) >= REFUSED:
         raise knowledge.refused[-1]
-    before = _Checkpoint(t, frame)
+    before = Checkpoint(t, frame)
     over = None if iterator is None else turns.turns(t, iterator)
     for _ in range(ATTEMPTS):
         try:
-            attempt = Attempt(t, frame, header, state, knowledge, over)
+            attempt = Attempt(t, frame, header, state, knowledge, over, followed)
             attempt.nonempty = iterator is not None and iterator.nonempty
             return attempt.exits()
         except Unhinted as unknown:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing.values import (
     Box,
+    Either,
     Frame,
     Function,
     Growing,
@@ -79,6 +80,8 @@ def reached(roots: Iterable[Value], state: State) -> Iterator[Value]:
         match value:
             case Sequence():
                 work += value.items
+            case Either():
+                work += value.options
             case Slice():
                 work += (value.start, value.stop, value.step)
             case Position():

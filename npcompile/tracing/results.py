@@ -21,11 +21,12 @@ from npcompile.graph.ir import (
     Window,
 )
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import growing, iteration, turns
+from npcompile.tracing import choices, growing, iteration, turns
 from npcompile.tracing.values import (
     NULL,
     UNBOUND,
     Box,
+    Either,
     Frame,
     Growing,
     Iterator,
@@ -88,6 +89,9 @@ class Trees:
                 return Items(kind, tuple(map(self.result, items)), (), self._number(value))
             case Box() if value.kind is not None and (value.kind in (list, dict) or value.source):
                 return self._box(value)
+            case Either(_, _, options):
+                place = choices.place(self.t, value)
+                return Items(ir.OneOf, (NumberOf(place), *map(self._option, options)))
             case Slice():
                 parts = (value.start, value.stop, value.step)
                 return Items(slice, tuple(map(self.result, parts)))
@@ -98,6 +102,9 @@ class Trees:
         held, source = value.value, value.source
         node = None if source is None else self.t.inputs.whole(held, source)
         return StaticObject(held, source) if node is None else ObjectOf(node)
+
+    def _option(self, value: Value) -> Tree:
+        return StaticObject(UNBOUND) if value is UNBOUND else self.result(value)
 
     def _array(self, ref: ArrayRef) -> Tree:
         if self.t.borrows and ref.writeable is False and ref.cell.param < 0:

@@ -78,6 +78,9 @@ class Tracer:
         self.consumed: set[object] = set()  # tokens of iterators that were run
         self.scope: Scope | None = None  # the innermost loop whose body is being traced
         self.homes: dict[Cell | Box | Object, Scope | None] = {}  # the loop it was made in
+        self.undecided = False  # whether any value depends on the path that was taken
+        self.forks = 0  # instructions that were traced once for each option
+        self.trying = 0  # instructions that are executed for several options as one
         self.selectors: dict[Node, tuple[Node, Node, Node]] = {}  # condition, first, second
         self.borrows = False  # whether arrays were read from lists of unknown length
         self.errstate = Box(None)  # holds what ``np.errstate`` ignores now
@@ -459,6 +462,8 @@ def _attempt(
         return _trace(tracer, function, bound, start)
     except Dead:
         raise tracer.refuse("raise", "every path raises: Python does") from None
+    except RecursionError:
+        raise tracer.refuse("function", "has branches that are nested too deeply") from None
     except sizes.Unhinted as unknown:
         reason = f"a layout depends on {unknown}, which only the run can tell"
         refused = tracer.refuse("size", reason)

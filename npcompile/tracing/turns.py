@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from npcompile.core.sizes import Size, Unhinted, floordiv, largest, mod, product, smallest
+from npcompile.core.sizes import INDEX, Size, Unhinted, floordiv, largest, mod, product, smallest
 from npcompile.graph.ir import Node
 from npcompile.ops import arguments, indexing
 from npcompile.ops.operands import ArrayRef
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 Bounds = tuple[Size, Size, Size]
-SMALL = 2**31  #: sums and products of two such indices stay far below 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def is_positive(t: Tracer, step: Size) -> bool:
 
 def small(t: Tracer, *ends: Size) -> bool:
     """Whether all numbers between these are small, guarded if need be."""
-    return all(t.facts.ensure("<=", -SMALL, n) and t.facts.ensure("<=", n, SMALL) for n in ends)
+    return all(t.facts.ensure("<=", -INDEX, n) and t.facts.ensure("<=", n, INDEX) for n in ends)
 
 
 def bounds(t: Tracer, it: Iterator) -> Bounds | None:
@@ -278,7 +277,7 @@ def _counted(t: Tracer, start: Value, k: Size) -> Value:
 
     if isinstance(k, int) and k == 0:
         return start
-    if isinstance(start, Static) and type(start.value) is int and abs(start.value) <= SMALL:
+    if isinstance(start, Static) and type(start.value) is int and abs(start.value) <= INDEX:
         return t.builder.size(start.value + k)
     size = t.builder.known_size(start) if isinstance(start, Node) else None
     if size is not None and small(t, size):

@@ -11,6 +11,7 @@
             | Slice(start, stop, step)
             | Function | Method | Partial
             | Iterator                  where a loop stands
+            | Either(which, options)    one of several values, which only the run knows
             | NULL | UNBOUND
 """
 
@@ -23,10 +24,11 @@ from typing import Any, Union
 
 import numpy as np
 
+from npcompile.core.errors import refuse
 from npcompile.graph.ir import Node
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing.bytecode import Code, Instruction
+from npcompile.tracing.bytecode import NEXT, Code, Instruction
 from npcompile.tracing.sources import Source
 
 
@@ -173,10 +175,22 @@ class Iterator:
     nonempty: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Either:
+    """What depends on the path that was taken: ``options[k]`` where ``which``, a traced int, is
+    ``codes[k]``.  Options that are numbers differ in their types.  Nobody looks at such a value:
+    instructions that would are traced once for each option (see :mod:`.choices`)."""
+
+    which: Node
+    codes: tuple[int, ...]
+    options: tuple[Value, ...]
+
+
 Value = Union[
     Node, ArrayRef, Static, Sequence, Box, Object, Slice, Function, Method, Partial, Iterator,
-    Marker,
+    Either, Marker,
 ]
+
 
 class Dead(Exception):
     """Whatever comes next is never reached: Python raises here."""
@@ -241,14 +255,16 @@ class Knowledge:
     """What earlier attempts found out about a loop.
 
     ``rebound`` are variables that hold another array from turn to turn, ``varying`` those that hold
-    shorter ones; ``changed`` are lists,
-    dictionaries and instances whose contents change; ``writes``: a turn writes
-    what the caller can see, so its checks must know where Python goes on; ``pairs``: arrays swap
-    names, and a turn of the region is two of the loop; ``refused`` is why it can't be a region.
+    shorter ones; ``mixed`` gives the kinds of values that a variable, or an item of its tuple,
+    holds (see :mod:`.mixed`); ``changed`` are lists, dictionaries and instances whose contents
+    change; ``writes``: a turn writes what the caller can see, so its checks must know where
+    Python goes on; ``pairs``: arrays swap names, and a turn of the region is two of the loop;
+    ``refused`` is why it can't be a region.
     """
 
     rebound: set[Any] = field(default_factory=set)
     varying: set[Any] = field(default_factory=set)
+    mixed: dict[tuple[Any, ...], tuple[Any, ...]] = field(default_factory=dict)
     changed: set[Box] = field(default_factory=set)
     writes: bool = False
     pairs: bool = False
@@ -297,6 +313,13 @@ class Frame:
     regions: int = 0
     yields: Box | None = None
 
+    def live(self, target: int) -> set[int]:
+        """The variables that are read from a target on."""
+        if target == NEXT:
+            assert self.instruction is not None
+            return self.code.live_at(self.block, self.instruction.after)
+        return self.code.live[target]
+
 
 def python_class(value: Value) -> type:
     """``type(value)`` as the program sees it."""
@@ -312,6 +335,8 @@ def python_class(value: Value) -> type:
         return value.kind
     if isinstance(value, Object):
         return value.kind
+    if isinstance(value, Either):
+        raise refuse("type", "of a value that depends on the path that was taken")
     from types import FunctionType, MethodType
 
     return {ArrayRef: np.ndarray, Slice: slice, Function: FunctionType, Method: MethodType}.get(
