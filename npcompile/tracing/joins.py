@@ -324,10 +324,12 @@ class _Merge:
             case Slice(), Slice():
                 return Slice(*map(self.value, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
             case Iterator(), Iterator():
-                if self.target == NEXT:
-                    raise self.differ("go through different things")
                 if self.target < RETURN and turns.alike(a, b):
-                    return Iterator(a.kind, tuple(map(self.value, a.parts, b.parts)))
+                    parts = tuple(map(self.value, a.parts, b.parts))
+                    if not any(isinstance(part, Either) for part in parts):
+                        return Iterator(a.kind, parts)
+                if self.target < RETURN:
+                    raise self.differ("go through different things")
                 return Iterator("lost", ())  # left on the stack by a loop that is left early
             case (ArrayRef(), ArrayRef()) | (Box(), Box()):
                 joined: Value | None = self.pair(a, b)
