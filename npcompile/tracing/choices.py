@@ -135,7 +135,9 @@ def _parts(value: Value, cells: dict) -> tuple[Value, ...]:  # type: ignore[type
             return value.parts
         case Box() if value.kind in (list, dict):
             contents = cells[value]
-            return tuple(contents.values()) if isinstance(contents, dict) else contents
+            if isinstance(contents, dict):
+                return tuple(contents.values())
+            return contents if isinstance(contents, tuple) else ()
     return ()
 
 
@@ -171,7 +173,7 @@ def _narrowed(state: State, either: Either, to: Value, depth: int) -> State:
                 contents = made.cells[value]
                 if isinstance(contents, dict):
                     made.cells[value] = {key: within(item) for key, item in contents.items()}
-                else:
+                elif isinstance(contents, tuple):
                     made.cells[value] = tuple(map(within, contents))
         return value
 

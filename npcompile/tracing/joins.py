@@ -21,7 +21,7 @@ from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, PY_BOOL, Array, Scalar, Type, c_strides
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import choices, growing, lengths, turns
-from npcompile.tracing.bytecode import NEXT, RETURN
+from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
 from npcompile.tracing.references import exclusive
 from npcompile.tracing.values import (
