@@ -13,7 +13,7 @@ from npcompile.graph.builder import Carried
 from npcompile.graph.ir import Loop, Node, Region, Window
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import control, growing, joins, lengths, mixed, turns
+from npcompile.tracing import control, growing, lengths, mixed, selectors, turns
 from npcompile.tracing.bodies import (
     Again,
     MayBeEmpty,
@@ -25,9 +25,9 @@ from npcompile.tracing.bodies import (
 )
 from npcompile.tracing.bytecode import RETURN, Instruction
 from npcompile.tracing.escapes import Escape, as_number, spread
-from npcompile.tracing.joins import same
 from npcompile.tracing.mixed import Mixed
 from npcompile.tracing.references import alone, exclusive
+from npcompile.tracing.selectors import same
 from npcompile.tracing.turns import Turns
 from npcompile.tracing.values import (
     UNBOUND,
@@ -431,7 +431,7 @@ class Attempt:
                 raise t.refuse("while", "never ends")
             return None
         assert ends.selector is not None
-        stays = joins.selects(t, ends.selector, self.header)
+        stays = selectors.selects(t, ends.selector, self.header)
         if over is None:
             return stays
         following, stop = self.next[self.index], t.builder.size(over.stop)
@@ -612,7 +612,7 @@ class Attempt:
         t, target = self.t, self.last.target
         if target in states:
             raise t.refuse("loop", "is left early for the place where it ends")
-        ended = joins.selects(t, selector, self.header)
+        ended = selectors.selects(t, selector, self.header)
         end = t.builder.const(target)
         early = t.builder.const(next(iter(states))) if len(states) == 1 else selector
         mixed = t.builder.map("where", (ended, end, early), end.dtype, origin="py")

@@ -6,7 +6,7 @@ from typing import Any
 
 from npcompile.graph.ir import Check, Region
 from npcompile.tracing.bytecode import accesses
-from npcompile.tracing.joins import same
+from npcompile.tracing.selectors import same
 from npcompile.tracing.values import Box, Frame, Growing, Value
 
 

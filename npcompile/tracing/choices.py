@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from npcompile.core.errors import Refused
 from npcompile.graph.builder import IMPURE, Diverged
 from npcompile.graph.ir import Node
-from npcompile.graph.types import PY_INT
-from npcompile.tracing import calls, control, joins, loops
+from npcompile.tracing import calls, control, joins, loops, selectors
 from npcompile.tracing.bytecode import NEXT, VERSION, Instruction
 from npcompile.tracing.joins import Arm
 from npcompile.tracing.values import (
@@ -42,22 +41,6 @@ if TYPE_CHECKING:
 
 
 FORKS = 2000  #: instructions that are traced once for each option
-
-
-def place(t: Tracer, value: Either) -> Node:
-    """Which of its options a value is, counted from 0."""
-    return recoded(t, value, tuple(range(len(value.options))))
-
-
-def recoded(t: Tracer, value: Either, codes: tuple[int, ...]) -> Node:
-    """``value.which`` with other codes."""
-    if codes == value.codes:
-        return value.which
-    found = t.builder.const(codes[-1])
-    for old, new in zip(value.codes[:-1], codes[:-1]):
-        pair = (joins.selects(t, value.which, old), t.builder.const(new), found)
-        found = t.builder.map("where", pair, PY_INT.dtype, origin="py")
-    return found
 
 
 # ---------------------------------------------------------------------- what is looked at
@@ -199,7 +182,7 @@ def fork(t: Tracer, frame: Frame, i: Instruction, either: Either) -> Exits | Non
     states = [_narrowed(before, either, option, depth) for option in (first, second)]
     if not everywhere and _alike(t, frame, i, states):
         return None
-    condition = joins.selects(t, either.which, either.codes[0])
+    condition = selectors.selects(t, either.which, either.codes[0])
     return _arms(t, frame, i, condition, states, lambda option: _narrowed(
         before, either, (first, second)[option], 0))
 

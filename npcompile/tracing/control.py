@@ -21,7 +21,7 @@ from npcompile.core.errors import Refused
 from npcompile.core.sizes import Unhinted
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT, Scalar
-from npcompile.tracing import choices, joins, loops, turns
+from npcompile.tracing import choices, joins, loops, selectors, turns
 from npcompile.tracing.bytecode import RETURN, Instruction
 from npcompile.tracing.joins import Arm
 from npcompile.tracing.opcodes import HANDLERS
@@ -72,7 +72,7 @@ def _one_of(
     target = min(inside, key=frame.code.order.__getitem__)
     rest = {other: state for other, state in exits.states.items() if other != target}
     own = (allowed & frame.code.dominated[target]) - set(rest)
-    condition = joins.selects(t, exits.selector, target)
+    condition = selectors.selects(t, exits.selector, target)
     counts = (t.writes, t.visible)
     stand(t, frame, target, exits.states[target])
     taken = Arm(target, frame.state, Exits({target: frame.state.copy()}), counts)

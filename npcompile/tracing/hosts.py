@@ -35,8 +35,8 @@ from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import prediction
 from npcompile.tracing.inputs import label, pinned
-from npcompile.tracing.joins import same
 from npcompile.tracing.prediction import Shape
+from npcompile.tracing.selectors import same
 from npcompile.tracing.values import (
     NONE,
     Box,

@@ -8,7 +8,7 @@ else that one variable holds, by the path, stays apart as the options of an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.errors import Refused
 from npcompile.core.sizes import Size, largest, symbols
 from npcompile.graph.builder import Diverged
-from npcompile.graph.ir import Const, Node, Region, SizeOf, Window
+from npcompile.graph.ir import Node, Region, SizeOf, Window
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import BOOL, PY_BOOL, Array, Scalar, Type, c_strides
+from npcompile.graph.types import Array, Scalar, Type, c_strides
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import choices, growing, lengths, turns
+from npcompile.tracing import growing, lengths, turns
 from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
 from npcompile.tracing.references import exclusive
+from npcompile.tracing.selectors import recoded, same
 from npcompile.tracing.values import (
     UNBOUND,
     Box,
@@ -32,7 +33,6 @@ from npcompile.tracing.values import (
     Frame,
     Growing,
     Iterator,
-    Method,
     Object,
     Sequence,
     Slice,
@@ -178,24 +178,6 @@ def _one_memory(
             held = x if x is y else export(x, y)
             for state in states.values():
                 state.cells[cell] = held
-
-
-def selects(t: Tracer, selector: Node, target: int) -> Node:
-    """Whether a selector says ``target``."""
-    condition, first, second = t.selectors.get(selector, (None, None, None))
-    for which, node in ((True, first), (False, second)):
-        other = second if which else first
-        if condition is not None and _says(node, target) and _never(other, target):
-            return condition if which else t.builder.emit("bit_not", (condition,), None, PY_BOOL)
-    return t.builder.map("eq", (selector, t.builder.const(target)), BOOL, origin="py")
-
-
-def _says(node: Node | None, target: int) -> bool:
-    return node is not None and isinstance(node.attrs, Const) and node.attrs.value == target
-
-
-def _never(node: Node | None, target: int) -> bool:
-    return node is not None and isinstance(node.attrs, Const) and node.attrs.value != target
 
 
 def _alone(
@@ -517,7 +499,7 @@ class _Merge:
             return self.t.builder.const(places[0])
         codes = tuple(places)
         return self.arms[side].add(
-            self.t, (value.which, codes), lambda: choices.recoded(self.t, value, codes)
+            self.t, (value.which, codes), lambda: recoded(self.t, value, codes)
         )
 
     def _out(self, side: int, node: Node, like: Any) -> Node:
@@ -541,33 +523,3 @@ def same_states(t: Tracer, frame: Frame, a: Arm, b: Arm) -> State:
 
     condition = t.builder.const(True)
     return _Merge(t, condition, a, b, a.state, b.state, differ).state(frame, a.target)
-
-
-def same(a: Value, b: Value) -> bool:
-    """Whether two values are certainly one."""
-    if a is b:
-        return True
-    if type(a) is not type(b):
-        return False
-    match a, b:
-        case Static(x), Static(y):
-            plain = (bool, int, str, bytes, type(None))
-            return x is y or (type(x) is type(y) and type(x) in plain and x == y)
-        case Sequence(x, kind), Sequence(y, other):
-            return kind is other and _all_same(x, y)
-        case Slice(), Slice():
-            return _all_same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
-        case Method(), Method():
-            return same(a.function, b.function) and same(a.receiver, b.receiver)
-        case Either(), Either():
-            return a.which is b.which and a.codes == b.codes and _all_same(a.options, b.options)
-        case Iterator(), Iterator():
-            return (a.kind, a.position, a.token) == (b.kind, b.position, b.token) and _all_same(
-                a.parts, b.parts
-            )
-    return False
-
-
-def _all_same(a: Iterable[Value], b: Iterable[Value]) -> bool:
-    first, second = list(a), list(b)
-    return len(first) == len(second) and all(map(same, first, second))

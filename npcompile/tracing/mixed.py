@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Union
 
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_INT, Scalar
-from npcompile.tracing import choices
+from npcompile.tracing import selectors
 from npcompile.tracing.bodies import Unlike
 from npcompile.tracing.escapes import as_number, carrier, retyped
-from npcompile.tracing.joins import OPTIONS, same
+from npcompile.tracing.joins import OPTIONS
+from npcompile.tracing.selectors import same
 from npcompile.tracing.values import Either, Marker, Static, Value
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Mixed:
         if -1 in places or len(self.kinds) > OPTIONS:
             return None
         if isinstance(value, Either):
-            which = choices.recoded(t, value, tuple(places))
+            which = selectors.recoded(t, value, tuple(places))
         else:
             which = t.builder.const(places[0])
         numbers = [number for option in options(value)

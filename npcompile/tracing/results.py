@@ -21,7 +21,7 @@ from npcompile.graph.ir import (
     Window,
 )
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import choices, growing, iteration, turns
+from npcompile.tracing import growing, iteration, selectors, turns
 from npcompile.tracing.values import (
     NULL,
     UNBOUND,
@@ -90,7 +90,7 @@ class Trees:
             case Box() if value.kind is not None and (value.kind in (list, dict) or value.source):
                 return self._box(value)
             case Either(_, _, options):
-                place = choices.place(self.t, value)
+                place = selectors.place(self.t, value)
                 return Items(ir.OneOf, (NumberOf(place), *map(self._option, options)))
             case Slice():
                 parts = (value.start, value.stop, value.step)

@@ -18,7 +18,7 @@ from npcompile.core.errors import Refusal
 from npcompile.core.sizes import Size, Unhinted, hint, product
 from npcompile.graph.ir import Check, Graph, Resume, walk
 from npcompile.graph.types import Array, Nothing
-from npcompile.tracing import iteration, joins
+from npcompile.tracing import iteration, selectors
 from npcompile.tracing.bytecode import ENDS, GENERATORS, RETURN, Code, Instruction, analyse
 from npcompile.tracing.sources import Arg
 from npcompile.tracing.values import (
@@ -113,7 +113,7 @@ def finish(t: Tracer, frame: Frame, exits: Exits) -> Value:
         t.builder.line = frame.instruction.line
         goes_on = t.builder.const(False)
         if exits.selector is not None and len(exits.states) > 1:
-            selected = joins.selects(t, exits.selector, target)
+            selected = selectors.selects(t, exits.selector, target)
             goes_on = t.builder.emit("bit_not", (selected,), None, selected.type)
         refusal = t.pauses[frame.instruction.offset]
         resume = Resume((t.trees.frame(frame, True),), pauses=True)

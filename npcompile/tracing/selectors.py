@@ -1,0 +1,77 @@
+"""Numbers that tell which path was taken, and whether two values are certainly one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from npcompile.graph.ir import Const, Node
+from npcompile.graph.types import BOOL, PY_BOOL, PY_INT
+from npcompile.tracing.values import Either, Iterator, Method, Sequence, Slice, Static, Value
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+
+def selects(t: Tracer, selector: Node, target: int) -> Node:
+    """Whether a selector says ``target``."""
+    condition, first, second = t.selectors.get(selector, (None, None, None))
+    for which, node in ((True, first), (False, second)):
+        other = second if which else first
+        if condition is not None and _says(node, target) and _never(other, target):
+            return condition if which else t.builder.emit("bit_not", (condition,), None, PY_BOOL)
+    return t.builder.map("eq", (selector, t.builder.const(target)), BOOL, origin="py")
+
+
+def _says(node: Node | None, target: int) -> bool:
+    return node is not None and isinstance(node.attrs, Const) and node.attrs.value == target
+
+
+def _never(node: Node | None, target: int) -> bool:
+    return node is not None and isinstance(node.attrs, Const) and node.attrs.value != target
+
+
+def place(t: Tracer, value: Either) -> Node:
+    """Which of its options a value is, counted from 0."""
+    return recoded(t, value, tuple(range(len(value.options))))
+
+
+def recoded(t: Tracer, value: Either, codes: tuple[int, ...]) -> Node:
+    """``value.which`` with other codes."""
+    if codes == value.codes:
+        return value.which
+    found = t.builder.const(codes[-1])
+    for old, new in zip(value.codes[:-1], codes[:-1]):
+        pair = (selects(t, value.which, old), t.builder.const(new), found)
+        found = t.builder.map("where", pair, PY_INT.dtype, origin="py")
+    return found
+
+
+def same(a: Value, b: Value) -> bool:
+    """Whether two values are certainly one."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    match a, b:
+        case Static(x), Static(y):
+            plain = (bool, int, str, bytes, type(None))
+            return x is y or (type(x) is type(y) and type(x) in plain and x == y)
+        case Sequence(x, kind), Sequence(y, other):
+            return kind is other and _all_same(x, y)
+        case Slice(), Slice():
+            return _all_same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
+        case Method(), Method():
+            return same(a.function, b.function) and same(a.receiver, b.receiver)
+        case Either(), Either():
+            return a.which is b.which and a.codes == b.codes and _all_same(a.options, b.options)
+        case Iterator(), Iterator():
+            return (a.kind, a.position, a.token) == (b.kind, b.position, b.token) and _all_same(
+                a.parts, b.parts
+            )
+    return False
+
+
+def _all_same(a: Iterable[Value], b: Iterable[Value]) -> bool:
+    first, second = list(a), list(b)
+    return len(first) == len(second) and all(map(same, first, second))
