@@ -16,7 +16,7 @@ from typing import NamedTuple
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.scalar import Parts, register
 from npcompile.backends.cpu.sizes import Slots
-from npcompile.backends.cpu.text import Function, Value, literal
+from npcompile.backends.cpu.text import COUNT, Function, Value, literal
 from npcompile.core.sizes import Atom, Size, Symbol, symbols
 from npcompile.program.ir import (
     Alloc,
@@ -229,8 +229,10 @@ class Registers(Slots):
         if name in self.names:
             return self.names[name]
         if name not in self._given:
+            known = COUNT if name.low is not None and name.low >= 0 else ""
             with self.f.at_entry():
-                self._given[name] = (super().symbol(name),)
+                place = self.address(self.frame.symbol(name))
+                self._given[name] = (self.f.load(place, "i64", notes=self.own + known),)
         return self._given[name][0]
 
     def set_symbol(self, name: Symbol, value: Value) -> None:

@@ -18,7 +18,12 @@ FLOATS = frozenset({"double", "float", "half"})
 _ARITHMETIC = frozenset({"fadd", "fsub", "fmul", "fdiv"})
 LIKELY = 1
 MEMORIES = 1000  # the first number of metadata on memories
-METADATA = ("!0 = !{i32 1}", f'!{LIKELY} = !{{!"branch_weights", i32 2000, i32 1}}')
+COUNT = ", !range !2"  # says of a loaded i64 that it is not negative
+METADATA = (
+    "!0 = !{i32 1}",
+    f'!{LIKELY} = !{{!"branch_weights", i32 2000, i32 1}}',
+    f"!2 = !{{i64 0, i64 {2**63 - 1}}}",
+)
 
 
 def type_text(elem: str, lanes: int = 1) -> str:
