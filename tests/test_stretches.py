@@ -388,6 +388,19 @@ class TestTelling:
         assert told.pauses[1].startswith(f"line {line + 4}: ")
         assert "compiled in stretches" in str(told)
 
+    def test_clearing(self) -> None:
+        def f(a: Any) -> Any:
+            b = a * 2
+            unknown(b)
+            return b + 1
+
+        compiled = jit(f)
+        for _ in range(2):
+            assert repr(compiled(X)) == repr(f(X))
+            assert compiled._dispatcher.stretches.continuations
+            compiled.clear_cache()
+            assert compiled._dispatcher.stretches is None
+
     def test_fullgraph(self) -> None:
         def f(a: Any) -> Any:
             b = a * 2

@@ -481,6 +481,8 @@ class Dispatcher:
         with self.lock:
             for version in self.versions:
                 build.retire(version.executable)
+            for continuation in self.stretches.continuations.values() if self.stretches else ():
+                continuation.clear()
             self.versions = []
             self.stretches = None
             self.refusals.clear()
