@@ -42,6 +42,10 @@ def choose(s: Scheduler, node: Node) -> None:
                     s.live.pop(root, None)
                     s.place[root] = home
                 s.kept.discard(root)
+            for result, home in zip(region.results, homes):
+                begun = _begun(s, result)
+                if begun in region.nodes:
+                    s.place[begun] = home
             s.walk(region)
             _finish(s, region)
             for result, home in zip(region.results, homes):
@@ -50,6 +54,13 @@ def choose(s: Scheduler, node: Node) -> None:
     s.demand, s.written = demand, written
     s.steps.append(step)
     _leave(s, node, homes)
+
+
+def _begun(s: Scheduler, result: Node) -> Node | None:
+    """The fresh memory that nothing but a result is written into: it may be the result's own."""
+    while result.op == "write" and len(s.demand.consumers[result.args[0]]) == 1:
+        result = result.args[0]
+    return result if result.op == "empty" else None
 
 
 def repeat(s: Scheduler, node: Node) -> None:
