@@ -187,3 +187,18 @@ def test_products_of_ints_that_left_a_branch_are_checked() -> None:
     compiled = jit(f, cache=False)
     for i in (1, 2**61, 2**62, 5):
         assert compiled(DATA.copy(), i) == f(DATA.copy(), i)
+
+
+def test_shorter_arrays_of_a_branch_are_still_one() -> None:
+    def f(a: Any, c: float) -> Any:
+        v = a + 0
+        for _ in range(int((a > 0.5).sum())):
+            if len(v) < 2:
+                break
+            v = v * 2 - 1
+            v = v[(v < 2)]
+        return np.sqrt(np.abs(v)), v[::-1]
+
+    compiled = jit(f, cache=False)
+    for c in (0.0, 1.0):
+        assert alike(compiled(DATA + c, c), f(DATA + c, c))

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 
-FORKS = 2000  #: instructions that are traced once for each option
+FORKS = 500  #: instructions that are traced once for each option
 
 
 # ---------------------------------------------------------------------- what is looked at

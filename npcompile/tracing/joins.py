@@ -346,6 +346,8 @@ class _Merge:
             try:
                 x = y = self._joined(a, b)
             except Refused:
+                if self.arms[0].open:
+                    raise  # with regions, they may become one
                 for escape, made in zip(self.escapes, mark):
                     escape.made = made
                 return None
