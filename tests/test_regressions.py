@@ -187,3 +187,18 @@ def test_element_between_kernels_that_sweep() -> None:
     a = np.arange(1.0, 9.0)
     for got, want in zip(npcompile.jit(f)(a), f(a), strict=True):
         assert np.array_equal(got, want)
+
+
+def test_counters_of_each_turn_begin_anew() -> None:
+    """Zeros that are counted into, made before a loop and in it, are not one array."""
+
+    def plain(a: Any, n: int) -> Any:
+        found = np.zeros((n, 3), int)
+        position = np.zeros((2, 2))
+        for t in range(n):
+            position = position + 0.5
+            found[t] = np.bincount(a, minlength=3)
+            a[t] = 2
+        return found, position
+
+    agrees(plain, np.arange(9) % 3, 4)

@@ -154,7 +154,7 @@ def _anew(s: Scheduler, loop: Node) -> None:
     own = {*inside, *(param for region in _regions(loop) for param in region.params)}
     turning = {param: param is not result for _, param, result in carried(loop)}
     for inner in inside:
-        if inner.op == "write":
+        if inner.op in WRITES:
             for root in _roots(s, inner, own - turning.keys()):
                 if _is_constant(root):
                     s.place.pop(root, None)
