@@ -74,3 +74,24 @@ def test_large_arguments_warn_in_the_same_kinds() -> None:
             text.split(" in ")[0] for text, _ in want
         }
         assert ours.tobytes() == theirs.tobytes()
+
+
+def test_warnings_before_python_takes_over() -> None:
+    """Flags raised before a statement that Python executes: at the very line."""
+
+    def f(a: Any, b: Any) -> Any:
+        c = a.astype(np.int32)
+        d = a % c
+        return d, b + b[2:]
+
+    a = np.array([[0.5, 1.5, -2.0], [0.0, 3.0, 1.0]])
+    b = np.ones(5)
+
+    def outcome(function: Any) -> Any:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with pytest.raises(ValueError, match="broadcast"):
+                function(a, b)
+        return [(str(w.message), w.lineno) for w in caught]
+
+    assert outcome(jit(f)) == outcome(f)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from npcompile.core.config import Config
+from npcompile.core.errors import refuse
+from npcompile.core.sizes import Unhinted
 from npcompile.graph.ir import Graph
 from npcompile.passes.checks import merge_checks
 from npcompile.passes.complexes import expand_complex
@@ -64,7 +66,16 @@ def run(graph: Graph, config: Config | None = None) -> Graph:
         What the tracer recorded.
     config
         The options of the compiled function; no pass depends on them so far.
+
+    Raises
+    ------
+    Refused
+        A layout that a pass must choose is not known.
     """
-    for step in PASSES:
-        graph = step.run(graph)
+    try:
+        for step in PASSES:
+            graph = step.run(graph)
+    except Unhinted as unknown:
+        reason = f"a layout depends on {unknown}, which only the run can tell"
+        raise refuse("size", reason) from None
     return graph

@@ -398,8 +398,9 @@ class Dispatcher:
         way_out = version.executable.program.resumes[left.number] if left.number >= 0 else Exit()
         if left.number == FLAGS or way_out.frames:
             wanted = flags.wanted(left.flags - version.trace.silent)
+            middle = bool(way_out.frames) and not way_out.pauses
             if saved is None or not wanted:
-                if wanted and (version.trace.written or way_out.frames or version.lasting):
+                if wanted and (version.trace.written or middle or version.lasting):
                     self._report(version, wanted)
                 elif wanted:  # nothing has happened yet
                     return self._rerun(version, left, args, kwargs)

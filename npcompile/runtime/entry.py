@@ -322,6 +322,7 @@ class _Entry:
         w.branch(w.add("icmp eq", "i64", self.status, RAISED), "raised", "check")
         everything = [b for b in self.program.buffers if b.kind in HOLDING]
         w.label("check")
+        self._clear()  # else NumPy's casts would report them as their own
         left = self._exit("address", self.status, self.raised, "ptr %frame")
         self._release(everything)
         w.do(f"ret ptr {left}")
