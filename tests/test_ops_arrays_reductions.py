@@ -30,12 +30,12 @@ def typed(a, dtype):
 
 
 def compiled(function, dtype):
-    """Products of narrow floats, orders of complex numbers and the like are Python's."""
+    """Products of float16 and the like are Python's."""
     if function in (np.prod, np.nanprod):
-        return dtype not in "eFD"
+        return dtype != "e"
     if dtype in "FD":
         return function in (np.sum, np.mean, np.var, np.std, np.average, np.all, np.any,
-                            np.count_nonzero, np.nansum, np.nanmean)
+                            np.count_nonzero, np.nansum, np.nanmean, np.min, np.max, np.ptp)
     return not (dtype == "?" and function is np.ptp)
 
 
