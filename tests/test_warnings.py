@@ -95,3 +95,18 @@ def test_warnings_before_python_takes_over() -> None:
         return [(str(w.message), w.lineno) for w in caught]
 
     assert outcome(jit(f)) == outcome(f)
+
+
+def test_warnings_of_results_that_nobody_reads() -> None:
+    """A quotient in either of two arrays, one of them a view, that is not used any more."""
+
+    def f(a: Any, k: float) -> Any:
+        b = a[:-1] * k
+        c = b + 0 if k > 0 else b[::-1]
+        c /= b
+        return a
+
+    compiled = jit(f)
+    for k in (1.0, -1.0):
+        for a in (np.arange(6.0), np.zeros(6), np.ones(6)):
+            assert told(compiled, a, k) == told(f, a, k)

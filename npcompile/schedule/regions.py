@@ -17,7 +17,7 @@ from npcompile.graph.ir import WRITES, Get, Loop, Node, Region
 from npcompile.graph.types import INT, Array
 from npcompile.program.ir import SizeValue
 from npcompile.schedule.demand import carried, is_number, sources
-from npcompile.schedule.exits import may_flag
+from npcompile.schedule.exits import may_flag, raises
 from npcompile.schedule.memory import Memory, Place, in_turn, overlap
 from npcompile.schedule.nest import Nest, Put
 from npcompile.schedule.steps import Choice, Counted, Repeated
@@ -52,8 +52,20 @@ def choose(s: Scheduler, node: Node) -> None:
                 assign(s, result, home, node)
         written |= s.written
     s.demand, s.written = demand, written
+    s.flagged |= _unread(s, node, homes)
     s.steps.append(step)
     _leave(s, node, homes)
+
+
+def _unread(s: Scheduler, node: Node, homes: list[Place]) -> set[Memory]:
+    """Memory of arrays that nobody reads, but whose computation may raise floating-point flags."""
+    read = {user.attrs.index for user in s.demand.consumers[node] if isinstance(user.attrs, Get)}
+    if not any(raises(inner) for region in _regions(node) for inner in region.nodes):
+        return set()
+    return {
+        home.memory for k, (home, result) in enumerate(zip(homes, node.regions[0].results))
+        if k not in read and isinstance(result.type, Array)
+    }
 
 
 def _begun(s: Scheduler, result: Node) -> Node | None:

@@ -131,6 +131,8 @@ class Trees:
             self._open.remove(box)
 
     def _contents(self, box: Box) -> Tree:
+        if box not in self.t.cells:
+            raise self.t.refuse("return", "of a list or dictionary that only one path makes")
         contents = self.t.cells[box]
         if isinstance(contents, Growing):
             columns = growing.contents(self.t, contents)
