@@ -52,20 +52,18 @@ def choose(s: Scheduler, node: Node) -> None:
                 assign(s, result, home, node)
         written |= s.written
     s.demand, s.written = demand, written
-    s.flagged |= _unread(s, node, homes)
+    s.flagged |= _raised(node, homes)
     s.steps.append(step)
     _leave(s, node, homes)
 
 
-def _unread(s: Scheduler, node: Node, homes: list[Place]) -> set[Memory]:
-    """Memory of arrays that nobody reads, but whose computation may raise floating-point flags."""
-    read = {user.attrs.index for user in s.demand.consumers[node] if isinstance(user.attrs, Get)}
+def _raised(node: Node, homes: list[Place]) -> set[Memory]:
+    """Memory of arrays whose computation may raise floating-point flags, also if nobody reads
+    them."""
     if not any(raises(inner) for region in _regions(node) for inner in region.nodes):
         return set()
-    return {
-        home.memory for k, (home, result) in enumerate(zip(homes, node.regions[0].results))
-        if k not in read and isinstance(result.type, Array)
-    }
+    results = zip(homes, node.regions[0].results)
+    return {home.memory for home, result in results if isinstance(result.type, Array)}
 
 
 def _begun(s: Scheduler, result: Node) -> Node | None:
