@@ -83,12 +83,10 @@ def _called(node: Node) -> str:
 
 
 def _by_scalars(node: Node) -> bool:
-    """Whether NumPy's scalars compute it themselves; bools leave arithmetic to the ufuncs, and so
-    do integers beside Python's floats."""
-    given = [(a.args[0] if a.op == "cast" else a).type for a in node.args]
-    numbers = [t for t in given if isinstance(t, Scalar) and t.dtype.kind != "b"]
-    mixed = {(t.origin, t.dtype.kind) for t in numbers} >= {("py", "f"), ("np", "i")}
-    return len(numbers) == len(given) and not mixed and node.op in _OPERATORS
+    """Whether NumPy's scalars compute it themselves; bools leave arithmetic to the ufuncs."""
+    given = [a.args[0] if a.op == "cast" else a for a in node.args]
+    numbers = all(isinstance(a.type, Scalar) and a.type.dtype.kind != "b" for a in given)
+    return numbers and node.op in _OPERATORS
 
 
 def silent(graph: Graph) -> frozenset[str]:
