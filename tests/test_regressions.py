@@ -202,3 +202,25 @@ def test_counters_of_each_turn_begin_anew() -> None:
         return found, position
 
     agrees(plain, np.arange(9) % 3, 4)
+
+
+def test_temporaries_are_not_laid_out_like_written_views() -> None:
+    def plain(a: Any, x: float) -> Any:
+        a[a > -1] = 0.5
+        b = np.abs(np.fmin(a, a))
+        if a.min() <= -9:
+            raise ValueError("too small")
+        b[1] = x
+        for _ in range(2):
+            if b.max() > 5:
+                raise ValueError("limit")
+        return b
+
+    compiled = npcompile.jit(plain)
+    for x in (1.0, 9.0):
+        for low in (-20.0, -2.0):
+            whole = (np.arange(48.0) + low).reshape(6, 8).astype(np.float16)
+            want, got = (
+                run(f, {"a": whole.copy()[::2, ::-3], "x": x}) for f in (plain, compiled)
+            )
+            assert not difference(got, want), difference(got, want)

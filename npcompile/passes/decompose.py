@@ -65,7 +65,7 @@ def fresh(builder: Builder, node: Node, dtype: np.dtype) -> Array:
     """The type of what is computed of an array, element by element: no view's strides."""
     assert isinstance(node.type, Array)
     strides = node.type.strides
-    if node.op in ("read", "param"):
+    if node.op in ("read", "param", "write", "scatter", "get"):  # maybe a view's memory
         strides = k_strides(builder.facts, node.type.shape, [strides])
     return Array(dtype, node.type.shape, strides)
 
