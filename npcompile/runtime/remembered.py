@@ -23,6 +23,7 @@ import pickle
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any, cast
 
@@ -90,11 +91,12 @@ def find(
         if not all(_unchanged(check, function, bound) for check in checks):
             continue
 
-        def read(data: bytes) -> Any:
-            return _Unpickler(data, function, bound).load()
+        outline, linked = _read(version, function, bound)
+        yield Found(outline, linked, partial(_read, rest, function, bound))
 
-        outline, linked = read(version)
-        yield Found(outline, linked, lambda rest=rest: read(rest))  # type: ignore[misc]
+
+def _read(data: bytes, function: FunctionType, bound: dict[str, Any]) -> Any:
+    return _Unpickler(data, function, bound).load()
 
 
 def _unchanged(
@@ -179,7 +181,8 @@ class _Pickler(pickle.Pickler):
 
 
 def _type(name: str) -> type:
-    return getattr(types, name)  # type: ignore[no-any-return]
+    found: type = getattr(types, name)
+    return found
 
 
 def _sources(
