@@ -50,6 +50,7 @@ N = symbol("n", 5, 0)
 X = Buffer("x", "param", FLOAT, (N,), (1,), 0)
 K = Buffer("k", "scalar", INT, index=1)
 OUT = Buffer("out", "result", FLOAT, (N,), (1,))
+GAPS = Buffer("gaps", "temp", FLOAT, (N,), (2,))
 TEMP = Buffer("t", "temp", FLOAT, (N,), (1,))
 COUNT = Buffer("count", "scalar", INT)
 MORE = Buffer("more", "scalar", BOOL)
@@ -71,7 +72,7 @@ def double(source: Buffer = X, target: Buffer = OUT) -> Kernel:
 
 
 def program(*body: Statement, result: Any = None, buffers: tuple[Buffer, ...] = ()) -> Program:
-    known = [OUT, TEMP, COUNT, MORE, *buffers]
+    known = [OUT, TEMP, GAPS, COUNT, MORE, *buffers]
     return Program("f", [X, K], known, body, result or ItemsResult(tuple, ()), [],
                    resumes=[Exit()])
 
@@ -182,6 +183,7 @@ def test_out_of_bounds_is_noticed() -> None:
 WRONG: dict[str, tuple[Statement, ...]] = {
     "not allocated": (double(),),
     "allocated twice": (Alloc(OUT), Alloc(OUT)),
+    "elements with gaps": (Alloc(GAPS), Free(GAPS)),
     "not ours to free": (Alloc(OUT), Free(OUT)),
     "t is not allocated": (Alloc(TEMP), Free(TEMP), double(TEMP, X)),
     "arity": (Kernel("k", AXES, (Load(X, ZERO, FLOAT),), ()),),

@@ -224,3 +224,18 @@ def test_temporaries_are_not_laid_out_like_written_views() -> None:
                 run(f, {"a": whole.copy()[::2, ::-3], "x": x}) for f in (plain, compiled)
             )
             assert not difference(got, want), difference(got, want)
+
+
+def test_a_mask_of_one_element_packs_it() -> None:
+    """A kernel without axes packs too: what it does not store is not left undefined."""
+
+    def plain(a: Any) -> Any:
+        first = a[::2].argmax(axis=0, keepdims=True)
+        chosen = first[first <= 1]
+        first[-1] = 7
+        return chosen
+
+    for first in (3.0, 1.0):
+        for _ in range(3):
+            np.full(1, 123456789)  # what recycled memory holds
+            agrees(plain, np.array([first, 0.0, 2.0, 1.0, 2.5]))

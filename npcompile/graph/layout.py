@@ -151,6 +151,31 @@ def k_strides(
     return fresh_strides(shape, axis_order(facts, shape, operands))
 
 
+def is_packed(facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
+    """Whether an array so laid out fills memory of its own: elements one after the other, in some
+    order of its axes.  Axes of length 1 lie anywhere, and so do empty arrays."""
+    sizes = [facts.norm(size) for size in shape]
+    if 0 in sizes:
+        return True
+    left = [(size, facts.norm(stride)) for size, stride in zip(sizes, strides) if size != 1]
+    run: Size = 1
+    while left:
+        inner = next((axis for axis in left if axis[1] == run), None)
+        if inner is None:
+            return False
+        left.remove(inner)
+        run = facts.norm(run * inner[0])
+    return True
+
+
+def packed_strides(
+    facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...]
+) -> tuple[Size, ...]:
+    """These strides if an array of its own may have them, else those of a fresh copy.  What a
+    view's strides say may be more than the memory of its elements, or less."""
+    return strides if is_packed(facts, shape, strides) else k_strides(facts, shape, [strides])
+
+
 def like_strides(
     facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...]
 ) -> tuple[Size, ...]:

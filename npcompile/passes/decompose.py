@@ -8,7 +8,7 @@ from npcompile.core.errors import refuse
 from npcompile.graph.builder import Builder
 from npcompile.graph.expression import apply
 from npcompile.graph.ir import Graph, Node
-from npcompile.graph.layout import k_strides
+from npcompile.graph.layout import packed_strides
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.ops.record import OPERATORS
@@ -64,10 +64,8 @@ def convert(builder: Builder, node: Node, dtype: np.dtype) -> Node:
 def fresh(builder: Builder, node: Node, dtype: np.dtype) -> Array:
     """The type of what is computed of an array, element by element: no view's strides."""
     assert isinstance(node.type, Array)
-    strides = node.type.strides
-    if node.op in ("read", "param", "write", "scatter", "get"):  # maybe a view's memory
-        strides = k_strides(builder.facts, node.type.shape, [strides])
-    return Array(dtype, node.type.shape, strides)
+    shape = node.type.shape
+    return Array(dtype, shape, packed_strides(builder.facts, shape, node.type.strides))
 
 
 def retype(builder: Builder, node: Node, type_: Type) -> Node:

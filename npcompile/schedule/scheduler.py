@@ -121,6 +121,9 @@ class Scheduler:
         shape: tuple[Size, ...] = (),
         strides: tuple[Size, ...] = (),
     ) -> Memory:
+        """New memory.  Strides are a wish, as they may be a view's, but of what others make."""
+        if kind != "owned":
+            strides = layout.packed_strides(self.facts, shape, strides)
         made = Memory(self.name(f"{stem}{len(self.memories)}"), kind, dtype, shape, strides)
         self.memories.append(made)
         return made
@@ -137,11 +140,8 @@ class Scheduler:
             return self.memory("s", "scalar", node.dtype)
         type_ = node.type
         assert isinstance(type_, Array)
-        strides = type_.strides
-        if node.op in ("read", "param"):
-            strides = layout.k_strides(self.facts, type_.shape, [strides])
         return self.memory("r" if kind == "result" else "t", kind, type_.dtype, type_.shape,
-                           strides)
+                           type_.strides)
 
     def shape(self, node: Node) -> tuple[Size, ...]:
         """A node's shape in the sizes' normal names (a parameter's type has its own)."""

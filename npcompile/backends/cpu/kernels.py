@@ -46,7 +46,10 @@ def inline(f: Function, slots: Slots, kernel: Kernel, target: Target) -> None:
     """A kernel without axes, in the middle of a function that LLVM passes rearrange: operations
     stay where they are, for their floating-point flags."""
     f.strict = True
-    Scope.outermost(Plan(kernel, target, ()), f, slots).stores()
+    scope = Scope.outermost(Plan(kernel, target, ()), f, slots)
+    scope.stores()
+    if any(store.packed for store in kernel.stores):
+        scope.pack(i64(0))
     f.strict = False
 
 
