@@ -174,8 +174,9 @@ def _pointers(f: Function, place: Place, lanes: Lanes) -> list[Value]:
     return [f.offset(_component(f, place, part), unit, offsets) for part in place.parts]
 
 
-def store(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: bool = False) -> None:
-    """One element per lane, in unmasked lanes only."""
+def store(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: int = 0) -> None:
+    """One element per lane, in unmasked lanes only; ``streaming``: past the cache, to places at
+    multiples of so many bytes."""
     values = tuple(_to_memory(f, value) for value in values)
     if lanes.count == 1:
         with_mask = f.when(lanes.mask) if lanes.mask is not None else None
@@ -206,10 +207,10 @@ def pack(f: Function, place: Place, values: Parts, mask: Value) -> None:
         with f.when(mask):
             _store_one(f, place, values)
     else:
-        _store_run(f, place, values, Lanes(mask.lanes, mask), False, "compressstore")
+        _store_run(f, place, values, Lanes(mask.lanes, mask), 0, "compressstore")
 
 
-def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: bool,
+def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: int,
                masked: str = "store") -> None:
     count, mask, whole = lanes.count, lanes.mask, values[0]
     if place.per_element == 2:
@@ -218,8 +219,7 @@ def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming
         if mask is not None:
             mask = f.shuffle(mask, poison("i1", count), [k // 2 for k in range(2 * count)])
     if mask is None:
-        align = whole.lanes * place.size if streaming else place.size
-        f.store(whole, place.pointer, align, streaming)
+        f.store(whole, place.pointer, streaming or place.size, streaming > 0)
         return
     name = f"llvm.masked.{masked}.{whole.suffix}" + (".p0" if masked == "store" else "")
     f.module.declare(name, "void", [whole.type, "ptr", mask.type])

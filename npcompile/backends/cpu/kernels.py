@@ -13,12 +13,13 @@ from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, widest
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.sizes import Size
-from npcompile.program.ir import Apply, Kernel, Load
+from npcompile.program.ir import Apply, Buffer, Index, Kernel, Load, Store
 
 LIGHT = 16  # operations of a kernel that memory may hold up
 #: bytes that a kernel reads and writes from which on its output had better not fill the cache
-STREAMING_BYTES = 4 << 20
+STREAMING_BYTES = 8 << 20
 REREAD_BYTES = 32 << 20  # the same for what is read again in the same call
+PAIRED = 8  # operations up to which two registers are filled at a time
 LONG = 32  # vectors of a row from which on it is worth while to align stores
 
 
@@ -82,7 +83,7 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
     elif kernel.ordered:
         plan, nest = Plan(kernel, target, tuple(range(rank))), _nest
     else:
-        lanes = max(1, target.width // widest(kernel))
+        lanes = _lanes(kernel, target)
         plan, nest = Plan(kernel, target, tuple(range(rank)), rank - 1, lanes), _nest
         nest = _packing_nest if kernel.in_order else _nest
     if total is not None:
@@ -108,6 +109,24 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
     extent = kernel.axes[loops[0]].extent if loops else 1
     unit = 64 if loops == (rank - 1,) else 1
     return Made(name, extent, work, unit)
+
+
+def _lanes(kernel: Kernel, target: Target) -> int:
+    """A register of the widest type; two where there is little to do for each, so that loops cost
+    less and narrow elements fill more of a register."""
+    lanes = max(1, target.width // widest(kernel))
+    places = _places(kernel)
+    simple = (
+        target.width >= 32 and not kernel.in_order
+        and sum(isinstance(v, Apply) for v in kernel.values) <= PAIRED
+        and all(v.dtype.kind != "c" for v in kernel.values)
+        and all(p.by is None and p.at.coefficients[-1] in (0, 1) for p in places)
+    )
+    return 2 * lanes if simple else lanes
+
+
+def _places(kernel: Kernel) -> list[Store | Load]:
+    return [*kernel.stores, *(v for v in kernel.values if isinstance(v, Load))]
 
 
 def _by_length(f: Function, slots: Slots, plan: Plan, short: Plan, begin: Value,
@@ -179,11 +198,12 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
         with f.loop(begin, end) as loop:
             each(scope.enter(loop.index))
         return
-    count = f.binary("sub", end, begin)
-    whole = f.binary("add", begin, f.binary("and", count, i64(-lanes)))
-    if streams(scope.plan):
-        whole = _streaming_row(scope, begin, whole, end)
+    edge = _edge(scope.plan)
+    if edge is not None:
+        whole = _aligned_row(scope, edge, begin, end)
     else:
+        count = f.binary("sub", end, begin)
+        whole = f.binary("add", begin, f.binary("and", count, i64(-lanes)))
         with f.loop(begin, whole, lanes) as loop:
             each(scope.enter(loop.index, lanes))
     if masks_tail(scope.plan):
@@ -194,7 +214,49 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
             each(scope.enter(loop.index))
 
 
-# ------------------------------------------------------------------ stores past the cache
+# ------------------------------------------------------------------ aligned vectors
+
+
+def _edge(plan: Plan) -> tuple[Buffer, Index] | None:
+    """What vectors had better be aligned to, if they may overlap the first one: what is stored,
+    else what is loaded, in whole registers."""
+    kernel = plan.kernel
+    loaded = {v.buffer for v in kernel.values if isinstance(v, Load)}
+    if not kernel.stores or any(s.buffer in loaded or s.by is not None for s in kernel.stores):
+        return None
+    for place in _places(kernel):
+        if (place.by is None and not place.at.part and place.at.coefficients[-1] == 1
+                and place.buffer.dtype.itemsize * plan.lanes % plan.target.width == 0):
+            return place.buffer, place.at
+    return None
+
+
+def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> Value:
+    """Whole vectors; in long rows aligned ones after the first, which they may overlap, and where
+    much memory is passed over these are stored past the cache.  Returns where the rest begins."""
+    f, plan = scope.f, scope.plan
+    lanes, width = plan.lanes, plan.target.width
+    size = i64(edge[0].dtype.itemsize)
+    place = scope.enter(begin).place(*edge).pointer
+    address = f.op(f"ptrtoint {place.typed} to i64", "i64")
+    over = f.binary("udiv", f.binary("and", address, i64(width - 1)), size)
+    long = f.icmp("sle", i64(LONG * lanes), f.binary("sub", end, begin))
+    first = f.select(long, f.binary("sub", i64(lanes), over), i64(lanes))
+    stop = f.binary("sub", end, i64(lanes - 1))
+    if not streams(plan):
+        with f.loop(begin, stop, lanes, first=first) as loop:
+            scope.enter(loop.index, lanes).stores()
+        return loop.end
+    much = f.icmp("slt", i64(_streaming_from(plan)), scope.sizes(plan.total))
+    fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
+    streaming = f.binary("and", much, f.binary("and", fits, long))
+    once = f.select(streaming, f.binary("add", begin, i64(1)), stop)
+    with f.loop(begin, once, lanes, first=first) as loop:
+        scope.enter(loop.index, lanes).stores()
+    then = f.select(streaming, stop, begin)
+    with f.loop(loop.end, then, lanes, first=i64(lanes)) as past:
+        scope.enter(past.index, lanes).stores(streaming=True)
+    return past.end
 
 
 def streams(plan: Plan) -> bool:
@@ -210,7 +272,8 @@ def streams(plan: Plan) -> bool:
         and all(
             s.mask is None and s.by is None and not s.packed
             and not s.at.part and s.at.coefficients[-1] == 1
-            and s.buffer not in loaded and s.buffer.dtype.itemsize * plan.lanes == plan.target.width
+            and s.buffer not in loaded
+            and s.buffer.dtype.itemsize * plan.lanes % plan.target.width == 0
             for s in kernel.stores
         )
     )
@@ -229,31 +292,3 @@ def _streaming_from(plan: Plan) -> int:
     touched = store.buffer.dtype.itemsize + sum(buffer.dtype.itemsize for buffer in read)
     bytes_ = STREAMING_BYTES if store.buffer.kind != "temp" else REREAD_BYTES
     return bytes_ // touched
-
-
-def _streaming_row(scope: Scope, begin: Value, whole: Value, end: Value) -> Value:
-    """Whole vectors; where much memory is passed over, aligned stores past the cache.
-
-    One ordinary vector comes first, then the aligned ones, which may overlap it.  Returns where
-    the rest begins.
-    """
-    f, plan = scope.f, scope.plan
-    lanes, (store,) = plan.lanes, plan.kernel.stores
-    size, width = store.buffer.dtype.itemsize, plan.target.width
-    much = f.icmp("slt", i64(_streaming_from(plan)), scope.sizes(plan.total))
-    place = scope.enter(begin).place(store.buffer, store.at).pointer
-    address = f.op(f"ptrtoint {place.typed} to i64", "i64")
-    fits = f.icmp("eq", f.binary("and", address, i64(size - 1)), i64(0))
-    least = 2 if len(plan.order) == 1 else LONG
-    far = f.icmp("sle", i64(least * lanes), f.binary("sub", end, begin))
-    streaming = f.binary("and", much, f.binary("and", fits, far))
-    over = f.binary("udiv", f.binary("and", address, i64(width - 1)), i64(size))
-    first = f.binary("add", begin, f.binary("sub", i64(lanes), over))
-    last = f.binary("and", f.binary("sub", end, first), i64(-lanes))
-    last = f.select(streaming, f.binary("add", first, last), whole)
-    stop = f.select(streaming, f.binary("add", begin, i64(lanes)), whole)
-    with f.loop(begin, stop, lanes) as loop:
-        scope.enter(loop.index, lanes).stores()
-    with f.when(streaming), f.loop(first, last, lanes) as loop:
-        scope.enter(loop.index, lanes).stores(streaming=True)
-    return last

@@ -323,7 +323,8 @@ class Scope:
             if lanes.mask is not None:
                 chosen = self.f.binary("and", chosen, lanes.mask)
             lanes = Lanes(lanes.count, chosen)
-        access.store(self.f, place, values, lanes, streaming)
+        width = self.plan.target.width if streaming else 0
+        access.store(self.f, place, values, lanes, width)
 
     def stores(self, streaming: bool = False) -> None:
         for store in self.plan.kernel.stores:

@@ -156,13 +156,15 @@ class Module:
 
 
 class Loop:
-    """A running loop: ``index``, the ``carried`` values of this turn, and ``next`` to be set."""
+    """A running loop: ``index``, the ``carried`` values of this turn, and ``next`` to be set.
+    After it ``end`` is the first index that it did not reach."""
 
     def __init__(self, index: Value, carried: list[Value]) -> None:
         self.index = index
         self.carried = carried
         self.next = list(carried)
         self.results: list[Value] = []  # after the loop: the last turn's
+        self.end = index
 
 
 class Cycle:
@@ -362,8 +364,9 @@ class Function:
 
     @contextmanager
     def loop(self, start: Value, stop: Value, step: Value | int = 1,
-             carried: Sequence[Value] = ()) -> Iterator[Loop]:
-        """``for index in range(start, stop, step)``, ``step`` positive, with carried values."""
+             carried: Sequence[Value] = (), first: Value | None = None) -> Iterator[Loop]:
+        """``for index in range(start, stop, step)``, ``step`` positive, with carried values.
+        ``first``: the step after the first turn, if it is another one."""
         body, after, before = self.name_for("loop"), self.name_for("after"), self.block
         self.branch(self.icmp("slt", start, stop), body, after)
         self.label(body)
@@ -374,12 +377,16 @@ class Function:
         )
         yield running
         width = i64(step) if isinstance(step, int) else step
+        rows = [(running.index, start, Value("", "i64"))]
+        if first is not None:
+            rows.append((Value("%" + self.name_for("step"), "i64"), first, width))
+            width = rows[-1][0]
         how = "add nsw" if step == 1 else "add"  # the index is less than stop
         following = self.binary(how, running.index, width)
         again, latch = self.icmp("slt", following, stop), self.block
         self.branch(again, body, after)
-        rows = [(running.index, start, following),
-                *zip(running.carried, carried, running.next, strict=True)]
+        rows[0] = (running.index, start, following)
+        rows += zip(running.carried, carried, running.next, strict=True)
         self._lines[place:place] = [
             f"  {name.text} = phi {name.type} [{first.text}, %{before}], [{then.text}, %{latch}]"
             for name, first, then in rows
@@ -389,6 +396,8 @@ class Function:
             self.phi(v.elem, v.lanes, (v, before), (then, latch))
             for v, then in zip(carried, running.next, strict=True)
         ]
+        if first is not None:
+            running.end = self.phi("i64", 1, (start, before), (following, latch))
 
     @contextmanager
     def cycle(self, carried: Sequence[Value]) -> Iterator[Cycle]:
