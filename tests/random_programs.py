@@ -202,8 +202,12 @@ class Writer:
             fn = rng.choice(["sum", "max", "min", "mean", "prod", "any", "all", "argmax", "argmin"])
             keep = ", keepdims=True" if rng.random() < 0.4 else ""
             return f"{name}.{fn}(axis={axis}{keep})"
-        if roll < 0.65:
+        if roll < 0.61:
             fn = rng.choice(["var", "std", "nansum", "nanmax", "ptp"])
+            return f"np.{fn}({name}, axis={axis})"
+        if roll < 0.65:
+            fn = rng.choice(["cumsum", "cumprod", "nancumsum", "maximum.accumulate",
+                             "logical_or.accumulate", "cumulative_sum"])
             return f"np.{fn}({name}, axis={axis})"
         if roll < 0.72 and ndim > 1:
             return f"{name}.sum(axis={rng.choice(['(0, 1)', '(-1, 0)', '(1,)'])})"

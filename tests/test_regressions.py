@@ -239,3 +239,15 @@ def test_a_mask_of_one_element_packs_it() -> None:
         for _ in range(3):
             np.full(1, 123456789)  # what recycled memory holds
             agrees(plain, np.array([first, 0.0, 2.0, 1.0, 2.5]))
+
+
+def test_slices_that_a_negative_argument_ends() -> None:
+    def f(a: Any, k: int) -> Any:
+        return a[k:] - a[:-k], a[-k:], a[::2][: -k + 1]
+
+    a = np.arange(30.0)
+    compiled = npcompile.jit(f)
+    for k in (1, 2, 7, 15, 29):
+        for got, want in zip(compiled(a, k), f(a, k), strict=True):
+            assert np.array_equal(got, want)
+    assert not any("left" in line for line in compiled.explain().history)

@@ -35,6 +35,7 @@ from npcompile.graph.ir import (
 from npcompile.graph.layout import k_strides
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, FLOAT, INT, Array, Nothing, Scalar, contiguous
+from npcompile.ops import canonical as order
 from npcompile.ops.canonical import reduce as canonical
 from npcompile.program import interpret, show, verify
 from npcompile.program.ir import Kernel, Program
@@ -85,6 +86,12 @@ class Drawing:
             result = Scalar(dtype, "np")
         return self.builder.emit("reduce", (x,), Reduction(kind, axes, keepdims, loop), result)
 
+    def scan(self, kind: str, x: Node, axis: int) -> Node:
+        assert isinstance(x.type, Array)
+        type_ = Array(x.dtype, x.shape, k_strides(self.builder.facts, x.shape, [x.type.strides]))
+        attrs = Reduction(kind, (axis,), True, x.dtype, running=True)
+        return self.builder.emit("reduce", (x,), attrs, type_)
+
     def graph(self, *results: Tree) -> Graph:
         return Graph("f", self.builder.region, Items(tuple, results), self.builder.facts,
                      self.finals, self.builder.bound)
@@ -96,6 +103,8 @@ def means(name: str) -> Any:
 
     def run(array: Any, attrs: Reduction, initial: Any) -> Any:
         with np.errstate(all="ignore"):
+            if attrs.running:
+                return order.meaning(array, attrs)
             return canonical(array, attrs.kind, attrs.axes, attrs.keepdims, attrs.loop, initial)
 
     return run
@@ -452,7 +461,8 @@ def drawings(draw: Any) -> tuple[Drawing, tuple[Tree, ...]]:
     versions = list(params)  # the arrays that can be written
     pool: list[Node] = list(params)
     for _ in range(draw(st.integers(1, 9))):
-        what = draw(st.sampled_from(["map", "map", "read", "write", "reduce", "copy", "element"]))
+        what = draw(st.sampled_from(["map", "map", "read", "write", "reduce", "scan", "copy",
+                                     "element"]))
         x = draw(st.sampled_from(pool))
         k = draw(st.integers(0, len(versions) - 1))
         version = versions[k]
@@ -478,10 +488,11 @@ def drawings(draw: Any) -> tuple[Drawing, tuple[Tree, ...]]:
             if isinstance(x.type, Array):
                 pool.append(b.emit("copy", (x,), None, contiguous(FLOAT, x.shape)))
                 versions.append(pool[-1])
-        elif what == "reduce":
+        elif what in ("reduce", "scan"):
             axis = draw(st.integers(0, len(x.shape) - 1)) if x.shape else None
             if axis is not None:
-                pool.append(d.reduce(draw(st.sampled_from(["sum", "max"])), x, (axis,)))
+                kind = draw(st.sampled_from(["sum", "max"]))
+                pool.append(d.scan(kind, x, axis) if what == "scan" else d.reduce(kind, x, (axis,)))
         elif x.shape and isinstance(version.type, Array):
             pool.append(b.element(version, Window(1, (), ())))
     d.finals = {i: versions[i] for i in range(3) if versions[i] is not params[i]}

@@ -240,7 +240,7 @@ class _Source:
 
     def kernel(self, kernel: Kernel) -> str:
         space = _readable(" x ".join(repr(axis.extent) for axis in kernel.axes))
-        kinds = [r.kind for r in kernel.reductions]
+        kinds = ["running " * r.running + r.kind for r in kernel.reductions]
         what = f"{'+'.join(kinds)} over" if kinds else "over"
         operations = sum(type(v).__name__ == "Apply" for v in kernel.values)
         lines = sorted(set(kernel.lines))

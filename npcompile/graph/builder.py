@@ -188,29 +188,32 @@ class Builder:
             return int(node.attrs.value)  # type: ignore[arg-type]
         if node.op == "param" and node.type != PY_INT:  # a slot of its own holds the size
             node = self.emit("cast", (node,), None, PY_INT)
-        found = self.known_size(node)
-        if found is None:
-            found = self._composed(node)
+        found = self._composed(node)
         if found is not None:
             return found
         fresh = symbol(f"s{len(self.bound)}", low=low)
         self.bind(fresh, node)
         return fresh
 
-    def _composed(self, node: Node) -> Size | None:
-        """The size that an integer is by the sizes that it was computed from."""
+    def _composed(self, node: Node, steps: int = 4) -> Size | None:
+        """The size that an integer is by the sizes that it was computed from, some steps back."""
+        known = self.known_size(node)
+        if known is not None:
+            return known
         if node.op == "cast" and node.dtype == INT and node.args[0].dtype.kind == "i":
             whole = node.args[0]
             return None if whole.op == "param" else self.size_of(whole)
-        if node.op not in ("add", "sub") or node.dtype != INT:
+        if node.op not in ("add", "sub", "neg") or node.dtype != INT or not steps:
             return None
-        left, right = map(self.known_size, node.args)
+        ends = [self._composed(arg, steps - 1) for arg in node.args]
+        if node.op == "neg":
+            ends.insert(0, 0)
+        left, right = ends
         if left is None or right is None:
             return None
         made = left + right if node.op == "add" else left - right
-        ends = (left, right, made)
         fits = all(self.facts.ensure("<=", -SMALL, n) and self.facts.ensure("<=", n, SMALL)
-                   for n in ends)
+                   for n in (left, right, made))
         return made if fits else None
 
     def cast(self, node: Node, dtype: np.dtype | type | str) -> Node:

@@ -28,7 +28,8 @@
                                           (version, value, at)
       pack    -                           args (value, mask): the elements where a mask holds, one
                                           after the other, in C order of the mask's axes
-      reduce  Reduction                   args (array[, initial])
+      reduce  Reduction                   args (array[, initial]); a running one gives the results
+                                          of all that an axis has up to each element
       extern Extern                       one of npcompile.graph.routines, on whole arrays
       host_call HostCall | Site           runs the real Python function, in order; the type of a
                                           Site's node is the Tuple of what it gives
@@ -133,6 +134,7 @@ class Reduction:
     axes: tuple[int, ...]
     keepdims: bool
     loop: np.dtype
+    running: bool = False  # over the only axis, in the order of its elements
 
 
 @dataclass(frozen=True, slots=True)

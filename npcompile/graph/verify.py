@@ -98,6 +98,8 @@ def _rule(node: Node) -> None:
             _require(isinstance(operand, Array), node, "reduces arrays")
             assert isinstance(operand, Array)
             _require(all(0 <= a < operand.ndim for a in node.attrs.axes), node, "axis out of range")
+            _require(not node.attrs.running or (len(node.attrs.axes), len(node.args)) == (1, 1),
+                     node, "runs along one axis, from its first element on")
         case "extern":
             _extern(node)
         case "get":

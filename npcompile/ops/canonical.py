@@ -99,7 +99,7 @@ def plan(
 
 def is_canonical(attrs: Reduction) -> bool:
     """Whether the order of a reduction shows in its bits."""
-    return attrs.kind in ("sum", "prod") and attrs.loop.kind in "fc"
+    return attrs.kind in ("sum", "prod") and attrs.loop.kind in "fc" and not attrs.running
 
 
 def ask_order(facts: Facts, type_: Type, attrs: Reduction) -> None:
@@ -158,6 +158,12 @@ def _runs(facts: Facts, axes: tuple[PlanAxis, ...], needs_cast: bool) -> tuple[i
 
 
 # ------------------------------------------------------------------ the reference
+
+#: the primitives that reductions take their elements together by
+STEPS = {
+    "add": np.add, "mul": np.multiply, "minimum": np.minimum, "maximum": np.maximum,
+    "bit_and": np.bitwise_and, "bit_or": np.bitwise_or, "bit_xor": np.bitwise_xor,
+}
 
 
 def reduce(
@@ -232,8 +238,7 @@ def _run(rows: Array, kind: str, order: Plan, initial: Number | None) -> Array:
     """Reduces the last axis, whose elements stand in the order of the plan."""
     name, identity = REDUCTIONS[kind]
     start = identity if initial is None else initial
-    step = {"add": np.add, "mul": np.multiply, "minimum": np.minimum, "maximum": np.maximum,
-            "bit_and": np.bitwise_and, "bit_or": np.bitwise_or, "bit_xor": np.bitwise_xor}[name]
+    step = STEPS[name]
     length = rows.shape[-1]
     if kind == "sum" and order.mode == "pairwise" and rows.dtype.kind in "fc":
         return _sum_runs(rows, order, 0 if start is None else start)
@@ -296,4 +301,8 @@ def _pairwise(run: Array, lanes: int, leaf: int) -> Array:
 
 def meaning(array: Array, attrs: Reduction, initial: Number | None = None) -> Array:
     """What a ``reduce`` node stands for: the interpreters' meaning of it."""
+    if attrs.running:
+        step = STEPS[REDUCTIONS[attrs.kind][0]]
+        (axis,) = attrs.axes
+        return np.asarray(step.accumulate(array, axis, attrs.loop))
     return reduce(array, attrs.kind, attrs.axes, attrs.keepdims, attrs.loop, initial)

@@ -15,10 +15,10 @@ from npcompile.ops import arguments, masks, places, views
 from npcompile.ops.arguments import as_array, axis_in, program, view
 from npcompile.ops.creation import filled
 from npcompile.ops.indexing import getitem
-from npcompile.ops.library import cumsum
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import define
 from npcompile.ops.reductions import reduce_node
+from npcompile.ops.scans import cumsum
 from npcompile.ops.slices import Axes
 
 GATHER = arguments.program_kind("gather")

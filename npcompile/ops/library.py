@@ -1,4 +1,4 @@
-"""Functions of NumPy that run as they are, between compiled stretches: sorting, scans, FFTs.
+"""Functions of NumPy that run as they are, between compiled stretches: sorting, FFTs.
 
 Each is a host call whose result has the operand's shape, or one that a rule tells.
 """
@@ -63,25 +63,6 @@ def argsort(
 ) -> Operand:
     """The indices that would sort an array."""
     return _sorting(ctx, "argsort", a, axis, kind=kind, stable=stable)
-
-
-def _scan(ctx: Context, name: str, a: Operand, axis: Operand) -> Operand:
-    x = as_array(ctx, a)
-    if axis is None:
-        x, axis = views.ravel(ctx, x), 0
-    return _call(ctx, f"numpy:{name}", x, x.shape, axis=axis_in(ctx, axis, x.ndim, name))
-
-
-@program(LIBRARY, "cumsum", "numpy:ndarray.cumsum")
-def cumsum(ctx: Context, a: Operand, axis: Operand = None) -> Operand:
-    """Running sums."""
-    return _scan(ctx, "cumsum", a, axis)
-
-
-@program(LIBRARY, "cumprod", "numpy:ndarray.cumprod")
-def cumprod(ctx: Context, a: Operand, axis: Operand = None) -> Operand:
-    """Running products."""
-    return _scan(ctx, "cumprod", a, axis)
 
 
 def _transform(ctx: Context, name: str, a: Operand, n: Operand, axis: Operand) -> Operand:

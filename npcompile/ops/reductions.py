@@ -214,7 +214,7 @@ def _ufunc_reduce(op: Op, ctx: Context, array: Operand, axis: Operand = 0, dtype
     return reduce_with(op.data, op.name, ctx, array, axis, dtype, out, keepdims, initial, where)
 
 
-def _reduction_kind(name: str, function: Callable[..., Operand]) -> Kind:
+def reduction_kind(name: str, function: Callable[..., Operand]) -> Kind:
     """A kind of reductions whose parameters are ``function``'s, from the third on."""
 
     def call(op: Op, ctx: Context, args: tuple[Operand, ...],
@@ -231,9 +231,9 @@ def _reduction_kind(name: str, function: Callable[..., Operand]) -> Kind:
     return Kind(name, call)
 
 
-REDUCTION = _reduction_kind("reduction", _function)
-EXTREME = _reduction_kind("reduction without dtype", _extreme)
-UFUNC_REDUCE = _reduction_kind("ufunc.reduce", _ufunc_reduce)
+REDUCTION = reduction_kind("reduction", _function)
+EXTREME = reduction_kind("reduction without dtype", _extreme)
+UFUNC_REDUCE = reduction_kind("ufunc.reduce", _ufunc_reduce)
 
 SUM, PROD = Rule("sum", wide=True, dtypes="iufc"), Rule("prod", wide=True, dtypes="iufc")
 MIN, MAX = Rule("min", first=True), Rule("max", first=True)

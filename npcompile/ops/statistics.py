@@ -252,7 +252,7 @@ def ptp(ctx: Context, a: Operand, axis: Operand = None, out: Operand = None,
 # ------------------------------------------------------------------ NaN left out
 
 
-def _filled(ctx: Context, ref: ArrayRef, value: float) -> tuple[Node, Node | None]:
+def replaced_nan(ctx: Context, ref: ArrayRef, value: float) -> tuple[Node, Node | None]:
     """A copy with NaN replaced, and where NaN was; integers have none."""
     node = ctx.read(ref)
     if ref.dtype.kind not in "fc":
@@ -273,7 +273,7 @@ def _never(ctx: Context, flags: Node, reason: str) -> None:
 def _nan_total(name: str, value: float) -> None:
     def total(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
               out: Operand = None, keepdims: Operand = False, **options: Operand) -> Operand:
-        node, _ = _filled(ctx, as_array(ctx, a), value)
+        node, _ = replaced_nan(ctx, as_array(ctx, a), value)
         op = OPERATORS[name]
         return op.kind.call(op, ctx, (ctx.new(node), axis, dtype, out, keepdims), options)
 
@@ -285,7 +285,7 @@ def _nan_extreme(name: str, value: float) -> None:
     def extreme(ctx: Context, a: Operand, axis: Operand = None, out: Operand = None,
                 keepdims: Operand = False) -> Operand:
         ref = as_array(ctx, a)
-        node, mask = _filled(ctx, ref, value)
+        node, mask = replaced_nan(ctx, ref, value)
         if ref.dtype.kind == "c":
             raise ctx.refuse(f"nan{name}", "of complex numbers")
         op = OPERATORS[name]
@@ -317,7 +317,7 @@ def nanmean(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = Non
     """The mean of what is not NaN."""
     _all_taken(ctx, where, "nanmean")
     ref = as_array(ctx, a)
-    node, mask = _filled(ctx, ref, 0)
+    node, mask = replaced_nan(ctx, ref, 0)
     if mask is None:
         return mean(ctx, a, axis, dtype, out, keepdims)
     axes, keep = axes_of(ctx, axis, ref.ndim, "nanmean"), truth(ctx, keepdims, "nanmean")
@@ -331,7 +331,7 @@ def nanmean(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = Non
 def _nan_variance(ctx: Context, name: str, a: Operand, axis: Operand, dtype: Operand,
                   ddof: Operand, keepdims: Operand) -> tuple[Node, ArrayRef]:
     ref = as_array(ctx, a)
-    node, mask = _filled(ctx, ref, 0)
+    node, mask = replaced_nan(ctx, ref, 0)
     if mask is None:
         return _variance(ctx, name, a, axis, dtype, ddof, keepdims, True, None)
     if dtype is not None or ref.dtype.kind == "c" or not ref.ndim:

@@ -335,6 +335,15 @@ class _Run:
         self.view(store.buffer, store.at.offset, found.shape, (1,), store.at.part)[...] = found
 
     def reduce(self, reduce: Reduce, value: Memory, extents: Shape) -> None:
+        if reduce.running:
+            target = self.view(reduce.buffer, reduce.at.offset, extents, reduce.at.coefficients,
+                               reduce.at.part)
+            combine = PRIMITIVES[REDUCTIONS[reduce.kind][0]].meaning
+            (axis,) = reduce.axes
+            rows, out = (np.moveaxis(x, axis, 0) for x in (np.broadcast_to(value, extents), target))
+            for k, row in enumerate(rows):
+                out[k] = combine(out[k - 1], row) if k else row
+            return
         kept = [axis for axis in range(len(extents)) if axis not in reduce.axes]
         order = list(reduce.axes) if reduce.kind.startswith("arg") else sorted(reduce.axes)
         shape = [extents[axis] for axis in kept]

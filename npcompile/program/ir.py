@@ -33,7 +33,9 @@ in the kernel's axis order, slowest first.  For each kept index the accumulator 
 ``initial`` (or the first element) and runs over the reduced axes, the last varying fastest.  Kind
 ``sum`` of floats and complex, where the kernel's *last* axis is reduced: each run along that axis
 is summed pairwise (in pieces of ``chunk`` elements, if given) and the run's sum is added to the
-accumulator.  Everything else accumulates element by element.
+accumulator.  Everything else accumulates element by element.  So does a ``running`` reduction, the
+only one of its kernel: it starts with the first element of its only axis and stores the accumulator
+for each.
 """
 
 from __future__ import annotations
@@ -150,9 +152,9 @@ class Store:
 @dataclass(frozen=True, slots=True)
 class Reduce:
     """Reduces ``values[value]`` over ``axes`` into ``buffer`` (indexed by the kept axes; the
-    coefficients of reduced axes are 0).  ``initial`` is the accumulator's start, ``None``: the
-    first element.  ``kind`` is a key of ``REDUCTIONS``; argmin and argmax count along the axes in
-    row-major order of the reduced axes as listed.
+    coefficients of reduced axes are 0, but for a ``running`` reduction).  ``initial`` is the
+    accumulator's start, ``None``: the first element.  ``kind`` is a key of ``REDUCTIONS``; argmin
+    and argmax count along the axes in row-major order of the reduced axes as listed.
     """
 
     kind: str
@@ -163,6 +165,7 @@ class Reduce:
     dtype: np.dtype
     initial: Number | None = None
     chunk: Size = 0
+    running: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,8 @@ def _reduce(reduce: Reduce, axes: tuple[Axis, ...]) -> str:
     start = "" if reduce.initial is None else f" from {reduce.initial!r}"
     chunk = f" in chunks of {reduce.chunk}" if reduce.chunk != 0 else ""
     target = f"{reduce.buffer.name}{_index(reduce.at, axes)}"
-    return f"{reduce.kind} {target} = v{reduce.value} over {over}{start}{chunk}"
+    running = "running " if reduce.running else ""
+    return f"{running}{reduce.kind} {target} = v{reduce.value} over {over}{start}{chunk}"
 
 
 def _window(window: Window) -> str:

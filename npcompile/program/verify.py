@@ -244,7 +244,10 @@ class _Verifier:
             self.require(reduce.value < len(kernel.values), f"{here}: value order")
             for axis in reduce.axes:
                 self.require(0 <= axis < len(kernel.axes), f"{here}: no such axis")
-                self.require(reduce.at.coefficients[axis] == 0, f"{here}: depends on its own axis")
+                own = reduce.at.coefficients[axis] != 0
+                self.require(own == reduce.running, f"{here}: depends on its own axis")
+            alone = len(kernel.reductions) == len(reduce.axes) == 1
+            self.require(not reduce.running or alone, f"{here}: a running one is alone")
             if not reduce.kind.startswith("arg"):
                 self.require(kernel.values[reduce.value].dtype == reduce.dtype, f"{here}: dtype")
                 self.require(reduce.buffer.dtype == reduce.dtype, f"{here}: dtype of the buffer")

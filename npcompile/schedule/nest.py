@@ -55,6 +55,7 @@ class Fold:
     dtype: np.dtype
     initial: Number | None
     chunk: Size
+    running: bool = False
 
 
 Draft = Union[Fetch, Const, AxisIndex, SizeValue, Apply]
@@ -154,9 +155,7 @@ class Nest:
                 p.packed)
             for p in self.puts
         ]
-        self.folds = [
-            Fold(f.kind, f.access, new[f.value], f.dtype, f.initial, f.chunk) for f in self.folds
-        ]
+        self.folds = [replace(f, value=new[f.value]) for f in self.folds]
 
     def memories(self) -> set[Memory]:
         """All memories that it touches."""
@@ -177,7 +176,7 @@ class Nest:
         reduced = tuple(k for k, loop in enumerate(loops) if loop[-1] in self.reduced)
         folds = tuple([
             Reduce(f.kind, reduced, f.value, f.access.memory.final(), _index(f.access, loops),
-                   f.dtype, f.initial, f.chunk)
+                   f.dtype, f.initial, f.chunk, f.running)
             for f in self.folds
         ])
         axes = tuple([Axis(NAMES[k], self._extent(loop)) for k, loop in enumerate(loops)])

@@ -47,6 +47,9 @@ def _norm(facts: Facts, sizes: tuple[Size, ...]) -> tuple[Size, ...]:
 def reduce(s: Scheduler, node: Node) -> None:
     """Schedules one reduction."""
     attrs = cast(Reduction, node.attrs)
+    if attrs.running:
+        _running(s, node, attrs)
+        return
     operand = node.args[0]
     initial = _initial(node, attrs)
     order = _order(s, operand, attrs)
@@ -73,6 +76,25 @@ def _reduce(s: Scheduler, node: Node, order: Order, initial: Number | None) -> N
     along = _along(len(extents), attrs)
     access = nest.access(place, along)
     nest.folds.append(Fold(attrs.kind, access, value, attrs.loop, initial, order.chunk))
+    nest.lines.add(node.line)
+    s.place[node] = place
+
+
+def _running(s: Scheduler, node: Node, attrs: Reduction) -> None:
+    """A running reduction: a nest of its own, whose axes stand as those of its result do."""
+    (operand,), extents = node.args, s.shape(node)
+    place = s.fresh(node).whole(s.facts)
+    work = s.collect(extents, [operand])
+    order = sorted(range(len(extents)), key=lambda k: weight(place.strides[k]), reverse=True)
+    nest = Nest(extents, attrs.axes, tuple(order))
+    s.steps.append(nest)
+    s.fill(nest, work)
+    axes = tuple(range(len(extents)))
+    value = nest.known[operand, axes]
+    if operand.dtype != attrs.loop:
+        value = nest.value(Apply("cast", (value,), attrs.loop))
+    access = nest.access(place, axes)
+    nest.folds.append(Fold(attrs.kind, access, value, attrs.loop, None, 0, running=True))
     nest.lines.add(node.line)
     s.place[node] = place
 
@@ -183,7 +205,7 @@ def _nest(
     if (
         isinstance(last, Nest) and last.folds and last.extents == extents
         and last.reduced == reduced and last.order == order.axes and last.groups == order.groups
-        and last.joins == order.any
+        and last.joins == order.any and not last.folds[0].running
         and last.accepts(s.facts, work.loads, [])
     ):
         return last

@@ -21,7 +21,7 @@ LONG = 1 << 15
 def divides(kernel: Kernel) -> bool:
     """Whether stretches of the only axis may be reduced apart, with the same bits."""
     return len(kernel.axes) == 1 and all(
-        reduce.chunk == 0 and reduce.dtype != folds.HALF
+        reduce.chunk == 0 and reduce.dtype != folds.HALF and not reduce.running
         and (folds.is_pairwise(reduce) or not (reduce.kind == "prod" and reduce.dtype.kind in "fc"))
         for reduce in kernel.reductions
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from npcompile.backends.cpu import divided, reductions
+from npcompile.backends.cpu import divided, reductions, scans
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, widest
@@ -78,7 +78,9 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
         plan = reductions.plan(kernel, target)
         divided.emit(module, name, plan, frame, PARALLEL_WORK // weight(kernel))
         return Made(name, 1, work, 1)
-    if kernel.reductions:
+    if scans.scans(kernel):
+        plan, nest = scans.plan(kernel, target), scans.nest
+    elif kernel.reductions:
         plan, nest = reductions.plan(kernel, target), reductions.nest
     elif kernel.ordered:
         plan, nest = Plan(kernel, target, tuple(range(rank))), _nest

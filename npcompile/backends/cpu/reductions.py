@@ -48,7 +48,8 @@ def short_plan(kernel: Kernel, target: Target) -> Plan | None:
     last = len(kernel.axes) - 1
     extent = kernel.axes[last].extent
     if (last == 0 or (isinstance(extent, int) and extent >= SHORT)
-            or any(r.axes != (last,) or r.dtype == folds.HALF for r in kernel.reductions)):
+            or any(r.axes != (last,) or r.dtype == folds.HALF or r.running
+                   for r in kernel.reductions)):
         return None
     lanes = max(1, target.width // widest(kernel))
     if any(r.kind.startswith("arg") for r in kernel.reductions):
@@ -57,7 +58,7 @@ def short_plan(kernel: Kernel, target: Target) -> Plan | None:
 
 
 def short_nest(scope: Scope, begin: Value, end: Value) -> None:
-    _kept(scope, len(scope.plan.order) - 2, begin, end, _columns)
+    kept_loops(scope, len(scope.plan.order) - 2, begin, end, _columns)
 
 
 def is_short(kernel: Kernel, sizes: Sizes) -> Value:
@@ -72,9 +73,9 @@ def nest(scope: Scope, begin: Value, end: Value) -> None:
     reduced = kernel.reductions[0].axes
     kept = len(scope.plan.order) - len(reduced)
     if scope.plan.lane_axis in reduced:
-        _kept(scope, kept, begin, end, _rows)
+        kept_loops(scope, kept, begin, end, _rows)
     else:
-        _kept(scope, kept - 1, begin, end, _add_rows if adds_rows(kernel) else _columns)
+        kept_loops(scope, kept - 1, begin, end, _add_rows if adds_rows(kernel) else _columns)
 
 
 def adds_rows(kernel: Kernel) -> bool:
@@ -88,8 +89,9 @@ def adds_rows(kernel: Kernel) -> bool:
     )
 
 
-def _kept(scope: Scope, count: int, begin: Value, end: Value,
-          inner: Callable[[Scope, Value, Value], None]) -> None:
+def kept_loops(scope: Scope, count: int, begin: Value, end: Value,
+               inner: Callable[[Scope, Value, Value], None]) -> None:
+    """The ``count`` outermost loops, and inside what runs over the next kept axis."""
     if scope.depth == count:
         inner(scope, begin, end)
         return
@@ -97,7 +99,7 @@ def _kept(scope: Scope, count: int, begin: Value, end: Value,
         inside = scope.enter(loop.index)
         last = inside.depth == count  # what is left of the kept axes is the lanes'
         axis = inside.plan.lane_axis if last else inside.plan.order[inside.depth]
-        _kept(inside, count, i64(0), inside.extent(axis), inner)
+        kept_loops(inside, count, i64(0), inside.extent(axis), inner)
 
 
 def _counter(scope: Scope, outer: Value, index: Value) -> Value:
@@ -140,6 +142,23 @@ def _add_rows(scope: Scope, begin: Value, end: Value) -> None:
         columns.rows(scope, together)
 
 
+def sweep(rows: list[Scope], begin: Value, end: Value,
+          each: Callable[[list[Scope]], None]) -> None:
+    """Along the lanes of some rows at once: whole vectors, then the rest."""
+    f, plan, lanes = rows[0].f, rows[0].plan, rows[0].plan.lanes
+    count = f.binary("sub", end, begin)
+    whole = f.binary("add", begin, f.binary("and", count, i64(-lanes)))
+    with f.loop(begin, whole, lanes) as loop:
+        each([row.enter(loop.index, lanes) for row in rows])
+    if masks_tail(plan):
+        with f.when(f.icmp("slt", whole, end)):
+            valid = f.binary("sub", end, whole)
+            each([row.enter(whole, lanes, valid) for row in rows])
+    else:
+        with f.loop(whole, end) as loop:
+            each([row.enter(loop.index) for row in rows])
+
+
 class _Columns:
     """A block of columns, whose results are in memory."""
 
@@ -149,7 +168,7 @@ class _Columns:
     def start(self, scope: Scope) -> None:
         while scope.depth < len(scope.plan.order) - 1:
             scope = scope.enter(i64(0))
-        self.sweep([scope], self._write_start)
+        sweep([scope], self.begin, self.end, self._write_start)
 
     def _write_start(self, scopes: list[Scope]) -> None:
         (scope,) = scopes
@@ -170,24 +189,10 @@ class _Columns:
         whole = f.binary("and", extent, i64(-together))
         with f.loop(i64(0), whole, together) as loop:
             turns = [f.binary("add", loop.index, i64(k)) for k in range(together)]
-            self.sweep([scope.enter(turn) for turn in turns], self._add)
+            sweep([scope.enter(turn) for turn in turns], self.begin, self.end, self._add)
         if together > 1:
             with f.loop(whole, extent) as loop:
-                self.sweep([scope.enter(loop.index)], self._add)
-
-    def sweep(self, rows: list[Scope], each: Callable[[list[Scope]], None]) -> None:
-        f, plan, lanes = rows[0].f, rows[0].plan, rows[0].plan.lanes
-        count = f.binary("sub", self.end, self.begin)
-        whole = f.binary("add", self.begin, f.binary("and", count, i64(-lanes)))
-        with f.loop(self.begin, whole, lanes) as loop:
-            each([row.enter(loop.index, lanes) for row in rows])
-        if masks_tail(plan):
-            with f.when(f.icmp("slt", whole, self.end)):
-                valid = f.binary("sub", self.end, whole)
-                each([row.enter(whole, lanes, valid) for row in rows])
-        else:
-            with f.loop(whole, self.end) as loop:
-                each([row.enter(loop.index) for row in rows])
+                sweep([scope.enter(loop.index)], self.begin, self.end, self._add)
 
     def _add(self, scopes: list[Scope]) -> None:
         first = scopes[0]
