@@ -15,8 +15,9 @@ import numpy as np
 from npcompile.core.sizes import symbol
 from npcompile.graph.builder import Builder
 from npcompile.graph.expression import apply
-from npcompile.graph.ir import Const, Node, Param, Table
+from npcompile.graph.ir import Const, Node, Param, Subprogram, Table
 from npcompile.graph.primitives import PRIMITIVES
+from npcompile.graph.subprograms import evaluate
 from npcompile.graph.types import contiguous
 
 _TEXT = """
@@ -94,7 +95,7 @@ def run(program: Callable[..., Any], *operands: np.ndarray) -> Any:
         args = [values[id(a)] for a in node.args]
         values[id(node)] = _value(node, args, operands)
     if isinstance(result, tuple):
-        return tuple(values[id(node)] for node in result)
+        return tuple(None if node is None else values[id(node)] for node in result)
     return values[id(result)]
 
 
@@ -112,10 +113,16 @@ def _value(node: Node, args: list[Any], operands: tuple[np.ndarray, ...]) -> Any
     if isinstance(node.attrs, Table):
         table = np.array(node.attrs.values, node.dtype)
         return PRIMITIVES["lookup"].meaning(args[0], table=table)
+    if isinstance(node.attrs, Subprogram):
+        return evaluate(node.attrs, args, _meaning)
     with np.errstate(under="ignore"):
         found = PRIMITIVES[node.op].meaning(*args)
     assert np.asarray(found).dtype == node.dtype, (node, np.asarray(found).dtype)
     return found
+
+
+def _meaning(name: str) -> Callable[..., Any]:
+    return fma if name == "fma" else PRIMITIVES[name].meaning
 
 
 def _raise_flags(made: Any, args: list[Any]) -> None:

@@ -325,9 +325,10 @@ CALLS = {"pow": "np.power", **{name: f"special.{name}" for name in ("erf", *SCIP
 
 def called(name: str, operands: int) -> Callable[..., Any]:
     """A fresh Python function that calls one function."""
-    names = ", ".join("xy"[:operands])
+    names = ", ".join("xyzw"[:operands])
     space: dict[str, Any] = {"np": np, "special": importlib.import_module("scipy.special")}
-    exec(f"def f({names}):\n    return {CALLS.get(name, f'np.{name}')}({names})", space)
+    where = CALLS.get(name) or (f"np.{name}" if name in FUNCTIONS else f"special.{name}")
+    exec(f"def f({names}):\n    return {where}({names})", space)
     found: Callable[..., Any] = space["f"]
     return found
 
@@ -342,14 +343,22 @@ def specials(char: str) -> np.ndarray:
 
 def operands_at(name: str, char: str) -> Samples:
     points = specials(char)
-    if OPERATORS[name].signatures.split("->")[0] in ("e", "f"):
-        return (points,)
-    return tuple(np.ravel(grid) for grid in np.meshgrid(points, points))
+    count = len(OPERATORS[name].signatures.split("->")[0])
+    if count > 2:
+        points = points[::3]
+    return tuple(np.ravel(grid) for grid in np.meshgrid(*[points] * count))
+
+
+def exact_of(name: str) -> Callable[..., Any]:
+    """The exact function."""
+    from tests.support_called import CALLED
+
+    return (FUNCTIONS.get(name) or CALLED[name])[0]
 
 
 def ulp_errors(name: str, samples: Samples, got: np.ndarray) -> np.ndarray:
     """Errors in units in the last place of the exact result; subnormal numbers have theirs."""
-    function = _exact(FUNCTIONS[name][0])
+    function = _exact(exact_of(name))
     info = np.finfo(got.dtype)
     digits, lowest = int(info.nmant), int(info.minexp)
     limit = mp.mpf(2) ** int(info.maxexp) * (1 - mp.mpf(2) ** (-digits - 2))

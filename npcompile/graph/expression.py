@@ -202,7 +202,7 @@ Program = Callable[..., Any]
 
 def apply(
     program: Program, builder: Builder, nodes: Sequence[Node], whole: Type | None = None
-) -> Node | tuple[Node, ...]:
+) -> Node | tuple[Node | None, ...]:
     """Runs a program on nodes: the node of its result, or of each where it returns a tuple.
 
     ``whole`` is the result's type if that is known already.
@@ -210,7 +210,7 @@ def apply(
     scope = Scope(builder, nodes, whole)
     result = program(*[Expr(scope, node) for node in nodes])
     if isinstance(result, tuple):
-        return tuple(part.node for part in result)
+        return tuple(None if part is None else part.node for part in result)
     node: Node = result.node
     return node
 

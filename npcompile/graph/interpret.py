@@ -35,11 +35,11 @@ from npcompile.graph.ir import (
     Site,
     SizeOf,
     StaticObject,
-    Table,
     Tree,
     ViewOf,
     Window,
     container,
+    keywords,
 )
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.routines import ROUTINES
@@ -143,11 +143,8 @@ class _Run:
         handler = getattr(self, "_op_" + node.op.rstrip("_"), None)
         if handler is not None:
             return handler(node, *args)
-        if isinstance(node.attrs, Table):
-            table = np.asarray(node.attrs.values, dtype=node.dtype)
-            return self.meaning(node.op)(*args, table=table)
         with np.errstate(all="ignore"):
-            value = self.meaning(node.op)(*args)
+            value = self.meaning(node.op)(*args, **keywords(node.attrs, node.dtype))
         return self._typed(node, value)
 
     def _typed(self, node: Node, value: Any) -> Any:

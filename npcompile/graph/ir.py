@@ -144,6 +144,23 @@ class Table:
     values: tuple[float, ...] | tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Subprogram:
+    """A function of so many float64 numbers for the primitive ``call``; the program is one of
+    :mod:`npcompile.graph.subprograms`."""
+
+    name: str
+    operands: int
+    program: Callable[..., Any]
+
+
+def keywords(attrs: Attrs, dtype: np.dtype) -> dict[str, Any]:
+    """What the meaning of a primitive with attributes is told, beyond its operands."""
+    if isinstance(attrs, Table):
+        return {"table": np.asarray(attrs.values, dtype)}
+    return {"subprogram": attrs} if isinstance(attrs, Subprogram) else {}
+
+
 @dataclass(frozen=True, slots=True)
 class Extern:
     """``routine`` is a key of :data:`npcompile.graph.routines.ROUTINES`, ``name`` what NumPy calls
@@ -250,8 +267,8 @@ class Loop:
 
 
 Attrs = Union[
-    None, Param, Const, SizeOf, Window, Scatter, Reduction, Table, Extern, HostCall, Site, Check,
-    Get, Loop,
+    None, Param, Const, SizeOf, Window, Scatter, Reduction, Table, Subprogram, Extern, HostCall,
+    Site, Check, Get, Loop,
 ]
 
 

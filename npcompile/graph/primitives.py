@@ -3,7 +3,8 @@
 Every elementwise operator is one of these or a program over them (``lower`` in its record).
 Operands of a primitive have the dtypes of its signature exactly: casts are nodes.  Signatures are
 written by *class*: ``f`` any real float, ``i`` any integer, ``b`` bool, ``n`` any of ``f i``,
-``a`` any dtype, ``c`` complex; the same letter is the same dtype throughout a row.
+``a`` any dtype, ``c`` complex; the same letter is the same dtype throughout a row, ``*`` is any
+number of the operand before it.
 float16 is stored only: arithmetic on it is done in float32 by explicit casts.
 """
 
@@ -103,6 +104,12 @@ def _lookup(index: Any, *, table: Any) -> Any:
     return table[np.asarray(index) & (len(table) - 1)][()]
 
 
+def _call(*args: Any, subprogram: Any) -> Any:
+    from npcompile.graph.subprograms import evaluate
+
+    return evaluate(subprogram, args)
+
+
 def _complex(re: Any, im: Any) -> Any:
     re, im = np.broadcast_arrays(re, im)
     out = np.empty(re.shape, np.complex64 if re.dtype == np.float32 else np.complex128)
@@ -158,6 +165,7 @@ _ROWS = [
     ("to_bits", "f->i", _bits_of, "the signed integer of the same bits", ""),
     ("from_bits", "i->f", _float_of, "the float of the same bits", ""),
     ("lookup", "i->f", _lookup, "table[i & (len - 1)], len a power of two", ""),
+    ("call", "f*->f", _call, "a subprogram of so many float64 numbers", ""),
     ("complex", "ff->c", _complex, "from real and imaginary part", ""),
     ("real", "c->f", np.real, "real part", ""),
     ("imag", "c->f", np.imag, "imaginary part", ""),

@@ -47,7 +47,8 @@ class Op:
     loops (``"ff->f dd->d"``) that are compiled; others run in Python.  ``reference`` names the
     oracle.  ``lower`` is a primitive's name, or a program: a function of
     :class:`npcompile.graph.expression.Expr` operands, or of (builder, node, ...) for kinds other
-    than elementwise.  ``derivative`` is a program that gives one partial derivative per operand.
+    than elementwise.  ``derivative`` is a program that gives one partial derivative per operand
+    (None where there is no closed form).
     ``ulp`` is the error bound per result type character (0: exact).
     """
 

@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from npcompile.core.errors import VerifyError
 from npcompile.core.sizes import Poly, Size, Symbol, evaluate
-from npcompile.graph.ir import HostCall, Site, Window, container
+from npcompile.graph.ir import HostCall, Site, Window, container, keywords
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
 from npcompile.graph.routines import ROUTINES
 from npcompile.program.ir import (
@@ -293,14 +293,11 @@ class _Run:
                 return index + self.first[axis] if self.first else index
             case SizeValue(size):
                 return np.int64(self.size(size))
-            case Apply(op, args, dtype, table):
+            case Apply(op, args, dtype, attrs):
                 operands = [values[a] for a in args]
                 if op == "cast":
                     return np.asarray(operands[0]).astype(dtype)[()]
-                meaning = PRIMITIVES[op].meaning
-                if table is not None:
-                    return meaning(*operands, table=np.array(table.values, dtype))
-                return meaning(*operands)
+                return PRIMITIVES[op].meaning(*operands, **keywords(attrs, dtype))
 
     def start(self, at: Index) -> Size:
         """Where the first iteration is."""

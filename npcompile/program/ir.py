@@ -52,6 +52,7 @@ from npcompile.graph.ir import (
     HostCall,
     Number,
     Site,
+    Subprogram,
     Table,
     Window,
 )
@@ -128,7 +129,7 @@ class Apply:
     op: str
     args: tuple[int, ...]
     dtype: np.dtype
-    table: Table | None = None
+    attrs: Table | Subprogram | None = None
 
 
 Value = Union[Load, Const, AxisIndex, SizeValue, Apply]

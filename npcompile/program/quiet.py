@@ -20,6 +20,6 @@ def quiet(values: Sequence[Value], value: Value) -> bool:
         by = operands[1]
         return isinstance(by, Const) and by.dtype.kind == "i" and int(by.value) > 0  # type: ignore[arg-type]
     floating = any(v.dtype.kind in "fc" for v in (*operands, value))
-    if value.op in ("cast", "lookup") or not floating:
+    if value.op in ("cast", "lookup", "call") or not floating:
         return not floating
     return not PRIMITIVES[value.op].flags

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npcompile.core.sizes import Poly, Size
-from npcompile.graph.ir import Window
+from npcompile.graph.ir import Subprogram, Window
 from npcompile.program.ir import (
     Alloc,
     Apply,
@@ -119,10 +119,12 @@ def _value(value: Value, axes: tuple[Axis, ...]) -> str:
             return f"index {axes[axis].name}"
         case SizeValue(size):
             return f"size {size!r}"
-        case Apply(op, args, dtype, table):
+        case Apply(op, args, dtype, attrs):
             shown = " ".join(f"v{a}" for a in args)
             kind = f".{dtype.name}" if op == "cast" else ""
-            return f"{op}{kind} {shown}" + (f" of {len(table.values)} values" if table else "")
+            if isinstance(attrs, Subprogram):
+                return f"{op} {attrs.name} {shown}"
+            return f"{op}{kind} {shown}" + (f" of {len(attrs.values)} values" if attrs else "")
 
 
 def _index(at: Index, axes: tuple[Axis, ...], by: int | None = None, packed: bool = False) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from npcompile.core.errors import VerifyError
 from npcompile.core.sizes import Facts, Size, Symbol, Unhinted, hint, symbols
+from npcompile.graph.ir import Subprogram, Table
 from npcompile.graph.layout import is_packed
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
 from npcompile.graph.types import BOOL, INT
@@ -39,6 +40,9 @@ from npcompile.program.ir import (
 
 #: which dtype kinds a class letter of a primitive's signature stands for
 CLASSES = {"f": "f", "i": "iub", "b": "b", "n": "fiub", "a": "fiubc", "c": "c"}
+
+
+DOUBLE = np.dtype(np.float64)
 
 
 def verify(program: Program) -> None:
@@ -210,13 +214,17 @@ class _Verifier:
         self.require(primitive is not None, f"{where}: {value.op} is no primitive")
         assert primitive is not None
         wanted = primitive.signature.partition("->")[0]
+        if isinstance(value.attrs, Subprogram):
+            wanted = wanted[0] * value.attrs.operands
+            self.require(set(given) == {value.dtype} == {DOUBLE}, f"{where}: calls with float64")
         self.require(len(wanted) == len(given), f"{where}: {value.op} takes {len(wanted)}")
         seen: dict[str, np.dtype] = {}
         for letter, dtype in zip(wanted, given):
             self.require(dtype.kind in CLASSES[letter] and seen.get(letter, dtype) == dtype,
                          f"{where}: {value.op} of {', '.join(d.name for d in given)}")
             seen[letter] = dtype
-        self.require((value.op == "lookup") == (value.table is not None), f"{where}: table")
+        needed = {"lookup": Table, "call": Subprogram}.get(value.op, type(None))
+        self.require(isinstance(value.attrs, needed), f"{where}: attributes of another operation")
 
     def stores(self, kernel: Kernel, where: str) -> None:
         count = len(kernel.values)

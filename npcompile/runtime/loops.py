@@ -26,7 +26,7 @@ from npcompile.graph.ir import Graph, Param, StaticObject, Window
 from npcompile.graph.types import contiguous
 from npcompile.ops.record import Op
 from npcompile.program.ir import Buffer, Program
-from npcompile.runtime import memory, pool
+from npcompile.runtime import memory, pool, subprograms
 from npcompile.runtime.build import Stopwatch
 from npcompile.runtime.native import machine_code
 from npcompile.schedule import schedule
@@ -62,6 +62,7 @@ class Loop:
         text = emitted.text + _trampoline(program, frame, length)
         code = machine_code(text, target, emitted.optimise, config, Stopwatch())
         memory.ensure()
+        subprograms.ensure()
         if parallel:
             pool.ensure()
         self._loaded = cpu.load(code, {})

@@ -15,7 +15,7 @@ from npcompile.graph.ir import HostCall, Site
 from npcompile.graph.types import Opaque
 from npcompile.ops.record import import_path
 from npcompile.program.ir import Program
-from npcompile.runtime import algebra, memory, pool
+from npcompile.runtime import algebra, memory, pool, subprograms
 from npcompile.runtime.boxing import builder, constants
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.cache import Record, Store
@@ -90,6 +90,7 @@ def link(
     what happens when compiled code is left.
     """
     memory.ensure()
+    subprograms.ensure()
     if config.parallel and pool.supported():
         pool.ensure()
 

@@ -27,6 +27,7 @@ from npcompile.graph.ir import (
     Param,
     Region,
     SizeOf,
+    Subprogram,
     Table,
     Window,
     result_nodes,
@@ -582,8 +583,8 @@ def _compute(nest: Nest, node: Node, axes: AxisMap, args: list[int]) -> int:
             if nest.values[args[0]].dtype == node.dtype:
                 return args[0]
             return nest.value(Apply("cast", (args[0],), node.dtype))
-    table = node.attrs if isinstance(node.attrs, Table) else None
-    return nest.value(Apply(node.op, tuple(args), node.dtype, table))
+    attrs = node.attrs if isinstance(node.attrs, (Table, Subprogram)) else None
+    return nest.value(Apply(node.op, tuple(args), node.dtype, attrs))
 
 
 _FREE = frozenset({"cast", "copy", "full", "empty", "iota", "const", "size"})

@@ -12,6 +12,7 @@ from npcompile.special import (
     bessel,
     circular,
     exponential,
+    incomplete,
     integrals,
     logarithm,
     normal,
@@ -21,7 +22,7 @@ from npcompile.special import (
 )
 from npcompile.special import gamma_functions as gamma
 
-Partials = Callable[..., tuple[Expr, ...]]
+Partials = Callable[..., tuple[Expr | None, ...]]
 ROOT_PI = math.sqrt(math.pi)
 GAUSS = 1 / math.sqrt(2 * math.pi)
 
@@ -60,6 +61,11 @@ def _xlogy(x: Expr, y: Expr) -> tuple[Expr, ...]:
 
 def _xlog1py(x: Expr, y: Expr) -> tuple[Expr, ...]:
     return logarithm.log1p(y), x / (1.0 + y)
+
+
+def _gammainc(sign: float) -> Partials:
+    """With respect to the second operand; the other derivative has no closed form."""
+    return lambda a, x: (None, sign * incomplete.gamma_density(a, x))
 
 
 DERIVATIVES: dict[str, Partials] = {
@@ -116,4 +122,5 @@ DERIVATIVES: dict[str, Partials] = {
     "y1": one(lambda x: bessel.y0(x) - bessel.y1(x) / x),
     "dawsn": one(lambda x: 1.0 - 2.0 * x * integrals.dawsn(x)),
     "exp1": one(lambda x: -exponential.exp(-x) / x),
+    "gammainc": _gammainc(1.0), "gammaincc": _gammainc(-1.0),
 }

@@ -12,6 +12,7 @@ from npcompile.special import (
     error,
     exponential,
     gamma_functions,
+    incomplete,
     integrals,
     logarithm,
     normal,
@@ -70,17 +71,28 @@ _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
     ("exp1", (), integrals.exp1, 2.5, Domain(0, 700), "The exponential integral E1."),
 ]
 
+#: subprograms: operands, program, largest error in float64, where they are tested, doc
+_CALLED: list[tuple[str, int, Program, float, tuple[Domain, ...], str]] = [
+    ("gammainc", 2, incomplete.gammainc, 20.0, (Domain(0, 100), Domain(0, 100)),
+     "The regularised lower incomplete gamma function."),
+    ("gammaincc", 2, incomplete.gammaincc, 20.0, (Domain(0, 100), Domain(0, 100)),
+     "The regularised upper incomplete gamma function."),
+]
+
 
 def _define(name: str, operands: int, program: Program, names: tuple[str, ...],
-            ulp: dict[str, float], domain: Domain, doc: str) -> None:
+            ulp: dict[str, float], domains: tuple[Domain, ...], doc: str) -> None:
     define(f"special.{name}" if name in _NUMPYS else name, ELEMENTWISE,
            loops("x" * operands + "->x", "fd"),
            aliases=tuple(f"scipy.special:{alias}" for alias in (name, *names)),
            reference=f"scipy.special:{name}", lower=program, data=Ufunc(),
-           ulp=ulp, domains=(domain,) * operands, doc=doc, derivative=DERIVATIVES.get(name))
+           ulp=ulp, domains=domains, doc=doc, derivative=DERIVATIVES.get(name))
 
 
 for _name, _count, _program, _ulp, _domain, _doc in _SCIPY:
-    _define(_name, _count, _program, (), dict.fromkeys("fd", _ulp), _domain, _doc)
+    _define(_name, _count, _program, (), dict.fromkeys("fd", _ulp),
+            (_domain,) * _count, _doc)
 for _name, _names, _program, _ulp, _domain, _doc in _DOUBLE:
-    _define(_name, 1, in_double(_program), _names, {"d": _ulp, "f": 0.51}, _domain, _doc)
+    _define(_name, 1, in_double(_program), _names, {"d": _ulp, "f": 0.51}, (_domain,), _doc)
+for _name, _count, _program, _ulp, _domains, _doc in _CALLED:
+    _define(_name, _count, in_double(_program), (), {"d": _ulp, "f": 0.51}, _domains, _doc)

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from npcompile.graph.expression import Expr, cast, copysign, fma, lookup, poly, to_bits, where
+from npcompile.special.exponential import clamp, exp_parts, expm1_parts
 from npcompile.special.formats import FORMATS, power_of_two
-from npcompile.special.words import quick_two_sum, two_sum
+from npcompile.special.logarithm import log_parts
+from npcompile.special.words import joined, quick_two_sum, two_sum
 
 Pair = tuple[Expr, Expr]
 Rows = Sequence[Sequence[float]]
@@ -67,6 +69,25 @@ def scaled_quietly(value: Expr, k: Expr) -> Expr:
     small = small * power_of_two(where(k > -900, 0, k + 900), DOUBLE)
     over = abs(small) >= 2.0**924
     return where(over, copysign(INFINITY, value), where(over, 1.0, small) * 2.0**100)
+
+
+def exp_sum(high: Expr, low: Expr | float = 0.0) -> Expr:
+    """``exp(high + low)`` in a subprogram: subnormal results are rounded twice."""
+    inside = clamp(high, -760.0, 720.0)
+    head, tail, k = exp_parts(inside, where(inside == high, low, inside * 0.0), DOUBLE)
+    half = k >> 1
+    return (head + tail) * power_of_two(half, DOUBLE) * power_of_two(k - half, DOUBLE)
+
+
+def expm1_sum(x: Expr) -> Expr:
+    """``exp(x) - 1`` in a subprogram."""
+    head, tail, _, k = expm1_parts(clamp(x, -40.0, 700.0), DOUBLE)
+    return (head + tail) * power_of_two(k, DOUBLE)
+
+
+def log_of(x: Expr) -> Expr:
+    """The logarithm of positive finite numbers."""
+    return joined(log_parts(x, DOUBLE))
 
 
 def sum_of(*terms: Expr) -> Pair:

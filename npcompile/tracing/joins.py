@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 OPTIONS = 5  #: of one value that depends on the path
 #: what may be computed on a path that Python does not take: it never raises, warns or leaves
 _SPECULATIVE = frozenset({"const", "size"}) | {
-    name for name, p in PRIMITIVES.items() if not p.flags and name != "lookup"
+    name for name, p in PRIMITIVES.items() if not p.flags and name not in ("lookup", "call")
 }
 
 

@@ -56,7 +56,7 @@ def inline(f: Function, slots: Slots, kernel: Kernel, target: Target) -> None:
 
 #: elements times :func:`weight` from which on threads are worth waking (some 10 us of work)
 PARALLEL_WORK = 1 << 18
-SLOW = {"div": 8, "sqrt": 8, "fmod": 16}
+SLOW = {"div": 8, "sqrt": 8, "fmod": 16, "call": 100}
 
 
 def weight(kernel: Kernel) -> int:

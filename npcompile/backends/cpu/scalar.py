@@ -25,9 +25,11 @@ from npcompile.backends.cpu.text import (
     literal,
     poison,
 )
-from npcompile.graph.ir import Number, Table
+from npcompile.graph.ir import Number, Subprogram, Table
 
 Parts = tuple[Value, ...]
+#: the first part of the names of subprograms in machine code
+SUBPROGRAM = "subprogram"
 
 _FLOAT = {2: "i16", 4: "float", 8: "double"}
 
@@ -71,7 +73,7 @@ class Site:
     target: Target
     dtype: np.dtype  # of the operands (the last one's)
     result: np.dtype
-    table: Table | None = None
+    attrs: Table | Subprogram | None = None
 
     @property
     def floating(self) -> bool:
@@ -86,11 +88,11 @@ Rule = Callable[..., Value]
 
 
 def apply(f: Function, target: Target, op: str, dtypes: list[np.dtype], args: list[Parts],
-          result: np.dtype, table: Table | None = None) -> Parts:
+          result: np.dtype, attrs: Table | Subprogram | None = None) -> Parts:
     """One primitive, or ``cast``, of operands of the same number of lanes."""
     if op == "cast":
         return casts.cast(f, target, args[0], dtypes[0], result)
-    site = Site(f, target, dtypes[-1], result, table)
+    site = Site(f, target, dtypes[-1], result, attrs)
     if op in _PARTWISE:
         return _PARTWISE[op](site, *args)
     operands = [part for (part,) in args]
@@ -421,8 +423,8 @@ def _from_bits(site: Site, a: Value) -> Value:
 
 
 def _lookup(site: Site, index: Value) -> Value:
-    assert site.table is not None
-    f, numbers = site.f, site.table.values
+    assert isinstance(site.attrs, Table)
+    f, numbers = site.f, site.attrs.values
     elem = register(site.result)
     index = f.binary("and", index, literal(index.elem, len(numbers) - 1, index.lanes))
     if site.target.avx512 and intrinsics.permutes(elem, index.lanes, len(numbers)):
@@ -443,6 +445,24 @@ def gather(f: Function, pointers: Value, elem: str) -> Value:
     name = f"llvm.masked.gather.{suffix}"
     f.module.declare(name, result, [pointers.type, mask.type, result])
     return f.op(f"call {result} @{name}({typed}, {mask.typed}, {result} poison)", elem, lanes)
+
+
+def _call(site: Site, *args: Value) -> Value:
+    """A subprogram, which is there for one number of lanes only."""
+    assert isinstance(site.attrs, Subprogram)
+    f, lanes, have = site.f, site.target.width // 8, args[0].lanes
+    name = f"{SUBPROGRAM}.{site.attrs.name}.{lanes}"
+    if have < lanes:
+        args = tuple(f.shuffle(a, a, [k % have for k in range(lanes)]) if have > 1
+                     else f.splat(a, lanes) for a in args)
+    found = []
+    for first in range(0, max(have, lanes), lanes):
+        some = range(first, first + lanes)
+        given = [f.shuffle(a, a, some) if a.lanes > lanes else a for a in args]
+        found.append(f.call(name, ("double", lanes), *given))
+    while len(found) > 1:
+        found = [f.shuffle(a, b, range(2 * a.lanes)) for a, b in zip(found[::2], found[1::2])]
+    return f.shuffle(found[0], found[0], range(have)) if have < lanes else found[0]
 
 
 def _complex(site: Site, re: Parts, im: Parts) -> Parts:
@@ -491,6 +511,7 @@ RULES: dict[str, Rule] = {
     "to_bits": _to_bits,
     "from_bits": _from_bits,
     "lookup": _lookup,
+    "call": _call,
     "add_overflows": _overflows("sadd"),
     "sub_overflows": _overflows("ssub"),
     "mul_overflows": _overflows("smul"),

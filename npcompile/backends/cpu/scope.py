@@ -238,10 +238,10 @@ class Scope:
                 return (quotients.divide(self.f, self.operand(a, count)[0], self.divisors[b]),)
             case Apply("where", args) if not self.plan.order and self._orders(args):
                 return (self._by_order(args),)
-            case Apply(op, args, dtype, table):
+            case Apply(op, args, dtype, attrs):
                 operands = [self.operand(a, count) for a in args]
                 dtypes = [self.plan.kernel.values[a].dtype for a in args]
-                return scalar.apply(self.f, self.plan.target, op, dtypes, operands, dtype, table)
+                return scalar.apply(self.f, self.plan.target, op, dtypes, operands, dtype, attrs)
         raise AssertionError(value)
 
     def _orders(self, args: tuple[int, ...]) -> bool:

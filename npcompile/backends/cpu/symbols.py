@@ -7,6 +7,7 @@
     malloc, sin           libc and libm
     type.float64          a NumPy scalar type
     descr.float64         a NumPy dtype object
+    subprogram.beta.8     of kinds that others provide (see :func:`provide`)
     npc_pool_run, ...     whatever was registered here
 
 Generated code holds names only, so its objects can be cached on disk; ``obj.N`` names are given
@@ -16,7 +17,7 @@ anew at each load.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import numpy as np
@@ -52,11 +53,18 @@ _OBJECTS: dict[str, object] = {
     "PyGenericArrType_Type": np.generic,
 }
 _registered: dict[str, int] = {}
+_providers: dict[str, Callable[[str], int]] = {}
 
 
 def register(name: str, address: int) -> None:
     """Makes an address known by a name; a later one replaces it."""
     _registered[name] = address
+    resolve.cache_clear()
+
+
+def provide(kind: str, address: Callable[[str], int]) -> None:
+    """Makes the addresses of names ``kind.what`` known by a function of ``what``."""
+    _providers[kind] = address
     resolve.cache_clear()
 
 
@@ -80,6 +88,8 @@ def resolve(name: str) -> int:
         return id(np.dtype(what))
     if kind == "type":
         return id(np.dtype(what).type)
+    if kind in _providers:
+        return _providers[kind](what)
     for library in _libraries():
         try:
             return ctypes.addressof(ctypes.c_byte.in_dll(library, name))

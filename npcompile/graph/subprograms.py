@@ -1,0 +1,163 @@
+"""Subprograms: functions of float64 numbers with branches and loops, called from programs.
+
+A program has no branches; what needs them, or is too large to stand in every kernel, is a
+subprogram: compiled once, by itself, for a vector of numbers.  Written for one number::
+
+    @subprogram
+    def root(x):
+        def step(y):
+            better = 0.5 * (y + x / y)
+            return abs(better - y) > 1e-15 * y, better
+
+        return repeat(step, x + 1.0)[0]
+
+    root(x)  # in any program
+
+``choose`` runs an arm only if some number needs it and ``repeat`` runs until no number needs
+another turn; what a number gets does not depend on the others in its vector.  Subprograms raise no
+floating-point flags.  Operands that are not float64 are cast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from typing import Any
+
+import numpy as np
+
+from npcompile.graph.builder import Builder, Carried
+from npcompile.graph.expression import _SCALARS, Expr, Scope, Value, cast
+from npcompile.graph.ir import Const, Get, Node, Region, Subprogram, keywords
+from npcompile.graph.primitives import PRIMITIVES
+
+DOUBLE = np.dtype(np.float64)
+NUMBER = _SCALARS[DOUBLE]
+Results = tuple[Expr, ...]
+
+
+@cache
+def region_of(what: Subprogram) -> Region:
+    """A subprogram's body, on scalars."""
+    builder = Builder()
+    params = [builder.param(NUMBER) for _ in range(what.operands)]
+    scope = Scope(builder, params)
+    result = what.program(*[Expr(scope, param) for param in params])
+    builder.region.params = params
+    builder.region.results = [result.node]
+    return builder.region
+
+
+Meaning = Callable[[str], Callable[..., Any]]
+
+
+def evaluate(what: Subprogram, args: Sequence[Any],
+             meaning: Meaning = lambda name: PRIMITIVES[name].meaning) -> Any:
+    """The meaning of a call by NumPy, on arrays; ``meaning`` is that of a primitive's name."""
+    whole = np.broadcast_arrays(*(np.asarray(a, DOUBLE) for a in args))
+    with np.errstate(all="ignore"):
+        run = _Run(region_of(what), [np.array(a, ndmin=1).ravel() for a in whole], meaning)
+    return run.results[0].reshape(whole[0].shape)[()]
+
+
+#: by name
+SUBPROGRAMS: dict[str, Subprogram] = {}
+
+
+def subprogram(program: Callable[..., Expr]) -> Callable[..., Expr]:
+    """Makes a subprogram of a function of expressions: what is returned calls it."""
+    name = program.__name__
+    assert name not in SUBPROGRAMS, name
+    made = SUBPROGRAMS[name] = Subprogram(name, program.__code__.co_argcount, program)
+
+    @wraps(program)
+    def call(*args: Value) -> Expr:
+        (scope, *_) = [a.scope for a in args if isinstance(a, Expr)]
+        wide = [cast(a, DOUBLE) if isinstance(a, Expr) else scope.constant(a, DOUBLE)
+                for a in args]
+        assert len(wide) == made.operands, name
+        return scope.emit("call", tuple([a.node for a in wide]), DOUBLE, made)
+
+    return call
+
+
+def choose(condition: Expr, yes: Callable[[], Results], no: Callable[[], Results]) -> Results:
+    """The results of one of two functions of nothing, which give the same dtypes."""
+    scope = condition.scope
+    arms = []
+    for arm in (yes, no):
+        region = Region()
+        with scope.builder.inside(region):
+            region.results = [part.node for part in arm()]
+        arms.append(region)
+    return tuple([Expr(scope, node) for node in scope.builder.if_(condition.node, *arms)])
+
+
+def repeat(step: Callable[..., tuple[Expr, ...]], *start: Expr) -> Results:
+    """Runs ``step`` on its own results, which follow a bool, as long as that is true."""
+    scope, region = start[0].scope, Region()
+    builder = scope.builder
+    params = [builder.param(_SCALARS[x.dtype]) for x in start]
+    with builder.inside(region):
+        again, *following = step(*[Expr(scope, param) for param in params])
+    carried = [Carried(x.node, p, n.node) for x, p, n in zip(start, params, following, strict=True)]
+    loop = builder.while_(again.node, carried, region)
+    return tuple([Expr(scope, builder.get(loop, k)) for k in range(len(start))])
+
+
+class _Run:
+    """Runs a region on arrays."""
+
+    def __init__(self, region: Region, args: Sequence[Any], meaning: Meaning) -> None:
+        self.meaning = meaning
+        self.values: dict[Node, Any] = dict(zip(region.params, args, strict=True))
+        self.count = len(args[0])
+        self.region(region, np.ones(self.count, bool))
+        self.results = [self.value(node) for node in region.results]
+
+    def value(self, node: Node) -> Any:
+        if isinstance(node.attrs, Const):
+            return np.full(self.count, node.attrs.value, node.dtype)
+        return self.values[node]
+
+    def region(self, region: Region, active: Any) -> None:
+        for node in region.nodes:
+            if node.op != "const":
+                self.values[node] = self.node(node, active)
+
+    def node(self, node: Node, active: Any) -> Any:
+        args = [self.value(a) for a in node.args]
+        match node.op:
+            case "if_":
+                return self.choose(node, args[0], active)
+            case "while_":
+                return self.repeat(node, args, active)
+            case "get":
+                assert isinstance(node.attrs, Get)
+                return args[0][node.attrs.index]
+            case "cast":
+                return args[0].astype(node.dtype)
+            case "call":
+                assert isinstance(node.attrs, Subprogram)
+                return evaluate(node.attrs, args, self.meaning)
+        return self.meaning(node.op)(*args, **keywords(node.attrs, node.dtype))
+
+    def choose(self, node: Node, condition: Any, active: Any) -> list[Any]:
+        ends = []
+        for arm, taken in zip(node.regions, (active & condition, active & ~condition)):
+            if taken.any():
+                self.region(arm, taken)
+                ends.append([self.value(r) for r in arm.results])
+            else:
+                ends.append([np.zeros(self.count, r.dtype) for r in arm.results])
+        return [np.where(condition, yes, no) for yes, no in zip(*ends)]
+
+    def repeat(self, node: Node, carried: list[Any], active: Any) -> list[Any]:
+        body = node.regions[0]
+        while active.any():
+            self.values.update(zip(body.params, carried))
+            self.region(body, active)
+            again, *following = (self.value(r) for r in body.results)
+            carried = [np.where(active, new, old) for new, old in zip(following, carried)]
+            active = active & again
+        return carried
