@@ -14,6 +14,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import npcompile
 from benchmarks.corpus import helpers
 from benchmarks.programs import PROGRAMS, Program
@@ -52,6 +54,7 @@ def measure(program: Program) -> tuple[float, float, float]:
 
 def main() -> None:
     warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     ratios = []
     for name in sys.argv[1:] or [

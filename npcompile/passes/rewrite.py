@@ -10,6 +10,7 @@ from npcompile.graph.ir import (
     Check,
     Const,
     Frame,
+    Get,
     Graph,
     Items,
     NewArray,
@@ -24,17 +25,20 @@ from npcompile.graph.ir import (
 
 #: gets the builder, the old node and its new arguments; None: the node stays as it is
 Rule = Callable[[Builder, Node, tuple[Node, ...]], "Node | None"]
+#: gets the builder and an ``if_`` with its new regions; its results if it is not needed
+Join = Callable[[Builder, Node], "list[Node] | None"]
 
 
-def rewrite(graph: Graph, rule: Rule) -> Graph:
+def rewrite(graph: Graph, rule: Rule, join: Join | None = None) -> Graph:
     """The graph with every node replaced as the rule says; equal pure nodes become one."""
-    return _Rewriter(graph, rule).run()
+    return _Rewriter(graph, rule, join).run()
 
 
 class _Rewriter:
-    def __init__(self, graph: Graph, rule: Rule) -> None:
-        self.graph, self.rule = graph, rule
+    def __init__(self, graph: Graph, rule: Rule, join: Join | None) -> None:
+        self.graph, self.rule, self.join = graph, rule, join
         self.new: dict[Node, Node] = {}
+        self.joined: dict[Node, list[Node]] = {}
 
     def run(self) -> Graph:
         graph = self.graph
@@ -67,16 +71,22 @@ class _Rewriter:
         if node.regions:
             regions = tuple(map(self.region, node.regions))
             made = replace(node, args=args, regions=regions)
-            builder.region.nodes.append(made)
+            found = self.join(builder, made) if self.join and node.op == "if_" else None
+            if found is None:
+                builder.region.nodes.append(made)
+            else:
+                self.joined[made] = found
             return made
+        if isinstance(node.attrs, Get) and args[0] in self.joined:
+            return self.joined[args[0]][node.attrs.index]
         if isinstance(node.attrs, Check):
             if isinstance(args[0].attrs, Const) and args[0].attrs.value:
                 return args[0]  # it always holds
             learn(builder.facts, args[0])
             resume = self.resume(node.attrs.resume)
             return builder.emit("check", args, Check(node.attrs.reason, resume), node.type)
-        found = self.rule(builder, node, args)
-        return builder.emit(node.op, args, node.attrs, node.type) if found is None else found
+        new = self.rule(builder, node, args)
+        return builder.emit(node.op, args, node.attrs, node.type) if new is None else new
 
     # ------------------------------------------------------------------ trees of results
 

@@ -11,6 +11,7 @@ from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Const, Graph, Node
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Scalar
+from npcompile.passes.arms import join_arms
 from npcompile.passes.rewrite import rewrite
 
 Rule = Callable[[Builder, Node, tuple[Node, ...]], "Node | None"]
@@ -18,7 +19,7 @@ Rule = Callable[[Builder, Node, tuple[Node, ...]], "Node | None"]
 
 def simplify(graph: Graph) -> Graph:
     """One sweep in traced order, so that operands are simple before their users."""
-    return rewrite(graph, _rule)
+    return rewrite(graph, _rule, join_arms)
 
 
 def _rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:

@@ -147,7 +147,7 @@ class _Body:
         if self.taken is not None:
             holds = self.f.binary("or", holds, self.f.negate(self.taken))
         out, on = self.f.name_for("out"), self.f.name_for("on")
-        self.f.branch(holds, on, out, likely=True)
+        self.f.branch(holds, on, out, likely=True, whole=self.taken is not None)
         self.f.label(out)
         with self.slots.inside(), self.taking(None):
             self.block(check.leaving)

@@ -105,7 +105,7 @@ def _parsed(text: str, of: Target, optimise: tuple[str, ...]) -> Iterator[tuple[
         for name in optimise:
             _optimise(machine, module.get_function(name))
         # loop strength reduction costs half of code generation and gains array kernels nothing
-        llvm.set_option("npcompile", "-disable-lsr")
+        llvm.set_option("npcompile", f"-disable-lsr={'false' if optimise else 'true'}")
         try:
             yield machine, module
         finally:

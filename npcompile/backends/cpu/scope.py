@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from npcompile.backends.cpu import access, intrinsics, quotients, scalar
+from npcompile.backends.cpu import access, intrinsics, quotients, scalar, updates
 from npcompile.backends.cpu.access import Address, Lanes, Place
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.quotients import Divisor
@@ -46,6 +46,9 @@ class Plan:
         position = {axis: depth for depth, axis in enumerate(order, 1)}
         self.depth = [max((position[a] for a in axes), default=0) for axes in self.axes_of]
         self.owner = self._owners()
+        self.units: list[updates.Unit] = [(position,) for position in range(len(kernel.values))]
+        if not order and not self.owner:
+            self.units = updates.units(kernel.values)
         self.widened = self._widened()
         self.divisors: frozenset[int] = frozenset()
         if lanes > 1 and target.width >= 32:  # which have fused multiplication
@@ -185,9 +188,14 @@ class Scope:
 
     def _evaluate(self, owner: int | None = None) -> None:
         """Computes the values of this depth, or those that belong to a ``rare``."""
-        for position, value in enumerate(self.plan.kernel.values):
+        for unit in self.plan.units:
+            position = unit[0]
+            value = self.plan.kernel.values[position]
             if (self.plan.depth[position] != self.depth
                     or self.plan.owner.get(position) != owner):
+                continue
+            if len(unit) > 1:
+                self._update(unit)
                 continue
             rare = isinstance(value, Apply) and value.op == "rare"
             parts = self._rare(position) if rare else self._value(position, value)
@@ -197,6 +205,22 @@ class Scope:
             if position in self.plan.divisors:
                 self.divisors[position] = quotients.divisor(
                     self.f, value.dtype, parts[0], self.plan.lanes)
+
+    def _update(self, unit: updates.Unit) -> None:
+        """Choices that one condition decides, by a branch."""
+        f, chosen = self.f, [self.plan.kernel.values[position] for position in unit]
+        condition, *_ = [value.args[0] for value in chosen if isinstance(value, Apply)]
+        before, taken, after = f.block, f.name_for("taken"), f.name_for("after")
+        f.branch(self.values[condition][0], taken, after)
+        f.label(taken)
+        f.jump(after)
+        f.label(after)
+        for position, value in zip(unit, chosen, strict=True):
+            assert isinstance(value, Apply)
+            yes, no = (self.values[arg] for arg in value.args[1:])
+            self.values[position] = tuple([
+                f.phi(a.elem, 1, (a, taken), (b, before)) for a, b in zip(yes, no, strict=True)
+            ])
 
     def _rare(self, position: int) -> Parts:
         """A ``where`` that computes its first choice only if some lane takes it."""

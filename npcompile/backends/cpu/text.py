@@ -270,6 +270,15 @@ class Function:
         because then no flag is raised."""
         return self.intrinsic("arithmetic.fence", value)
 
+    def whole(self, bit: Value) -> Value:
+        """The same bit, computed in a whole register: what sets a byte of one waits for what the
+        register held before, and mask registers are set from whole ones."""
+        if not bit.text.startswith("%"):
+            return bit
+        word = self.convert("zext", bit, "i32")
+        word = self.op(f'call i32 asm "", "=r,0"({word.typed})', "i32")
+        return self.convert("trunc", word, "i1")
+
     def splat(self, value: Value, lanes: int) -> Value:
         """One number in every lane."""
         if lanes == 1 or value.lanes == lanes:
@@ -336,9 +345,12 @@ class Function:
     def jump(self, name: str) -> None:
         self.do(f"br label %{name}")
 
-    def branch(self, condition: Value, yes: str, no: str, likely: bool = False) -> None:
-        """``likely``: the condition holds nearly always."""
+    def branch(self, condition: Value, yes: str, no: str, likely: bool = False,
+               whole: bool = False) -> None:
+        """``likely``: the condition holds nearly always; ``whole``: but parts of it can't be
+        foretold, so they get no branches of their own."""
         weights = f", !prof !{LIKELY}" if likely else ""
+        weights += ", !unpredictable !0" if whole else ""
         self.do(f"br {condition.typed}, label %{yes}, label %{no}{weights}")
 
     def phi(self, elem: str, lanes: int, *sources: tuple[Value, str]) -> Value:

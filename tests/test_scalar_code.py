@@ -1,0 +1,167 @@
+"""What scalar code leaves out (branches, checks, copies) and what it still answers exactly."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import npcompile
+from npcompile.backends.cpu.updates import units
+from npcompile.program.ir import Apply, Value
+
+LIMIT = 2**63
+Function = Callable[..., Any]
+
+
+def outcome(function: Function, args: tuple[Any, ...]) -> tuple[object, ...]:
+    """Result, its types, arguments afterwards, and warnings or the error."""
+    mine = copy.deepcopy(args)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = function(*mine)
+        except (ArithmeticError, IndexError) as error:
+            result = type(error), str(error)
+    told = [(w.category, str(w.message), w.lineno) for w in caught]
+    return seen(result), seen(mine), told
+
+
+def seen(value: Any) -> object:
+    if isinstance(value, tuple):
+        return tuple(map(seen, value))
+    if isinstance(value, (np.ndarray, np.generic)):
+        return type(value), value.dtype, value.shape, value.tobytes()
+    return type(value), repr(value)
+
+
+def same(function: Function, *args: Any) -> str:
+    """Compares with the plain function; the kernel program, to look at."""
+    compiled = npcompile.jit(function)
+    for _ in range(2):
+        assert outcome(compiled, args) == outcome(function, args)
+    return compiled.lower(*args).program
+
+
+# ------------------------------------------------------------------ one condition, many names
+
+
+def running_best(x):
+    best, where, count, before = 0.0, 0, 0, -1.0
+    for i in range(len(x)):
+        if x[i] > best:
+            before = best
+            best = x[i]
+            where = i
+            count += 1
+    return best, where, count, before
+
+
+def crossed(x):
+    a = b = c = 0.0
+    d = e = f = 1.0
+    for i in range(len(x)):
+        if x[i] > 0.5:
+            a, b, c = b + 1.0, c, x[i]
+        if b > c:
+            d, e, f = e, f + a, b
+        if x[i] > 0.5:
+            a, b, c = a + d, b - e, c + f
+    return a, b, c, d, e, f
+
+
+def largest_of_four(a, b, gap):
+    score = np.zeros((len(a) + 1, len(b) + 1))
+    best, where = 0.0, (0, 0)
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            step = 2.0 if a[i - 1] == b[j - 1] else -1.0
+            score[i, j] = max(0.0, score[i - 1, j - 1] + step, score[i - 1, j] + gap,
+                              score[i, j - 1] + gap)
+            if score[i, j] > best:
+                best = score[i, j]
+                where = (i, j)
+    return best, where
+
+
+SPECIAL = (np.array([0.1, np.nan, 0.7, 0.7, -0.0, np.inf, 3.0, np.nan]), np.zeros(3),
+           np.array([-0.0, 0.0, -1.0]), np.linspace(-1.0, 2.0, 37), np.full(5, np.nan))
+
+
+@pytest.mark.parametrize("x", SPECIAL)
+@pytest.mark.parametrize("function", [running_best, crossed])
+def test_names_that_one_condition_sets(function: Function, x: np.ndarray) -> None:
+    same(function, x)
+
+
+def test_arms_that_differ_in_origin_only() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(0, 4, 20), rng.integers(0, 4, 25)
+    program = same(largest_of_four, a, b, -1.5)
+    assert "if s" not in program  # zero may be Python's or NumPy's; all else is the same
+    same(largest_of_four, a, b, float("nan"))
+    same(largest_of_four, a, b, -1e3)
+
+
+def test_choices_that_need_each_other_stay_apart() -> None:
+    def where(*args: int) -> Apply:
+        return Apply("where", args, np.dtype(float))
+
+    one: list[Value] = [Apply("x", (), np.dtype(float)) for _ in range(4)]
+    two = [where(0, 2, 3), where(1, 4, 3), where(0, 5, 3), where(1, 2, 6), where(0, 2, 7),
+           where(1, 8, 2), where(0, 3, 2), where(1, 3, 2)]
+    order = units(one + two)
+    done: set[int] = set()
+    for unit in order:
+        for position in unit:
+            value = (one + two)[position]
+            assert isinstance(value, Apply) and done.issuperset(value.args)
+        done.update(unit)
+    assert done == set(range(12))
+
+
+# ------------------------------------------------------------------ checks that are one
+
+
+def collatz(n):
+    steps = 0
+    while n != 1 and steps < 100:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return n, steps
+
+
+def stepped(n):
+    out = 0
+    for _ in range(3):
+        out = (n * 3 + 7) * -5 - 11
+        n = n + 1
+    return out
+
+
+def beyond(n):
+    for _ in range(2):
+        m = n + 9223372036854775807 + 9223372036854775807 + 9223372036854775807
+    return m
+
+
+@pytest.mark.parametrize("n", [
+    27, 1, 2, -1, (LIMIT - 2) // 3, LIMIT // 3, LIMIT // 3 + 1, LIMIT - 1, -LIMIT // 3,
+    -LIMIT // 3 - 1, -LIMIT, 3074457345618258601, 3074457345618258603])
+def test_steps_of_a_computation(n: int) -> None:
+    same(collatz, n)
+
+
+@pytest.mark.parametrize("offset", range(-3, 4))
+@pytest.mark.parametrize("end", [LIMIT // 15, -LIMIT // 15, LIMIT // 3, -LIMIT // 3])
+def test_ends_of_a_computation(end: int, offset: int) -> None:
+    same(stepped, end + offset)
+
+
+@pytest.mark.parametrize("n", [0, -LIMIT, LIMIT - 1, -1, 1 - LIMIT])
+def test_a_computation_that_no_number_stands(n: int) -> None:
+    same(beyond, n)
