@@ -41,6 +41,7 @@ OVERLAP = -4  #: a written array shares memory with another one or with itself
 STALE = -5  #: a watched word has changed
 UNDONE = -6  #: as FLAGS, but it is as if the call had not begun
 
+FEW = 8  #: slots that are cleared one by one
 _ARGUMENTS = "(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)"
 _ROOM = (  # the frame is zeroed where that matters, the rest is written before it is read
     "%mxcsr = alloca i32",
@@ -225,10 +226,7 @@ class _Entry:
         for name, value in self.guards.symbols.items():
             if name in self.frame:
                 w.store("i64", value, "%frame", 8 * self.frame.symbol(name))
-        for buffer in self.program.buffers:
-            if buffer.kind != "scalar":
-                w.store("ptr", "null", "%frame", 8 * self.frame.data(buffer))
-                w.store("ptr", "null", "%frame", 8 * self.frame.object(buffer))
+        self._clear_slots()
         for thing in self.borrowed:
             w.call("void", "Py_IncRef", ("ptr", thing))
         with w.unlikely(w.add("icmp ne", "i32", self._raised(), 0)):
@@ -240,6 +238,16 @@ class _Entry:
         w.do("br label %ran")
         w.label("ran")
         w.branch(w.any([left, signalled]), "odd", "box", likely=False)
+
+    def _clear_slots(self) -> None:
+        w, (first, count) = self.writer, self.frame.cleared
+        if count > FEW:
+            place = w.at("%frame", 8 * first)
+            sizes = (("i64", 8 * count), ("i1", "false"))
+            w.call("void", "llvm.memset.p0.i64", ("ptr", place), ("i8", 0), *sizes)
+            return
+        for slot in range(first, first + count):
+            w.store("ptr", "null", "%frame", 8 * slot)
 
     def _raised(self) -> str:
         """The floating-point flags that count; NumPy clears them before each loop, too."""

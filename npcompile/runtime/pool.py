@@ -3,13 +3,14 @@
 ::
 
     void npc_pool_run(void (*fn)(frame, begin, end), frame, n, grain)
+    void npc_pool_call(void (*fn)(frame, begin, end), frame, n, grain, bool much)
 
 splits ``[0, n)`` into one part a thread, all but the last multiples of ``grain`` (0: of 64).  The
 caller does the first part.  A worker that still sleeps when the caller is done loses its part to
 it, so that a taken core costs no waiting.  Where another Python thread is in the pool, or a part
 calls it again, the caller runs the whole range.  Which thread runs what never shows in results:
 parts run under the caller's floating-point control bits, and the exception flags they raise are
-joined into the caller's.
+joined into the caller's.  ``npc_pool_call`` does so only if there is ``much`` to do.
 
 Workers start at the first parallel run.  They spin for some 20 us after a job, then sleep on a
 futex; they block all signals and end before a fork and at interpreter exit.
@@ -28,6 +29,19 @@ from pathlib import Path
 
 MAX_THREADS = 256
 _SPIN, _YIELD = 50_000, 25_000  # cycles of the time stamp counter: some 20 and 10 us
+
+_CALL = """
+define void @npc_pool_call(ptr %fn, ptr %frame, i64 %n, i64 %grain, i1 %much) {
+entry:
+  br i1 %much, label %wide, label %narrow
+wide:
+  call void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 %grain)
+  ret void
+narrow:
+  call void %fn(ptr %frame, i64 0, i64 %n)
+  ret void
+}
+"""
 
 # A worker's line: `ticket` counts its parts given out, `taken` those that somebody began.
 # The caller may write @job only while it holds @busy and every part given out is done.
@@ -462,7 +476,7 @@ class _Pool:
         from npcompile.runtime.cache import compiled
 
         text = _NATIVE if supported() else _SERIAL
-        self._code = load(compiled(text))
+        self._code = load(compiled(text + _CALL))
         self.address = self._code["npc_pool_run"]
         self.limit = ctypes.c_int64.from_address(self._code["npc_pool_limit"])
         self.forget = ctypes.PYFUNCTYPE(None)(self._code["npc_pool_forget"])
@@ -471,7 +485,8 @@ class _Pool:
         # without workers a fork is safe in every way; if they are at work the child forgets them
         os.register_at_fork(before=self.stop, after_in_child=self._forked)
         atexit.register(self.stop)
-        register("npc_pool_run", self.address)
+        for name in ("npc_pool_run", "npc_pool_call"):
+            register(name, self._code[name])
 
     def _forked(self) -> None:
         global _lock

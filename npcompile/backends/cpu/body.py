@@ -6,7 +6,7 @@ temporaries that are left; result arrays are the caller's, however the body ends
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ from npcompile.backends.cpu.frame import DONE, RAISED, Frame
 from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, new_array
 from npcompile.backends.cpu.registers import Registers
 from npcompile.backends.cpu.routines import Routines
-from npcompile.backends.cpu.sizes import Sizes
+from npcompile.backends.cpu.sizes import Sizes, fill
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.sizes import Size, product
 from npcompile.graph.types import c_strides
@@ -51,7 +51,7 @@ class Emitted:
 
 def emit(program: Program, frame: Frame, target: Target, parallel: bool = False,
          own: bool = False) -> Emitted:
-    """The text of a program; ``parallel`` kernels are run by ``@npc_pool_run``; ``own``: products
+    """The text of a program; ``parallel`` kernels are run by ``@npc_pool_call``; ``own``: products
     of matrices take nothing from a library."""
     return _Body(program, frame, target, parallel, own).emit()
 
@@ -72,23 +72,33 @@ class _Body:
         self.module = Module()
         self.f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
         self.slots = Registers(self.f, self.frame, self.f.params[0], self.program)
-        self.calls = HostCalls(self.slots, self.objects, lambda: self.leave(i64(RAISED)))
+        self.calls = HostCalls(self.slots, self.objects, lambda: self.fail("raised"))
         self.routines = Routines(self.slots, self.own)
         self.kernels = 0
         self.status = self.f.alloca("i64")
         self.shared = self.f.alloca("i64", 2)  # with the turns of a parallel loop
+        self.failures: set[str] = set()  # labels to go to
 
     def emit(self) -> Emitted:
         f = self.f
         self.block(self.program.body)
         self.slots.flush(self.program.result)
         self.leave(i64(DONE))
+        if "memory" in self.failures:
+            f.label("memory")
+            f.call("PyErr_NoMemory", ("ptr", 1))
+            self.fail("raised")
+        if "raised" in self.failures:
+            f.label("raised")
+            self.leave(i64(RAISED))
         f.label("leave")
-        for buffer in self.program.buffers:
-            if buffer.kind == "temp":  # null if it is not there
-                f.run("npc_give", self.slots.data(buffer))
+        first, count = self.frame.temporaries
+        rooms = self.slots.address(first)
+        if count:
+            with f.loop(i64(0), i64(count)) as turn:  # null if one is not there
+                f.run("npc_give", f.load(f.offset(rooms, "ptr", turn.index), "ptr"))
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
-        optimise = ("body",) if _loops(self.program.body) else ()
+        optimise = ("body",) if _scalar_loops(self.program.body) else ()
         routines = tuple(sorted(self.routines.used))
         return Emitted(self.module.text(), tuple(self.objects.listed), optimise, routines)
 
@@ -97,11 +107,15 @@ class _Body:
         self.f.store(status, self.status)
         self.f.jump("leave")
 
-    def leave_if(self, condition: Value, status: Value) -> None:
-        out, on = self.f.name_for("out"), self.f.name_for("on")
-        self.f.branch(condition, out, on)
-        self.f.label(out)
-        self.leave(status)
+    def fail(self, label: str) -> None:
+        """Leaves with an exception that is set (``raised``) or that memory is short."""
+        self.failures.add(label)
+        self.f.jump(label)
+
+    def fail_if(self, condition: Value, label: str) -> None:
+        self.failures.add(label)
+        on = self.f.name_for("on")
+        self.f.branch(condition, label, on)
         self.f.label(on)
 
     def size(self, size: Size) -> Value:
@@ -186,10 +200,7 @@ class _Body:
         f.store(i64(0), failed)
         work = f.binary("mul", sizes(turns.work(loop)), trips)
         self.call(name, self.shared, trips, work, 1)
-        short = f.icmp("ne", f.load(failed, "i64"), i64(0))
-        with f.when(short):
-            f.call("PyErr_NoMemory", ("ptr", 1))
-        self.leave_if(short, i64(RAISED))
+        self.fail_if(f.icmp("ne", f.load(failed, "i64"), i64(0)), "memory")
 
     def repeat(self, loop: While) -> None:
         slots = self.slots
@@ -268,9 +279,7 @@ class _Body:
         count = self.size(product(buffer.shape))
         bytes_ = f.binary("mul", count, i64(buffer.dtype.itemsize))
         room = f.call("npc_take", ("ptr", 1), bytes_)
-        with f.when(f.icmp("eq", room, NULL)):
-            f.call("PyErr_NoMemory", ("ptr", 1))
-        self.leave_if(f.icmp("eq", room, NULL), i64(RAISED))
+        self.fail_if(f.icmp("eq", room, NULL), "memory")
         self.slots.set_data(buffer, room)
 
     def alloc_result(self, buffer: Buffer) -> None:
@@ -280,7 +289,7 @@ class _Body:
         if buffer.strides != c_strides(buffer.shape):
             strides = [sizes(s * buffer.dtype.itemsize) for s in buffer.strides]
         made = new_array(f, buffer.dtype, [sizes(n) for n in buffer.shape], strides)
-        self.leave_if(f.icmp("eq", made, NULL), i64(RAISED))
+        self.fail_if(f.icmp("eq", made, NULL), "raised")
         if self.depth:  # made anew in every turn
             f.run("Py_DecRef", self.slots.object(buffer))
         self.slots.set_object(buffer, made)
@@ -295,15 +304,14 @@ class _Body:
             return
         name = f"k{self.kernels}"
         self.kernels += 1
-        made = kernels.emit(self.module, self.frame, kernel, name, self.target,
-                            self.parallel)
+        made = kernels.emit(self.module, kernel, name, self.target, self.parallel)
         f, sizes = self.f, Sizes(self.slots)
-        extent = sizes(made.extent)
+        extent, block = sizes(made.extent), fill(self.slots, made.words)
         if made.extent == 1:
-            f.run_here(name, self.slots.pointer, i64(0), extent)
+            f.run_here(made.name, block, i64(0), extent)
             return
         work = sizes(product(made.work) * kernels.weight(kernel))
-        self.call(name, self.slots.pointer, extent, work, made.unit)
+        self.call(made.name, block, extent, work, made.unit)
 
     def call(self, name: str, argument: Value, extent: Value, work: Value, unit: int) -> None:
         """Runs a function over a range, by threads if there is enough to do."""
@@ -311,20 +319,33 @@ class _Body:
         if not self.parallel:
             f.run_here(name, argument, i64(0), extent)
             return
-        wide, narrow, after = (f.name_for(stem) for stem in ("wide", "narrow", "after"))
-        f.branch(f.icmp("slt", i64(kernels.PARALLEL_WORK), work), wide, narrow)
-        f.label(wide)
-        f.run("npc_pool_run", Value(f"@{name}", "ptr"), argument, extent, i64(unit))
-        f.jump(after)
-        f.label(narrow)
-        f.run_here(name, argument, i64(0), extent)
-        f.jump(after)
-        f.label(after)
+        much = f.icmp("slt", i64(kernels.PARALLEL_WORK), work)
+        f.run("npc_pool_call", Value(f"@{name}", "ptr"), argument, extent, i64(unit), much)
 
 
-def _loops(body: tuple[Statement, ...]) -> bool:
-    return any(
-        isinstance(s, While) or (isinstance(s, For) and not s.parallel)
-        or (isinstance(s, If) and (_loops(s.then) or _loops(s.orelse)))
-        for s in body
+def _scalar_loops(body: Iterable[Statement]) -> bool:
+    """Whether there is a loop that calls nothing: passes would gain little for any other."""
+    for statement in _flat(body):
+        if isinstance(statement, (For, While)) and not _is_call(statement):
+            inside = list(_flat(statement.body))
+            calls = any(map(_is_call, inside))
+            if _scalar_loops(inside) or not calls:
+                return True
+    return False
+
+
+def _is_call(statement: Statement) -> bool:
+    if isinstance(statement, Kernel):
+        return bool(statement.axes)
+    return isinstance(statement, (Library, Call)) or (
+        isinstance(statement, For) and statement.parallel
     )
+
+
+def _flat(body: Iterable[Statement]) -> Iterator[Statement]:
+    """Statements with those of branches in place of these."""
+    for statement in body:
+        if isinstance(statement, If):
+            yield from _flat((*statement.then, *statement.orelse))
+        else:
+            yield statement

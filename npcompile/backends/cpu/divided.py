@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from npcompile.backends.cpu import access, folds
 from npcompile.backends.cpu.folds import AcrossLanes, ArgAcrossLanes, State, Tree, merge_lanes
-from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.runs import Run, first_value, row_kind, write
 from npcompile.backends.cpu.scope import Plan, Scope
-from npcompile.backends.cpu.sizes import Slots
+from npcompile.backends.cpu.sizes import Word, Words
 from npcompile.backends.cpu.states import flatten, restore, save, shaped
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.program.ir import Kernel
@@ -27,15 +26,17 @@ def divides(kernel: Kernel) -> bool:
     )
 
 
-def emit(module: Module, name: str, plan: Plan, frame: Frame, least: int) -> None:
-    """``name`` as a function of the frame that has nodes of the tree reduced by ``name.nodes``, at
-    once by threads if there are more than ``least`` elements, and combines them in its order.
+def emit(module: Module, name: str, plan: Plan, least: int) -> tuple[str, tuple[Word, ...]]:
+    """A function that has nodes of the tree reduced by another one, at once by threads if there
+    are more than ``least`` elements, and combines them in its order; its name and words.
 
-    What they share is a block of words: the frame, the levels of the tree, states of nodes.
+    What both share is a block: the address of the words, the levels of the tree, states of nodes.
     """
-    f = Function(module, name, "void", [("ptr", "frame"), ("i64", "begin"), ("i64", "end")])
+    words: dict[Word, int] = {}
+    nodes = _nodes(module, f"{name}.nodes", plan, words)
+    f = Function(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
     run = Run([row_kind(f, plan.target, plan.kernel, r) for r in plan.kernel.reductions])
-    scope = Scope.outermost(plan, f, Slots(f, frame, f.params[0]))
+    scope = Scope.outermost(plan, f, Words(f, f.params[0], words))
     like = run.scalar_states()
     width = sum(map(len, like))
     block = f.alloca("i64", 2 + width * (1 << LEVELS))
@@ -43,14 +44,13 @@ def emit(module: Module, name: str, plan: Plan, frame: Frame, least: int) -> Non
     long = f.icmp("slt", i64(max(LONG, least)), length)
     levels = f.select(long, i64(LEVELS), i64(0))
     save(f, [f.params[0], levels], [block, f.offset(block, "i64", i64(1))])
-    nodes = Value(f"@{name}.nodes", "ptr")
     wide, narrow, after = (f.name_for(stem) for stem in ("wide", "narrow", "after"))
     f.branch(long, wide, narrow)
     f.label(wide)
-    f.run("npc_pool_run", nodes, block, i64(1 << LEVELS), i64(1))
+    f.run("npc_pool_run", Value(f"@{nodes}", "ptr"), block, i64(1 << LEVELS), i64(1))
     f.jump(after)
     f.label(narrow)
-    f.run_here(f"{name}.nodes", block, i64(0), i64(1))
+    f.run_here(nodes, block, i64(0), i64(1))
     f.jump(after)
     f.label(after)
     _combine(f, run, block, levels, like)
@@ -59,15 +59,15 @@ def emit(module: Module, name: str, plan: Plan, frame: Frame, least: int) -> Non
                  else kind.finish(state))
         write(scope, kind.reduce, parts, access.ALL)
     f.do("ret void")
-    _nodes(module, name, plan, frame)
+    return module.shared(f), tuple(words)
 
 
-def _nodes(module: Module, name: str, plan: Plan, frame: Frame) -> None:
-    """Reduces nodes ``begin`` to ``end`` of the tree's last level."""
-    f = Function(module, f"{name}.nodes", "void",
-                 [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
+def _nodes(module: Module, name: str, plan: Plan, words: dict[Word, int]) -> str:
+    """A function that reduces nodes ``begin`` to ``end`` of the tree's last level."""
+    f = Function(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
     block, begin, end = f.params
-    slots = Slots(f, frame, f.load(block, "ptr"))
+    with f.at_entry():
+        slots = Words(f, f.load(block, "ptr"), words)
     levels = f.load(f.offset(block, "i64", i64(1)), "i64")
     scope = Scope.outermost(plan, f, slots)
     run = Run([row_kind(f, plan.target, plan.kernel, r) for r in plan.kernel.reductions])
@@ -95,6 +95,7 @@ def _nodes(module: Module, name: str, plan: Plan, frame: Frame) -> None:
         ]
         _keep(f, block, node.index, merged)
     f.do("ret void")
+    return module.shared(f)
 
 
 def _combine(f: Function, run: Run, block: Value, levels: Value, like: list[State]) -> None:

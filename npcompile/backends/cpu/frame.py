@@ -4,7 +4,8 @@
 
     slot          holds
     data(b)       address of element (0, ..., 0) of an array buffer
-    object(b)     PyObject* of a parameter or result array (0 until there is one)
+    object(b)     PyObject* of a parameter or result array (0 until there is one); temporaries have
+                  none
     number(b)     the bits of a scalar buffer, low-order first; complex128 takes two slots
     symbol(s)     the value of a size symbol
 
@@ -31,13 +32,26 @@ RAISED = -2  #: a Python exception is set (a host call's, or MemoryError)
 
 
 class Frame:
-    """Slot numbers of a program."""
+    """Slot numbers of a program.
+
+    ``temporaries``: the first slot of their addresses and how many there are; ``cleared``: the same
+    of all slots that must be 0 at first.
+    """
 
     def __init__(self, program: Program) -> None:
         self._slots: dict[tuple[str, object], int] = {}
         self.size = 0
-        for buffer in program.params + program.buffers:
+        for buffer in program.params:
             self._buffer(buffer)
+        first = self.size
+        for kinds in (("result", "owned", "object"), ("temp",), ("scalar",)):
+            start = self.size
+            for buffer in program.buffers:
+                if buffer.kind in kinds:
+                    self._buffer(buffer)
+            if kinds == ("temp",):
+                self.temporaries = (start, self.size - start)
+                self.cleared = (first, self.size - first)
         for buffer in program.params:
             for size in (*buffer.shape, *buffer.strides):
                 for name in symbols(size):
@@ -56,7 +70,8 @@ class Frame:
             self._take("number", buffer, 2)
         else:
             self._take("data", buffer)
-            self._take("object", buffer)
+            if buffer.kind != "temp":
+                self._take("object", buffer)
 
     def _block(self, body: tuple[Statement, ...]) -> None:
         for statement in body:

@@ -1,5 +1,5 @@
-"""Kernels as functions ``void kN(ptr frame, i64 begin, i64 end)`` over a range of their outermost
-loop."""
+"""Kernels as functions ``void kN(ptr words, i64 begin, i64 end)`` over a range of their outermost
+loop.  Those that do the same on other words are one function."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from npcompile.backends.cpu import divided, reductions, scans
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, widest
-from npcompile.backends.cpu.sizes import Sizes, Slots
+from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.sizes import Size
 from npcompile.program.ir import Apply, Buffer, Index, Kernel, Load, Store
@@ -28,6 +27,7 @@ class Made:
     """A kernel's function; ``extent`` is that of the loop that callers may divide."""
 
     name: str
+    words: tuple[Word, ...]
     extent: Size
     work: tuple[Size, ...]  # extents of all axes
     unit: int  # ranges begin at multiples of it
@@ -66,7 +66,7 @@ def weight(kernel: Kernel) -> int:
     return operations + others + len(kernel.stores)
 
 
-def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target,
+def emit(module: Module, kernel: Kernel, name: str, target: Target,
          parallel: bool = False, total: Size | None = None) -> Made:
     """The function of a kernel with axes; one whose only axis is reduced calls threads itself.
 
@@ -76,8 +76,8 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
     work = tuple(axis.extent for axis in kernel.axes)
     if parallel and kernel.reductions and divided.divides(kernel):
         plan = reductions.plan(kernel, target)
-        divided.emit(module, name, plan, frame, PARALLEL_WORK // weight(kernel))
-        return Made(name, 1, work, 1)
+        name, words = divided.emit(module, name, plan, PARALLEL_WORK // weight(kernel))
+        return Made(name, words, 1, work, 1)
     if scans.scans(kernel):
         plan, nest = scans.plan(kernel, target), scans.nest
     elif kernel.reductions:
@@ -90,9 +90,9 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
         nest = _packing_nest if kernel.in_order else _nest
     if total is not None:
         plan.total = total
-    f = Function(module, name, "void", [("ptr", "frame"), ("i64", "begin"), ("i64", "end")])
-    pointer, begin, end = f.params
-    slots = Slots(f, frame, pointer)
+    f = Function(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
+    block, begin, end = f.params
+    slots = Words(f, block, {})
     reduced = kernel.reductions[0].axes if kernel.reductions else ()
     loops = tuple(axis for axis in range(rank) if axis not in reduced)  # those that may be empty
     if kernel.in_order:
@@ -106,11 +106,12 @@ def emit(module: Module, frame: Frame, kernel: Kernel, name: str, target: Target
         if not reduced and streams(plan):
             f.run("llvm.x86.sse.sfence")
     f.do("ret void")
+    name, words = module.shared(f), tuple(slots.listed)
     if kernel.in_order:
-        return Made(name, 1, work, 1)
+        return Made(name, words, 1, work, 1)
     extent = kernel.axes[loops[0]].extent if loops else 1
     unit = 64 if loops == (rank - 1,) else 1
-    return Made(name, extent, work, unit)
+    return Made(name, words, extent, work, unit)
 
 
 def _lanes(kernel: Kernel, target: Target) -> int:

@@ -98,7 +98,7 @@ class Use:
     def _statement(self, statement: Statement, elsewhere: bool) -> None:
         match statement:
             case Kernel():
-                self._kernel(statement, elsewhere or bool(statement.axes))
+                self._kernel(statement, elsewhere)
             case Alloc(buffer) | Free(buffer):
                 self.moves.append(buffer)
             case Bind():
@@ -132,9 +132,10 @@ class Use:
         stores += [reduce.buffer for reduce in kernel.reductions]
         self._touch(loads)
         self._touch(stores, True)
-        if elsewhere:
+        if elsewhere or kernel.axes:
             self.shared.update(b for b in loads if b.kind == "scalar")
             self.pinned.update(b for b in stores if b.kind == "scalar")
+        if elsewhere:
             self.shared.update(name for size in _sizes(kernel) for name in symbols(size))
 
 

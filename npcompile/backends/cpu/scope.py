@@ -57,7 +57,7 @@ class Plan:
         places = [(v.buffer, v.at) for v in kernel.values if isinstance(v, Load)]
         places += [(s.buffer, s.at) for s in kernel.stores]
         places += [(r.buffer, r.at) for r in kernel.reductions]
-        self.accesses = {access.split(buffer, at)[0] for buffer, at in places}
+        self.accesses = list(dict.fromkeys(access.split(buffer, at)[0] for buffer, at in places))
 
     def _axes(self, value: object) -> frozenset[int]:
         match value:
@@ -115,7 +115,7 @@ class Plan:
         """All sizes that loops and addresses need."""
         found: list[Size] = [self.total, *(axis.extent for axis in self.kernel.axes)]
         for address in self.accesses:
-            found += [address.offset, *address.coefficients]
+            found += address.coefficients
         found += [reduce.chunk for reduce in self.kernel.reductions]
         return found
 
@@ -142,17 +142,9 @@ class Scope:
         sizes = Sizes(slots)
         for size in plan.sizes():
             sizes(size)
-        bases: dict[Buffer, Value] = {}
-        pointers = {}
         # without loops, an element is found by one index: see _element
         some = plan.accesses if plan.order else ()
-        for address in sorted(some, key=lambda a: (a.buffer.name, repr(a))):
-            if address.buffer not in bases:
-                bases[address.buffer] = slots.data(address.buffer)
-            pointers[address] = bases[address.buffer]
-            if address.offset != 0:
-                unit = access.element_type(address.buffer.dtype)
-                pointers[address] = f.offset(pointers[address], unit, sizes(address.offset))
+        pointers = {address: slots.place(address.buffer, address.offset) for address in some}
         scope = Scope(plan, f, slots, sizes, pointers=pointers)
         scope._evaluate()
         return scope

@@ -1,9 +1,14 @@
-"""Frame slots and sizes as LLVM values."""
+"""Frame slots and sizes as LLVM values.
+
+A kernel's function sees no frame: what it needs of one is a block of *words* that its caller fills,
+addresses of arrays and sizes.  So equal kernels over other arrays are one function.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from npcompile.backends.cpu.access import element_type
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.scalar import Parts, component, memory
 from npcompile.backends.cpu.text import Function, Value, i64, literal
@@ -68,11 +73,62 @@ class Slots:
             bits = f.convert("zext", part, "i8") if part.elem == "i1" else part
             f.store(bits, f.offset(place, elem, i64(k)) if k else place, notes=self.own)
 
+    def place(self, buffer: Buffer, offset: Size) -> Value:
+        """Address of the element that far from element (0, ..., 0)."""
+        pointer = self.data(buffer)
+        if offset == 0:
+            return pointer
+        return self.f.offset(pointer, element_type(buffer.dtype), Sizes(self)(offset))
+
+    def there(self, size: Size) -> Value | None:
+        """A size that is there as it is."""
+        return None
+
     def symbol(self, name: Symbol) -> Value:
         return self.f.load(self.address(self.frame.symbol(name)), "i64", notes=self.own)
 
     def set_symbol(self, name: Symbol, value: Value) -> None:
         self.f.store(value, self.address(self.frame.symbol(name)), notes=self.own)
+
+
+#: a size, or the address of an element
+Word = Size | tuple[Buffer, Size]
+
+
+class Words(Slots):
+    """What a function reads from the words at ``block``; which ones they are becomes ``listed``."""
+
+    def __init__(self, f: Function, block: Value, listed: dict[Word, int]) -> None:
+        self.f, self.block, self.listed = f, block, listed
+        self._read: dict[Word, Value] = {}
+
+    def _word(self, word: Word, elem: str) -> Value:
+        if word not in self._read:
+            at = self.listed.setdefault(word, len(self.listed))
+            with self.f.at_entry():
+                place = self.f.offset(self.block, "i64", i64(at)) if at else self.block
+                self._read[word] = self.f.load(place, elem)
+        return self._read[word]
+
+    def data(self, buffer: Buffer) -> Value:
+        return self._word((buffer, 0), "ptr")
+
+    def place(self, buffer: Buffer, offset: Size) -> Value:
+        return self._word((buffer, offset), "ptr")
+
+    def there(self, size: Size) -> Value | None:
+        return self._word(size, "i64")
+
+
+def fill(slots: Slots, words: Iterable[Word]) -> Value:
+    """A block of words for a function that is called next."""
+    f, sizes = slots.f, Sizes(slots)
+    listed = list(words)
+    block = f.words(len(listed))
+    for at, word in enumerate(listed):
+        value = slots.place(*word) if isinstance(word, tuple) else sizes(word)
+        f.store(value, f.offset(block, "i64", i64(at)) if at else block)
+    return block
 
 
 class Sizes:
@@ -86,7 +142,9 @@ class Sizes:
         if isinstance(size, int):
             return i64(size)
         if size not in self._made:
-            total: Value | None = None
+            total = self.slots.there(size)
+            if total is not None:
+                return total
             for atoms, coefficient in size.terms:
                 term = self._term(atoms, coefficient)
                 total = term if total is None else self.f.binary("add", total, term)

@@ -115,6 +115,7 @@ class Module:
         self.functions: list[Function] = []
         self.declarations: dict[str, str] = {}
         self._tables: dict[tuple[str, tuple[Literal, ...]], str] = {}
+        self._texts: dict[str, Function] = {}
         self._memories: dict[object, int] = {}
 
     def declare(self, name: str, result: str, params: Sequence[str]) -> None:
@@ -129,6 +130,14 @@ class Module:
         """The address of a constant table."""
         name = self._tables.setdefault((elem, numbers), f"table.{len(self._tables)}")
         return Value(f"@{name}", "ptr")
+
+    def shared(self, function: Function) -> str:
+        """The name of a finished function, or of one before that does the same."""
+        text = function.text().replace(f"@{function.name}(", "@(", 1)
+        found = self._texts.setdefault(text, function)
+        if found is not function:
+            self.functions.remove(function)
+        return found.name
 
     def memory(self, key: object) -> str:
         """What says of a load or store that it touches this memory and no other one."""
@@ -190,13 +199,15 @@ class Function:
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._first: list[str] = []  # at entry
-        self._count = 0
+        self._count = self._words = 0
         self.block = "entry"
         self.strict = False  # whether floating-point operations stay where they are written
         module.functions.append(self)
 
     def text(self) -> str:
-        return "\n".join([self._head, "entry:", *self._allocas, *self._first, *self._lines, "}"])
+        words = [f"  %words = alloca [{self._words} x i64], align 64"] if self._words else []
+        rooms = [*self._allocas, *words]
+        return "\n".join([self._head, "entry:", *rooms, *self._first, *self._lines, "}"])
 
     # ------------------------------------------------------------ instructions
 
@@ -335,6 +346,11 @@ class Function:
         name = "%" + self.name_for("room")
         self._allocas.append(f"  {name} = alloca [{count} x {elem}], align 64")
         return Value(name, "ptr")
+
+    def words(self, count: int) -> Value:
+        """Room on the stack for what one call is given, the same for all calls."""
+        self._words = max(self._words, count)
+        return Value("%words", "ptr")
 
     # ------------------------------------------------------------ blocks
 

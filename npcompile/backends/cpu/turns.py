@@ -16,7 +16,7 @@ from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.kernels import Made
 from npcompile.backends.cpu.objects import NULL
-from npcompile.backends.cpu.sizes import Sizes, Slots
+from npcompile.backends.cpu.sizes import Sizes, Slots, fill
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.sizes import (
     Poly,
@@ -41,7 +41,7 @@ def emit(module: Module, frame: Frame, loop: For, name: str, target: Target,
     members = list(_kernels(loop.body))
     for k, kernel in enumerate(members):
         if kernel not in known:
-            known[kernel] = kernels.emit(module, frame, kernel, f"{name}.{k}", target,
+            known[kernel] = kernels.emit(module, kernel, f"{name}.{k}", target,
                                          total=_total(loop, members, kernel))
     f = Function(module, name, "void", [("ptr", "shared"), ("i64", "begin"), ("i64", "end")])
     shared, begin, end = f.params
@@ -76,7 +76,7 @@ def _block(
             kernels.inline(f, slots, statement, target)
         elif isinstance(statement, Kernel):
             made = known[statement]
-            f.run_here(made.name, slots.pointer, i64(0), now(made.extent))
+            f.run_here(made.name, fill(slots, made.words), i64(0), now(made.extent))
         elif isinstance(statement, For):
             start, stop, step = map(now, (statement.start, statement.stop, statement.step))
             with f.loop(i64(0), kernels.trips(f, start, stop, step)) as turn:
