@@ -19,11 +19,16 @@ LONG = 1 << 15
 
 def divides(kernel: Kernel) -> bool:
     """Whether stretches of the only axis may be reduced apart, with the same bits."""
-    return len(kernel.axes) == 1 and all(
+    return len(kernel.axes) == 1 and not _ends_early(kernel) and all(
         reduce.chunk == 0 and reduce.dtype != folds.HALF and not reduce.running
         and (folds.is_pairwise(reduce) or not (reduce.kind == "prod" and reduce.dtype.kind in "fc"))
         for reduce in kernel.reductions
     )
+
+
+def _ends_early(kernel: Kernel) -> bool:
+    """The first true one of bools is mostly near."""
+    return folds.searches(kernel) and kernel.values[kernel.reductions[0].value].dtype.kind == "b"
 
 
 def emit(module: Module, name: str, plan: Plan, least: int) -> tuple[str, tuple[Word, ...]]:

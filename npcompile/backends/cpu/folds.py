@@ -8,7 +8,7 @@ elements does not show (integers, minima, truth) each lane folds its own element
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from npcompile.backends.cpu.text import FLOATS, Function, Value, literal, poison
 from npcompile.core.errors import refuse
 from npcompile.graph.primitives import REDUCTIONS
 from npcompile.graph.types import INT
-from npcompile.program.ir import Reduce
+from npcompile.program.ir import Apply, Kernel, Reduce
 
 State = list[Value]
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
@@ -238,6 +238,42 @@ class ArgAcrossLanes(Arg):
 
     def finish(self, state: State) -> Parts:
         return super().finish(merge_lanes(self.f, state, self.merge))
+
+
+class ArgSearch(ArgAcrossLanes):
+    """The same of one lane: the extreme of a block of elements comes first, and its position is
+    looked for only where it is a better one."""
+
+    def __init__(self, f: Function, target: Target, reduce: Reduce, dtype: np.dtype) -> None:
+        super().__init__(f, target, reduce, dtype)
+        kind = "min" if self.smallest else "max"
+        self.extreme = AcrossLanes(f, target, replace(reduce, kind=kind, dtype=dtype))
+
+    def start(self, first: Parts | None, lanes: int) -> State:
+        return super().start(first, 1)
+
+    def is_last(self, best: Value) -> Value:
+        """Whether nothing can replace it."""
+        if best.elem == "i1":
+            return self.f.negate(best) if self.smallest else best
+        if best.elem in FLOATS:
+            return compare(self.f, "uno", best, best)
+        return literal("i1", False)
+
+    def hits(self, parts: Parts, best: Value) -> Value:
+        """Where values are the extreme."""
+        f, (value,) = self.f, self.widen(parts)
+        best = f.splat(best, value.lanes)
+        if value.elem not in FLOATS:
+            return f.icmp("eq", value, best)
+        nans = f.binary("and", compare(f, "uno", value, value), compare(f, "uno", best, best))
+        return f.binary("or", compare(f, "oeq", value, best), nans)
+
+
+def searches(kernel: Kernel) -> bool:
+    """Whether a position is looked for in blocks, which compute what little there is twice."""
+    return (len(kernel.reductions) == 1 and kernel.reductions[0].kind.startswith("arg")
+            and not kernel.stores and sum(isinstance(v, Apply) for v in kernel.values) <= 2)
 
 
 def merge_lanes(f: Function, state: State, merge: Callable[[State, State], State]) -> State:

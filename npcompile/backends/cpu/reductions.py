@@ -38,7 +38,9 @@ def plan(kernel: Kernel, target: Target) -> Plan:
     trees = [r for r in kernel.reductions if folds.is_pairwise(r)] if rank - 1 in reduced else []
     if trees:
         lanes, _ = folds.shape_of_tree(trees[0])
-    elif any(r.kind.startswith("arg") for r in kernel.reductions):
+    elif any(r.kind.startswith("arg") for r in kernel.reductions) and not (
+        rank - 1 in reduced and folds.searches(kernel)
+    ):
         lanes = min(lanes, target.width // 8)  # positions are int64
     return Plan(kernel, target, order, rank - 1, lanes)
 

@@ -9,6 +9,7 @@ from npcompile.backends.cpu.folds import (
     AcrossLanes,
     Arg,
     ArgAcrossLanes,
+    ArgSearch,
     Fold,
     InOrder,
     Item,
@@ -18,10 +19,12 @@ from npcompile.backends.cpu.folds import (
 from npcompile.backends.cpu.scalar import Parts
 from npcompile.backends.cpu.scope import Plan, Scope, masks_tail
 from npcompile.backends.cpu.states import flatten, groups, restore, save, shaped
-from npcompile.backends.cpu.text import Function, Value, i64, vector_literal
+from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_literal
 from npcompile.program.ir import Apply, Kernel, Reduce
 
 UNROLLED = 4  # vectors with their own partial results, where the order does not show
+SEARCHED = 256  # vectors of a block of which the extreme is found at once
+LOOKED_AT = 64  # elements that are compared with it at once
 LIGHT = 12  # operations of what is summed up to which four leaves are summed at a time
 
 
@@ -43,7 +46,8 @@ def row_kind(f: Function, target: Target, kernel: Kernel, reduce: Reduce) -> Fol
     if folds.is_pairwise(reduce):
         return Tree(f, target, reduce)
     if reduce.kind.startswith("arg"):
-        return ArgAcrossLanes(f, target, reduce, kernel.values[reduce.value].dtype)
+        made = ArgSearch if folds.searches(kernel) else ArgAcrossLanes
+        return made(f, target, reduce, kernel.values[reduce.value].dtype)
     fold = AcrossLanes(f, target, reduce)
     return InOrder(f, target, reduce) if fold.ordered else fold
 
@@ -75,6 +79,8 @@ class Run:
         """A stretch of the run; sums of one stretch are one tree."""
         if self.trees:
             return Forest(self, scope, base).sum(states, begin, end)
+        if isinstance(self.kinds[0], ArgSearch):
+            return [Search(self.kinds[0], scope, begin, end).position(states[0], base)]
         return self.sweep(scope, states, begin, end, base)
 
     def scalar_states(self) -> list[State]:
@@ -130,6 +136,93 @@ class Run:
                 mask = vector_literal("i1", [k == 0 for k in range(lanes)])
             taken.append(fold.step(state, Item(parts, counter, mask)))
         return taken
+
+
+class Search:
+    """The position of the first extreme of a stretch, by blocks."""
+
+    def __init__(self, kind: ArgSearch, scope: Scope, begin: Value, end: Value) -> None:
+        self.kind, self.scope, self.f = kind, scope, scope.f
+        self.begin, self.end = begin, end
+        self.block = i64(SEARCHED * scope.plan.lanes)
+
+    def position(self, state: State, base: Value) -> State:
+        """The better one of a state and the stretch; ``base`` is added to its positions."""
+        f, (best, where) = self.f, state
+        some, after = f.name_for("some"), f.name_for("after")
+        before = f.block
+        f.branch(f.icmp("slt", self.begin, self.end), some, after)
+        f.label(some)
+        found, block = self._best(best)
+        better, at = f.name_for("better"), f.block
+        f.branch(f.icmp("sle", self.begin, block), better, after)
+        f.label(better)
+        first = self._first(found, block)
+        first = first if base.text == "0" else f.binary("add", base, first)
+        last = f.block
+        f.jump(after)
+        f.label(after)
+        return [
+            f.phi(best.elem, 1, (best, before), (best, at), (found, last)),
+            f.phi("i64", 1, (where, before), (where, at), (first, last)),
+        ]
+
+    def _best(self, best: Value) -> tuple[Value, Value]:
+        """The best value, and where the block with it begins: before the stretch if in none."""
+        f, kind, scope = self.f, self.kind, self.scope
+        early = not any(isinstance(v, Apply) for v in scope.plan.kernel.values)  # raise no flag
+        run = Run([kind.extreme])
+        none = f.binary("sub", self.begin, i64(1))
+        with f.cycle([self.begin, best, none]) as loop:
+            index, best, block = loop.carried
+            stop = f.intrinsic("smin", f.binary("add", index, self.block), self.end)
+            start = [f.splat(best, scope.plan.lanes)]
+            (state,) = run.sweep(scope, [start], index, stop, i64(0))
+            (found,) = folds.merge_lanes(f, state, kind.extreme.merge)
+            better = kind.beats(found, best)
+            best = f.select(better, found, best)
+            loop.next = [stop, best, f.select(better, index, block)]
+            loop.again = f.icmp("slt", stop, self.end)
+            if early:
+                loop.again = f.binary("and", loop.again, f.negate(kind.is_last(best)))
+        return loop.next[1], loop.next[2]
+
+    def _first(self, best: Value, block: Value) -> Value:
+        """Where the best value is first, from a block on in which it is."""
+        f, scope = self.f, self.scope
+        long, short, first = (f.name_for(stem) for stem in ("long", "short", "first"))
+        last = f.binary("sub", self.end, i64(LOOKED_AT))
+        f.branch(f.icmp("sle", self.begin, last), long, short)
+        f.label(long)  # none of those before is it, so that vectors may overlap
+        one, at_one = self._hit(best, block, LOOKED_AT, last), f.block
+        f.jump(first)
+        f.label(short)
+        lanes = scope.plan.lanes if masks_tail(scope.plan) else 1
+        other, at_other = self._hit(best, block, lanes), f.block
+        f.jump(first)
+        f.label(first)
+        return f.phi("i64", 1, (one, at_one), (other, at_other))
+
+    def _hit(self, best: Value, block: Value, lanes: int, last: Value | None = None) -> Value:
+        """The same by vectors, of which the last one is as given, else masked."""
+        f, scope = self.f, self.scope
+        with f.cycle([block]) as loop:
+            index, valid = loop.carried[0], None
+            if last is not None:
+                index = f.intrinsic("smin", index, last)
+            elif lanes > 1:
+                valid = f.binary("sub", self.end, index)
+            inside = scope.enter(index, lanes, valid)
+            hits = self.kind.hits(inside.operand(self.kind.reduce.value, lanes), best)
+            if inside.lanes.mask is not None:
+                hits = f.binary("and", hits, inside.lanes.mask)
+            bits = f.op(f"bitcast {hits.typed} to i{lanes}", f"i{lanes}")
+            loop.next = [f.binary("add", index, i64(lanes))]
+            loop.again = f.icmp("eq", bits, literal(bits.elem, 0))
+        if lanes == 1:
+            return index
+        first = f.call(f"llvm.cttz.{bits.elem}", (bits.elem, 1), bits, "i1 true")
+        return f.binary("add", index, first if lanes == 64 else f.convert("zext", first, "i64"))
 
 
 class Forest:

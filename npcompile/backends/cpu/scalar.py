@@ -14,7 +14,7 @@ from math import frexp
 
 import numpy as np
 
-from npcompile.backends.cpu import casts, intrinsics
+from npcompile.backends.cpu import casts, intrinsics, remainders
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.text import (
     FLOATS,
@@ -148,12 +148,25 @@ def _copysign(site: Site, a: Value, b: Value) -> Value:
 
 
 def _fmod(site: Site, a: Value, b: Value) -> Value:
-    """libm's, lane by lane: exact.  By a power of two, every step is exact."""
+    """Exact: by a power of two in every step, else by the quotient where that fits; libm's, lane
+    by lane, where it does not."""
+    f = site.f
     power = known_float(b)
     if power is not None and power > 0 and frexp(power)[0] == 0.5 and 1e-30 < power < 1e30:
         return _fmod_by(site, a, power)
     name = "fmod" if a.elem == "double" else "fmodf"
-    return _each_lane(site.f, lambda x, y: site.f.call(name, (a.elem, 1), x, y), a.elem, a, b)
+    if a.lanes == 1 or site.target.width < 32:  # without fused multiplication
+        return _each_lane(f, lambda x, y: f.call(name, (a.elem, 1), x, y), a.elem, a, b)
+    usual, seldom, after = (f.name_for(stem) for stem in ("usual", "seldom", "after"))
+    f.branch(any_lane(f, f.negate(remainders.fits(f, a, b))), seldom, usual)
+    f.label(seldom)
+    one_by_one = _each_lane(f, lambda x, y: f.call(name, (a.elem, 1), x, y), a.elem, a, b)
+    f.jump(after)
+    f.label(usual)
+    together = remainders.of_floats(f, a, b)
+    f.jump(after)
+    f.label(after)
+    return f.phi(a.elem, a.lanes, (one_by_one, seldom), (together, usual))
 
 
 def _fmod_by(site: Site, a: Value, power: float) -> Value:
@@ -242,7 +255,7 @@ def _divide(site: Site, a: Value, b: Value) -> tuple[Value, Value, Value, Value]
     is defined; any of both where it is not."""
     f, divisor = site.f, known_integer(b)
     if divisor is not None and divisor > 0 and site.signed:
-        return *_divide_by(f, a, b, divisor), literal("i1", False), literal("i1", False)
+        return *_divide_by(site, a, b, divisor), literal("i1", False), literal("i1", False)
     zero, one = literal(a.elem, 0, a.lanes), literal(a.elem, 1, a.lanes)
     never = literal("i1", False, a.lanes)
     by_zero = f.icmp("eq", b, zero) if divisor in (None, 0) else never
@@ -254,11 +267,9 @@ def _divide(site: Site, a: Value, b: Value) -> tuple[Value, Value, Value, Value]
     if divisor in (None, 0, -1):
         safe = f.select(f.binary("or", by_zero, over), one, b)
     raise_where(f, by_zero, "divide")
+    quotient, rest = remainders.integers(f, site.target, a, safe, site.signed)
     if not site.signed:
-        quotient = f.binary("udiv", a, safe)
-        return quotient, f.binary("sub", a, f.binary("mul", quotient, safe)), by_zero, never
-    quotient = f.binary("sdiv", a, safe)
-    rest = f.binary("sub", a, f.binary("mul", quotient, safe))
+        return quotient, rest, by_zero, never
     # rounding down: one less where there is a rest of the other sign
     unlike = _negative(f, f.binary("xor", rest, safe))
     fix = f.binary("and", unlike, f.icmp("ne", rest, zero))
@@ -267,14 +278,14 @@ def _divide(site: Site, a: Value, b: Value) -> tuple[Value, Value, Value, Value]
     return quotient, rest, by_zero, over
 
 
-def _divide_by(f: Function, a: Value, b: Value, divisor: int) -> tuple[Value, Value]:
+def _divide_by(site: Site, a: Value, b: Value, divisor: int) -> tuple[Value, Value]:
     """Quotient, rounded down, and remainder by a positive constant."""
+    f = site.f
     shift = divisor.bit_length() - 1
     if divisor == 1 << shift:
         rest = f.binary("and", a, literal(a.elem, divisor - 1, a.lanes))
         return f.binary("ashr", a, literal(a.elem, shift, a.lanes)), rest
-    quotient = f.binary("sdiv", a, b)
-    rest = f.binary("sub", a, f.binary("mul", quotient, b))
+    quotient, rest = remainders.integers(f, site.target, a, b, signed=True)
     low = _negative(f, rest)
     return (f.binary("add", quotient, f.convert("sext", low, a.elem)),
             f.select(low, f.binary("add", rest, b), rest))

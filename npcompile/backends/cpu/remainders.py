@@ -1,0 +1,92 @@
+"""Quotients and remainders of vectors, for which machines have no instruction, by floats: exact."""
+
+from __future__ import annotations
+
+from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.text import Function, Value, known_integer, literal
+
+#: for each type its integer, the exponents' bias and fraction bits; what is safe: magnitudes
+#: between 2**-n and 2**n for n; and how many times larger than the divisor (a power of 2)
+_FLOATS = {"float": ("i32", 127, 23, 60, 20), "double": ("i64", 1023, 52, 400, 50)}
+#: less by more than the roundings of two conversions, a quotient and two products
+_LOW = 1 - 2.0**-50
+
+
+def integers(f: Function, target: Target, a: Value, b: Value, signed: bool) -> tuple[Value, Value]:
+    """``a / b`` towards 0 and the rest; ``b`` is not 0 and the quotient in range."""
+    bits = int(a.elem[1:])
+    small = bits < 64 and known_integer(b) is None
+    if a.lanes > 1 and bits == 64 and target.avx512:
+        return _wide(f, a, b, signed)
+    if a.lanes > 1 and small:
+        # rounded, too, the quotient is not the next integer: that is at least 1/b away
+        to, back = ("sitofp", "fptosi") if signed else ("uitofp", "fptoui")
+        elem = "float" if bits <= 16 else "double"
+        ratio = f.binary("fdiv", f.convert(to, a, elem), f.convert(to, b, elem))
+        quotient = f.convert(back, ratio, a.elem)
+    else:
+        quotient = f.binary("sdiv" if signed else "udiv", a, b)
+    return quotient, f.binary("sub", a, f.binary("mul", quotient, b))
+
+
+def _wide(f: Function, a: Value, b: Value, signed: bool) -> tuple[Value, Value]:
+    """Of 64 bits: twice a quotient that is not too large, and not too small by more than 2**-49 of
+    itself and 1; what is left is less than twice the divisor."""
+    zero = literal("i64", 0, a.lanes)
+    over, under = a, b
+    if signed:
+        minus = [f.icmp("slt", x, zero) for x in (a, b)]
+        over, under = (
+            f.select(m, f.binary("sub", zero, x), x) for m, x in zip(minus, (a, b), strict=True)
+        )
+    one, low = (literal("double", number, a.lanes) for number in (1.0, _LOW))
+    inverse = f.binary("fdiv", one, f.convert("uitofp", under, "double"))
+    inverse = f.binary("fmul", inverse, low)
+    quotient, rest = zero, over
+    for _ in range(2):
+        part = f.binary("fmul", f.convert("uitofp", rest, "double"), inverse)
+        part = f.convert("fptoui", part, "i64")
+        quotient = f.binary("add", quotient, part)
+        rest = f.binary("sub", rest, f.binary("mul", part, under))
+    more = f.icmp("uge", rest, under)
+    quotient = f.binary("sub", quotient, f.convert("sext", more, "i64"))
+    rest = f.select(more, f.binary("sub", rest, under), rest)
+    if signed:
+        unlike = f.binary("xor", *minus)
+        quotient = f.select(unlike, f.binary("sub", zero, quotient), quotient)
+        rest = f.select(minus[0], f.binary("sub", zero, rest), rest)
+    return quotient, rest
+
+
+def fits(f: Function, a: Value, b: Value) -> Value:
+    """Where :func:`of_floats` is right: both moderate, the quotient exact in its type."""
+    elem, bias, fraction, most, times = _FLOATS[a.elem]
+    low, high = (literal(elem, (e + bias) << fraction, a.lanes) for e in (-most, most))
+    over, under = _magnitude(f, a, elem), _magnitude(f, b, elem)
+    zero = f.icmp("eq", over, literal(elem, 0, a.lanes))
+    far = f.binary("add", under, literal(elem, times << fraction, a.lanes))
+    found = f.binary("or", zero, f.icmp("sgt", over, low))
+    for condition in (f.icmp("slt", over, far), f.icmp("sgt", under, low),
+                      f.icmp("slt", under, high)):
+        found = f.binary("and", found, condition)
+    return found
+
+
+def of_floats(f: Function, a: Value, b: Value) -> Value:
+    """``fmod(a, b)``: the rounded quotient may be the next integer, and then the rest, which is
+    exact, has the other sign."""
+    whole = f.intrinsic("trunc", f.binary("fdiv", a, b))
+    rest = f.intrinsic("fma", f.op(f"fneg {whole.typed}", a.elem, a.lanes), b, a)
+    signed = f.intrinsic("copysign", rest, a)
+    elem = _FLOATS[a.elem][0]
+    beyond = f.icmp("ne", f.bitcast(rest, elem), f.bitcast(signed, elem))
+    some = f.icmp("ne", _magnitude(f, rest, elem), literal(elem, 0, a.lanes))
+    back = f.binary("fadd", rest, f.intrinsic("copysign", b, a))
+    back = f.intrinsic("copysign", back, a)
+    return f.select(f.binary("and", beyond, some), back, signed)
+
+
+def _magnitude(f: Function, a: Value, elem: str) -> Value:
+    """The bits of the absolute value."""
+    mask = (1 << (int(elem[1:]) - 1)) - 1
+    return f.binary("and", f.bitcast(a, elem), literal(elem, mask, a.lanes))
