@@ -17,7 +17,9 @@ from npcompile.graph.ir import (
     Window,
     held,
     result_nodes,
+    walk,
 )
+from npcompile.graph.layout import is_packed
 from npcompile.graph.routines import ROUTINES, parse
 from npcompile.graph.types import BOOL, INT, Array, Nothing, Scalar, Tuple
 
@@ -34,10 +36,18 @@ _ATTRS: dict[str, type] = {
 }
 
 
+#: nodes whose arrays may lie in memory of others
+_ELSEWHERE = frozenset({"param", "read", "write", "scatter", "get", "host_call"})
+
+
 def verify(graph: Graph) -> None:
     """Raises :class:`VerifyError` naming the first ill-formed node."""
     seen: set[Node] = set()
     _region(graph.region, seen)
+    for node in walk(graph.region):
+        if node.op not in _ELSEWHERE and isinstance(node.type, Array):
+            _require(is_packed(graph.facts, node.type.shape, node.type.strides), node,
+                     "has the strides of a view")
     for node in (*result_nodes(graph.result), *graph.finals.values()):
         if node not in seen:
             raise VerifyError(f"a result refers to a node that is not in the graph: {node.op}")

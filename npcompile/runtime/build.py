@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from npcompile import passes
-from npcompile.core.config import Config, Deterministic
+from npcompile.core.config import Config, Deterministic, strict
 from npcompile.graph.ir import Check, Extern, Graph, HostCall, Site, walk
 from npcompile.ops.record import OPERATORS
 from npcompile.program.ir import Program
@@ -91,6 +91,13 @@ def lower(traced: Trace, config: Config, watch: Stopwatch) -> Program:
     watch.lap("passes")
     program = schedule(graph, config)
     watch.lap("schedule")
+    if strict():
+        from npcompile.graph import verify as graphs
+        from npcompile.program import verify as programs
+
+        for made in (traced.graph, graph):
+            graphs.verify(made)
+        programs.verify(program)
     return program
 
 
