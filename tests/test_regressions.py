@@ -251,3 +251,52 @@ def test_slices_that_a_negative_argument_ends() -> None:
         for got, want in zip(compiled(a, k), f(a, k), strict=True):
             assert np.array_equal(got, want)
     assert not any("left" in line for line in compiled.explain().history)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int8, np.uint8, np.complex64, np.bool_])
+@pytest.mark.parametrize("items", [[0, 10], (1.7, -2.5), [300, 1], [float("nan"), 1.0], []])
+def test_scalar_types_of_lists_make_arrays(kind: type, items: Any) -> None:
+    def plain(items: Any) -> Any:
+        return kind(items)
+
+    compiled = npcompile.jit(plain)
+    want, got = (run(f, {"items": items}) for f in (plain, compiled))
+    assert not difference(got, want), difference(got, want)
+
+
+def test_array_of_a_scalar_type_as_an_argument_of_a_library_function() -> None:
+    def plain(x: float) -> Any:
+        return np.interp(x, [0, 1], np.float64([2, 4])), np.float64([x, 1])
+
+    agrees(plain, 0.5)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (3, 1, 2), (4,)])
+def test_extremes_of_all_axes_into_a_number(shape: tuple[int, ...]) -> None:
+    def plain(a: Any) -> Any:
+        out = np.full_like(a.max(), np.nan)
+        np.minimum.reduce(a, axis=None, out=out)
+        return out, a.sum(out=np.zeros(()))
+
+    agrees(plain, np.arange(24.0)[: int(np.prod(shape))].reshape(shape)[::-1])
+
+
+NUMBERS = [np.bool_(1), np.int8(1), np.int64(1), np.uint64(1), np.float32(1), np.float64(1),
+           np.complex64(1), True, 1, 1.0, 1j]
+
+
+@pytest.mark.parametrize("x", NUMBERS, ids=lambda x: type(x).__name__)
+def test_names_of_warnings_of_two_numbers(x: Any) -> None:
+    """Some operands NumPy's scalars leave to the ufuncs, whose warnings have other names."""
+    def plain(out: Any, x: Any, y: Any) -> Any:
+        out[0] = 1
+        return x / y
+
+    def literal(out: Any, x: Any, y: Any) -> Any:
+        out[0] = 1
+        return 1.0 / y
+
+    for y in NUMBERS:
+        if isinstance(x, np.generic) or isinstance(y, np.generic):
+            agrees(plain, np.zeros(3), x, y * 0)
+            agrees(literal, np.zeros(3), x, type(y)(0))

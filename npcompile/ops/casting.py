@@ -20,6 +20,7 @@ from npcompile.graph.types import (
     Scalar,
     c_strides,
 )
+from npcompile.ops.arguments import as_array
 from npcompile.ops.elementwise import (
     Input,
     composed,
@@ -96,6 +97,8 @@ SCALAR_TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "
 
 def _constructor(dtype: np.dtype) -> Callable[..., Operand]:
     def construct(ctx: Context, x: Operand = 0, /) -> Operand:
+        if isinstance(x, (list, tuple)):
+            return as_array(ctx, x, dtype)
         source = lift(ctx, x, dtype.name)
         if not source.weak:
             _no_parts_lost(ctx, np.dtype(source.like), dtype)

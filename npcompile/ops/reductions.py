@@ -180,7 +180,7 @@ def deliver(ctx: Context, what: str, result: Node, out: Operand, ref: ArrayRef) 
         raise ctx.refuse(what, "out= of another dtype or shape")
     if not all(map(ctx.facts.equal, out.shape, result.shape)):
         raise ctx.refuse(what, "out= of another shape: Python raises")
-    if out.ndim > 1 or ref.ndim > 2:
+    if out.ndim > 1 or (out.ndim and ref.ndim > 2):
         _same_order(ctx, what, result, out)
     ctx.write(out, result)
     return out

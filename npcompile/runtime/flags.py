@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import product
 from types import FunctionType
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 
 from npcompile.graph.ir import Extern, Graph, Node, Reduction, Site, walk
 from npcompile.graph.routines import ROUTINES
-from npcompile.graph.types import Array, Scalar
+from npcompile.graph.types import Array, Scalar, Type
 
 CATEGORIES = {
     "divide": "divide by zero",
@@ -73,7 +75,7 @@ def candidate(graph: Graph, category: str) -> tuple[str, int]:
     for node in walk(graph.region):
         if node.line and category[0] in raises(node):
             name = _called(node)
-            return f"scalar {name}" if _by_scalars(node) else name, node.line
+            return f"scalar {name}" if _by_scalars(node)[0] else name, node.line
     return "compiled code", 0
 
 
@@ -82,11 +84,41 @@ def _called(node: Node) -> str:
     return node.attrs.name.rpartition(".")[2] if isinstance(node.attrs, Extern) else node.op
 
 
-def _by_scalars(node: Node) -> bool:
-    """Whether NumPy's scalars compute it themselves; bools leave arithmetic to the ufuncs."""
-    given = [a.args[0] if a.op == "cast" else a for a in node.args]
-    numbers = all(isinstance(a.type, Scalar) and a.type.dtype.kind != "b" for a in given)
-    return numbers and node.op in _OPERATORS
+def _by_scalars(node: Node) -> list[bool]:
+    """Whether NumPy's scalars compute it themselves: one of them takes the other.  The graph may
+    allow several answers, of which the first is the most likely."""
+    if node.op not in _OPERATORS or len(node.args) != 2:
+        return [False]
+    found = [_one_takes(left, right) for left, right in product(*map(_origins, node.args))]
+    return list(dict.fromkeys(found))
+
+
+def _origins(node: Node) -> list[Type]:
+    """The types of which an operand may have been before it was brought to the loop's dtype."""
+    found = [node.type]
+    while node.op == "cast":
+        node = node.args[0]
+        found.insert(0, node.type)
+    if node.op == "const" and isinstance(node.type, Scalar):
+        found.insert(0, replace(node.type, origin="py"))
+    return found
+
+
+def _one_takes(left: Type, right: Type) -> bool:
+    if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
+        return False
+    if left.origin == "np" and left.dtype.kind == "b":  # bools have no arithmetic
+        return False
+    return _takes(left, right) or _takes(right, left)
+
+
+def _takes(own: Scalar, other: Scalar) -> bool:
+    """Whether the operators of a NumPy scalar compute with another number."""
+    if own.origin == "py" or own.dtype.kind == "b":
+        return False
+    if other.origin == "py":
+        return own.dtype.kind in {"f": "fc", "c": "c"}.get(other.dtype.kind, "iufc")
+    return np.can_cast(other.dtype, own.dtype)
 
 
 def silent(graph: Graph) -> frozenset[str]:
@@ -100,8 +132,11 @@ def silent(graph: Graph) -> frozenset[str]:
 
 
 def ambiguous(graph: Graph) -> bool:
-    """Whether more than one operation, or one in several turns, can raise a category."""
+    """Whether more than one operation, or one in several turns, can raise a category, or NumPy's
+    name for it is not known."""
     found = [letter for node in walk(graph.region) for letter in raises(node)]
+    if any(raises(node) and len(_by_scalars(node)) > 1 for node in walk(graph.region)):
+        return True
     loops = [node for node in walk(graph.region) if node.op in ("for_", "while_")]
     turns = (inner for loop in loops for region in loop.regions for inner in walk(region))
     return len(found) != len(set(found)) or any(map(raises, turns))
