@@ -331,9 +331,10 @@ class _Run:
                 if cell not in self.objects:
                     self.objects[cell] = _clone(self.values[node])
                 return self.objects[cell]
-            case ViewOf(ident, base, window, _, writeable):
+            case ViewOf(ident, base, window, dtype, writeable):
                 if ("view", ident) not in self.objects:
-                    made = self.objects["view", ident] = self._window(self.tree(base), window)
+                    made = self._window(self.tree(base), window).view(dtype)
+                    self.objects["view", ident] = made
                     if not writeable:
                         made.flags.writeable = False
                 return self.objects["view", ident]

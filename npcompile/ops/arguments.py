@@ -12,6 +12,7 @@ import numpy as np
 from npcompile.core.sizes import Predicate, Size, is_known, product
 from npcompile.graph.ir import Const, Node, SizeOf, Window
 from npcompile.graph.types import BOOL, FLOAT, SUPPORTED, Scalar, contiguous
+from npcompile.ops.bits import as_dtype
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import Kind, Op, define
 
@@ -119,7 +120,8 @@ def whole(ref: ArrayRef) -> ArrayRef:
 
 def element(ctx: Context, ref: ArrayRef) -> Node:
     """The only element of an array of shape (), as a NumPy scalar."""
-    return ctx.builder.element(ctx.read(whole(ref)), ref.window)
+    found = ctx.builder.element(ctx.read(whole(ref)), ref.window)
+    return as_dtype(ctx.builder, found, ref.dtype)
 
 
 def view(
@@ -151,17 +153,16 @@ def as_array(ctx: Context, operand: Operand, dtype: np.dtype[Any] | None = None)
         return ctx.new(ctx.builder.full((), scalar_to(ctx, leaves[0], dtype)))
     if len(leaves) > LARGEST_LIST:
         raise ctx.refuse("list", f"an array of a list of more than {LARGEST_LIST} items")
-    out = ctx.new(ctx.builder.emit("empty", (), None, contiguous(dtype, shape)))
+    kind = contiguous(dtype, shape)
+    made = ctx.builder.emit("empty", (), None, kind)
     rank = leaves[0].ndim if leaves and isinstance(leaves[0], ArrayRef) else 0
-    size = product(out.shape[len(shape) - rank :])
+    inner, strides = shape[len(shape) - rank :], kind.strides[len(shape) - rank :]
     for position, leaf in enumerate(leaves):
-        target = view(out, shape[len(shape) - rank :], out.strides[len(shape) - rank :],
-                      size * position)
-        if isinstance(leaf, ArrayRef):
-            ctx.write(target, converted(ctx, leaf, dtype))
-        else:
-            ctx.write(target, scalar_to(ctx, leaf, dtype))
-    return out
+        of_array = isinstance(leaf, ArrayRef)
+        item = converted(ctx, leaf, dtype) if of_array else scalar_to(ctx, leaf, dtype)
+        target = Window(product(inner) * position, inner, strides)
+        made = ctx.builder.write(made, item, target)
+    return ctx.new(made)
 
 
 def _nest(ctx: Context, operand: Operand) -> tuple[tuple[Size, ...], list[Operand]]:

@@ -189,6 +189,15 @@ def conjugate_method(ctx: Context, x: Operand, *args: Operand) -> Operand:
     return run(ctx, "conjugate", x)
 
 
+@composed("python.conjugate", "builtins:complex.conjugate", "builtins:float.conjugate")
+def conjugate_number(ctx: Context, x: Operand, /) -> Operand:
+    """``z.conjugate()`` of a number of Python's own."""
+    node = as_node(ctx, x, "conjugate")
+    if node.dtype.kind != "c":
+        return x
+    return ctx.builder.map("conjugate", (node,), node.dtype, origin="py")
+
+
 def half_window(ref: ArrayRef, which: str) -> ArrayRef:
     """The view of the real or imaginary parts of a complex array."""
     window = Window(ref.window.offset, ref.window.shape, ref.window.strides, which)

@@ -52,6 +52,22 @@ def argwhere(ctx: Context, a: Operand) -> ArrayRef:
     return view(first, (count, len(holds.shape)), (1, count))
 
 
+@program(FINDING, "ix_")
+def ix_(ctx: Context, *args: Operand) -> tuple[ArrayRef, ...]:
+    """Arrays of one axis as an open mesh; those of bools as the places where they are true."""
+    made = []
+    for k, item in enumerate(args):
+        if isinstance(item, (list, tuple)) and not item:
+            raise ctx.refuse("ix_", "of an empty list")
+        ref = as_array(ctx, item)
+        if ref.ndim != 1:
+            raise ctx.refuse("ix_", "of an array of other than one axis: Python raises")
+        ref = nonzero(ctx, ref)[0] if ref.dtype == BOOL else ref
+        shape = (*[1] * k, ref.shape[0], *[1] * (len(args) - k - 1))
+        made.append(views.reshaped(ctx, ref, shape))
+    return tuple(made)
+
+
 @program(FINDING, "flatnonzero")
 def flatnonzero(ctx: Context, a: Operand) -> ArrayRef:
     """The indices of elements that are not zero, counted in C order."""

@@ -26,7 +26,9 @@ def _call(
     """Runs a function on a C-contiguous array; its dtype is what NumPy gives for a small one."""
     what = path.partition(":")[2]
     if not views.is_contiguous(ctx, x):
-        raise ctx.refuse(what, "of an array that is not C-contiguous")
+        if x.ndim > 1:
+            raise ctx.refuse(what, "of an array that is not C-contiguous")
+        x = views.copied(ctx, x)
     try:
         with np.errstate(all="ignore"):
             dtype = import_path(path)(np.ones((2,) * x.ndim, x.dtype), **statics).dtype

@@ -71,6 +71,11 @@ class ArrayRef:
         return Array(self.dtype, self.window.shape, self.window.strides)
 
 
+def same_elements(a: ArrayRef, b: ArrayRef) -> bool:
+    """Whether two arrays are the same view of one memory."""
+    return (a.cell, a.window, a.dtype) == (b.cell, b.window, b.dtype)
+
+
 Operand = Any
 
 

@@ -16,6 +16,7 @@ from npcompile.graph.ir import Node, Reduction, Window
 from npcompile.graph.types import BOOL, INT, Array, Scalar, c_strides, contiguous
 from npcompile.ops import arguments
 from npcompile.ops.assignment import picked_out
+from npcompile.ops.bits import as_dtype
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.slices import Axes, bounds, position
 
@@ -60,7 +61,8 @@ def read(ctx: Context, ref: ArrayRef, items: Sequence[Operand]) -> ArrayRef:
 def gathered(ctx: Context, ref: ArrayRef, picks: Picks, strides: Shape) -> ArrayRef:
     """A copy of what is picked."""
     version = ctx.read(arguments.whole(ref))
-    return ctx.new(ctx.builder.gather(version, picks.window, aligned(ctx, picks), strides))
+    found = ctx.builder.gather(version, picks.window, aligned(ctx, picks), strides)
+    return ctx.new(as_dtype(ctx.builder, found, ref.dtype))
 
 
 def write(ctx: Context, ref: ArrayRef, items: Sequence[Operand], value: Operand) -> None:

@@ -360,11 +360,11 @@ class _Run:
                 return params[index]
             case BufferResult(buffer):
                 return self.memory[buffer]
-            case ViewResult(ident, base, window, _, writeable):
+            case ViewResult(ident, base, window, dtype, writeable):
                 if ident not in self.objects:
                     owner = self.program.params[base.index] if isinstance(
                         base, ParamResult) else base.buffer
-                    made = self.objects[ident] = self.window(owner, window)
+                    made = self.objects[ident] = self.window(owner, window).view(dtype)
                     if not writeable:
                         made.flags.writeable = False
                 return self.objects[ident]

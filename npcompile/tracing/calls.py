@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.core.errors import Refused
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_INT
@@ -327,6 +328,7 @@ def _call_object(
     t: Tracer, held: Any, source: Source | None, args: tuple[Value, ...],
     kwargs: dict[str, Value], plain: bool,
 ) -> Value:
+    from npcompile.tracing import appliers
     from npcompile.tracing.functions import FUNCTIONS, executable
 
     if getattr(held, "__objclass__", None) is np.ufunc and args and isinstance(args[0], Static):
@@ -341,8 +343,7 @@ def _call_object(
         return executed(t, held, *known, **{k: t.known(v)[1] for k, v in kwargs.items()})
     op = resolve(_ufunc_of(held, args))
     if op is not None:
-        args = _arrays(t, op, args)
-        return t.operate(_call_record, Static(op), args, kwargs)
+        return _recorded(t, op, held, args, kwargs, plain)
     called = hosts.call(t, held, args, kwargs, plain)
     if called is not None:
         return called
@@ -352,6 +353,8 @@ def _call_object(
         return inline(t, _from_outside(t, held, source), args, kwargs, plain)
     if isinstance(held, type):
         return _construct(t, held, source, args, kwargs)
+    if isinstance(held, np.vectorize) and source is not None:
+        return call(t, appliers.vectorized(t, held, source), args, kwargs)
     if isinstance(held, (staticmethod, classmethod)):
         raise t.refuse(type(held).__name__, "called directly")
     wrapped = _compiled(held)
@@ -398,7 +401,8 @@ def hashable(held: Any) -> bool:
 #: methods that give the same for a number as for an array without axes
 _OF_NUMBERS = frozenset([
     "sum", "prod", "min", "max", "mean", "std", "var", "any", "all", "argmin", "argmax", "ptp",
-    "round", "clip", "astype", "item", "tolist", "reshape", "ravel", "conj", "conjugate", "dot",
+    "round", "clip", "astype", "view", "item", "tolist", "reshape", "ravel", "conj", "conjugate",
+    "dot",
 ])
 
 
@@ -408,6 +412,26 @@ def _ufunc_of(held: Any, args: tuple[Value, ...]) -> Any:
     if owner is not None and owner is not np.ndarray and issubclass(owner, np.generic):
         return getattr(np.ndarray, held.__name__, held) if held.__name__ in _OF_NUMBERS else held
     return held
+
+
+def _recorded(
+    t: Tracer, op: Op, held: Any, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool
+) -> Value:
+    """Calls a record; what it refuses, the library's own function may do in its place."""
+    mark, writes = t.builder.mark(), t.writes
+    try:
+        return t.operate(_call_record, Static(op), _arrays(t, op, args), kwargs)
+    except Refused:
+        if t.writes != writes:
+            raise
+        t.builder.rollback(mark)
+        try:
+            called = hosts.call(t, held, args, kwargs, plain)
+        except Refused:
+            called = None
+        if called is None:
+            raise
+        return called
 
 
 def _call_record(t: Tracer, op: Any, args: Any, kwargs: Any) -> Any:

@@ -11,10 +11,15 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from npcompile.tracing.sources import Global
 from npcompile.tracing.values import Function, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
+
+
+#: owns the globals of these functions, which nobody changes
+OURS = Global("npcompile")
 
 
 def total(items: Iterable[Any], start: Any) -> Any:
@@ -156,6 +161,32 @@ def factorial(n: int) -> int:
     return found
 
 
+def choices(n: int, k: int) -> int:
+    """``math.comb``"""
+    n, k = int(n), int(k)
+    if n < 0 or k < 0:
+        raise ValueError
+    if k > n:
+        return 0
+    found = 1
+    for j in range(min(k, n - k)):
+        found = found * (n - j) // (j + 1)
+    return found
+
+
+def arrangements(n: int, k: int) -> int:
+    """``math.perm`` of two"""
+    n, k = int(n), int(k)
+    if n < 0 or k < 0:
+        raise ValueError
+    if k > n:
+        return 0
+    found = 1
+    for j in range(k):
+        found *= n - j
+    return found
+
+
 def power(base: int, exponent: int) -> int:
     """``base ** exponent`` of ints"""
     if exponent < 0:
@@ -212,5 +243,5 @@ def follow(t: Tracer, consumer: Any, *args: Value, **named: Value) -> Value:
     code = consumer.__code__.replace(
         co_linetable=b"", co_firstlineno=t.builder.line, co_filename=t.file
     )
-    made = Function(code, consumer.__globals__, None, consumer.__name__, defaults)
+    made = Function(code, consumer.__globals__, OURS, consumer.__name__, defaults)
     return calls.inline(t, made, args, named, transparent=True)

@@ -10,7 +10,7 @@ import numpy as np
 from npcompile.core.errors import Refused
 from npcompile.graph.ir import Node
 from npcompile.ops import foreign, indexing, slices
-from npcompile.ops.operands import ArrayRef
+from npcompile.ops.operands import ArrayRef, same_elements
 from npcompile.tracing import consumers, growing, hosts, iteration
 from npcompile.tracing.sources import Item
 from npcompile.tracing.values import (
@@ -162,10 +162,7 @@ def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bo
     mark = t.builder.mark()
     target = t.operate(indexing.getitem, container, key)
     t.builder.rollback(mark)
-    return (
-        isinstance(target, ArrayRef)
-        and (target.cell, target.window) == (value.cell, value.window)
-    )
+    return isinstance(target, ArrayRef) and same_elements(target, value)
 
 
 def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:

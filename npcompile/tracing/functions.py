@@ -24,8 +24,10 @@ from npcompile.tracing.values import (
     Box,
     Dead,
     Either,
+    Function,
     Growing,
     Iterator,
+    Method,
     Partial,
     Sequence,
     Slice,
@@ -99,7 +101,9 @@ def _type(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 @rule(callable)
 def _callable(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     held = args[0]
-    return boolean(callable(held.value)) if isinstance(held, Static) else NULL
+    if isinstance(held, (Function, Method, Partial)):
+        return boolean(True)
+    return boolean(callable(held.value)) if isinstance(held, Static) else boolean(False)
 
 
 @rule(hasattr)
@@ -257,6 +261,10 @@ def _ndenumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 @rule(filter)
 def _filter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if _is_long(t, args[1:]):
+        from npcompile.tracing import appliers
+
+        return appliers.kept(t, *args)
     kept = []
     for item in iteration.items(t, args[1]):
         none = isinstance(args[0], Static) and args[0].value is None
@@ -269,7 +277,9 @@ def _filter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 @rule(sorted)
 def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if isinstance(args[0], ArrayRef) or "key" in kwargs:
-        raise t.refuse("sorted", "of data is left to Python", "np.sort is compiled")
+        from npcompile.tracing import appliers
+
+        return appliers.in_order(t, args, kwargs)
     if _is_long(t, args[:1]) and isinstance(args[0], Box):
         made = containers.METHODS[list.copy](t, args[0])
         containers.METHODS[list.sort](t, made, **kwargs)
@@ -306,7 +316,9 @@ def _extreme(function: Any, consumer: Any, pair: Any) -> Rule:
 
     def extreme(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         if kwargs:
-            raise t.refuse(function.__name__, "key= and default= are left to Python")
+            from npcompile.tracing import appliers
+
+            return appliers.by_key(t, function, args, kwargs)
         if _is_long(t, args):
             return consumers.follow(t, consumer, args[0])
         items = iteration.items(t, args[0]) if len(args) == 1 else args
@@ -355,6 +367,8 @@ def _of_ints(consumer: Any, *counts: int) -> Rule:
 FUNCTIONS[math.gcd] = _of_ints(consumers.greatest_divisor, 2)
 FUNCTIONS[math.isqrt] = _of_ints(consumers.root, 1)
 FUNCTIONS[math.factorial] = _of_ints(consumers.factorial, 1)
+FUNCTIONS[math.comb] = _of_ints(consumers.choices, 2)
+FUNCTIONS[math.perm] = _of_ints(consumers.arrangements, 2)
 FUNCTIONS[pow] = _of_ints(consumers.residue, 3)
 
 

@@ -122,13 +122,14 @@ def delete_deref(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 
 def _global(t: Tracer, frame: Frame, name: str) -> Value:
-    source = Global(name, frame.owner)
-    if name in frame.space:
-        return t.inputs.lift(frame.space[name], source)
-    found = getattr(builtins, name, UNBOUND)
+    found = frame.space.get(name, UNBOUND)
+    if found is UNBOUND:
+        found = getattr(builtins, name, UNBOUND)
     if found is UNBOUND:
         raise Dead
-    return t.inputs.lift(found, source)
+    if frame.owner is consumers.OURS:
+        return Static(found)
+    return t.inputs.lift(found, Global(name, frame.owner))
 
 
 @on("LOAD_GLOBAL")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.core.errors import Refused
 from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
@@ -186,9 +187,24 @@ def predict(
                     continue
                 if round_:
                     break
-        if {trial.round for trial, _ in trials} == {0, 1}:
-            return _describe(t, name, [trial for trial, _ in trials], [r for _, r in trials])
+        if _both_rounds(trials):
+            return _agreed(t, name, trials)
     raise t.refuse(name, f"what it gives can't be predicted: {problem}")
+
+
+def _both_rounds(trials: list[tuple[Trial, Any]]) -> bool:
+    return {trial.round for trial, _ in trials} == {0, 1}
+
+
+def _agreed(t: Tracer, name: str, trials: list[tuple[Trial, Any]]) -> Shape:
+    """What all trials tell; else those with various numbers, as real eigenvalues of such."""
+    try:
+        return _describe(t, name, [trial for trial, _ in trials], [r for _, r in trials])
+    except Refused:
+        likely = [(trial, r) for trial, r in trials if trial.fill == _FILLS[0]]
+        if not _both_rounds(likely):
+            raise
+        return _describe(t, name, [trial for trial, _ in likely], [r for _, r in likely])
 
 
 class _Failed(Exception):
@@ -203,7 +219,9 @@ def _try(
     keywords = {key: trial.sample(a) for key, a in kwargs.items()}
     shared: Any = np.random.get_state() if name.startswith("scipy.") else None
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
+        # zeros over zeros would make LAPACK print what it thinks of NaN
+        invalid: Any = "raise" if trial.fill == "zeros" else "ignore"
+        with np.errstate(all="ignore", invalid=invalid), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = function(*positional, **keywords)
     except Exception as error:

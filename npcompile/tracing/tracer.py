@@ -25,8 +25,18 @@ from npcompile.graph.ir import (
     Window,
 )
 from npcompile.graph.types import PY_INT, Array
+from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.operands import ArrayRef, Cell, Operand
-from npcompile.tracing import contexts, control, growing, handlers, making, results, stretches
+from npcompile.tracing import (
+    appliers,
+    contexts,
+    control,
+    growing,
+    handlers,
+    making,
+    results,
+    stretches,
+)
 from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction, analyse
 from npcompile.tracing.inputs import Inputs, label, pinned
 from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace
@@ -49,7 +59,7 @@ from npcompile.tracing.values import (
     Value,
 )
 
-HANDLED = (handlers, making, contexts)  # the modules that fill the table of opcodes
+HANDLED = (handlers, making, contexts, appliers)  # fill the tables of opcodes and functions
 WISHES = 8  #: times a function is traced anew to make lists of other kinds
 DEEPEST = 40  #: inlined calls within one another
 _Made = TypeVar("_Made", Cell, Box, Object)
@@ -112,15 +122,20 @@ class Tracer:
         return cell.first if scope is None or scope is home else scope.version(cell, home)
 
     def read(self, ref: ArrayRef) -> Node:
-        return self.builder.read(self.version(ref.cell), ref.window)
+        node = self.builder.read(self.version(ref.cell), ref.window)
+        return as_dtype(self.builder, node, ref.dtype)
 
     def write(self, ref: ArrayRef, value: Node, mask: Node | None = None) -> None:
         if not ref.writeable:
             raise self.refuse("assignment", "the array is read-only: Python raises")
+        value = written(self, ref, value)
         old = self.version(ref.cell)
         self._renew(ref.cell, self.builder.write(old, value, ref.window, mask))
 
     def scatter(self, ref: ArrayRef, value: Node, at: Node, combine: str, distinct: bool) -> None:
+        if combine and ref.dtype != memory_dtype(ref):
+            raise self.refuse("assignment", "what a view of another dtype makes of old and new")
+        value = written(self, ref, value)
         attrs = Scatter(ref.window, combine, distinct)
         old = self.version(ref.cell)
         self._renew(ref.cell, self.builder.scatter(old, value, at, attrs))
