@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -153,8 +154,12 @@ def test_deterministic_modes_hold() -> None:
 
 
 def test_objects_of_this_process_are_not_kept() -> None:
+    log = logging.getLogger("npcompile.made")
+
     def f(x: Any) -> Any:
-        return np.median(x) + x
+        y = x + 1.0
+        log.debug("so far")
+        return y
 
     for _ in range(2):
         compiled = npcompile.jit(f)
@@ -179,3 +184,101 @@ print(np.allclose(g(x)[0], f(x)[0]), g._dispatcher.versions[0].executable.times)
     assert "trace" in told[0]
     assert "True" in told[1]
     assert "recall" in told[1]
+
+
+HOSTS = """
+import random
+import warnings
+import numpy as np
+from scipy import signal
+def f(x, rng):
+    y = np.percentile(x, [25.0, 75.0]).sum() + signal.detrend(x).max()
+    for _ in range(3):
+        y = y + rng.random() + np.random.rand() + random.random()
+    z = np.random.standard_normal(4)
+    x[0] = 7.0
+    return y, float(z[1]) + rng.integers(10), x[0]
+"""
+
+
+def draws(names: dict[str, Any]) -> tuple[Any, bool]:
+    compiled = npcompile.jit(names["f"])
+    results = []
+    for function in (compiled, names["f"]):
+        np.random.seed(3)
+        names["random"].seed(5)
+        rng = np.random.default_rng(7)
+        results.append([function(X.copy(), rng) for _ in range(2)])
+    assert results[0] == results[1]
+    return results[0], recalled(compiled)
+
+
+def test_calls_of_library_functions_are_found() -> None:
+    first, found = draws(space(HOSTS))
+    assert not found
+    again, found = draws(space(HOSTS))
+    assert found
+    assert again == first
+
+
+def test_a_library_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    import scipy
+
+    draws(space(HOSTS))
+    monkeypatch.setattr(scipy, "__version__", "0.1")
+    assert not draws(space(HOSTS))[1]
+    assert draws(space(HOSTS))[1]
+
+
+def test_a_library_function_that_was_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, _ = draws(space(HOSTS))
+    percentile = np.percentile
+    monkeypatch.setattr(np, "percentile", lambda x, q: 2.0 * percentile(x, q))
+    after, _ = draws(space(HOSTS))  # what it gives is Python's
+    assert after != before
+
+
+def test_stubs_of_a_found_version_look_like_the_program() -> None:
+    text = """
+import numpy as np
+def inner(x):
+    return np.percentile(x, 250.0)
+def f(x):
+    return inner(x) + 1.0
+"""
+    for found in (False, True):
+        names = space(text)
+        compiled = npcompile.jit(names["f"])
+        frames = []
+        for function in (compiled, names["f"]):
+            with pytest.raises(ValueError, match="Percentiles must be") as caught:
+                function(X)
+            own = [e for e in caught.traceback if str(e.path).endswith("made.py")]
+            frames.append([(e.name, e.lineno) for e in own])
+        assert frames[0] == frames[1]
+        if compiled._dispatcher.versions:
+            assert recalled(compiled) == found
+
+
+def test_globals_of_another_module() -> None:
+    """Warnings go through the globals of the module that the function is of."""
+    outer = """
+import numpy as np
+def f(x):
+    return helper(x) + np.percentile(x, 50.0)
+"""
+    inner = """
+import numpy as np
+def helper(x):
+    return np.percentile(x, 75.0) + np.random.rand()
+"""
+    for found in (False, True):
+        names, others = space(outer), space(inner)
+        names["helper"] = others["helper"]
+        compiled = npcompile.jit(names["f"])
+        results = []
+        for function in (compiled, names["f"]):
+            np.random.seed(1)
+            results.append(function(X))
+        assert results[0] == results[1]
+        assert recalled(compiled) == found

@@ -62,12 +62,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import Any, Union
 
 import numpy as np
 
 from npcompile.core.sizes import Facts, Size, Symbol
+from npcompile.graph.stubs import Stub
 from npcompile.graph.types import Array, Nothing, Scalar, Type
 
 Number = Union[bool, int, float, complex, np.generic]
@@ -198,22 +200,30 @@ class Direct:
     places: tuple[tuple[bytes, bytes, int], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Site:
     """A call of any Python function at its place in the program.
 
     ``function`` takes the node's operands, boxed as the program sees them, and returns a tuple of
-    the node's results, whose structure it has made sure of.  ``path`` names the library function.
+    the node's results, whose structure it has made sure of; ``stub`` is what it is made of.
+    ``path`` names the library function.
     ``effect``: something outside could tell that it ran, or how often.  ``guarantee`` is what the
     deterministic modes may rely on.  ``direct`` is the same call for machine code, whose results
     are a bool (whether the number is of the kind), the object and the number.
     """
 
     path: str
-    function: Callable[..., tuple[Any, ...]]
+    stub: Stub
     effect: bool = False
     guarantee: str = "none"
     direct: Direct | None = None
+
+    @cached_property
+    def function(self) -> Callable[..., tuple[Any, ...]]:
+        return self.stub.function()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Site, (self.path, self.stub, self.effect, self.guarantee, self.direct)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -302,7 +302,7 @@ class Dispatcher:
                 parts = (self.function, traced, linked, program, frame)
                 kept = remembered.keep(store(), name, *parts)
                 watch.lap("keep" if kept else "not kept")
-        return self._version(traced, made, direct, watch)
+        return self._version(traced, match.matcher(traced), made, direct, watch)
 
     def _wires(self, traced: Outline) -> tuple[wiring.Wiring, bool]:
         """How calls reach the leaves, and whether directly."""
@@ -323,7 +323,8 @@ class Dispatcher:
         if name is None:
             return None
         for found in remembered.find(store(), name, self.function, bound):
-            leaves = match.matcher(found.outline)(bound, self.function)
+            matching = match.matcher(found.outline)
+            leaves = matching(bound, self.function)
             if leaves is None or not match.accepts(found.outline, leaves):
                 continue
             wires, direct = self._wires(found.outline)
@@ -333,14 +334,19 @@ class Dispatcher:
             watch.lap("recall")
             made = link(found.linked, code.object, self.config, wires, found.rest, self._exit)
             watch.lap("load")
-            return self._version(found.outline, made, direct, watch)
+            return self._version(found.outline, matching, made, direct, watch)
         return None
 
     def _version(
-        self, traced: Outline, made: Executable, direct: bool, watch: Stopwatch
+        self,
+        traced: Outline,
+        matching: match.Match,
+        made: Executable,
+        direct: bool,
+        watch: Stopwatch,
     ) -> Version:
         made.times = watch.times
-        version = Version(traced, made, match.matcher(traced), direct)
+        version = Version(traced, made, matching, direct)
         version.lasting, version.heavy = traced.lasting, traced.heavy
         version.cautious = bool(traced.written) and not traced.lasting and traced.ambiguous
         made.owner = version

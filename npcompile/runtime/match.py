@@ -133,9 +133,21 @@ class _Writer:
 
 def fetch(source: Source | None, bound: dict[str, Any], function: FunctionType) -> Any:
     """What a source holds in a call."""
-    writer = _Writer()
-    text = writer.source(source)
-    return eval(text, {**writer.scope, "b": bound, "f": function})
+    match source:
+        case None:
+            return function
+        case Arg(name):
+            return bound[name]
+        case Global(name, owner):
+            return global_of(fetch(owner, bound, function), name)
+        case Closure(name, owner):
+            return closure_of(fetch(owner, bound, function), name)
+        case Default(name, owner):
+            return default_of(fetch(owner, bound, function), name)
+        case Attribute(base, name):
+            return getattr(fetch(base, bound, function), name)
+        case Item(base, key):
+            return fetch(base, bound, function)[key]
 
 
 def same_constant(a: Any, b: Any) -> bool:

@@ -8,16 +8,16 @@ function runs twice.
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from itertools import count
-from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from npcompile.core.sizes import Size, symbol
 from npcompile.graph.ir import Check, Direct, Node, Resume, Site, StaticObject
+from npcompile.graph.stubs import Globals, Place, Stub
 from npcompile.graph.types import (
     BOOL,
     PY_BOOL,
@@ -40,7 +40,6 @@ from npcompile.tracing.selectors import same
 from npcompile.tracing.values import (
     NONE,
     Box,
-    Frame,
     Object,
     Sequence,
     Slice,
@@ -287,12 +286,12 @@ class _Call:
     # ------------------------------------------------------------------ the node
 
     def _host_call(self, types: tuple[Type, ...]) -> Node:
-        function = placed(self.t, self.lines, len(self.nodes), self.constants)
+        text = stub(self.t, self.lines, len(self.nodes), self.constants)
         found = self.found
         # a generator without a seed is another one at each call
         unseeded = found.path == "numpy.random.default_rng" and not self.seeded
         guarantee = "none" if unseeded else found.guarantee
-        site = Site(found.path, function, found.effect, guarantee, self.direct)
+        site = Site(found.path, text, found.effect, guarantee, self.direct)
         node = self.t.builder.emit("host_call", self.nodes, site, Tuple(types))
         self.t.visible += self.found.effect
         return node
@@ -301,7 +300,7 @@ class _Call:
         """The node of a call, and what its result is if it is as predicted."""
         t, builder = self.t, self.t.builder
         others = tuple(self.constants.get(s, 0) for s in self.stand_ins)
-        self.constants["miss"] = lambda result: (False, result, *others)
+        self.constants["miss"] = partial(missed, others)
         self.constants |= {"shares": shares, "ndarray": np.ndarray}
         rerun = not self.found.effect and not t.visible
         node = self._host_call((PY_BOOL, Opaque(object), *self.types))
@@ -342,37 +341,17 @@ def shares(array: Any, *others: Any) -> bool:
     return any(np.may_share_memory(array, other) for other in others)
 
 
-# ------------------------------------------------------------------ functions of ours
+def missed(others: tuple[Any, ...], result: Any) -> tuple[Any, ...]:
+    """What a stub gives where the result is not as predicted."""
+    return (False, result, *others)
 
 
-def placed(
-    t: Tracer, lines: list[str], count: int, constants: dict[str, Any]
-) -> Callable[..., tuple[Any, ...]]:
+def stub(t: Tracer, lines: list[str], count: int, constants: dict[str, Any]) -> Stub:
     """A function of ``count`` operands whose frames look like those of the program now."""
-    names = ", ".join(f"a{k}" for k in range(count))
-    made = _function(t.frames[-1], names, lines, constants)
-    for frame in reversed(t.frames[:-1]):
-        made = _function(frame, "*a", ["return f(*a)"], {"f": made})
-    return made
-
-
-def _function(
-    frame: Frame, names: str, lines: list[str], constants: dict[str, Any]
-) -> Callable[..., Any]:
-    """A function of a frame's file, line, name and globals."""
-    assert frame.instruction is not None
-    text = [f"def make({', '.join(constants)}):", f" def made({names}):"]
-    tree = ast.parse("\n".join([*text, *(f"  {line}" for line in lines), " return made"]))
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword)):
-            node.lineno = node.end_lineno = frame.instruction.line
-            node.col_offset = node.end_col_offset = -1
-    original = frame.code.code
-    module = compile(tree, original.co_filename, "exec")
-    outer = next(c for c in module.co_consts if isinstance(c, CodeType))
-    make = FunctionType(outer, frame.space)
-    made: FunctionType = make(**constants)
-    made.__code__ = made.__code__.replace(
-        co_name=original.co_name, co_qualname=original.co_qualname
-    )
-    return made
+    places = []
+    for frame in t.frames:
+        assert frame.instruction is not None
+        code, line = frame.code.code, frame.instruction.line
+        names = (code.co_filename, code.co_name, code.co_qualname)
+        places.append(Place(*names, line, Globals(frame.space)))
+    return Stub(tuple(lines), count, dict(constants), tuple(places))
