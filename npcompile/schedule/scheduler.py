@@ -194,8 +194,14 @@ class Scheduler:
         total = COSTS.get(node.op, 1)
         for arg in args:
             if arg not in self.place and not (is_number(arg) and not is_number(node)):
-                total += self.costs.get(arg, 0)
+                cost = self.costs.get(arg, 0)
+                # what is dear and broadcast will be stored
+                total += 0 if cost > HEAVY and self._rank(arg) < self._rank(node) else cost
         self.costs[node] = min(total, LIMIT)
+
+    def _rank(self, node: Node) -> int:
+        """Axes of more than one element."""
+        return 0 if is_number(node) else sum(not _is_one(n) for n in self.shape(node))
 
     def _param_node(self, node: Node) -> None:
         assert node in self.place

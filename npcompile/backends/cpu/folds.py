@@ -329,19 +329,20 @@ class Tree:
             sums = self.add(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs))
         return sums
 
-    def fold_four(self, leaves: list[Parts]) -> list[Parts]:
-        """The same of four leaves, side by side in one vector."""
-        lanes = leaves[0][0].lanes
-        low = [k for k in range(lanes) if k % 2 == 0]
-        pairs = [self._meet(a, b, [p for k in low for p in (k, lanes + k)], 1)
-                 for a, b in (leaves[:2], leaves[2:])]
-        low = [k for k in range(lanes) if k % 4 == 0]
-        picks = [p for k in low for p in (k, k + 1, lanes + k, lanes + k + 1)]
-        sums = self._meet(pairs[0], pairs[1], picks, 2)
-        while sums[0].lanes > 4:
+    def fold_leaves(self, leaves: list[Parts]) -> Parts:
+        """The same of several leaves, a power of two, side by side in one vector."""
+        count, lanes, step = len(leaves), leaves[0][0].lanes, 1
+        while len(leaves) > 1:
+            picks = [first + k + j for k in range(0, lanes, 2 * step)
+                     for first in (0, lanes) for j in range(step)]
+            leaves = [self._meet(a, b, picks, step)
+                      for a, b in zip(leaves[::2], leaves[1::2], strict=True)]
+            step *= 2
+        (sums,) = leaves
+        while sums[0].lanes > count:
             both = [halves(self.f, s, s.lanes) for s in sums]
             sums = self.add(tuple(b[0] for b in both), tuple(b[1] for b in both))
-        return [tuple(self.f.extract(s, leaf) for s in sums) for leaf in range(4)]
+        return sums
 
     def _meet(self, a: Parts, b: Parts, picks: list[int], step: int) -> Parts:
         """Sums of lanes of two vectors: those picked and those ``step`` further on."""

@@ -19,7 +19,7 @@ LIGHT = 16  # operations of a kernel that memory may hold up
 STREAMING_BYTES = 8 << 20
 REREAD_BYTES = 32 << 20  # the same for what is read again in the same call
 PAIRED = 8  # operations up to which two registers are filled at a time
-LONG = 32  # vectors of a row from which on it is worth while to align stores
+LONG = 32  # vectors of a row from which on stores go past the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +121,15 @@ def _lanes(kernel: Kernel, target: Target) -> int:
     places = _places(kernel)
     simple = (
         target.width >= 32 and not kernel.in_order
-        and sum(isinstance(v, Apply) for v in kernel.values) <= PAIRED
+        and _operations(kernel) <= PAIRED
         and all(v.dtype.kind != "c" for v in kernel.values)
         and all(p.by is None and p.at.coefficients[-1] in (0, 1) for p in places)
     )
     return 2 * lanes if simple else lanes
+
+
+def _operations(kernel: Kernel) -> int:
+    return sum(isinstance(v, Apply) for v in kernel.values)
 
 
 def _places(kernel: Kernel) -> list[Store | Load]:
@@ -243,8 +247,10 @@ def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Va
     place = scope.enter(begin).place(*edge).pointer
     address = f.op(f"ptrtoint {place.typed} to i64", "i64")
     over = f.binary("udiv", f.binary("and", address, i64(width - 1)), size)
-    long = f.icmp("sle", i64(LONG * lanes), f.binary("sub", end, begin))
-    first = f.select(long, f.binary("sub", i64(lanes), over), i64(lanes))
+    count = f.binary("sub", end, begin)
+    least = max(2, weight(plan.kernel) // 2)  # vectors of a row that are worth one more
+    some = f.icmp("sle", i64(least * lanes), count)
+    first = f.select(some, f.binary("sub", i64(lanes), over), i64(lanes))
     stop = f.binary("sub", end, i64(lanes - 1))
     if not streams(plan):
         with f.loop(begin, stop, lanes, first=first) as loop:
@@ -252,6 +258,7 @@ def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Va
         return loop.end
     much = f.icmp("slt", i64(_streaming_from(plan)), scope.sizes(plan.total))
     fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
+    long = f.icmp("sle", i64(LONG * lanes), count)
     streaming = f.binary("and", much, f.binary("and", fits, long))
     once = f.select(streaming, f.binary("add", begin, i64(1)), stop)
     with f.loop(begin, once, lanes, first=first) as loop:
@@ -271,7 +278,7 @@ def streams(plan: Plan) -> bool:
         plan.total != 0
         and len(kernel.stores) == 1
         and plan.target.width >= 32
-        and sum(isinstance(v, Apply) for v in kernel.values) <= LIGHT
+        and _operations(kernel) <= LIGHT
         and all(
             s.mask is None and s.by is None and not s.packed
             and not s.at.part and s.at.coefficients[-1] == 1

@@ -54,25 +54,38 @@ def divisor(f: Function, dtype: np.dtype, number: Value, lanes: int) -> Divisor:
 
 def divide(f: Function, a: Value, by: Divisor) -> Value:
     """``a / b`` in each lane."""
-    usual, seldom, after = (f.name_for(stem) for stem in ("usual", "seldom", "after"))
-    bits = f"i{8 * (8 if a.elem == 'double' else 4)}"
-    zero = f.icmp("eq", _magnitude(f, a), literal(bits, 0, a.lanes))
-    fits = f.binary("or", _within(f, a, _RANGES[a.elem][3]), zero)
-    all_fit = f.call(f"llvm.vector.reduce.and.{fits.suffix}", ("i1", 1), fits)
-    f.branch(f.binary("and", all_fit, by.safe), usual, seldom)
+    names = ("usual", "unusual", "zeros", "seldom", "after")
+    usual, unusual, zeros, seldom, after = (f.name_for(stem) for stem in names)
+    within = _within(f, a, _RANGES[a.elem][3])
+    f.branch(f.binary("and", _all(f, within), by.safe), usual, unusual, likely=True)
+    f.label(unusual)
+    magnitude = _magnitude(f, a)
+    zero = f.icmp("eq", magnitude, literal(magnitude.elem, 0, a.lanes))
+    f.branch(f.binary("and", _all(f, f.binary("or", within, zero)), by.safe), zeros, seldom)
     f.label(seldom)
     divided = f.binary("fdiv", a, by.number)
     f.jump(after)
+    f.label(zeros)  # their quotients keep no sign
+    first, better = _corrected(f, a, by)
+    signed = f.intrinsic("copysign", better, first)
+    f.jump(after)
     f.label(usual)
+    _, quotient = _corrected(f, a, by)
+    f.jump(after)
+    f.label(after)
+    return f.phi(a.elem, a.lanes, (divided, seldom), (signed, zeros), (quotient, usual))
+
+
+def _corrected(f: Function, a: Value, by: Divisor) -> tuple[Value, Value]:
+    """The product with the inverse, and the same corrected by its remainder."""
     first = f.binary("fmul", a, by.inverse)
     negated = f.op(f"fneg {first.typed}", a.elem, a.lanes)
     rest = f.intrinsic("fma", negated, by.number, a)
-    better = f.intrinsic("fma", rest, by.inverse, first)
-    sign = f.binary("and", f.bitcast(first, bits), literal(bits, 1 << (int(bits[1:]) - 1), a.lanes))
-    signed = f.bitcast(f.binary("or", f.bitcast(better, bits), sign), a.elem)  # for zeros
-    f.jump(after)
-    f.label(after)
-    return f.phi(a.elem, a.lanes, (divided, seldom), (signed, usual))
+    return first, f.intrinsic("fma", rest, by.inverse, first)
+
+
+def _all(f: Function, mask: Value) -> Value:
+    return f.call(f"llvm.vector.reduce.and.{mask.suffix}", ("i1", 1), mask)
 
 
 def _magnitude(f: Function, a: Value) -> Value:

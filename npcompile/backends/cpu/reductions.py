@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npcompile.backends.cpu import access, folds
+from npcompile.backends.cpu import access, folds, sides
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.folds import Arg, Fold, Item, ShortRun, State, Tree
 from npcompile.backends.cpu.runs import Run, first_value, row_kind, write
@@ -97,7 +97,16 @@ def kept_loops(scope: Scope, count: int, begin: Value, end: Value,
     if scope.depth == count:
         inner(scope, begin, end)
         return
-    with scope.f.loop(begin, end) as loop:
+    f = scope.f
+    rows = sides.together(scope.plan) if scope.depth == count - 1 and inner is _rows else 0
+    if rows:
+        many = f.binary("and", f.binary("sub", end, begin), i64(-rows))
+        whole = f.select(sides.are_leaves(scope), f.binary("add", begin, many), begin)
+        with f.loop(begin, whole, rows) as loop:
+            sides.sum_rows([scope.enter(f.binary("add", loop.index, i64(k)))
+                            for k in range(rows)])
+        begin = whole
+    with f.loop(begin, end) as loop:
         inside = scope.enter(loop.index)
         last = inside.depth == count  # what is left of the kept axes is the lanes'
         axis = inside.plan.lane_axis if last else inside.plan.order[inside.depth]

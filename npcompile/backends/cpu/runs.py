@@ -353,9 +353,11 @@ class Forest:
         with f.loop(at, whole, lanes, flatten(leaves[3])) as rest:
             rest.next = flatten(self._add_vector(rest.index, shaped(rest.carried, leaves[3])))
         leaves[3] = shaped(rest.results, leaves[3])
-        totals = [
-            tree.fold_four([tuple(leaf[k]) for leaf in leaves]) for k, tree in enumerate(trees)
+        sums = [
+            list(tree.fold_leaves([tuple(leaf[k]) for leaf in leaves]))
+            for k, tree in enumerate(trees)
         ]
+        totals = [[tuple(f.extract(part, k) for part in parts) for k in range(4)] for parts in sums]
         lasts = self._tail([list(total[3]) for total in totals], whole, end)
         for tree, (a, b, c, _), d in zip(trees, totals, lasts, strict=True):
             self._store_part(tree, tree.add(tree.add(a, b), tree.add(c, tuple(d))))

@@ -1,0 +1,78 @@
+"""Sums of rows that are single leaves, some rows at a time: their lanes are folded together."""
+
+from __future__ import annotations
+
+from npcompile.backends.cpu import access, folds
+from npcompile.backends.cpu.folds import State, Tree
+from npcompile.backends.cpu.runs import LIGHT, write
+from npcompile.backends.cpu.scope import Plan, Scope
+from npcompile.backends.cpu.states import flatten, groups, shaped
+from npcompile.backends.cpu.text import Value, i64, poison
+from npcompile.program.ir import Apply
+
+
+def together(plan: Plan) -> int:
+    """Rows at a time, as many as their sums leave registers for; 0: nothing of the kind."""
+    kernel = plan.kernel
+    last = len(kernel.axes) - 1
+    fits = last > 0 and not kernel.stores and len(kernel.reductions) <= 2 and all(
+        folds.is_pairwise(r) and r.axes == (last,) and r.chunk == 0 and r.dtype.char in "fd"
+        for r in kernel.reductions
+    )
+    if not fits or sum(isinstance(v, Apply) for v in kernel.values) > LIGHT:
+        return 0
+    return 8 if plan.target.avx512 and len(kernel.reductions) == 1 else 4
+
+
+def are_leaves(scope: Scope) -> Value:
+    """Whether rows are leaves of at least one vector."""
+    f, (lanes, leaf) = scope.f, folds.shape_of_tree(scope.plan.kernel.reductions[0])
+    length = scope.extent(scope.plan.lane_axis)
+    return f.binary("and", f.icmp("sle", i64(lanes), length), f.icmp("sle", length, i64(leaf)))
+
+
+def sum_rows(rows: list[Scope]) -> None:
+    """Sums each row; ``rows`` are the scopes of some."""
+    first = rows[0]
+    f, kernel, count = first.f, first.plan.kernel, len(rows)
+    trees = [Tree(f, first.plan.target, r) for r in kernel.reductions]
+    lanes, length = trees[0].lanes, first.extent(first.plan.lane_axis)
+    whole = f.binary("and", length, i64(-lanes))
+    sums = [list(tree.zero(lanes)) for _ in rows for tree in trees]
+    with f.loop(i64(0), whole, lanes, flatten(sums)) as loop:
+        now = groups(shaped(loop.carried, sums), len(trees))
+        loop.next = flatten([
+            state for row, states in zip(rows, now, strict=True)
+            for state in _added(trees, row.enter(loop.index, lanes), states)
+        ])
+    leaves = groups(shaped(loop.results, sums), len(trees))
+    totals = [list(tree.fold_leaves([tuple(leaf[k]) for leaf in leaves]))
+              for k, tree in enumerate(trees)]
+    with f.loop(whole, length, carried=flatten(totals)) as rest:
+        inside = [row.enter(rest.index) for row in rows]
+        rest.next = flatten([
+            [f.binary("fadd", total, _column(tree, inside))]
+            for tree, (total,) in zip(trees, shaped(rest.carried, totals), strict=True)
+        ])
+    for tree, (total,) in zip(trees, shaped(rest.results, totals), strict=True):
+        (start,) = tree.start()
+        total = f.binary("fadd", f.splat(start, count), total)
+        for k, row in enumerate(rows):
+            write(row, tree.reduce, (f.extract(total, k),), access.ALL)
+
+
+def _added(trees: list[Tree], inside: Scope, states: list[State]) -> list[State]:
+    return [
+        list(tree.add(tuple(state), tree.widen(inside.operand(tree.reduce.value, tree.lanes))))
+        for tree, state in zip(trees, states, strict=True)
+    ]
+
+
+def _column(tree: Tree, rows: list[Scope]) -> Value:
+    """What is added to the rows' sums, a row to a lane."""
+    f, elem = tree.f, tree.zero()[0].elem
+    found = poison(elem, len(rows))
+    for k, row in enumerate(rows):
+        (value,) = row.operand(tree.reduce.value, 1)
+        found = f.op(f"insertelement {found.typed}, {value.typed}, i64 {k}", elem, len(rows))
+    return found
