@@ -29,13 +29,30 @@ def ln2() -> Rows:
     return by_format(lambda c, b: (*split(mp.log(2), b), rounded(1 / mp.log(2), b)))
 
 
+EXP_STEPS = 16
+HALF_STEP = HALF_LN2 / EXP_STEPS
+
+
+@table("exponential")
+def exp_step() -> Rows:
+    """log(2)/16 in two parts and its inverse; the first part times 16 exponents is exact by fma."""
+    return by_format(lambda c, b: (
+        *split(mp.log(2) / EXP_STEPS, b), rounded(EXP_STEPS / mp.log(2), b)))
+
+
+@table("exponential")
+def exp_table() -> Rows:
+    """2**(i/16) in two parts."""
+    roots = [mp.power(2, mp.mpf(i) / EXP_STEPS) for i in range(EXP_STEPS)]
+    return by_format(lambda c, b: tuple(zip(*(split(root, b) for root in roots))))
+
+
 @table("exponential")
 def exp() -> Rows:
-    """(exp(r) - 1 - r) / r**2 on |r| <= log(2)/2, error relative to exp."""
-    count = {"d": 10, "f": 5}
+    """(exp(r) - 1 - r) / r**2 on |r| <= log(2)/32, error relative to r."""
+    count = {"d": 6, "f": 3}
     return by_format(lambda c, b: minimax(
-        lambda r: (mp.exp(r) - 1 - r) / r**2, range(count[c]), -HALF_LN2, HALF_LN2, b,
-        lambda r: r**2 / mp.exp(r)))
+        lambda r: (mp.expm1(r) - r) / r**2, range(count[c]), -HALF_STEP, HALF_STEP, b, abs))
 
 
 @table("exponential")
@@ -53,34 +70,16 @@ def log10_2() -> Rows:
 
 
 @table("exponential")
-def expm1_tail() -> Rows:
-    """(exp(r) - 1 - r - r**2/2) / r**3 on |r| <= log(2)/2, error relative to r."""
-    count = {"d": 10, "f": 5}
-    return by_format(lambda c, b: minimax(
-        lambda r: (mp.expm1(r) - r - r**2 / 2) / r**3, range(count[c]), -HALF_LN2, HALF_LN2, b,
-        lambda r: r**2))
-
-
-@table("exponential")
 def sinh() -> Rows:
-    """(sinh(r) - r) / r**3 in z = r**2 on |r| <= log(2)/2, error relative to r."""
-    count = {"d": 6, "f": 3}
+    """(sinh(r) - r) / r**3 in z = r**2 on |r| <= 1/8, error relative to r."""
+    count = {"d": 4, "f": 2}
 
     def remainder(z: Any) -> Any:
         r = mp.sqrt(z)
         return (mp.sinh(r) - r) / (r * z)
 
     return by_format(lambda c, b: minimax(
-        remainder, range(count[c]), SMALL, HALF_LN2**2, b, abs))
-
-
-@table("exponential")
-def cosh() -> Rows:
-    """(cosh(r) - 1 - r**2/2) / r**4 in z = r**2 on |r| <= log(2)/2, absolute error."""
-    count = {"d": 5, "f": 2}
-    return by_format(lambda c, b: minimax(
-        lambda z: (mp.cosh(mp.sqrt(z)) - 1 - z / 2) / z**2, range(count[c]),
-        SMALL, HALF_LN2**2, b, lambda z: z**2))
+        remainder, range(count[c]), SMALL, mp.mpf(1) / 64, b, abs))
 
 
 # ---------------------------------------------------------------- logarithms
@@ -200,42 +199,73 @@ def power_log() -> Rows:
 # ---------------------------------------------------------------- circular functions
 
 
-@table("circular")
-def half_pi() -> Rows:
-    """pi/2 in two parts, 2/pi, and below which part of x a remainder is too small to trust."""
-    trust = {"d": 2.0**-32, "f": 2.0**-16}
-    return by_format(
-        lambda c, b: (*split(mp.pi / 2, b), rounded(2 / mp.pi, b), trust[c]))
+TURN_STEPS = 16
+TURN = mp.pi / TURN_STEPS
+HALF_TURN = TURN / 2 * mp.mpf("1.001")
 
 
 @table("circular")
-def two_over_pi() -> Rows:
-    """2/pi * 2**(32*g - 52) modulo 4 in four parts, for the exponents 32*g ... 32*g + 31."""
+def turn_step() -> Rows:
+    """pi/16 in two parts, 16/pi, and below which part of x a remainder is too small to trust."""
+    trust = {"d": 2.0**-44, "f": 2.0**-16}
+    return by_format(lambda c, b: (*split(TURN, b), rounded(1 / TURN, b), trust[c]))
+
+
+@table("circular")
+def turn_sines() -> Rows:
+    """sin(i*pi/16) in two parts, then cos(i*pi/16)."""
+
+    def rows(char: str, bits: int) -> tuple[tuple[float, ...], ...]:
+        angles = [i * TURN for i in range(TURN_STEPS)]
+        sines = [split(mp.sin(a), bits) for a in angles]
+        cosines = [split(mp.cos(a) if 2 * a != mp.pi else 0, bits) for a in angles]
+        return (*zip(*sines), *zip(*cosines))
+
+    return by_format(rows)
+
+
+@table("circular")
+def steps_by_angle() -> Rows:
+    """16/pi * 2**(32*g - 52) modulo 32 in four parts, for the exponents 32*g ... 32*g + 31."""
     with mp.workprec(1400):
-        rows = [split(mp.fmod(mp.ldexp(2 / mp.pi, 32 * g - 52), 4), 53, 4) for g in range(32)]
+        by_angle = TURN_STEPS / mp.pi
+        rows = [split(mp.fmod(mp.ldexp(by_angle, 32 * g - 52), 32), 53, 4) for g in range(32)]
     return {"d": tuple(zip(*rows))}
 
 
 @table("circular")
 def sin() -> Rows:
-    """(sin(r) - r) / r**3 in z = r**2 on |r| <= pi/4, error relative to r."""
-    count = {"d": 6, "f": 4}
+    """(sin(r) - r) / r**3 in z = r**2 on |r| <= pi/32, error relative to r."""
+    count = {"d": 4, "f": 2}
 
     def remainder(z: Any) -> Any:
         r = mp.sqrt(z)
         return (mp.sin(r) - r) / (r * z)
 
     return by_format(lambda c, b: minimax(
-        remainder, range(count[c]), SMALL, QUARTER_PI[c]**2, b, abs))
+        remainder, range(count[c]), SMALL, HALF_TURN**2, b, abs))
 
 
 @table("circular")
 def cos() -> Rows:
-    """(cos(r) - 1 + r**2/2) / r**4 in z = r**2 on |r| <= pi/4, absolute error."""
-    count = {"d": 6, "f": 3}
+    """(cos(r) - 1) / r**2 in z = r**2 on |r| <= pi/32, absolute error."""
+    count = {"d": 4, "f": 2}
     return by_format(lambda c, b: minimax(
-        lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2, range(count[c]),
-        SMALL, QUARTER_PI[c]**2, b, lambda z: z**2))
+        lambda z: (mp.cos(mp.sqrt(z)) - 1) / z, range(count[c]), SMALL, HALF_TURN**2, b, abs))
+
+
+@table("circular")
+def single_sin() -> Rows:
+    """(sin(r) - r) / r**3 in z = r**2 on |r| <= pi/2 for results in float32, error relative to
+    sin(r)."""
+
+    def remainder(z: Any) -> Any:
+        r = mp.sqrt(z)
+        return (mp.sin(r) - r) / (r * z)
+
+    end = (mp.pi / 2 * mp.mpf("1.0001")) ** 2
+    return {"d": minimax(remainder, range(4), SMALL, end, 53,
+                         lambda z: z * mp.sqrt(z) / mp.sin(mp.sqrt(z)))}
 
 
 # ---------------------------------------------------------------- inverse circular, roots

@@ -1,15 +1,18 @@
 """sin, cos and tan, as programs.
 
-``x = n*pi/2 + r + low``: pi/2 in two parts by fused multiply-adds (Cody & Waite 1980; Boldo,
+``x = n*pi/16 + r + low``: pi/16 in two parts by fused multiply-adds (Cody & Waite 1980; Boldo,
 Daumas & Li, Formally verified argument reduction with a fused multiply-add, IEEE TC 58, 2009).
 The first step is exact.  Where the remainder is small against ``x``, that is where ``x`` is huge
-or next to a multiple of pi/2, the rare path takes 2/pi to 210 bits (Payne & Hanek, Radian
-reduction for trigonometric functions, SIGNUM 18, 1983).  Signs are transferred at the end, so -0
-needs no care.
+or next to a multiple of pi/16 above 1, the rare path takes 16/pi to 210 bits (Payne & Hanek, Radian
+reduction for trigonometric functions, SIGNUM 18, 1983).  Sines and cosines of n*pi/16 come from a
+table, those of r from short polynomials (Gal & Bachelis, An accurate elementary mathematical
+library for the IEEE floating point standard, ACM TOMS 17, 1991).  Signs are transferred at the end,
+so -0 needs no care.  float32 is computed in float64, which takes fewer operations.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from npcompile.graph.expression import (
@@ -28,45 +31,62 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special.coefficients.circular import COS, HALF_PI, SIN, TWO_OVER_PI
+from npcompile.special.coefficients.circular import (
+    COS,
+    SIN,
+    SINGLE_SIN,
+    STEPS_BY_ANGLE,
+    TURN_SINES,
+    TURN_STEP,
+)
 from npcompile.special.formats import FORMATS, Format, format_of, sign_bit
-from npcompile.special.words import joined, quick_two_sum, quotient, two_product, two_sum
+from npcompile.special.words import joined, quotient, two_product, two_sum
+
+Pair = tuple[Expr, Expr]
+DOUBLE = FORMATS["d"]
+INFINITY = float("inf")
+#: steps of half a turn; two bits of n more give the sign
+STEPS, STEP_BITS = 16, 4
+#: bits of large numbers, which no reduction by two parts can be trusted with
+HUGE = {"d": 0x43F0 << 48, "f": 0x5F80 << 16}
+#: beyond it float64 does not reduce float32 well enough
+LARGE_SINGLE = 2.0**40
 
 
 def sin(x: Expr) -> Expr:
     """Sine."""
     f = format_of(x)
-    quadrant, r, low = reduce(abs(x), f)
-    sine, cosine = sine_cosine(r, low, f)
-    value = where((quadrant & 1) != 0, joined(cosine), joined(sine))
-    sign = quadrant << f.sign_shift - 1
-    return from_bits(to_bits(value) ^ ((sign ^ to_bits(x)) & sign_bit(f)))
+    if f.char == "f":
+        return _single(x, 0.0)
+    bits, r, low = reduce(abs(x), f)
+    sine, _ = sine_cosine(bits, r, low, f)
+    return with_sign(joined(sine), (_half_turn(bits, f) ^ to_bits(x)) & sign_bit(f))
 
 
 def cos(x: Expr) -> Expr:
-    """Cosine."""
+    """Cosine: a sine, eight steps further."""
     f = format_of(x)
-    quadrant, r, low = reduce(abs(x), f)
-    sine, cosine = sine_cosine(r, low, f)
-    value = where((quadrant & 1) != 0, joined(sine), joined(cosine))
-    sign = (quadrant + 1) << f.sign_shift - 1
-    return from_bits(to_bits(value) ^ (sign & sign_bit(f)))
+    if f.char == "f":
+        return _single(x, 0.5)
+    bits, r, low = reduce(abs(x), f)
+    bits = bits + STEPS // 2
+    sine, _ = sine_cosine(bits, r, low, f)
+    return with_sign(joined(sine), _half_turn(bits, f) & sign_bit(f))
 
 
 def tan(x: Expr) -> Expr:
     """Tangent: the quotient of sine and cosine, each in two parts."""
     f = format_of(x)
-    quadrant, r, low = reduce(abs(x), f)
-    sine, cosine = (quick_two_sum(*pair) for pair in sine_cosine(r, low, f, True))
-    odd = (quadrant & 1) != 0
-    top = where(odd, cosine[0], sine[0]), where(odd, cosine[1], sine[1])
-    bottom = where(odd, sine[0], cosine[0]), where(odd, sine[1], cosine[1])
-    value = quotient(top, bottom)
-    sign = quadrant << f.sign_shift
-    return from_bits(to_bits(value) ^ sign ^ (to_bits(x) & sign_bit(f)))
+    if f.char == "f":
+        return _single_tangent(x)
+    bits, r, low = reduce(abs(x), f)
+    value = quotient(*sine_cosine(bits, r, low, f))
+    return with_sign(value, to_bits(x) & sign_bit(f))
 
 
-Pair = tuple[Expr, Expr]
+def _half_turn(bits: Expr, f: Format) -> Expr:
+    """The sign bit is set after an odd number of half turns."""
+    return bits << f.sign_shift - STEP_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +101,12 @@ class Turned:
 
 def turned(x: Expr, f: Format, more: Expr | None = None) -> Turned:
     """Sine and cosine of ``x + more``, their signs apart so that zeros keep them."""
-    quadrant, r, low = reduce(abs(x), f)
+    bits, r, low = reduce(abs(x), f)
     if more is not None:
         low = low + where(x < 0.0, -more, more)
-    sine, cosine = sine_cosine(r, low, f)
-    odd = (quadrant & 1) != 0
-    first = where(odd, cosine[0], sine[0]), where(odd, cosine[1], sine[1])
-    second = where(odd, sine[0], cosine[0]), where(odd, sine[1], cosine[1])
-    sign, other = quadrant << f.sign_shift - 1, (quadrant + 1) << f.sign_shift - 1
-    return Turned(first, second, (sign ^ to_bits(x)) & sign_bit(f), other & sign_bit(f))
+    sign = _half_turn(bits, f)
+    return Turned(*sine_cosine(bits, r, low, f),
+                  (sign ^ to_bits(x)) & sign_bit(f), sign & sign_bit(f))
 
 
 def with_sign(x: Expr, sign: Expr) -> Expr:
@@ -97,43 +114,39 @@ def with_sign(x: Expr, sign: Expr) -> Expr:
     return from_bits(to_bits(x) ^ sign)
 
 
-def sine_cosine(r: Expr, low: Expr, f: Format, precise: bool = False) -> tuple[Pair, Pair]:
-    """Sine and cosine of ``r + low``, ``|r| <= pi/4``, each as a large and a small part."""
-    half = r * 0.5
-    h = half * r  # r**2 / 2, whose rounding error counts in the cosine
-    h_low = fma(half, r, -h)
-    z = h + h
-    w = 1.0 - h
-    cube, square, low_part = r * z, z * z, low * w
-    sixth, *rest = SIN[f.char]
-    first, *more = COS[f.char]
-    if precise:  # h_low in z too
-        low_part = fma(r * h_low, -1 / 3, low_part)
-        h_low = fma(h_low * z, -1 / 6, h_low)
-    sine = fma(cube, sixth, fma(cube * z, poly(z, rest), low_part))
-    h_low = fma(r, low, h_low)
-    if precise:
-        even = fma(square, first, fma(square * z, poly(z, more), -h_low))
-    else:
-        even = fma(square, poly(z, COS[f.char]), -h_low)
-    return (r, sine), (w, ((1.0 - w) - h) + even)
+def sine_cosine(bits: Expr, r: Expr, low: Expr, f: Format) -> tuple[Pair, Pair]:
+    """Sine and cosine of ``n*pi/16 + r + low``, each as a large and a small part; the last four
+    bits are those of n, ``|r| <= pi/32``."""
+    s, s_low, c, c_low = (lookup(bits, row, f.char) for row in TURN_SINES[f.char])
+    z = r * r
+    rise = fma(r * z, poly(z, SIN[f.char]), low)  # sin(r) - r
+    fall = z * poly(z, COS[f.char])  # cos(r) - 1
+    return _turn(s, s_low, c, c_low, r, rise, fall), _turn(c, c_low, -s, -s_low, r, rise, fall)
+
+
+def _turn(a: Expr, a_low: Expr, b: Expr, b_low: Expr, r: Expr, rise: Expr, fall: Expr) -> Pair:
+    """``a * cos(r) + b * sin(r)``"""
+    value = fma(b, r, a)
+    lost = fma(b, r, a - value)
+    return value, fma(b, rise, fma(a, fall, fma(b_low, r, a_low))) + lost
 
 
 def reduce(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
-    """For ``x >= 0``: a quadrant (its last two bits count) and the remainder in two parts."""
-    first, second, inverse, trust = HALF_PI[f.char]
-    shifted = fma(x, inverse, f.magic)
+    """For ``x >= 0``: n, of whose bits the last five count, and the remainder in two parts."""
+    first, second, inverse, trust = TURN_STEP[f.char]
+    inside = from_bits(where(to_bits(x) < HUGE[f.char], to_bits(x), HUGE[f.char]))
+    shifted = fma(inside, inverse, f.magic)
     n = shifted - f.magic
-    r1 = fma(n, -first, x)
+    r1 = fma(n, -first, inside)
     r = fma(n, -second, r1)
     low = fma(n, -second, r1 - r)
-    untrusted = abs(r) < x * trust
-    wide = cast(where(untrusted, x, const(1.0, x)), "d")
-    quadrant, slow, slow_low = payne_hanek(wide)
-    # one rare carries all three: the quadrant in the last bits of the low part
-    short = cast(slow, x.dtype)
+    untrusted = ~(abs(r) >= fma(x, trust, -trust))  # below 1 a remainder is never too small
+    wide = cast(where(untrusted & (x < INFINITY), x, const(1.0, x)), "d")
+    turns, slow, slow_low = payne_hanek(wide)
+    # one rare carries all three: n in the last bits of the low part
+    short = cast(slow, x.dtype) + where(untrusted, x - x, 0.0)
     slow_low = cast((slow - cast(short, "d")) + slow_low, x.dtype)
-    marked = from_bits((to_bits(slow_low) & ~3) | (cast(quadrant, f.integer) & 3))
+    marked = from_bits((to_bits(slow_low) & -32) | (cast(turns, f.integer) & 31))
     both = rare(untrusted, complex_(short, marked), complex_(r, low))
     r, low = real(both), imag(both)
     return where(untrusted, to_bits(low), to_bits(shifted)), r, low
@@ -142,17 +155,17 @@ def reduce(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
 def payne_hanek(x: Expr) -> tuple[Expr, Expr, Expr]:
     """The same for any double >= 1, exactly enough for the worst case.
 
-    ``x = X * 2**(32*g - 52)`` with an integer X < 2**84, times 2/pi * 2**(32*g - 52) modulo 4:
-    the parts of the product that are multiples of 4 drop out.
+    ``x = X * 2**(32*g - 52)`` with an integer X < 2**84, times 16/pi * 2**(32*g - 52) modulo 32:
+    the parts of the product that are multiples of 32 drop out.
     """
-    f = FORMATS["d"]
+    f = DOUBLE
     bits = to_bits(x)
     group = (bits - (f.bias << f.mantissa)) >> f.mantissa + 5
     whole = from_bits(bits - (group << f.mantissa + 5)) * 2.0**f.mantissa
-    parts = [lookup(group, row) for row in TWO_OVER_PI["d"]]
+    parts = [lookup(group, row) for row in STEPS_BY_ANGLE["d"]]
     (h0, l0), (h1, l1), (h2, l2) = (two_product(whole, part) for part in parts[:3])
-    s, e = two_sum(modulo_four(h0), modulo_four(l0))
-    s, e1 = two_sum(s, modulo_four(h1))
+    s, e = two_sum(_modulo(h0), _modulo(l0))
+    s, e1 = two_sum(s, _modulo(h1))
     e, e2 = two_sum(e, e1)
     m, m1 = two_sum(h2, l1)
     n = rint(s)
@@ -161,12 +174,63 @@ def payne_hanek(x: Expr) -> tuple[Expr, Expr, Expr]:
     rest = t1 + (e2 + (m1 + fma(whole, parts[3], l2)))
     high, low = two_sum(high, low)
     high, low = two_sum(high, low + rest)
-    first, second, _, _ = HALF_PI["d"]
+    first, second, _, _ = TURN_STEP["d"]
     r = high * first
     r_low = fma(high, first, -r) + fma(high, second, low * first)
     return to_bits(n + f.magic), r, r_low
 
 
-def modulo_four(x: Expr) -> Expr:
-    """``x`` less the nearest multiple of 4: exact."""
-    return x - 4.0 * rint(x * 0.25)
+def _modulo(x: Expr) -> Expr:
+    """``x`` less the nearest multiple of 32: exact."""
+    return x - 32.0 * rint(x / 32)
+
+
+# ------------------------------------------------------------------ float32
+
+
+def _single(x: Expr, shift: float) -> Expr:
+    """``sin(x + shift*pi)``"""
+    wide, large = _widened(x)
+    turns = wide * (TURN_STEP["d"][2] / STEPS)
+    if shift:
+        turns = turns + shift
+    shifted = turns + DOUBLE.magic
+    n = shifted - DOUBLE.magic
+    r = _less(wide, n - shift if shift else n, STEPS)
+    z = r * r
+    value = r * fma(z, poly(z, SINGLE_SIN["d"]), 1.0)
+    value = with_sign(value, to_bits(shifted) << DOUBLE.sign_shift)
+    return _narrow(x, large, cos if shift else sin, value)
+
+
+def _single_tangent(x: Expr) -> Expr:
+    """``tan(r) = r * p(z) / q(z)``, z = r*r, by the continued fraction (DLMF 4.25.1)."""
+    wide, large = _widened(x)
+    shifted = fma(wide, TURN_STEP["d"][2] / 8, DOUBLE.magic)
+    r = _less(wide, shifted - DOUBLE.magic, 8)
+    z = r * r
+    top = r * poly(z, (10395.0, -1260.0, 21.0))
+    bottom = poly(z, (10395.0, -4725.0, 210.0, -1.0))
+    odd = (to_bits(shifted) & 1) != 0
+    top, bottom = where(odd, bottom, top), where(odd, -top, bottom)
+    inverse = cast(1.0 / cast(bottom, "f"), "d")
+    inverse = fma(inverse, fma(-bottom, inverse, 1.0), inverse)
+    return _narrow(x, large, tan, top * inverse)
+
+
+def _widened(x: Expr) -> tuple[Expr, Expr]:
+    """Ordinary numbers as float64, and where x is not one of them."""
+    large = ~(abs(x) < LARGE_SINGLE)
+    return cast(where(large, const(1.0, x), x), "d"), large
+
+
+def _less(x: Expr, n: Expr, steps: int) -> Expr:
+    """``x`` less n times some steps of pi/16, exactly enough for float32."""
+    first, second, _, _ = TURN_STEP["d"]
+    return fma(n, -second * steps, fma(n, -first * steps, x))
+
+
+def _narrow(x: Expr, large: Expr, program: Callable[[Expr], Expr], value: Expr) -> Expr:
+    """The value as float32, by the program for float64 where x is large."""
+    wide = cast(where(large, x, const(1.0, x)), "d")
+    return cast(rare(large, program(wide), value), x.dtype)

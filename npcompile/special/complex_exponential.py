@@ -118,7 +118,7 @@ def _hyperbolic(x: Expr, y: Expr) -> tuple[Expr, Expr, Expr, Expr]:
     """``sinh(x)*cos(y)``, ``cosh(x)*sin(y)``, ``cosh(x)*cos(y)`` and ``sinh(x)*sin(y)``."""
     f = format_of(x)
     reach = REACH[f.char]
-    shrunk, grown, k = exponential.hyperbolic_pair(clamp(_tame(x, y), -reach, reach), f)
+    shrunk, grown, k = exponential.hyperbolic_pair(clamp(abs(_tame(x, y)), 0.0, reach), f)
     turn = turned(_tame(y), f)
     cosine, sine = turn.cosine[0] + turn.cosine[1], turn.sine[0] + turn.sine[1]
 
@@ -201,7 +201,7 @@ def _tanh(x: Expr, y: Expr) -> Pair:
     complex elementary functions, 1987)."""
     f = format_of(x)
     reach = REACH[f.char]
-    shrunk, grown, k = exponential.hyperbolic_pair(clamp(_tame(x, y), -reach, reach), f)
+    shrunk, grown, k = exponential.hyperbolic_pair(clamp(abs(_tame(x, y)), 0.0, reach), f)
     turn = turned(_tame(y), f)
     cosine, sine = turn.cosine[0] + turn.cosine[1], turn.sine[0] + turn.sine[1]
     k = where(k > f.bias - 1, const(f.bias - 1, k), k)

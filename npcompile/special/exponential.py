@@ -1,12 +1,14 @@
 """exp, exp2, expm1 and what is made of them, as programs.
 
-``x = n*log(2) + r``, ``exp(x) = 2**n * exp(r)`` (Cody & Waite, Software Manual for the Elementary
-Functions, 1980, chapter 6), where ``1 + r`` is kept in two parts so that only the last addition
-rounds.  The scaling by ``2**n`` adds to the exponent; results that overflow or are subnormal are
-rare and rounded once there too.
+``x = n*log(2)/16 + r``, ``exp(x) = 2**(n/16) * exp(r)``, where the fractional powers of two come
+from a table, in two parts, so that only the last addition rounds (Tang, Table-driven implementation
+of the exponential function, ACM TOMS 15, 1989).  The scaling by whole powers adds to the exponent;
+results that overflow or are subnormal are rare and rounded once there too.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from npcompile.graph.expression import (
     Expr,
@@ -14,15 +16,16 @@ from npcompile.graph.expression import (
     copysign,
     fma,
     from_bits,
+    lookup,
     poly,
     rare,
     to_bits,
     where,
 )
 from npcompile.special.coefficients.exponential import (
-    COSH,
     EXP,
-    EXPM1_TAIL,
+    EXP_STEP,
+    EXP_TABLE,
     LN2,
     LN10,
     LOG10_2,
@@ -31,12 +34,16 @@ from npcompile.special.coefficients.exponential import (
 )
 from npcompile.special.error import piecewise
 from npcompile.special.formats import Format, format_of, power_of_two, scale
-from npcompile.special.words import quick_two_sum, quotient, two_sum
+from npcompile.special.words import quick_two_sum, quotient, two_product, two_sum
+
+Pair = tuple[Expr, Expr]
 
 #: beyond these arguments exp is infinite or zero; up to the last in magnitude its result is normal
 RANGE = {"d": (-746.0, 710.0, 708.3964185322641), "f": (-104.0, 89.0, 87.33654)}
 #: beyond these exponents the product with even the smallest sine overflows
 REACH = {"d": 1460.0, "f": 200.0}
+#: below it sinh is a polynomial
+SMALL_SINH = 1 / 8
 #: the same as RANGE for powers of ten
 RANGE10 = {"d": (-324.0, 308.4, 307.6526555), "f": (-46.0, 38.6, 37.929775)}
 
@@ -45,65 +52,60 @@ def exp(x: Expr) -> Expr:
     """e**x."""
     f = format_of(x)
     low, high, normal = RANGE[f.char]
-    head, tail, k = exp_parts(clamp(x, low, high), None, f)
-    return scaled_sum(head, tail, k, x, ~(abs(x) <= normal), f)
+    special = ~(abs(x) <= normal)
+    head, tail, k = exp_parts(rare(special, clamp(x, low, high), x), None, f)
+    return scaled_sum(head, tail, k, x, special, f)
 
 
 def exp_parts(x: Expr, low: Expr | None, f: Format) -> tuple[Expr, Expr, Expr]:
-    """``exp(x + low) / 2**n`` as a large and a small part, and n."""
-    n, k, r0, r = reduce(x, f)
-    head = r0 + 1.0
-    tail = fma(n, -LN2[f.char][1], r0 - (head - 1.0))
-    if low is not None:
-        r, tail = r + low, tail + low
-    return head, fma(r * r, poly(r, EXP[f.char]), tail), k
+    """``exp(x + low) / 2**k`` as a large and a small part, and k."""
+    step, step_low, inverse = EXP_STEP[f.char]
+    shifted = fma(x, inverse, f.magic)
+    n = shifted - f.magic
+    r = fma(n, -step_low, fma(n, -step, x))
+    return _tabulated(to_bits(shifted), r if low is None else r + low, f)
+
+
+def _tabulated(bits: Expr, r: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
+    """``2**(n/16 - k) * exp(r)`` as a large and a small part, and k; n is in the last bits."""
+    head, rest = (lookup(bits, row, f.char) for row in EXP_TABLE[f.char])
+    rise = fma(r * r, poly(r, EXP[f.char]), r)
+    return head, fma(head, rise, rest), bits - f.magic_bits >> 4
 
 
 def exp2(x: Expr, quiet: bool = False) -> Expr:
     """2**x."""
     f = format_of(x)
-    inside = clamp(x, -float(f.bias + f.mantissa + 1), float(f.bias + 1))
+    special = ~(abs(x) <= float(f.bias - 1))
+    inside = rare(special, clamp(x, -float(f.bias + f.mantissa + 1), float(f.bias + 1)), x)
     head, tail, k = exp2_parts(inside, None, f)
-    return scaled_sum(head, tail, k, x, ~(abs(x) <= float(f.bias - 1)), f, quiet)
+    return scaled_sum(head, tail, k, x, special, f, quiet)
 
 
 def exp2_parts(x: Expr, more: Expr | None, f: Format) -> tuple[Expr, Expr, Expr]:
-    """``2**(x + more - n)`` as a large and a small part, and n."""
-    shifted = x + f.magic
-    part = x - (shifted - f.magic)
-    high, low, _ = LN2[f.char]
+    """``2**(x + more - k)`` as a large and a small part, and k."""
+    shifted = x + f.magic / 16
+    part = x - (shifted - f.magic / 16)
+    high, _low, _ = LN2[f.char]
     r = part * high
-    head = r + 1.0
-    rest = fma(part, low, fma(part, high, -r))
     if more is not None:
-        rest = fma(more, high, rest)
-    tail = (r - (head - 1.0)) + rest
-    if more is not None:
-        r = r + rest
-    return head, fma(r * r, poly(r, EXP[f.char]), tail), to_bits(shifted) - f.magic_bits
+        r = fma(more, high, r)
+    return _tabulated(to_bits(shifted) + (4 << f.mantissa), r, f)
 
 
 def exp10(x: Expr) -> Expr:
-    """10**x, which raises no flags: ``10**x = 2**n * exp(r)``, r in two parts."""
+    """10**x, which raises no flags: ``10**x = 2**(n/16) * exp(r)``."""
     f = format_of(x)
-    first, second, third, inverse = LOG10_2[f.char]
+    first, second, _third, inverse = LOG10_2[f.char]
     lowest, highest, normal = RANGE10[f.char]
-    inside = clamp(x, lowest, highest)
-    shifted = fma(inside, inverse, f.magic)
+    special = ~(abs(x) <= normal)
+    inside = rare(special, clamp(x, lowest, highest), x)
+    shifted = fma(inside, 16 * inverse, f.magic)
     n = shifted - f.magic
-    whole = fma(n, -first, inside)  # exact: the first part is short
-    part = fma(n, -second, whole)
-    lost = fma(n, -third, fma(n, -second, whole - part))
-    high, low = LN10[f.char]
-    r = part * high
-    rest = fma(part, low, fma(part, high, -r))
-    rest = fma(lost, high, rest)
-    head = r + 1.0
-    tail = (r - (head - 1.0)) + rest
-    r = r + rest
-    tail = fma(r * r, poly(r, EXP[f.char]), tail)
-    k = to_bits(shifted) - f.magic_bits
-    return scaled_sum(head, tail, k, x, ~(abs(x) <= normal), f, True)
+    part = fma(n, -second / 16, fma(n, -first / 16, inside))  # exact: the first part is short
+    high, _low = LN10[f.char]
+    head, tail, k = _tabulated(to_bits(shifted), part * high, f)
+    return scaled_sum(head, tail, k, x, special, f, True)
 
 
 def expm1(x: Expr, quiet: bool = False) -> Expr:
@@ -111,101 +113,103 @@ def expm1(x: Expr, quiet: bool = False) -> Expr:
     f = format_of(x)
     _, high, normal = RANGE[f.char]
     lowest = {"d": -40.0, "f": -18.0}[f.char]
-    head, tail, _, k = expm1_parts(clamp(x, lowest, high), f)
-    return copysign(scaled_sum(head, tail, k, x, ~(x <= normal), f, quiet), x)
+    inside = rare(~((x <= normal) & (x >= lowest)), clamp(x, lowest, high), x)
+    grown = growth(inside, f)
+    head, tail = grown.beside(two_sum(grown.head, -grown.unit))
+    return copysign(scaled_sum(head, tail, grown.k, x, ~(x <= normal), f, quiet), x)
 
 
 def tanh(x: Expr) -> Expr:
-    """Hyperbolic tangent: ``expm1(2*a) / (expm1(2*a) + 2)``, both divided by ``2**n``."""
+    """Hyperbolic tangent: ``expm1(2*a) / (expm1(2*a) + 2)``, both divided by ``2**k``."""
     f = format_of(x)
     a = abs(x)
     if f.char == "f":
         return copysign(piecewise(a, TANH["f"], 64 / 37, 0.25, 9.1, f), x)
     a = where(a > 20.0, const(20.0, a), a)
-    head, tail, unit, _ = expm1_parts(a + a, f)
-    bottom, rest = two_sum(head, unit + unit)
-    value = quotient(quick_two_sum(head, tail), quick_two_sum(bottom, rest + tail))
-    return copysign(value, x)
+    grown = growth(a + a, f)
+    top = grown.beside(quick_two_sum(grown.head, -grown.unit))
+    bottom = grown.beside(quick_two_sum(grown.head, grown.unit))
+    return copysign(quotient(top, bottom), x)
 
 
 def sinh(x: Expr) -> Expr:
     """Hyperbolic sine."""
     f = format_of(x)
-    plus, minus, odd, even, k = _hyperbolic(x, f, RANGE[f.char][1] + 0.5)
-    return copysign(_wide(_rotated(minus, plus, odd, even), k, x, f), x)
+    special = ~(abs(x) <= RANGE[f.char][2])
+    sine, _, k = hyperbolic_pair(_limited(x, special, f), f)
+    return copysign(_wide(sine, k, x, special, f), x)
 
 
 def cosh(x: Expr) -> Expr:
     """Hyperbolic cosine."""
     f = format_of(x)
-    plus, minus, odd, even, k = _hyperbolic(x, f, RANGE[f.char][1] + 0.5)
-    return _wide(_rotated(plus, minus, odd, even), k, x, f)
+    special = ~(abs(x) <= RANGE[f.char][2])
+    _, cosine, k = hyperbolic_pair(_limited(x, special, f), f)
+    return _wide(cosine, k, x, special, f)
 
 
-Pair = tuple[Expr, Expr]
-
-
-def _hyperbolic(x: Expr, f: Format, high: float) -> tuple[Pair, Pair, Pair, Pair, Expr]:
-    """With ``|x| = n*log(2) + r``, |x| at most ``high``: ``1 + 4**-n``, ``1 - 4**-n``,
-    ``sinh(r)``, ``cosh(r) - 1``, each as a large and a small part, and ``n - 1``."""
-    a = abs(x)
-    a = where(a > high, const(high, a), a)
-    n, k, r0, r = reduce(a, f)
-    low = fma(n, -LN2[f.char][1], r0 - r)
-    small = power_of_two(where(n > 40.0, const(0, k), -k - k), f)
-    small = where(n > 40.0, const(0.0, x), small)
-    plus, minus = small + 1.0, 1.0 - small
-    half = 0.5 * r
-    h = half * r
-    z = h + h
-    odd = r, fma(r * z, poly(z, SINH[f.char]), low)
-    even = h, fma(z * z, poly(z, COSH[f.char]), fma(r, low, fma(half, r, -h)))
-    return (plus, small - (plus - 1.0)), (minus, (1.0 - minus) - small), odd, even, k - 1
+def _limited(x: Expr, special: Expr, f: Format) -> Expr:
+    """The magnitude; arguments beyond which sinh and cosh are infinite are brought back."""
+    return rare(special, clamp(abs(x), 0.0, RANGE[f.char][1] + 0.5), abs(x))
 
 
 def hyperbolic_pair(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
-    """``sinh(abs(x)) / 2**k``, ``cosh(x) / 2**k`` and k."""
-    plus, minus, odd, even, k = _hyperbolic(x, f, REACH[f.char])
-    return _rotated(minus, plus, odd, even), _rotated(plus, minus, odd, even), k
+    """``sinh(x) / 2**k``, ``cosh(x) / 2**k`` and k, for ``x >= 0``: half the sum and the difference
+    of an exponential and its inverse."""
+    head, tail, k = exp_parts(x, None, f)
+    grown, low = quick_two_sum(head, tail)
+    inverse = 1.0 / grown
+    inverse_low = (fma(-inverse, grown, 1.0) - inverse * low) * inverse
+    down = power_of_two(-2 * where(k > 40, const(40, k), k), f)
+    fallen, fallen_low = down * inverse, down * inverse_low
+    cosine = grown + (fallen + (low + fallen_low))
+    less, lost = quick_two_sum(grown, -fallen)
+    sine = less + (lost + (low - fallen_low))
+    small = x < SMALL_SINH
+    short = where(small, x, 0.0)
+    z = short * short
+    odd = fma(short * z, poly(z, SINH[f.char]), short)
+    return where(small, odd + odd, sine), cosine, k - 1
 
 
-def _rotated(u: Pair, v: Pair, odd: Pair, even: Pair) -> Expr:
-    """``u * (1 + even) + v * odd``."""
-    tail = fma(u[0], even[1], fma(v[0], odd[1], fma(v[1], odd[0], u[1])))
-    return fma(v[0], odd[0], fma(u[0], even[0], tail)) + u[0]
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """``exp(x) / 2**k = head + rise + rest`` and ``unit = 2**-k``, which is no smaller than
+    counts beside it."""
+
+    head: Expr
+    rise: Expr
+    rest: Expr
+    unit: Expr
+    k: Expr
+
+    def beside(self, changed: Pair) -> Pair:
+        """The sum in two parts, where the head is changed; the second may be large."""
+        whole, lost = quick_two_sum(changed[0], self.rise)
+        return whole, self.rest + (changed[1] + lost)
 
 
-def _wide(value: Expr, k: Expr, x: Expr, f: Format) -> Expr:
-    """``value * 2**k`` where that may overflow."""
-    special = ~(abs(x) <= RANGE[f.char][2])
+def growth(x: Expr, f: Format) -> Growth:
+    """The exponential in parts of which a power of two can be taken away."""
+    step, step_low, inverse = EXP_STEP[f.char]
+    shifted = fma(x, inverse, f.magic)
+    n, bits = shifted - f.magic, to_bits(shifted)
+    r0 = fma(n, -step, x)
+    r = fma(n, -step_low, r0)
+    r_low = fma(n, -step_low, r0 - r)
+    head, low = (lookup(bits, row, f.char) for row in EXP_TABLE[f.char])
+    rise, lost = two_product(head, r)
+    rest = fma(head, fma(r * r, poly(r, EXP[f.char]), r_low), fma(low, r, lost)) + low
+    k = bits - f.magic_bits >> 4
+    return Growth(head, rise, rest, power_of_two(-where(k > 100, const(100, k), k), f), k)
+
+
+def _wide(value: Expr, k: Expr, x: Expr, special: Expr, f: Format) -> Expr:
+    """``value * 2**k``, which may overflow where ``special``."""
     endless = abs(x) == float("inf")
     half = value * power_of_two(where(special, k - 1, k), f)
     over = half * where(endless, const(1.0, x), const(2.0, x))
     return rare(special, where(endless, abs(x), over), half)
-
-
-def reduce(x: Expr, f: Format) -> tuple[Expr, Expr, Expr, Expr]:
-    """``x = n*log(2) + r``: n as a float and as an integer, ``x - n*high`` (exact), and r."""
-    high, low, inverse = LN2[f.char]
-    shifted = fma(x, inverse, f.magic)
-    n = shifted - f.magic
-    r0 = fma(n, -high, x)
-    return n, to_bits(shifted) - f.magic_bits, r0, fma(n, -low, r0)
-
-
-def expm1_parts(x: Expr, f: Format) -> tuple[Expr, Expr, Expr, Expr]:
-    """``(exp(x) - 1) / 2**n`` as a large and a small part, ``2**-n``, and n."""
-    n, k, r0, r = reduce(x, f)
-    low = fma(n, -LN2[f.char][1], r0 - r)
-    half = 0.5 * r
-    h = half * r
-    low = fma(half, r, -h) + fma(low, r, low)
-    low = fma(r * (h + h), poly(r, EXPM1_TAIL[f.char]), low)
-    high, rest = quick_two_sum(r, h)
-    unit = power_of_two(-where(k > f.bias - 1, const(f.bias - 1, k), k), f)
-    one, lost = two_sum(const(1.0, x), -unit)
-    head, more = two_sum(one, high)
-    return head, (low + rest) + (more + lost), unit, k
 
 
 def clamp(x: Expr, low: float, high: float) -> Expr:

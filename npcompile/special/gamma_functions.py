@@ -42,12 +42,12 @@ TOP, TOP_LOG = 171.62437695630271, 2.5563481638716906e305
 def half_turns(x: Expr) -> Pair:
     """Magnitudes of sine and cosine of ``pi*x``."""
     r = abs(x - rint(x))
-    outer = r > 0.25
-    q = where(outer, 0.5 - r, r)
-    angle = q * PI
-    sine, cosine = sine_cosine(angle, fma(q, PI_LOW, fma(q, PI, -angle)), DOUBLE)
-    s, c = sine[0] + sine[1], cosine[0] + cosine[1]
-    return where(outer, c, s), where(outer, s, c)
+    shifted = r + DOUBLE.magic / 16
+    part = r - (shifted - DOUBLE.magic / 16)
+    angle = part * PI
+    low = fma(part, PI_LOW, fma(part, PI, -angle))
+    sine, cosine = sine_cosine(to_bits(shifted), angle, low, DOUBLE)
+    return sine[0] + sine[1], cosine[0] + cosine[1]
 
 
 def stirling(x: Expr, log: Pair) -> Pair:

@@ -33,8 +33,9 @@ def joined(pair: tuple[Expr, Expr]) -> Expr:
 
 
 def quotient(top: tuple[Expr, Expr], bottom: tuple[Expr, Expr]) -> Expr:
-    """A quotient of sums, rounded almost once, by one division."""
-    inverse = 1.0 / bottom[0]
+    """A quotient of sums, rounded almost once, by one division; second parts may be a hundredth of
+    the first."""
+    inverse = 1.0 / (bottom[0] + bottom[1])
     q = top[0] * inverse
     rest = fma(-q, bottom[0], top[0]) + fma(-q, bottom[1], top[1])
     return fma(rest, inverse, q)

@@ -63,14 +63,15 @@ def chosen_by_order(f: Function, smallest: bool, a: Value, b: Value) -> Value:
 
 
 def permutes(elem: str, lanes: int, count: int) -> bool:
-    """Whether a table can be held in one, two or four registers and permuted by index."""
+    """Whether a table can be held in up to four registers and permuted by index."""
     full = {"double": 8, "float": 16}.get(elem, 0)
-    return lanes == full and count in (full, 2 * full, 4 * full)
+    return lanes == full and count <= 4 * full
 
 
 def permute(f: Function, elem: str, numbers: tuple[Literal, ...], index: Value) -> Value:
     """``numbers[index]``; bits of the index above the table's are ignored."""
     lanes = index.lanes
+    numbers = numbers * max(1, 2 * lanes // len(numbers))
     kind, wide = ("pd", "i64") if elem == "double" else ("ps", "i32")
     if index.elem != wide:
         narrow = int(index.elem[1:]) > int(wide[1:])
@@ -81,7 +82,7 @@ def permute(f: Function, elem: str, numbers: tuple[Literal, ...], index: Value) 
         bit = f.binary("and", index, literal(wide, half, lanes))
         upper = f.icmp("ne", bit, literal(wide, 0, lanes))
         return f.select(upper, second, first)
-    halves = [vector_literal(elem, (numbers * 2)[at : at + lanes]) for at in (0, lanes)]
+    halves = [vector_literal(elem, numbers[at : at + lanes]) for at in (0, lanes)]
     return f.call(f"llvm.x86.avx512.vpermi2var.{kind}.512", (elem, lanes),
                   halves[0], index, halves[1])
 

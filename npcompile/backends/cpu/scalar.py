@@ -440,9 +440,9 @@ def _lookup(site: Site, index: Value) -> Value:
     assert isinstance(site.attrs, Table)
     f, numbers = site.f, site.attrs.values
     elem = register(site.result)
-    index = f.binary("and", index, literal(index.elem, len(numbers) - 1, index.lanes))
     if site.target.avx512 and intrinsics.permutes(elem, index.lanes, len(numbers)):
         return intrinsics.permute(f, elem, numbers, index)
+    index = f.binary("and", index, literal(index.elem, len(numbers) - 1, index.lanes))
     where = f.offset(f.module.table(elem, numbers), elem, casts.resize(f, index, "i64", False))
     return gather(f, where, elem)
 

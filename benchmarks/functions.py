@@ -1,0 +1,289 @@
+"""``python -m benchmarks.functions [NAME ...] [--write]``: elementary and special functions beside
+NumPy, SciPy, numba and glibc's vector functions.
+
+All in one process: the functions take turns and each one's best turn counts.  N = 4096 on one
+thread by the thread's processor time; N = 1e6 on all threads by the wall clock, or, with ``--cpu``,
+by the process's processor time, which other programs on the machine disturb little.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import platform
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import npcompile
+from benchmarks import vector_math
+from benchmarks.vector_math import Arrays, Call
+
+PAGE = Path(__file__).parent.parent / "docs" / "measurements" / "functions.md"
+SMALL, LARGE = 4096, 1_000_000
+TURNS = 25
+TURN = 1e-4  # seconds of a turn, at least
+
+
+@dataclass(frozen=True)
+class Case:
+    """``numba`` is an expression in ``{x}`` and ``{y}``, empty where numba has none; ``ranges`` are
+    the intervals of the arguments; ``kinds`` the dtypes.
+
+    ``faster`` says by how much the library's function is to be beaten on one thread, ``vector``
+    whether glibc's is to be met within a quarter.
+    """
+
+    name: str
+    ranges: tuple[tuple[float, float], ...]
+    module: str = "numpy"
+    numba: str = ""
+    outputs: int = 1
+    faster: float = 1.0
+    vector: bool = False
+    kinds: tuple[str, ...] = ("float64", "float32")
+
+
+def _numpy(names: str, *ranges: tuple[float, float], **fields: Any) -> list[Case]:
+    arguments = ", ".join(("{x}", "{y}")[: len(ranges)])
+    return [Case(name, ranges, numba=f"np.{name}({arguments})", **fields)
+            for name in names.split()]
+
+
+def _scipy(names: str, *ranges: tuple[float, float], faster: float = 1.0) -> list[Case]:
+    return [Case(name, ranges, "scipy.special", faster=faster) for name in names.split()]
+
+
+def _complex(names: str, faster: float = 1.0) -> list[Case]:
+    return [Case(name, ((-3, 3),), numba=f"np.{name}({{x}})", faster=faster,
+                 kinds=("complex128", "complex64")) for name in names.split()]
+
+
+PLANE = (-100, 100)
+CASES = [
+    *_numpy("exp", (-20, 20), vector=True),
+    *_numpy("exp2 expm1 sinh cosh", (-20, 20)),
+    *_numpy("log", (0.01, 100), vector=True),
+    *_numpy("log2 log10 log1p sqrt", (0.01, 100)),
+    *_numpy("sin cos", PLANE, vector=True, faster=10.0),
+    *_numpy("tan", PLANE),
+    *_numpy("tanh", (-5, 5), vector=True),
+    *_numpy("arcsin arccos arctanh", (-1, 1)),
+    *_numpy("arctan arcsinh cbrt", PLANE),
+    *_numpy("arccosh", (1, 100)),
+    *_numpy("arctan2 hypot", PLANE, PLANE),
+    *_numpy("power", (0.01, 100), (-10, 10), vector=True),
+    *_numpy("float_power", (0.01, 100), (-10, 10), kinds=("float64",)),
+    *_numpy("logaddexp logaddexp2", (-20, 20), (-20, 20)),
+    *_numpy("deg2rad rad2deg floor ceil rint trunc spacing", PLANE),
+    *_numpy("fmod remainder floor_divide", PLANE, (-7, 7)),
+    *_numpy("nextafter copysign heaviside", PLANE, PLANE),
+    Case("divmod", (PLANE, (-7, 7)), outputs=2),
+    Case("modf", (PLANE,), outputs=2),
+    Case("sinc", (PLANE,), numba="np.sinc({x})"),
+    *_complex("exp log sqrt", 3.0),
+    *_complex("sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh"
+              " log1p expm1"),
+    Case("erf", ((-4, 4),), "scipy.special", "math.erf({x})", faster=5.0, vector=True),
+    Case("erfc", ((-4, 10),), "scipy.special", "math.erfc({x})"),
+    Case("gamma", ((0.1, 20),), "scipy.special", "math.gamma({x})"),
+    Case("gammaln", ((0.1, 20),), "scipy.special", "math.lgamma({x})", faster=5.0),
+    *_scipy("digamma", (0.1, 20), faster=5.0),
+    *_scipy("rgamma", (0.1, 20)),
+    *_scipy("i0e j0", (0, 50), faster=5.0),
+    *_scipy("j1 y0 y1 i0 i1 i1e k0 k1 k0e k1e exp1", (0.1, 50)),
+    *_scipy("ndtri", (0.001, 0.999), faster=5.0),
+    *_scipy("erfinv", (-0.999, 0.999), faster=5.0),
+    *_scipy("erfcinv", (0.001, 1.999)),
+    *_scipy("ndtr log_ndtr erfcx dawsn expit log_expit exp10", (-5, 5)),
+    *_scipy("logit entr", (0.001, 0.999)),
+    *_scipy("xlogy xlog1py", (0.001, 10), (0.001, 10)),
+]
+
+
+def ours(case: Case, parallel: bool) -> Callable[..., Any]:
+    """A compiled function that writes into given arrays."""
+    names = ["x", "y"][: len(case.ranges)]
+    outs = ["out", "out2"][: case.outputs]
+    targets = ", ".join(f"{out}[...]" for out in outs)
+    call = f"library.{case.name}({', '.join(names)})"
+    space: dict[str, Any] = {"library": library(case)}
+    exec(f"def f({', '.join(names + outs)}):\n    {targets} = {call}", space)
+    return npcompile.jit(space["f"], fullgraph=True, parallel=parallel)
+
+
+def library(case: Case) -> Any:
+    return importlib.import_module(case.module)
+
+
+def theirs(case: Case, inputs: Arrays, outputs: Arrays) -> None:
+    """A call of NumPy's or SciPy's function."""
+    function = getattr(library(case), case.name)
+    if case.name == "sinc":
+        outputs[0][...] = function(*inputs)
+    else:
+        function(*inputs, out=outputs)
+
+
+def arguments(case: Case, kind: str, n: int) -> tuple[Arrays, Arrays]:
+    """Inputs and outputs."""
+    rng = np.random.default_rng(n)
+    inputs = []
+    for low, high in case.ranges:
+        x = rng.uniform(low, high, n)
+        if kind.startswith("complex"):
+            x = x + 1j * rng.uniform(low, high, n)
+        inputs.append(x.astype(kind))
+    return tuple(inputs), tuple(np.empty(n, kind) for _ in range(case.outputs))
+
+
+def peers(case: Case, inputs: Arrays, outputs: Arrays, threads: int) -> dict[str, Call]:
+    """All implementations that there are."""
+    found: dict[str, Call] = {
+        "npcompile": partial(ours(case, threads > 1), *inputs, *outputs),
+        "library": partial(theirs, case, inputs, outputs)}
+    if case.numba:
+        made = vector_math.numba(case.numba, inputs, outputs, threads)
+        try:
+            made()
+        except Exception:  # numba has no such function
+            pass
+        else:
+            found["numba"] = made
+    if inputs[0].dtype.kind == "f":
+        vectors = vector_math.libmvec(case.name, (*inputs, *outputs), threads)
+        if vectors is not None:
+            found["libmvec"] = vectors
+    return found
+
+
+def best(calls: dict[str, Call], clock: Callable[[], float]) -> dict[str, float]:
+    """Seconds of a call of each."""
+    counts, times = {}, dict.fromkeys(calls, math.inf)
+    for name, call in calls.items():
+        call()
+        started = time.perf_counter()
+        call()
+        counts[name] = max(1, int(TURN / (time.perf_counter() - started)))
+    for _ in range(TURNS):
+        for name, call in calls.items():
+            count = counts[name]
+            started = clock()
+            for _ in range(count):
+                call()
+            times[name] = min(times[name], (clock() - started) / count)
+    return times
+
+
+@dataclass(frozen=True)
+class Row:
+    """``times`` are nanoseconds per element."""
+
+    case: Case
+    kind: str
+    n: int
+    times: dict[str, float]
+
+    def ratio(self, peer: str) -> float | None:
+        """How many times as fast as a peer."""
+        theirs = self.times.get(peer)
+        return None if theirs is None else theirs / self.times["npcompile"]
+
+    def misses(self) -> Iterator[str]:
+        """Goals that are not reached."""
+        case = self.case
+        goal = case.faster if self.n == SMALL and self.kind in ("float64", "complex128") else 1.0
+        if self.ratio("library") < goal:
+            yield f"library {goal:g}"
+        if (self.ratio("numba") or 1.0) < 1.0:
+            yield "numba 1"
+        if case.vector and (self.ratio("libmvec") or 1.0) < 0.8:
+            yield "libmvec 0.8"
+
+    def __str__(self) -> str:
+        cells = [self.case.name, self.kind, "4096" if self.n == SMALL else "1e6",
+                 f"{self.times['npcompile']:.3f}"]
+        ratios = (self.ratio(peer) for peer in ("library", "numba", "libmvec"))
+        cells += ["" if r is None else f"{r:.2f}" for r in ratios]
+        return f"| {' | '.join(cells)} | {', '.join(self.misses())} |"
+
+
+HEAD = """# Elementary and special functions
+
+Nanoseconds per element of npcompile, and how many times as fast as NumPy or SciPy (*library*),
+numba's loop and glibc's libmvec with AVX-512 (whose errors are up to 4 ulp) it is; results go into
+given arrays.  *missed* names goals that are not reached: as fast as NumPy and numba everywhere;
+sine and cosine ten times as fast as NumPy's, erf, gammaln, digamma, i0e, j0, ndtri and erfinv five
+times as fast as SciPy's in float64, complex exp, log and sqrt three times as fast as NumPy's;
+exp, log, sin, cos, tanh, erf and power at 0.8 of libmvec's speed or more.
+
+N = 4096 on one thread by its processor time; N = 1e6 on {threads} threads (NumPy and SciPy on one)
+by {clock}.  The best of {turns} turns in one process.
+
+    python -m benchmarks.functions --write
+
+Machine: {machine}, {threads} cores; {date}; {note}NumPy {numpy}, SciPy {scipy}, numba {numba},
+llvmlite {llvmlite}, glibc {libc}.
+
+{missed} of {rows} rows miss a goal.
+
+| function | dtype | N | ns | library | numba | libmvec | missed |
+|---|---|---|--:|--:|--:|--:|---|
+"""
+
+
+def _processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next(line.partition(": ")[2] for line in lines if line.startswith("model name"))
+
+
+def page(rows: list[Row], threads: int, cpu: bool) -> str:
+    import llvmlite
+    import numba
+    import scipy
+
+    head = HEAD.format(
+        threads=threads, clock="the process's processor time" if cpu else "the wall clock",
+        turns=TURNS, machine=_processor(), date=date.today(),
+        note="other programs ran beside it; " if cpu else "",
+        numpy=np.__version__, scipy=scipy.__version__, numba=numba.__version__,
+        llvmlite=llvmlite.__version__, libc=platform.libc_ver()[1],
+        missed=sum(any(row.misses()) for row in rows), rows=len(rows))
+    return head + "\n".join(map(str, rows)) + "\n"
+
+
+def main(words: list[str]) -> None:
+    import numba
+
+    warnings.simplefilter("ignore")
+    cpu = "--cpu" in words
+    names = [word for word in words if not word.startswith("--")]
+    threads = numba.get_num_threads()
+    rows = []
+    for case in CASES:
+        if names and case.name not in names:
+            continue
+        for kind in case.kinds:
+            for n, used in ((SMALL, 1), (LARGE, threads)):
+                if n == LARGE and "--small" in words:
+                    continue
+                clock = time.thread_time if n == SMALL else (
+                    time.process_time if cpu else time.perf_counter)
+                with np.errstate(all="ignore"):
+                    times = best(peers(case, *arguments(case, kind, n), used), clock)
+                rows.append(Row(case, kind, n, {k: 1e9 * t / n for k, t in times.items()}))
+                print(rows[-1], flush=True)
+    if "--write" in words:
+        PAGE.write_text(page(rows, threads, cpu))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
