@@ -114,9 +114,13 @@ def expm1(x: Expr, quiet: bool = False) -> Expr:
     _, high, normal = RANGE[f.char]
     lowest = {"d": -40.0, "f": -18.0}[f.char]
     inside = rare(~((x <= normal) & (x >= lowest)), clamp(x, lowest, high), x)
-    grown = growth(inside, f)
-    head, tail = grown.beside(two_sum(grown.head, -grown.unit))
-    return copysign(scaled_sum(head, tail, grown.k, x, ~(x <= normal), f, quiet), x)
+    return copysign(scaled_sum(*expm1_parts(inside, f), x, ~(x <= normal), f, quiet), x)
+
+
+def expm1_parts(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
+    """``(exp(x) - 1) / 2**k`` in two parts, and k."""
+    grown = growth(x, f)
+    return *grown.beside(two_sum(grown.head, -grown.unit)), grown.k
 
 
 def tanh(x: Expr) -> Expr:

@@ -81,7 +81,7 @@ def exp_sum(high: Expr, low: Expr | float = 0.0) -> Expr:
 
 def expm1_sum(x: Expr) -> Expr:
     """``exp(x) - 1`` in a subprogram."""
-    head, tail, _, k = expm1_parts(clamp(x, -40.0, 700.0), DOUBLE)
+    head, tail, k = expm1_parts(clamp(x, -40.0, 700.0), DOUBLE)
     return (head + tail) * power_of_two(k, DOUBLE)
 
 
