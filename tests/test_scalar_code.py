@@ -165,3 +165,160 @@ def test_ends_of_a_computation(end: int, offset: int) -> None:
 @pytest.mark.parametrize("n", [0, -LIMIT, LIMIT - 1, -1, 1 - LIMIT])
 def test_a_computation_that_no_number_stands(n: int) -> None:
     same(beyond, n)
+
+
+# ------------------------------------------------------------------ indices known to be inside
+
+
+def insertion_sort(a):
+    for i in range(1, len(a)):
+        x = a[i]
+        j = i
+        while j > 0 and a[j - 1] > x:
+            a[j] = a[j - 1]
+            j -= 1
+        a[j] = x
+    return a
+
+
+def down_by_two(a):
+    total, j = 0.0, len(a) - 1
+    while j > 0:
+        total += a[j] * a[j - 1]
+        j -= 2
+    return total, j
+
+
+def wraps_below(a):
+    count, j = 0, len(a) - 1
+    while j >= 0 and a[j - 1] < 9.0:
+        j -= 1
+        count += 1
+    return count, j
+
+
+def first_then_down(a):
+    j, total = len(a), 0.0
+    while j > 0:
+        j -= 1
+        total = total * 0.5 + a[j]
+    return total
+
+
+def runs_off_the_end(a):
+    j = 0
+    while a[j] < 2.0:
+        a[j] += 1.0
+        j += 1
+    return j
+
+
+def until_the_end(a):
+    j, total = 0, 0.0
+    while j < len(a):
+        total += a[j] - a[j - 1]
+        j += 1 + int(a[j] > 0.5)
+    return total, j
+
+
+def begins_beyond(a):
+    j, total = len(a), 0.0
+    while True:
+        total += a[j - 1]
+        j -= 1
+        if j <= 0:
+            break
+    return total, a[j]
+
+
+def other_condition(a):
+    i, j = 0, len(a) - 1
+    while i < j:
+        if a[i] > a[j]:
+            a[i], a[j] = a[j], a[i]
+            i += 1
+        else:
+            j -= 1
+    return i
+
+
+def ends_in_a_flag(a):
+    going, k = True, 0
+    while going:
+        a[k] = -a[k]
+        k += 1
+        going = k < len(a) and a[k] > 0.2
+    return k
+
+
+@pytest.mark.parametrize("function", [
+    insertion_sort, down_by_two, wraps_below, first_then_down, runs_off_the_end, until_the_end,
+    begins_beyond, other_condition, ends_in_a_flag])
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 21])
+def test_indices_in_loops_that_ask(function: Function, n: int) -> None:
+    rng = np.random.default_rng(n)
+    same(function, rng.random(n))
+    same(function, np.where(rng.random(n) < 0.3, np.nan, rng.random(n)))
+
+
+def test_sorting_checks_no_index_within_its_loop() -> None:
+    program = same(insertion_sort, np.random.default_rng(1).random(30))
+    inner = program[program.index("do:"):program.index("while s")]
+    assert "check" not in inner
+
+
+def remainders(positions, cells):
+    out = np.zeros(cells)
+    for p in range(len(positions)):
+        at = positions[p]
+        out[at % cells] += 1.0
+        out[(at + 1) % cells] -= 0.5
+    return out
+
+
+def other_remainders(a, m):
+    total = 0.0
+    for k in range(-5, 12):
+        total = total * 0.5 + a[k % m]
+    return total
+
+
+def counted(digits):
+    counts = np.zeros(12, dtype=np.int64)
+    for d in digits:
+        counts[(d & 7) + 1] += 1
+    return counts
+
+
+def doubled(digits):
+    counts = np.ones(12, dtype=np.int64)
+    for d in digits:
+        counts[d] += counts[d - 1]
+    return counts
+
+
+def turned(grid, i, j, steps):
+    di, dj = -1, 0
+    for _ in range(steps):
+        if grid[i, j]:
+            di, dj = -dj, di
+        else:
+            di, dj = dj, -di
+        grid[i, j] = not grid[i, j]
+        i = (i + di) % grid.shape[0]
+        j = (j + dj) % grid.shape[1]
+    return i, j, di, dj
+
+
+def test_remainders_and_counts() -> None:
+    rng = np.random.default_rng(2)
+    at = rng.integers(-40, 40, 60)
+    for cells in (7, 1, 0):
+        same(remainders, at, cells)
+    for m in (3, 5, -3, -5, 0, 9):
+        same(other_remainders, rng.random(5), m)
+    same(counted, at)
+    same(doubled, rng.integers(0, 12, 70))  # overflows: NumPy warns
+    same(doubled, np.full(70, 5))
+    for start in (0, 3, -4, 7, -(2**63)):
+        same(turned, rng.random((6, 5)) < 0.5, start, 2, 40)

@@ -357,6 +357,19 @@ class Predicate:
         return {"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b}[self.op]
 
 
+def bound(predicate: Predicate) -> tuple[Symbol, int, int] | None:
+    """(symbol, sign, least) where a predicate says that ``sign * symbol >= least``."""
+    gap = predicate.right - predicate.left
+    if predicate.op not in ("<", "<=") or not isinstance(gap, Poly):
+        return None
+    constant = sum(c for atoms, c in gap.terms if not atoms)
+    rest = [(atoms, c) for atoms, c in gap.terms if atoms]
+    if len(rest) != 1 or len(rest[0][0]) != 1 or abs(rest[0][1]) != 1:
+        return None
+    (name,), sign = rest[0]
+    return (name, sign, (predicate.op == "<") - constant) if isinstance(name, Symbol) else None
+
+
 _NEGATED = {"==": ("!=", False), "!=": ("==", False), "<": ("<=", True), "<=": ("<", True)}
 
 
@@ -408,6 +421,8 @@ class Facts:
             if apart or gap in self.apart:
                 return op == "!="
             return (op == "==") if low == 0 == high else None
+        if gap in self.apart:
+            low, high = (1 if end == 0 else end for end in (low, high))
         strict = op == "<"
         if high is not None and (high > 0 if strict else high >= 0):
             return True

@@ -5,6 +5,9 @@ Intervals are computed from what each integer is made of.  A number that loops c
 something bounded, it moves by at most :data:`STEP` in an operation, so within any time that a
 program runs (2**51 operations) it stays within 2**61 of where it began.  The interval knows the
 directions in which it may move.
+
+Beside its interval, an integer may be known as a size (:meth:`_Intervals.exact`), about which
+branches, loops and checks tell facts: ``while j > 0 and a[j - 1] > x`` needs no check of its index.
 """
 
 from __future__ import annotations
@@ -14,10 +17,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from npcompile.core.sizes import Facts, Poly, Predicate, Size, Symbol
-from npcompile.graph.builder import Builder, learn
-from npcompile.graph.ir import Const, Get, Graph, Loop, Node, Region, SizeOf
-from npcompile.graph.types import BOOL, INT, Scalar
+from npcompile.core.sizes import (
+    Facts,
+    Poly,
+    Predicate,
+    Size,
+    Symbol,
+    bound,
+    substitute,
+    symbols,
+)
+from npcompile.graph.builder import Builder
+from npcompile.graph.ir import WRITES, Const, Get, Graph, Loop, Node, Param, Region, SizeOf, walk
+from npcompile.graph.types import BOOL, INT, Array, Scalar
+from npcompile.passes.conditions import holding
 from npcompile.passes.rewrite import rewrite
 from npcompile.passes.simplify import simplify
 
@@ -36,6 +49,10 @@ class Interval(NamedTuple):
         return low <= self.low and self.high <= high
 
 
+_WRITTEN = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
+_OPPOSITE = {"lt": ("le", True), "le": ("lt", True), "eq": ("ne", False), "ne": ("eq", False)}
+_ELEMENTS = frozenset({"read", "copy", "full", "gather"})  # whose elements are those of another
+_RELATED = frozenset({"int_mod", "where"})
 ANY = Interval(-(2**63), 2**63 - 1)
 BIT = Interval(0, 1)
 
@@ -70,6 +87,11 @@ class _Intervals:
         self.known: dict[Node, Interval] = {}
         self.sizes: dict[Symbol, Interval] = _guarded(graph.facts)
         self.decided: dict[Node, bool] = {}
+        self.sized: dict[Node, Size | None] = {}
+        self.node = dict(graph.bound)  # that a symbol names
+        self.node.update((p.attrs.symbol, p) for p in graph.params
+                         if isinstance(p.attrs, Param) and p.attrs.symbol is not None)
+        self.named = {node: name for name, node in self.node.items()}
         self._enter(graph.region)
         self._decide(graph.region)
 
@@ -87,21 +109,24 @@ class _Intervals:
 
     # ------------------------------------------------------------------ decisions
 
-    def _decide(self, region: Region, given: Node | None = None) -> None:
-        """``given`` holds in a region."""
-        before = self.facts.mark()
-        if given is not None:
-            learn(self.facts, given)
+    def _decide(self, region: Region) -> None:
         for node in region.nodes:
             if isinstance(node.type, Scalar) and node.type.dtype == BOOL and len(node.args) == 2:
                 answer = self._answer(node)
                 if answer is not None:
                     self.decided[node] = answer
             if node.op == "check":
-                learn(self.facts, node.args[0])
+                self._learn(node.args[0], True)
+            elif node.op in _RELATED and isinstance(node.type, Scalar) and node.dtype == INT:
+                self._relate(node)
             for k, inner in enumerate(node.regions):
-                self._decide(inner, node.args[0] if node.op == "if_" and k == 0 else None)
-        self.facts.undo(before)
+                before = self.facts.mark()
+                if node.op == "if_":
+                    self._learn(node.args[0], k == 0)
+                elif node.op in ("for_", "while_"):
+                    self._turn(node)
+                self._decide(inner)
+                self.facts.undo(before)
 
     def _answer(self, node: Node) -> bool | None:
         a, b = node.args
@@ -118,13 +143,17 @@ class _Intervals:
             return _ordered(left.high < right.low, left.low >= right.high)
         if node.op == "le":
             return _ordered(left.high <= right.low, left.low > right.high)
+        if node.op in ("eq", "ne") and (left.high < right.low or right.high < left.low):
+            return node.op == "ne"
         return None
 
     def _proved(self, node: Node) -> bool | None:
         """What the facts say of two sizes."""
         op = {"lt": "<", "le": "<="}.get(node.op)
-        left, right = (_exact(self.chosen(arg)) for arg in node.args)
-        if op is None or left is None or right is None:
+        if op is None:
+            return None
+        left, right = map(self.exact, node.args)
+        if left is None or right is None:
             return None
         return self.facts.prove(op, left, right)
 
@@ -134,10 +163,116 @@ class _Intervals:
             node = node.args[1 if self.decided[node.args[0]] else 2]
         return node
 
+    # ------------------------------------------------------------------ facts about sizes
+
+    def exact(self, node: Node) -> Size | None:
+        """An int64 as a size: by what it is computed from, else by a name."""
+        node = self.chosen(node)
+        if node not in self.sized:
+            self.sized[node] = None  # what depends on itself
+            self.sized[node] = self._exact(node)
+        return self.sized[node]
+
+    def _exact(self, node: Node) -> Size | None:
+        if not isinstance(node.type, Scalar) or node.type.dtype != INT:
+            return None
+        if isinstance(node.attrs, Const):
+            return int(node.attrs.value)  # type: ignore[arg-type]
+        if isinstance(node.attrs, SizeOf):
+            found = {name: self.exact(self.graph.bound[name])
+                     for name in symbols(node.attrs.size) if name in self.graph.bound}
+            known = {name: size for name, size in found.items() if size is not None}
+            return substitute(node.attrs.size, known)
+        if node.op == "cast" and node.args[0].dtype == INT:
+            return self.exact(node.args[0])
+        if node.op in ("add", "sub") and _RULES[node.op](*map(self.of, node.args)).within(*ANY):
+            left, right = map(self.exact, node.args)
+            if left is not None and right is not None:
+                return left + right if node.op == "add" else left - right
+        if node in self.origin and self.chosen(_next(*self.origin[node])) is node:  # it stays
+            loop, position = self.origin[node]
+            return self.exact(loop.args[position])
+        if node not in self.named:
+            self.named[node] = Symbol("known")
+            self.node[self.named[node]] = node
+        return Poly((((self.named[node],), 1),))
+
+    def _learn(self, condition: Node, truth: bool) -> None:
+        """What follows where a condition holds, or not."""
+        for known, holds in holding(condition, truth):
+            self._note(known.op, holds, *map(self.exact, known.args))
+
+    def _note(self, op: str, holds: bool, left: Size | None, right: Size | None) -> None:
+        if left is not None and right is not None:
+            self.facts.learn(_predicate(op, holds, left, right))
+
+    def _relate(self, node: Node) -> None:
+        """A remainder and its divisor, the smaller or greater of two numbers and both."""
+        if node.op == "int_mod":
+            divisor = self.exact(node.args[1])
+            if divisor is not None and self.facts.prove("<", 0, divisor):
+                self._note("le", True, 0, self.exact(node))
+                self._note("lt", True, self.exact(node), divisor)
+        elif node.args[0].op in ("lt", "le") and set(node.args[0].args) == set(node.args[1:]):
+            made, smaller = self.exact(node), node.args[0].args[0] is node.args[1]
+            for end in map(self.exact, node.args[1:]):
+                self._note("le", True, *((made, end) if smaller else (end, made)))
+
+    def _turn(self, node: Node) -> None:
+        """What holds at the beginning of every turn of a loop."""
+        if isinstance(node.attrs, Loop) and isinstance(node.attrs.step, int):
+            index = self.exact(node.regions[0].params[0])
+            first, last = node.attrs.start, node.attrs.stop
+            if node.attrs.step < 0:
+                first, last = last + 1, first + 1
+            self._note("le", True, first, index)
+            self._note("lt", True, index, last)
+        for param in _params(node):
+            if isinstance(param.type, Scalar) and param.type.dtype == INT:
+                self._moves(param)
+        if node.op == "while_":
+            self._again(node)
+
+    def _moves(self, param: Node) -> None:
+        """A number that moves in one direction stays on that side of where it began."""
+        bases, down, up, mirrored = self._walk(param)
+        begun = {self.exact(base) for base in bases}
+        if len(begun) == 1 and down != up and not mirrored:
+            (base,) = begun
+            ends = (self.exact(param), base) if down else (base, self.exact(param))
+            self._note("le", True, *ends)
+
+    def _again(self, loop: Node) -> None:
+        """What lets a loop go on holds in every turn, if it does at first."""
+        region = loop.regions[0]
+        params = _params(loop)
+        following = {self.chosen(n): k for k, n in enumerate(region.results[1:])}
+        inside = {*params, *walk(region)}
+        for known, holds in holding(region.results[0], True):
+            now: list[Size | None] = []
+            first: list[Size | None] = []
+            for arg in known.args:
+                here = there = self.exact(arg)
+                at = following.get(self.chosen(arg))
+                if at is not None and not isinstance(here, int):
+                    here, there = self.exact(params[at]), self.exact(loop.args[at])
+                now.append(here)
+                first.append(there)
+            left, right = first
+            if left is None or right is None or not self._outside(inside, left, right):
+                continue
+            begin = _predicate(known.op, holds, left, right)
+            if self.facts.prove(begin.op, begin.left, begin.right):
+                self._note(known.op, holds, *now)
+
+    def _outside(self, inside: set[Node], *found: Size) -> bool:
+        """Whether sizes are the same in all turns of a loop."""
+        return all(self.node.get(name) not in inside for size in found for name in symbols(size))
+
     # ------------------------------------------------------------------ intervals
 
     def of(self, node: Node) -> Interval:
-        """Where an int64 or bool is."""
+        """Where an int64 or bool is, or every element of an array of them."""
         node = self.chosen(node)
         if node not in self.known:
             self.known[node] = ANY  # what depends on itself
@@ -145,7 +280,7 @@ class _Intervals:
         return self.known[node]
 
     def _interval(self, node: Node) -> Interval:
-        if not isinstance(node.type, Scalar) or node.type.dtype.kind not in "biu":
+        if not isinstance(node.type, (Scalar, Array)) or node.type.dtype.kind not in "biu":
             return ANY
         if node.type.dtype.kind == "b":
             return BIT
@@ -158,21 +293,29 @@ class _Intervals:
             return Interval(value, value)
         if isinstance(node.attrs, SizeOf):
             return self.size(node.attrs.size)
+        if isinstance(node.attrs, Param) and node.attrs.symbol is not None:
+            return self.symbol(node.attrs.symbol)
         if node in self.index:
             return self._turns(self.index[node])
         if node in self.origin or isinstance(node.attrs, Get):
             return self._drifting(node)
         if node.op == "cast":
             return self._cast(node)
+        if node.op in _ELEMENTS:
+            return self.of(node.args[0])
+        if node.op in WRITES:
+            return self.of(node.args[0]).union(self.of(node.args[1]))
         if node.op == "where":
             return self.of(node.args[1]).union(self.of(node.args[2]))
+        if node.op == "neg":
+            return _checked(_minus(Interval(0, 0), self.of(node.args[0])))
         if node.op in _RULES:
             return _checked(_RULES[node.op](self.of(node.args[0]), self.of(node.args[1])))
         return ANY
 
     def _cast(self, node: Node) -> Interval:
         (arg,) = node.args
-        if not isinstance(arg.type, Scalar) or arg.type.dtype.kind not in "biu":
+        if not isinstance(arg.type, (Scalar, Array)) or arg.type.dtype.kind not in "biu":
             return ANY
         return self.of(arg) if arg.type.dtype != np.uint64 else ANY
 
@@ -180,39 +323,52 @@ class _Intervals:
 
     def _drifting(self, node: Node) -> Interval:
         """Of what loops carry: where it may begin, and which way it moves from there."""
-        seen, stack = {node}, [node]
-        base: Interval | None = None
-        down = up = False
+        bases, down, up, mirrored = self._walk(node)
+        found = [self.of(base) for base in bases]
+        if not found or not all(base.within(-FAR, FAR) for base in found):
+            return ANY
+        low, high = min(base.low for base in found), max(base.high for base in found)
+        if mirrored:
+            low, high, down, up = min(low, -high), max(high, -low), down or up, down or up
+        return Interval(low - FAR * down, high + FAR * up)
+
+    def _walk(self, node: Node) -> tuple[list[Node], bool, bool, bool]:
+        """The values where it may begin, whether it may move down, or up, from there, and whether
+        it may change its sign."""
+        seen, stack, bases = {node}, [node], []
+        down = up = mirrored = False
         while stack:
-            found = self._came_from(stack.pop())
-            if isinstance(found, Interval):
-                base = found if base is None else base.union(found)
+            here = stack.pop()
+            mirrored = mirrored or here.op == "neg"
+            found = self._came_from(here)
+            if found is None:
+                bases.append(here)
                 continue
             before, by = found
             down, up = down or by.low < 0, up or by.high > 0
             before = tuple(map(self.chosen, before))
             stack += [n for n in before if n not in seen]
             seen.update(before)
-        if base is None or not base.within(-FAR, FAR):
-            return ANY
-        return Interval(base.low - FAR * down, base.high + FAR * up)
+        return bases, down, up, mirrored
 
-    def _came_from(self, node: Node) -> tuple[tuple[Node, ...], Interval] | Interval:
-        """The values of which it is one, moved by a small number; or just where it is."""
+    def _came_from(self, node: Node) -> tuple[tuple[Node, ...], Interval] | None:
+        """The values of which it is one, moved by a small number; None: it begins here."""
         still = Interval(0, 0)
         if node in self.origin:
             loop, position = self.origin[node]
-            return (loop.args[position], _next(loop)[position]), still
+            return (loop.args[position], _next(loop, position)), still
         if isinstance(node.attrs, Get):
             (source,) = node.args
             at = node.attrs.index
             if source.op == "if_":
                 return tuple(region.results[at] for region in source.regions), still
             if source.op in ("for_", "while_"):
-                return (_params(source)[at], _next(source)[at]), still
+                return (_params(source)[at], _next(source, at)), still
         if node.op in ("minimum", "maximum", "where"):
             return node.args[-2:], still
-        if node.op == "cast" and node.args[0].dtype == INT:
+        if node.op in _ELEMENTS or node.op in WRITES:
+            return node.args[: 1 + (node.op in WRITES)], still
+        if node.op == "neg" or (node.op == "cast" and node.args[0].dtype == INT):
             return node.args, still
         if isinstance(node.attrs, SizeOf):
             return self._offset(node.attrs.size)
@@ -223,9 +379,9 @@ class _Intervals:
                 return (a,), step if node.op == "add" else _minus(still, step)
             if node.op == "add" and self.of(a).within(-STEP, STEP):
                 return (b,), self.of(a)
-        return self.of(node)
+        return None
 
-    def _offset(self, size: Size) -> tuple[tuple[Node, ...], Interval] | Interval:
+    def _offset(self, size: Size) -> tuple[tuple[Node, ...], Interval] | None:
         """A computed number and a constant."""
         if isinstance(size, Poly):
             constant = sum(c for atoms, c in size.terms if not atoms)
@@ -236,7 +392,7 @@ class _Intervals:
                     node = self.graph.bound.get(names[0])
                     if node is not None:
                         return (node,), Interval(constant, constant)
-        return self.size(size)
+        return None
 
     # ------------------------------------------------------------------ sizes
 
@@ -284,43 +440,31 @@ def _params(loop: Node) -> list[Node]:
     return region.params[1:] if loop.op == "for_" else region.params
 
 
-def _next(loop: Node) -> list[Node]:
-    region = loop.regions[0]
-    return region.results if loop.op == "for_" else region.results[1:]
+def _next(loop: Node, position: int) -> Node:
+    return loop.regions[0].results[position + (loop.op == "while_")]
 
 
-def _exact(node: Node) -> Size | None:
-    if isinstance(node.attrs, SizeOf):
-        return node.attrs.size
-    return int(node.attrs.value) if isinstance(node.attrs, Const) else None  # type: ignore[arg-type]
+def _predicate(op: str, holds: bool, left: Size, right: Size) -> Predicate:
+    """What a comparison says that holds, or not."""
+    if not holds:
+        op, swap = _OPPOSITE[op]
+        left, right = (right, left) if swap else (left, right)
+    return Predicate(_WRITTEN[op], left, right)
 
 
 def _guarded(facts: Facts) -> dict[Symbol, Interval]:
     """What guards say of single symbols."""
     found: dict[Symbol, Interval] = {}
     for predicate in facts.guards:
-        bound = _bound(predicate)
-        if bound is not None:
-            name, sign, least = bound
+        said = bound(predicate)
+        if said is not None:
+            name, sign, least = said
             low, high = found.get(name, ANY)
             if name.low is not None:
                 low = max(low, name.low)
             ends = (max(low, least), high) if sign > 0 else (low, min(high, -least))
             found[name] = Interval(*ends)
     return found
-
-
-def _bound(predicate: Predicate) -> tuple[Symbol, int, int] | None:
-    """(symbol, sign, bound) where a predicate says that ``sign * symbol >= bound``."""
-    gap = predicate.right - predicate.left
-    if predicate.op not in ("<", "<=") or not isinstance(gap, Poly):
-        return None
-    constant = sum(c for atoms, c in gap.terms if not atoms)
-    rest = [(atoms, c) for atoms, c in gap.terms if atoms]
-    if len(rest) != 1 or len(rest[0][0]) != 1 or abs(rest[0][1]) != 1:
-        return None
-    (name,), sign = rest[0]
-    return (name, sign, (predicate.op == "<") - constant) if isinstance(name, Symbol) else None
 
 
 def _ordered(yes: bool, no: bool) -> bool | None:

@@ -87,7 +87,7 @@ def _machine(of: Target) -> Any:
 def _optimise(machine: Any, function: Any) -> None:
     """A short pipeline for functions with scalar loops; array kernels need none."""
     llvm = _binding()
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = False
     options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine, options)
@@ -104,8 +104,9 @@ def _parsed(text: str, of: Target, optimise: tuple[str, ...]) -> Iterator[tuple[
         module.verify()
         for name in optimise:
             _optimise(machine, module.get_function(name))
-        # loop strength reduction costs half of code generation and gains array kernels nothing
-        llvm.set_option("npcompile", f"-disable-lsr={'false' if optimise else 'true'}")
+        # loop strength reduction costs half of code generation and gains array kernels nothing,
+        # scalar loops nothing in the mean
+        llvm.set_option("npcompile", "-disable-lsr")
         try:
             yield machine, module
         finally:

@@ -17,7 +17,7 @@ from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.scalar import Parts, register
 from npcompile.backends.cpu.sizes import Slots
 from npcompile.backends.cpu.text import COUNT, Function, Value, literal
-from npcompile.core.sizes import Atom, Size, Symbol, symbols
+from npcompile.core.sizes import Atom, Size, Symbol, bound, symbols
 from npcompile.program.ir import (
     Alloc,
     Bind,
@@ -182,6 +182,9 @@ class Registers(Slots):
         self.names: dict[Symbol, Value] = {}
         self.known: dict[Size | Atom, Value] = {}
         self._given: dict[Buffer | Symbol, Parts] = {}  # parameters, read at entry
+        self._named = {program.params[k]: name for k, name in program.int_symbols.items()}
+        said = map(bound, program.guards)
+        self._counts = {s[0] for s in said if s is not None and s[1] > 0 and s[2] >= 0}
 
     @property
     def sizes(self) -> dict[Size | Atom, Value]:
@@ -204,6 +207,8 @@ class Registers(Slots):
         if buffer.index < 0:  # nothing was stored yet
             zero = literal(register(buffer.dtype), 0)
             return (zero,) * (2 if buffer.dtype.kind == "c" else 1)
+        if buffer in self._named:
+            return (self.symbol(self._named[buffer]),)
         if buffer not in self._given:
             with self.f.at_entry():
                 self._given[buffer] = super().number(buffer)
@@ -230,7 +235,8 @@ class Registers(Slots):
         if name in self.names:
             return self.names[name]
         if name not in self._given:
-            known = COUNT if name.low is not None and name.low >= 0 else ""
+            counts = name in self._counts or (name.low is not None and name.low >= 0)
+            known = COUNT if counts else ""
             with self.f.at_entry():
                 place = self.address(self.frame.symbol(name))
                 self._given[name] = (self.f.load(place, "i64", notes=self.own + known),)
