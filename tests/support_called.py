@@ -33,6 +33,24 @@ def gamma_pairs(p: Points) -> Samples:
         (large, large + p.rng.normal(size=p.count) * np.sqrt(large)))
 
 
+def beta_pairs(p: Points) -> Samples:
+    return joined(p, (p.span(0, 2), p.span(0, 2)), (p.span(0, 60), p.span(0, 60)),
+                  (spread(p, -6, 4), spread(p, -6, 4)))
+
+
+def beta_signed(p: Points) -> Samples:
+    return joined(p, *zip(*(np.split(x, 3) for x in beta_pairs(p))), (p.span(-9, 9), p.span(-9, 9)))
+
+
+def beta_points(p: Points) -> Samples:
+    a, b = spread(p, 0, 3), spread(p, -1, 3)
+    mean = a / (a + b)
+    x = mean + 2 * p.rng.normal(size=p.count) * np.sqrt(mean * (1 - mean) / (a + b))
+    return joined(
+        p, (p.span(0, 1), p.span(0, 1), p.span(0, 1)), (p.span(0, 20), p.span(0, 20), p.span(0, 1)),
+        (spread(p, -6, 2), spread(p, -6, 2), spread(p, -8, 0)), (a, b, np.clip(x, 1e-6, 1 - 1e-6)))
+
+
 # ------------------------------------------------------------------ exact values
 
 
@@ -50,9 +68,21 @@ def _digits(function: Callable[..., Any]) -> Callable[..., Any]:
 CALLED: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
     "gammainc": (_digits(lambda a, x: mp.gammainc(a, 0, x, regularized=True)), gamma_pairs),
     "gammaincc": (_digits(lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True)), gamma_pairs),
+    "betainc": (_digits(lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True)), beta_points),
+    "beta": (mp.beta, beta_signed),
+    "betaln": (lambda a, b: mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b), beta_pairs),
 }
+
+
+def _extreme(*operands: Any) -> Any:
+    """Whether an operand is subnormal or too large for SciPy, or NaN."""
+    return np.any([((x != 0) & (abs(x) < 1e-30)) | ~(abs(x) < 1e9) for x in operands], axis=0)
+
+
 #: special points where SciPy's values are not the function's: mpmath has ours
 SCIPY_IS_WRONG: dict[str, Callable[..., Any]] = {
     "gammainc": lambda a, x: ((a > 0) & (a < 1e-30)) | (a > 1e38),  # P is next to 1; 0 or 1
     "gammaincc": lambda a, x: a > 1e38,
+    "betainc": lambda a, b, x: (abs(x) < 1e-37) | _extreme(a, b),
+    "beta": lambda a, b: _extreme(a, b), "betaln": lambda a, b: _extreme(a, b),
 }

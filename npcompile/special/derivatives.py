@@ -10,6 +10,7 @@ from collections.abc import Callable
 from npcompile.graph.expression import Expr, copysign, sqrt
 from npcompile.special import (
     bessel,
+    beta_functions,
     circular,
     exponential,
     incomplete,
@@ -68,6 +69,16 @@ def _gammainc(sign: float) -> Partials:
     return lambda a, x: (None, sign * incomplete.gamma_density(a, x))
 
 
+def _beta(a: Expr, b: Expr) -> tuple[Expr, ...]:
+    value, whole = beta_functions.beta(a, b), gamma.digamma(a + b)
+    return value * (gamma.digamma(a) - whole), value * (gamma.digamma(b) - whole)
+
+
+def _betaln(a: Expr, b: Expr) -> tuple[Expr, ...]:
+    whole = gamma.digamma(a + b)
+    return gamma.digamma(a) - whole, gamma.digamma(b) - whole
+
+
 DERIVATIVES: dict[str, Partials] = {
     "exp": one(exponential.exp),
     "exp2": one(lambda x: math.log(2) * exponential.exp2(x)),
@@ -122,5 +133,7 @@ DERIVATIVES: dict[str, Partials] = {
     "y1": one(lambda x: bessel.y0(x) - bessel.y1(x) / x),
     "dawsn": one(lambda x: 1.0 - 2.0 * x * integrals.dawsn(x)),
     "exp1": one(lambda x: -exponential.exp(-x) / x),
+    "beta": _beta, "betaln": _betaln,
+    "betainc": lambda a, b, x: (None, None, beta_functions.beta_density(a, b, x)),
     "gammainc": _gammainc(1.0), "gammaincc": _gammainc(-1.0),
 }
