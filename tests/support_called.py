@@ -51,6 +51,16 @@ def beta_points(p: Points) -> Samples:
         (spread(p, -6, 2), spread(p, -6, 2), spread(p, -8, 0)), (a, b, np.clip(x, 1e-6, 1 - 1e-6)))
 
 
+def zeta_pairs(p: Points) -> Samples:
+    return joined(p, (1 + p.span(0, 20), p.span(0, 20)), (1 + spread(p, -6, 2), spread(p, -6, 3)),
+                  (np.floor(p.span(2, 12)), p.span(-9, 0)))
+
+
+def zeta_points(p: Points) -> Samples:
+    return joined(p, (p.span(0, 20),), (1 + spread(p, -8, 0),), (p.span(10, 70),),
+                  (p.span(-60 if p.kind is np.float64 else -20, 0),))
+
+
 # ------------------------------------------------------------------ exact values
 
 
@@ -70,6 +80,8 @@ CALLED: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
     "gammaincc": (_digits(lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True)), gamma_pairs),
     "betainc": (_digits(lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True)), beta_points),
     "beta": (mp.beta, beta_signed),
+    "_zeta": (mp.zeta, zeta_pairs),
+    "_riemann_zeta": (lambda s: mp.zeta(s) if s != 1 else mp.inf, zeta_points),
     "betaln": (lambda a, b: mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b), beta_pairs),
 }
 
@@ -84,5 +96,6 @@ SCIPY_IS_WRONG: dict[str, Callable[..., Any]] = {
     "gammainc": lambda a, x: ((a > 0) & (a < 1e-30)) | (a > 1e38),  # P is next to 1; 0 or 1
     "gammaincc": lambda a, x: a > 1e38,
     "betainc": lambda a, b, x: (abs(x) < 1e-37) | _extreme(a, b),
+    "_zeta": lambda s, q: _extreme(s, q),
     "beta": lambda a, b: _extreme(a, b), "betaln": lambda a, b: _extreme(a, b),
 }

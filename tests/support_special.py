@@ -327,7 +327,8 @@ def called(name: str, operands: int) -> Callable[..., Any]:
     """A fresh Python function that calls one function."""
     names = ", ".join("xyzw"[:operands])
     space: dict[str, Any] = {"np": np, "special": importlib.import_module("scipy.special")}
-    where = CALLS.get(name) or (f"np.{name}" if name in FUNCTIONS else f"special.{name}")
+    module = "np" if name in FUNCTIONS else "special._ufuncs" if name[0] == "_" else "special"
+    where = CALLS.get(name, f"{module}.{name}")
     exec(f"def f({names}):\n    return {where}({names})", space)
     found: Callable[..., Any] = space["f"]
     return found

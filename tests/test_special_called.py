@@ -8,6 +8,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+import scipy.special as sp
 
 from npcompile import jit
 from npcompile.ops.record import OPERATORS
@@ -88,3 +89,14 @@ def test_derivative(name: str) -> None:
             with mp.workprec(120):
                 want = mp.diff(exact, tuple(map(mp.mpf, points[:, place].tolist())), order)
             assert abs(got - want) <= 1e-13 * max(1, abs(want)), (name, k, points[:, place])
+
+
+def test_compositions() -> None:
+    """Functions that are written in Python there; numbers give what they give there."""
+    x, n = np.linspace(0.3, 9, 12), np.arange(4).repeat(3)
+    for function, args in ((sp.zeta, (x + 1,)), (sp.zeta, (x + 1, 2.0)), (sp.polygamma, (n, x)),
+                           (sp.polygamma, (0, x)), (sp.polygamma, (2, 0.5)), (sp.zeta, (3.0,)),
+                           (sp.polygamma, (1, x.astype("f")))):
+        got, want = jit(lambda *a, f=function: f(*a), fullgraph=True)(*args), function(*args)
+        assert type(got) is type(want) and got.dtype == want.dtype
+        np.testing.assert_allclose(got, want, 1e-14)

@@ -285,5 +285,28 @@ def exponential_near() -> Rows:
                       lambda x: 1 / mp.e1(x))
 
 
+# ---------------------------------------------------------------- zeta
+
+
+@table("zeta")
+def riemann() -> Rows:
+    """zeta(s) - 1/(s - 1) on [-2, 62)."""
+    return pieces(lambda s: mp.zeta(s) - 1 / (s - 1) if s != 1 else +mp.euler,
+                  [mp.mpf(k) for k in range(-2, 63, 2)], 13)
+
+
+@table("zeta")
+def bernoulli() -> Rows:
+    """B(2*j) / (2*j)! for j = 1 ... 12 (DLMF 24.2)."""
+    return {"d": tuple(rounded(mp.bernoulli(2 * j) / mp.factorial(2 * j), 53)
+                       for j in range(1, 13))}
+
+
+@table("zeta")
+def log_2pi() -> Rows:
+    """log(2*pi) in two parts."""
+    return {"d": split(mp.log(2 * mp.pi), 53)}
+
+
 if __name__ == "__main__":
     main("special_coefficients.py", sys.argv[1:])

@@ -9,11 +9,9 @@ from npcompile.ops.record import Domain, define
 from npcompile.special import (
     areas,
     bessel,
-    beta_functions,
     error,
     exponential,
     gamma_functions,
-    incomplete,
     integrals,
     logarithm,
     normal,
@@ -72,27 +70,12 @@ _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
     ("exp1", (), integrals.exp1, 2.5, Domain(0, 700), "The exponential integral E1."),
 ]
 
-#: subprograms: operands, program, largest error in float64, where they are tested, doc
-_CALLED: list[tuple[str, int, Program, float, tuple[Domain, ...], str]] = [
-    ("gammainc", 2, incomplete.gammainc, 20.0, (Domain(0, 100), Domain(0, 100)),
-     "The regularised lower incomplete gamma function."),
-    ("gammaincc", 2, incomplete.gammaincc, 20.0, (Domain(0, 100), Domain(0, 100)),
-     "The regularised upper incomplete gamma function."),
-    ("betainc", 3, beta_functions.betainc, 60.0, (Domain(0, 50), Domain(0, 50), Domain(0, 1)),
-     "The regularised incomplete beta function."),
-    ("beta", 2, beta_functions.beta, 12.0, (Domain(0, 100), Domain(0, 100)), "The beta function."),
-    ("betaln", 2, beta_functions.betaln, 300.0, (Domain(0, 1e8), Domain(0, 1e8)),
-     "The logarithm of the beta function."),
-]
-
-
 def _define(name: str, operands: int, program: Program, names: tuple[str, ...],
             ulp: dict[str, float], domains: tuple[Domain, ...], doc: str) -> None:
     define(f"special.{name}" if name in _NUMPYS else name, ELEMENTWISE,
            loops("x" * operands + "->x", "fd"),
            aliases=tuple(f"scipy.special:{alias}" for alias in (name, *names)),
-           reference=f"scipy.special:{name}", lower=program, data=Ufunc(),
-           ulp=ulp, domains=domains, doc=doc, derivative=DERIVATIVES.get(name))
+           reference=f"scipy.special:{name}", lower=program, data=Ufunc(), ulp=ulp, domains=domains, doc=doc, derivative=DERIVATIVES.get(name))
 
 
 for _name, _count, _program, _ulp, _domain, _doc in _SCIPY:
@@ -100,5 +83,3 @@ for _name, _count, _program, _ulp, _domain, _doc in _SCIPY:
             (_domain,) * _count, _doc)
 for _name, _names, _program, _ulp, _domain, _doc in _DOUBLE:
     _define(_name, 1, in_double(_program), _names, {"d": _ulp, "f": 0.51}, (_domain,), _doc)
-for _name, _count, _program, _ulp, _domains, _doc in _CALLED:
-    _define(_name, _count, in_double(_program), (), {"d": _ulp, "f": 0.51}, _domains, _doc)

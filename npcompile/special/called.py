@@ -1,0 +1,37 @@
+"""Records of the functions of scipy.special that are subprograms; they raise no flags."""
+
+from __future__ import annotations
+
+from npcompile.ops.elementwise import ELEMENTWISE, Program, Ufunc, loops
+from npcompile.ops.record import Domain, define
+from npcompile.special import beta_functions, incomplete, zeta_functions
+from npcompile.special.derivatives import DERIVATIVES
+from npcompile.special.pieces import in_double
+
+#: name in scipy.special, operands, program, largest error in float64, where they are tested, doc
+_ROWS: list[tuple[str, int, Program, float, tuple[Domain, ...], str]] = [
+    ("gammainc", 2, incomplete.gammainc, 20.0, (Domain(0, 100), Domain(0, 100)),
+     "The regularised lower incomplete gamma function."),
+    ("gammaincc", 2, incomplete.gammaincc, 20.0, (Domain(0, 100), Domain(0, 100)),
+     "The regularised upper incomplete gamma function."),
+    ("betainc", 3, beta_functions.betainc, 60.0, (Domain(0, 50), Domain(0, 50), Domain(0, 1)),
+     "The regularised incomplete beta function."),
+    ("beta", 2, beta_functions.beta, 12.0, (Domain(0, 100), Domain(0, 100)), "The beta function."),
+    ("betaln", 2, beta_functions.betaln, 300.0, (Domain(0, 1e8), Domain(0, 1e8)),
+     "The logarithm of the beta function."),
+    ("_zeta", 2, zeta_functions.hurwitz_zeta, 12.0, (Domain(1, 50), Domain(0, 100)),
+     "Hurwitz's zeta function."),
+    ("_riemann_zeta", 1, zeta_functions.riemann_zeta, 8.0, (Domain(-60, 60),),
+     "Riemann's zeta function of real numbers."),
+]
+
+
+def _path(name: str) -> str:
+    return f"scipy.special{'._ufuncs' if name.startswith('_') else ''}:{name}"
+
+
+for _name, _count, _program, _ulp, _domains, _doc in _ROWS:
+    define(_name, ELEMENTWISE, loops("x" * _count + "->x", "fd"), aliases=(_path(_name),),
+           reference=_path(_name), lower=in_double(_program), data=Ufunc(),
+           ulp={"d": _ulp, "f": 0.51}, domains=_domains, doc=_doc,
+           derivative=DERIVATIVES.get(_name))
