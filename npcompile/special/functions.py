@@ -70,12 +70,14 @@ _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
     ("exp1", (), integrals.exp1, 2.5, Domain(0, 700), "The exponential integral E1."),
 ]
 
+
 def _define(name: str, operands: int, program: Program, names: tuple[str, ...],
             ulp: dict[str, float], domains: tuple[Domain, ...], doc: str) -> None:
     define(f"special.{name}" if name in _NUMPYS else name, ELEMENTWISE,
            loops("x" * operands + "->x", "fd"),
            aliases=tuple(f"scipy.special:{alias}" for alias in (name, *names)),
-           reference=f"scipy.special:{name}", lower=program, data=Ufunc(), ulp=ulp, domains=domains, doc=doc, derivative=DERIVATIVES.get(name))
+           reference=f"scipy.special:{name}", lower=program, data=Ufunc(),
+           ulp=ulp, domains=domains, doc=doc, derivative=DERIVATIVES.get(name))
 
 
 for _name, _count, _program, _ulp, _domain, _doc in _SCIPY:
