@@ -128,6 +128,9 @@ class Builder:
             node = Node(op, tuple(args), attrs, type_, self.line)
             self.region.nodes.append(node)
             return node
+        if op == "empty":  # each is an array of its own, for others to write into
+            self.region.nodes.append(node := Node(op, (), None, type_, self.line))
+            return node
         held = self._types.get(id(type_))
         if held is None:
             held = self._types[id(type_)] = type_, self._unique.setdefault(type_, type_)

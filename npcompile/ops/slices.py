@@ -140,6 +140,8 @@ def _steps(ctx: Context, gap: Size, pace: Size) -> Size:
 
 def _forward(ctx: Context, start: Size | None, stop: Size | None, n: Size) -> tuple[Size, Size]:
     """Ends of a slice with a positive step, ``0 <= start <= stop <= n``."""
+    if start is None and stop is None:
+        return 0, n
     first = 0 if start is None else _from_front(ctx, start, n)
     last = n if stop is None else _from_front(ctx, stop, n)
     if not (is_known(first) and is_known(last) and is_known(n)):

@@ -46,6 +46,7 @@ from npcompile.program.ir import (
     Statement,
     StaticResult,
     Store,
+    Swap,
     Value,
     View,
     ViewResult,
@@ -170,6 +171,9 @@ class _Run:
                 self.memory[buffer] = self.alloc(buffer)
             case Free(buffer):
                 del self.memory[buffer]
+            case Swap(first, second):
+                memory = self.memory
+                memory[first], memory[second] = memory[second], memory[first]
             case Kernel():
                 self.kernel(statement)
             case Bind():

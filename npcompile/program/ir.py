@@ -3,7 +3,7 @@
 ::
 
     program ::= buffers, statements, result
-    stmt    ::= Alloc b | Free b
+    stmt    ::= Alloc b | Free b | Swap a b             temporaries of one shape and layout
               | Kernel(axes; values; stores; reduction)
               | Bind symbol := scalar buffer          a computed integer becomes a size
               | Check(scalar buffer, reason, exit; block)     the block runs if the check fails
@@ -203,6 +203,14 @@ class Free:
     buffer: Buffer
 
 
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Two temporaries exchange their memories."""
+
+    first: Buffer
+    second: Buffer
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Bind:
     symbol: Symbol
@@ -278,7 +286,7 @@ class If:
     orelse: tuple[Statement, ...]
 
 
-Statement = Union[Alloc, Free, Kernel, Bind, Check, Library, Call, For, While, If]
+Statement = Union[Alloc, Free, Swap, Kernel, Bind, Check, Library, Call, For, While, If]
 
 
 # ------------------------------------------------------------------ results

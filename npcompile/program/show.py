@@ -33,6 +33,7 @@ from npcompile.program.ir import (
     Statement,
     StaticResult,
     Store,
+    Swap,
     Value,
     ViewResult,
     While,
@@ -70,6 +71,8 @@ def _statement(statement: Statement) -> list[str]:
             return [f"alloc {buffer.kind} {_declare(buffer)}"]
         case Free(buffer):
             return [f"free {buffer.name}"]
+        case Swap(first, second):
+            return [f"swap {first.name}, {second.name}"]
         case Kernel():
             return _kernel(statement)
         case Bind():

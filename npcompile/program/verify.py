@@ -34,6 +34,7 @@ from npcompile.program.ir import (
     ScalarResult,
     SizeValue,
     Statement,
+    Swap,
     ViewResult,
     While,
 )
@@ -93,6 +94,12 @@ class _Verifier:
                 self.require(buffer.kind in ("temp", "owned"), f"{buffer.name} is not ours to free")
                 self.uses(buffer, "free")
                 self.alive.discard(buffer)
+            case Swap(first, second):
+                for buffer in (first, second):
+                    self.require(buffer.kind == "temp", f"{buffer.name} is not ours to swap")
+                    self.uses(buffer, "swap")
+                alike = [(b.dtype, b.shape, b.strides) for b in (first, second)]
+                self.require(alike[0] == alike[1], f"{first.name} and {second.name} differ")
             case Kernel():
                 self.kernel(statement)
             case Bind():

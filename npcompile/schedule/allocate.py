@@ -21,6 +21,7 @@ from npcompile.program.ir import (
     Library,
     Load,
     Statement,
+    Swap,
     While,
 )
 
@@ -38,6 +39,8 @@ def touched(statement: Statement) -> list[Buffer]:
             return [statement.buffer, *_inside(statement.leaving)]
         case Bind():
             return [statement.buffer]
+        case Swap(first, second):
+            return [first, second]
         case For():
             return _inside(statement.body)
         case While():

@@ -18,6 +18,7 @@ from npcompile.program.ir import (
     Program,
     Result,
     Statement,
+    Swap,
     View,
     While,
 )
@@ -34,6 +35,7 @@ from npcompile.schedule.steps import (
     Binding,
     Choice,
     Counted,
+    Exchange,
     Host,
     Leave,
     Operand,
@@ -97,6 +99,9 @@ def _prune(steps: list[Step], results: set[Memory]) -> set[Memory]:
             case Nest():
                 step.prune(wanted)
                 wanted |= step.memories()
+            case Exchange(source, target, copy):
+                copy.prune({target})
+                wanted |= {source, target}
             case Host() | Routine():
                 wanted |= {place.memory for place, *_ in step.inputs}
             case Leave():
@@ -134,6 +139,10 @@ def _statement(step: Step, number: int) -> Statement:
     match step:
         case Nest():
             return step.kernel(f"k{number}")
+        case Exchange(source, target, copy):
+            if source.kind == target.kind == "temp":
+                return Swap(source.final(), target.final())
+            return copy.kernel(f"k{number}")
         case Leave():
             made = [Alloc(memory.final()) for memory in step.results.cells.values()]
             leaving = (*made, *_block(step.steps))

@@ -17,7 +17,7 @@ from npcompile.program.ir import Buffer
 class Memory:
     """A buffer in the making: its kind is settled when the whole program is known."""
 
-    __slots__ = ("buffer", "dtype", "index", "kind", "name", "shape", "strides")
+    __slots__ = ("buffer", "dtype", "index", "kind", "like", "name", "shape", "strides")
 
     def __init__(
         self,
@@ -31,6 +31,12 @@ class Memory:
         self.name, self.kind, self.dtype = name, kind, dtype
         self.shape, self.strides, self.index = shape, strides, index
         self.buffer: Buffer | None = None
+        self.like: Memory | None = None  # not smaller, and it may take the place of this
+
+    @property
+    def model(self) -> Memory:
+        """The memory that this one is as large as."""
+        return self if self.like is None else self.like.model
 
     def whole(self, facts: Facts) -> Place:
         """All of it, in the sizes' normal names."""
@@ -40,9 +46,9 @@ class Memory:
     def final(self) -> Buffer:
         """The buffer; from now on the memory must not change its kind."""
         if self.buffer is None:
-            self.buffer = Buffer(
-                self.name, self.kind, self.dtype, self.shape, self.strides, self.index
-            )
+            model = self.model
+            self.buffer = Buffer(self.name, self.kind, self.dtype, model.shape, model.strides,
+                                 self.index)
         return self.buffer
 
 

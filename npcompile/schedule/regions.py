@@ -17,11 +17,11 @@ from npcompile.graph.ir import WRITES, Get, Loop, Node, Region
 from npcompile.graph.types import INT, Array
 from npcompile.program.ir import SizeValue
 from npcompile.schedule.demand import carried, is_number, sources
-from npcompile.schedule.exits import may_flag, raises
+from npcompile.schedule.exits import raises
 from npcompile.schedule.memory import Memory, Place, in_turn, overlap
 from npcompile.schedule.nest import Nest, Put
 from npcompile.schedule.steps import Choice, Counted, Repeated
-from npcompile.schedule.writes import assign
+from npcompile.schedule.writes import assign, bring
 
 if TYPE_CHECKING:
     from npcompile.schedule.scheduler import Scheduler
@@ -85,7 +85,7 @@ def repeat(s: Scheduler, node: Node) -> None:
         step = Counted(loop.symbol, (loop.start, loop.stop, loop.step), memories)
     s.written |= any(n in s.demand.own_writes for r in _regions(node) for n in r.nodes)
     with s.aside(step.steps):
-        s.now = s.demand.start[node]
+        s.now, s.turn = s.demand.start[node], len(s.memories)
         _anew(s, node)
         if isinstance(step, Counted):
             _index(s, region.params[0], step)
@@ -239,9 +239,13 @@ def _leave(s: Scheduler, node: Node, homes: list[Place]) -> None:
 def _finish(s: Scheduler, region: Region) -> None:
     """Before the results: computes what nobody needs but what raises floating-point flags."""
     s.now = s.demand.end[region] - 1
-    for node in region.nodes:
-        idle = node not in s.place and not s.demand.consumers[node]
-        if idle and not s.demand.ordered(node) and node.op != "get" and may_flag(s, node):
+    idle: set[Node] = set()
+    for node in reversed(region.nodes):
+        used = node in s.place or not idle.issuperset(s.demand.consumers[node])
+        if used or s.demand.ordered(node) or node.op == "get":
+            continue
+        idle.add(node)
+        if raises(node):
             s.flagged.add(s.materialise(node).memory)
 
 
@@ -313,7 +317,7 @@ def _turn(s: Scheduler, node: Node, homes: list[Place]) -> Memory | None:
             s.place[number] = s.store(number, s.fresh(number))
     for result, home in changed:
         if not is_number(result):
-            assign(s, result, home, node)
+            bring(s, result, home, node)
     for result, home in numbers:
         s.put([result], home, node.line)
     return None if counted else s.number(again[0])

@@ -71,7 +71,8 @@ class Results:
         found = s.place.get(node)
         if (
             self.takes and found is not None and found.memory.kind in ("temp", "owned")
-            and s.is_whole(found) and found.memory not in self.cells.values()
+            and s.is_whole(found) and found.memory.like is None
+            and found.memory not in self.cells.values()
         ):
             if found.memory.kind == "temp":
                 found.memory.kind = "result"

@@ -33,7 +33,7 @@ from npcompile.graph.ir import (
     result_nodes,
 )
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import OBJECT, Array, Opaque, Scalar
+from npcompile.graph.types import BOOL, OBJECT, Array, Opaque, Scalar
 from npcompile.program.ir import Apply, AxisIndex, Const, SizeValue
 from npcompile.schedule.demand import COSTS, END, HEAVY, LIMIT, Demand, is_number
 from npcompile.schedule.exits import check
@@ -69,6 +69,7 @@ class Scheduler:
         self.notes: list[str] = []
         self.names: set[str] = set()
         self.now = -1
+        self.turn = 0  # how many memories there were before the turn of a loop at hand
         self.kept: set[Node] = set()  # arrays that a turn of the loop at hand must not change
         self.flagged: set[Memory] = set()  # computed only for floating-point flags
         self.written = False  # whether memory that the caller sees has been changed
@@ -102,14 +103,14 @@ class Scheduler:
     @contextmanager
     def aside(self, steps: list[Step]) -> Iterator[None]:
         """Schedules into other steps; what they compute is unknown afterwards."""
-        before = self.steps, self.place, self.live, self.kept
+        before = self.steps, self.place, self.live, self.kept, self.turn
         found = self.facts.mark()
         self.steps, self.place, self.live = steps, dict(self.place), dict(self.live)
         self.kept = set(self.kept)
         try:
             yield
         finally:
-            self.steps, self.place, self.live, self.kept = before
+            self.steps, self.place, self.live, self.kept, self.turn = before
             self.facts.undo(found)
 
     # ------------------------------------------------------------------ memories
@@ -462,7 +463,8 @@ class Scheduler:
             again[node] = node in self.returned or any(
                 self._asks(user, inside, again) for user in self.demand.consumers[node]
             )
-            dear = self.costs.get(node, 0) > HEAVY or node in self.returned
+            least = HEAVY if node.dtype != BOOL else 1  # a byte is soon stored
+            dear = self.costs.get(node, 0) > least or node in self.returned
             dear = dear or (not extents and (node.op == "cast" or node.op in PRIMITIVES))
             if again[node] and dear and axes == whole and self.shape(node) == extents:
                 found.append(node)

@@ -16,10 +16,22 @@ from npcompile.schedule.nest import Nest
 if TYPE_CHECKING:
     from npcompile.schedule.results import Results
 
-Step = Union[Nest, "Leave", "Binding", "Host", "Routine", "Choice", "Counted", "Repeated"]
+Step = Union[
+    Nest, "Exchange", "Leave", "Binding", "Host", "Routine", "Choice", "Counted", "Repeated",
+]
 
 #: of a call: where it is, its dtype, and a number's origin
 Operand = tuple[Place, np.dtype, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exchange:
+    """Brings what ``source`` holds, which nobody needs there any more, into ``target``: if both
+    are ours, they change places; else ``copy`` copies it."""
+
+    source: Memory
+    target: Memory
+    copy: Nest
 
 
 @dataclass(frozen=True, slots=True, eq=False)

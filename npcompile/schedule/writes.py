@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from npcompile.core.errors import refuse
 from npcompile.graph.ir import Node, Window
 from npcompile.graph.types import Array
-from npcompile.schedule.memory import Access, Place, conflict
+from npcompile.schedule.memory import Access, Memory, Place, conflict
+from npcompile.schedule.nest import Nest, Put
+from npcompile.schedule.steps import Exchange
 
 if TYPE_CHECKING:
     from npcompile.schedule.scheduler import Scheduler
@@ -17,6 +20,8 @@ def write(s: Scheduler, node: Node) -> None:
     """Schedules one write."""
     if s.demand.replaces(node) and node.args[0].dtype == node.args[1].dtype:
         s.virtual_write(node)
+        return
+    if _taken_over(s, node):
         return
     _, value, *mask = node.args
     whole = own(s, node)
@@ -39,6 +44,81 @@ def assign(s: Scheduler, value: Node, target: Place, by: Node) -> None:
         apart(s, by, value, target)
         s.put([value], target, by.line)
         s.place[value] = target
+
+
+def bring(s: Scheduler, value: Node, target: Place, by: Node) -> None:
+    """The same at the end of a turn: if the value is the beginning of memory that each turn makes,
+    this and the target change places."""
+    begins = value.op == "write" and value.args[0].op == "empty"
+    if not (begins and _exchange(s, value, target, by)):
+        assign(s, value, target, by)
+
+
+def _exchange(s: Scheduler, value: Node, target: Place, by: Node) -> bool:
+    place = s.place.get(value)
+    if place is None or not _begins(s, place, target) or target.memory.kind != "temp":
+        return False
+    if not _fits(s, place.memory, target.memory):
+        return False
+    s.save(target, value)
+    copy = Nest(place.shape)
+    axes = tuple(range(len(place.shape)))
+    loaded = copy.load(copy.access(place, axes), value.dtype)
+    copy.puts.append(Put(copy.access(target, axes), loaded))
+    copy.lines.add(by.line)
+    s.steps.append(Exchange(place.memory, target.memory, copy))
+    for node, found in s.place.items():
+        if found.memory is place.memory:
+            s.place[node] = replace(found, memory=target.memory)
+    return True
+
+
+def _begins(s: Scheduler, place: Place, target: Place) -> bool:
+    """Whether a place of ours, in memory that each turn makes, is laid out as another one, and both
+    stand at the beginning."""
+    norm = s.facts.norm
+    one, two = ((norm(p.offset), p.part, *map(norm, p.strides)) for p in (place, target))
+    return (
+        place.memory.kind == "temp" and place.memory is not target.memory
+        and place.memory in s.memories[s.turn :] and place.dtype == target.dtype
+        and one == two and one[:2] == (0, "")
+    )
+
+
+def _fits(s: Scheduler, mine: Memory, other: Memory) -> bool:
+    """Whether a memory is as large as another, or may become so: from now on they are alike."""
+    mine, other = mine.model, other.model
+    (small, step), (large, pace) = (
+        (place.shape, place.strides) for place in (mine.whole(s.facts), other.whole(s.facts))
+    )
+    if step != pace or small[1:] != large[1:]:
+        return False
+    if small != large and not s.facts.prove("<=", small[0], large[0]):
+        return False
+    if mine is not other:
+        mine.like = other
+    return True
+
+
+def _taken_over(s: Scheduler, node: Node) -> bool:
+    """Whether a write is the beginning of a fresh array, whose memory is that of the value."""
+    base, value, *mask = node.args
+    place, window = s.place.get(value), cast(Window, node.attrs)
+    if mask or base.op != "empty" or s.demand.consumers[base] != [node] or place is None:
+        return False
+    given = s.place.get(base)
+    if given is not None:
+        if not s.is_whole(given) or not _exchange(s, value, given.window(window), node):
+            return False
+        s.place[node] = given
+        return True
+    made = s.fresh(node)
+    if not _begins(s, place, made.whole(s.facts).window(window)) or not _fits(
+        s, place.memory, made
+    ):
+        return False
+    s.place[node] = replace(made.whole(s.facts), memory=place.memory)
+    return True
 
 
 def apart(s: Scheduler, by: Node, value: Node, target: Place) -> None:

@@ -143,6 +143,7 @@ def _pause(t: Tracer, frame: Frame, instruction: Instruction) -> Exits:
 def instruct(t: Tracer, frame: Frame, i: Instruction, stack: list[Value]) -> Exits | None:
     """Executes one instruction, which finds ``stack`` for Python."""
     frame.instruction, frame.stack, frame.writes = i, list(stack), t.writes
+    t.made = len(t.created)
     t.builder.line = i.line
     if t.undecided:
         either = choices.looked_at(t, frame, i)

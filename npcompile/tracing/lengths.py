@@ -47,8 +47,7 @@ def stored(t: Tracer, region: Region, version: Node, window: Window, most: Size)
     """What a region has in a window, at the beginning of an array with room for ``most``."""
     whole = contiguous(version.dtype, (most, *window.shape[1:]))
     with t.builder.inside(region):
-        empty = Node("empty", (), None, whole, t.builder.line)  # memory of its own
-        region.nodes.append(empty)
+        empty = t.builder.emit("empty", (), None, whole)
         begin = Window(0, window.shape, c_strides(window.shape))
         return t.builder.write(empty, t.builder.read(version, window), begin)
 
@@ -83,7 +82,8 @@ def enter(attempt: Attempt, value: ArrayRef) -> tuple[Node, Window]:
 
 
 def rebind(attempt: Attempt, param: Node, first: ArrayRef, last: ArrayRef) -> bool:
-    """Stores an array that is as long as before at most where that was; whether it is one."""
+    """An array that is as long as before at most is the beginning of one with room for the
+    longest; whether it is one."""
     t, (length, _, most) = attempt.t, attempt.varying[param]
     if first is last:
         attempt.next[param], attempt.next[length] = t.version(first.cell), length
@@ -91,7 +91,8 @@ def rebind(attempt: Attempt, param: Node, first: ArrayRef, last: ArrayRef) -> bo
     if not _alike(first, last) or not t.facts.prove("<=", last.shape[0], most):
         return False
     window = Window(0, last.shape, c_strides(last.shape))
-    attempt.next[param] = t.builder.write(t.version(first.cell), t.read(last), window)
+    empty = t.builder.emit("empty", (), None, param.type)
+    attempt.next[param] = t.builder.write(empty, t.read(last), window)
     attempt.next[length] = t.builder.size(last.shape[0])
     return True
 

@@ -83,7 +83,8 @@ class Tracer:
         self.file = ""  # that the current line is in
         self.blocks = 0  # executed so far
         self.created: list[Cell | Box | Object] = []  # in order
-        self.writes = 0  # versions written so far
+        self.made = 0  # how many of them before the instruction at hand
+        self.writes = 0  # versions written so far, but of what the instruction at hand made
         self.visible = 0  # of them, versions of memory that the caller can see
         self.consumed: set[object] = set()  # tokens of iterators that were run
         self.scope: Scope | None = None  # the innermost loop whose body is being traced
@@ -142,7 +143,7 @@ class Tracer:
 
     def _renew(self, cell: Cell, version: Node) -> None:
         self.cells[cell] = version
-        self.writes += 1
+        self.writes += cell not in self.created[self.made :]
         self.visible += cell.param >= 0
 
     def new(self, node: Node) -> ArrayRef:

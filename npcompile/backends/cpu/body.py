@@ -33,6 +33,7 @@ from npcompile.program.ir import (
     Library,
     Program,
     Statement,
+    Swap,
     While,
 )
 
@@ -135,6 +136,10 @@ class _Body:
                 self.alloc(buffer)
             case Free(buffer):
                 self.free(buffer)
+            case Swap(first, second):
+                places = self.slots.data(first), self.slots.data(second)
+                self.slots.set_data(second, places[0])
+                self.slots.set_data(first, places[1])
             case Bind():
                 (value,) = self.slots.number(statement.buffer)
                 dtype = statement.buffer.dtype

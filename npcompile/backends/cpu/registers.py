@@ -36,6 +36,7 @@ from npcompile.program.ir import (
     ScalarResult,
     SizeValue,
     Statement,
+    Swap,
     ViewResult,
     While,
 )
@@ -63,6 +64,7 @@ class Use:
         self.last: dict[Buffer, int] = {}
         self.writes: list[Buffer] = []
         self.moves: list[Buffer] = []
+        self.lent: dict[Buffer, set[Buffer]] = {}  # buffers whose memories are exchanged
         self.spans: dict[Statement, Span] = {}
         self._clock = 0
         self._block(program.body, False)
@@ -101,6 +103,10 @@ class Use:
                 self._kernel(statement, elsewhere)
             case Alloc(buffer) | Free(buffer):
                 self.moves.append(buffer)
+            case Swap(first, second):
+                self.moves += (first, second)
+                mine, other = (self.lent.get(b, {b}) for b in (first, second))
+                self.lent.update(dict.fromkeys(mine | other, mine | other))
             case Bind():
                 self._touch([statement.buffer])
             case Check():
@@ -192,7 +198,9 @@ class Registers(Slots):
 
     def notes(self, buffer: Buffer) -> str:
         """The entry sees to it that no array that is written shares memory with another."""
-        return self.own if buffer.kind == "scalar" else self.f.module.memory(buffer)
+        if buffer.kind == "scalar":
+            return self.own
+        return self.f.module.memory(frozenset(self.whole.lent.get(buffer, {buffer})))
 
     # ------------------------------------------------------------------ numbers
 
