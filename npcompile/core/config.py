@@ -27,6 +27,7 @@ class Config:
     parallel: bool = True
     cache: bool = True
     backend: Literal["cpu", "reference"] = "cpu"
+    device: Literal["cpu", "cuda", "interpreter"] = "cpu"
 
 
 def _flag(name: str) -> bool:

@@ -100,10 +100,10 @@ def interpret(
     """
     raised: set[str] = set() if flags is None else flags
     with np.errstate(all="call", call=lambda what, _: raised.add(FLAGS[what])):
-        return _Run(program, run_sum).run(params)
+        return Run(program, run_sum).run(params)
 
 
-class _Run:
+class Run:
     def __init__(self, program: Program, run_sum: Callable[[Memory], Memory]) -> None:
         self.program, self.run_sum = program, run_sum
         self.memory: dict[Buffer, Memory] = {}

@@ -292,8 +292,8 @@ class Dispatcher:
         watch.lap("trace")
         program = build.lower(followed, self.config, watch)
         traced = Outline.of(followed, self.config)
-        if self.config.backend == "reference":
-            made, direct = interpreted(traced, program), False
+        if self._walked:
+            made, direct = interpreted(traced, program, self.config.device), False
         else:
             wires, direct = self._wires(traced)
             made, linked, frame = native(traced, program, self.config, wires, self._exit, watch)
@@ -304,6 +304,11 @@ class Dispatcher:
                 watch.lap("keep" if kept else "not kept")
         return self._version(traced, match.matcher(traced), made, direct, watch)
 
+    @property
+    def _walked(self) -> bool:
+        """Whether programs run statement by statement, from Python."""
+        return self.config.backend == "reference" or self.config.device != "cpu"
+
     def _wires(self, traced: Outline) -> tuple[wiring.Wiring, bool]:
         """How calls reach the leaves, and whether directly."""
         names = self.parameters.positional if self.parameters.plain else None
@@ -312,7 +317,7 @@ class Dispatcher:
 
     def _key(self, bound: dict[str, Any]) -> bytes | None:
         """What versions for these arguments are remembered by."""
-        if not self.config.cache or self.config.backend != "cpu":
+        if not self.config.cache or self._walked:
             return None
         kinds = (self.start, call_kind(bound, exact=False))
         return remembered.key(self.function, self.config, kinds)

@@ -1,10 +1,11 @@
-"""Runs programs by the reference backend, with the checks that the machine-code entry makes."""
+"""Runs programs from Python, by NumPy or on a device, with the checks that the machine-code entry
+makes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from npcompile.backends import reference
+from npcompile.backends import gpu, reference
 from npcompile.program.ir import Program
 from npcompile.runtime import match
 from npcompile.runtime.build import MISS, Executable, Left
@@ -12,9 +13,9 @@ from npcompile.runtime.entry import FLAGS
 from npcompile.runtime.outline import Outline
 
 
-def interpreted(traced: Outline, program: Program) -> Executable:
-    """An executable over the program interpreter."""
-    execute = reference.load(program)
+def interpreted(traced: Outline, program: Program, device: str = "cpu") -> Executable:
+    """An executable over the reference backend, or over one that launches kernels on a device."""
+    execute = reference.load(program) if device == "cpu" else gpu.load(program, device)
 
     def run(leaves: tuple[Any, ...]) -> Any:
         if not match.accepts(traced, leaves):

@@ -24,7 +24,7 @@ def schedule(graph: Graph, config: Config | None = None) -> Program:
     graph
         What :func:`npcompile.passes.run` returns.
     config
-        The options of the compiled function; no rule depends on them so far.
+        The options of the compiled function: where it is to run decides what runs together.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def schedule(graph: Graph, config: Config | None = None) -> Program:
     try:
         scheduler = Scheduler(_ask(graph))
         scheduler.run()
-        return finish(scheduler)
+        return finish(scheduler, together=config is None or config.device == "cpu")
     except Unhinted as unknown:
         reason = f"a layout depends on {unknown}, which only the run can tell"
         raise refuse("size", reason) from None

@@ -45,15 +45,16 @@ from npcompile.schedule.steps import (
 )
 
 
-def finish(s: Scheduler) -> Program:
-    """The program of a finished walk."""
+def finish(s: Scheduler, together: bool = True) -> Program:
+    """The program of a finished walk; ``together``: kernels share loops."""
     graph, results = s.graph, Results(s)
     results.place(graph.result)
     seen = results.memories() | s.flagged
     seen |= {s.materialise(node).memory for node in graph.region.results}
     _prune(s.steps, seen)
     seen |= _carried(s.steps).union(*(leave.results.memories() for leave in s.exits))
-    statements, fused = fuse(s.facts, _block(s.steps), [memory.final() for memory in seen])
+    kept = [memory.final() for memory in seen]
+    statements, fused = fuse(s.facts, _block(s.steps), kept, together)
     exits = [leave.exit() for leave in s.exits]
     result = results.tree(graph.result)
     raised = Raised(_touched(statements, [result, *(held for e in exits for held in e.held())]))

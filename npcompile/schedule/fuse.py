@@ -19,10 +19,15 @@ from npcompile.schedule.sweep import sweeps
 
 
 def fuse(
-    facts: Facts, body: Sequence[Statement], kept: Sequence[Buffer] = ()
+    facts: Facts, body: Sequence[Statement], kept: Sequence[Buffer] = (), together: bool = True
 ) -> tuple[list[Statement], Fusion]:
-    """A program's statements with kernels that run together; ``kept`` is needed after it."""
+    """A program's statements with kernels that run together; ``kept`` is needed after it.
+
+    Unless ``together`` every kernel runs over its whole space, as a device with many lanes wants it.
+    """
     out = Fusion(facts, uses(body) + Counter(kept), bound(body))
+    if not together:
+        return list(body), out
     found = _block(out, body)
     return [*out.front, *found], out
 

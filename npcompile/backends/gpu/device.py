@@ -1,0 +1,336 @@
+"""What NumPy means, where Triton's operators mean something else: functions for kernels.
+
+Imported only where Triton is at hand.  Each works on blocks of any shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+
+MINUS_64 = tl.constexpr(-(2**63))
+MINUS_32 = tl.constexpr(-(2**31))
+MINUS_16 = tl.constexpr(-(2**15))
+
+# ------------------------------------------------------------------ floats
+
+
+@triton.jit
+def to_bits(x: Any) -> Any:
+    """The signed integer of the same bits."""
+    if x.dtype == tl.float64:
+        y = x.to(tl.int64, bitcast=True)
+    elif x.dtype == tl.float32:
+        y = x.to(tl.int32, bitcast=True)
+    else:
+        y = x.to(tl.int16, bitcast=True)
+    return y
+
+
+@triton.jit
+def sign_bit(bits: Any) -> Any:
+    """The sign alone of a float's bits."""
+    if bits.dtype == tl.int64:
+        y = bits & MINUS_64
+    elif bits.dtype == tl.int32:
+        y = bits & MINUS_32
+    else:
+        y = bits & MINUS_16
+    return y
+
+
+@triton.jit
+def negative(x: Any) -> Any:
+    """``-x``; of a float the other sign, of 0 and NaN too."""
+    if x.dtype.is_floating():
+        bits = to_bits(x)
+        y = (bits ^ sign_bit(bits | -1)).to(x.dtype, bitcast=True)
+    else:
+        y = 0 - x
+    return y
+
+
+@triton.jit
+def absolute(x: Any) -> Any:
+    """``|x|``; the least integer stays."""
+    if x.dtype.is_floating():
+        bits = to_bits(x)
+        y = (bits ^ sign_bit(bits)).to(x.dtype, bitcast=True)
+    elif x.dtype.is_int_signed():
+        y = tl.where(x < 0, 0 - x, x)
+    else:
+        y = x
+    return y
+
+
+@triton.jit
+def copysign(x: Any, y: Any) -> Any:
+    """The magnitude of x with the sign of y."""
+    bits = to_bits(x)
+    return ((bits ^ sign_bit(bits)) | sign_bit(to_bits(y))).to(x.dtype, bitcast=True)
+
+
+@triton.jit
+def trunc(x: Any) -> Any:
+    """The integer part; -0 stays."""
+    return tl.where(x < 0, tl.ceil(x), tl.floor(x))
+
+
+@triton.jit
+def rint(x: Any) -> Any:
+    """The nearest integer, ties to even: adding 2**52 (2**23) leaves no room for a fraction."""
+    size = absolute(x)
+    if x.dtype == tl.float64:
+        nearest = tl.where(size < 4503599627370496.0, (size + 4503599627370496.0)
+                           - 4503599627370496.0, size)
+    else:
+        nearest = tl.where(size < 8388608.0, (size + 8388608.0) - 8388608.0, size)
+    return copysign(nearest, x)
+
+
+@triton.jit
+def minimum(x: Any, y: Any) -> Any:
+    """IEEE 754-2019 minimum: NaN if either is, -0 < +0."""
+    same = (to_bits(x) | to_bits(y)).to(x.dtype, bitcast=True)
+    least = tl.where(x < y, x, tl.where(y < x, y, same))
+    return tl.where(x != x, x, tl.where(y != y, y, least))
+
+
+@triton.jit
+def maximum(x: Any, y: Any) -> Any:
+    """IEEE 754-2019 maximum: NaN if either is, -0 < +0."""
+    same = (to_bits(x) & to_bits(y)).to(x.dtype, bitcast=True)
+    most = tl.where(x > y, x, tl.where(y > x, y, same))
+    return tl.where(x != x, x, tl.where(y != y, y, most))
+
+
+@triton.jit
+def _power_of_two(n: Any, x: Any) -> Any:
+    """``2**n`` of a normal exponent, in the type of x."""
+    if x.dtype == tl.float64:
+        y = ((n.to(tl.int64) + 1023) << 52).to(tl.float64, bitcast=True)
+    else:
+        y = ((n.to(tl.int32) + 127) << 23).to(tl.float32, bitcast=True)
+    return y
+
+
+@triton.jit
+def ldexp(x: Any, n: Any) -> Any:
+    """``x * 2**n`` rounded once.  Two steps leave a last one that either is exact or rounds
+    everything away."""
+    n = tl.minimum(tl.maximum(n, -4000 if n.dtype.is_int_signed() else 0), 4000)
+    n = n.to(tl.int32)
+    low = -1022 if x.dtype == tl.float64 else -126
+    high = 1023 if x.dtype == tl.float64 else 127
+    digits = 53 if x.dtype == tl.float64 else 24
+    for _ in tl.static_range(2):
+        step = tl.where(n < low, low + digits, tl.where(n > high, high, 0))
+        x = x * _power_of_two(step, x)
+        n = n - step
+    return x * _power_of_two(tl.minimum(tl.maximum(n, low), high), x)
+
+
+@triton.jit
+def fmod(x: Any, y: Any) -> Any:
+    """The remainder of truncated division, exact."""
+    return libdevice.fmod(x, y)
+
+
+# ------------------------------------------------------------------ float to integer
+
+
+@triton.jit
+def to_int32(x: Any) -> Any:
+    """The integer part; what does not fit, and NaN, is -2**31."""
+    inside = (x > -2147483649.0) & (x < 2147483648.0)
+    if x.dtype == tl.float32:
+        inside = (x >= -2147483648.0) & (x < 2147483648.0)
+    return tl.where(inside, tl.where(inside, x, 0.0).to(tl.int32), MINUS_32)
+
+
+@triton.jit
+def to_int64(x: Any) -> Any:
+    """The integer part; what does not fit, and NaN, is -2**63."""
+    inside = (x >= -9223372036854775808.0) & (x < 9223372036854775808.0)
+    return tl.where(inside, tl.where(inside, x, 0.0).to(tl.int64), MINUS_64)
+
+
+@triton.jit
+def to_uint32(x: Any) -> Any:
+    """As ``to_int32``, but that the upper half is converted without its first bit."""
+    upper = x >= 2147483648.0
+    return to_int32(tl.where(upper, x - 2147483648.0, x)) ^ tl.where(upper, MINUS_32, 0)
+
+
+@triton.jit
+def to_uint64(x: Any) -> Any:
+    """As ``to_int64``, but that the upper half is converted without its first bit."""
+    upper = x >= 9223372036854775808.0
+    low = to_int64(tl.where(upper, x - 9223372036854775808.0, x))
+    return (low ^ tl.where(upper, MINUS_64, 0)).to(tl.uint64)
+
+
+# ------------------------------------------------------------------ integers
+
+
+@triton.jit
+def int_div(x: Any, y: Any) -> Any:
+    """``x // y`` rounding down; by 0 it is 0, and MIN // -1 is MIN."""
+    if x.dtype.is_int_signed():
+        safe = tl.where((y == 0) | (y == -1), 1, y)
+        quotient = x // safe
+        rest = x - quotient * safe
+        down = ((rest ^ safe) < 0) & (rest != 0)
+        quotient = tl.where(y == -1, 0 - x, quotient - down.to(x.dtype))
+    else:
+        quotient = x // tl.where(y == 0, 1, y)
+    return tl.where(y == 0, 0, quotient)
+
+
+@triton.jit
+def int_mod(x: Any, y: Any) -> Any:
+    """``x % y`` with the sign of y; by 0 it is 0."""
+    return tl.where(y == 0, 0, x - int_div(x, y) * y)
+
+
+@triton.jit
+def bit_not(x: Any) -> Any:
+    """``~x``, of bools too."""
+    if x.dtype == tl.int1:
+        y = x == 0
+    else:
+        y = ~x
+    return y
+
+
+@triton.jit
+def bool_less(x: Any, y: Any) -> Any:
+    """False < True."""
+    return (x == 0) & y
+
+
+@triton.jit
+def bool_less_equal(x: Any, y: Any) -> Any:
+    """False <= True."""
+    return (x == 0) | y
+
+
+@triton.jit
+def shl(x: Any, n: Any) -> Any:
+    """``x << n``; 0 where n is not in 0 .. width - 1."""
+    width = x.dtype.primitive_bitwidth
+    inside = (n >= 0) & (n < width)
+    return tl.where(inside, x << tl.where(inside, n, 0), 0)
+
+
+@triton.jit
+def shr(x: Any, n: Any) -> Any:
+    """``x >> n``; only the sign is left where n is not in 0 .. width - 1."""
+    width = x.dtype.primitive_bitwidth
+    inside = (n >= 0) & (n < width)
+    if x.dtype.is_int_signed():
+        y = x >> tl.where(inside, n, width - 1)
+    else:
+        y = tl.where(inside, x >> tl.where(inside, n, 0), 0)
+    return y
+
+
+@triton.jit
+def popcount(x: Any) -> Any:
+    """The number of ones of ``|x|`` (Warren, Hacker's Delight, 5-1)."""
+    y = absolute(x).to(tl.uint64)
+    if x.dtype.primitive_bitwidth < 64:
+        y = y & ((1 << x.dtype.primitive_bitwidth) - 1)
+    y = y - ((y >> 1) & 0x5555555555555555)
+    y = (y & 0x3333333333333333) + ((y >> 2) & 0x3333333333333333)
+    y = (y + (y >> 4)) & 0x0F0F0F0F0F0F0F0F
+    return (y * 0x0101010101010101) >> 56
+
+
+@triton.jit
+def add_overflows(x: Any, y: Any) -> Any:
+    """Whether the exact sum does not fit."""
+    total = x + y
+    return ((x ^ total) & (y ^ total)) < 0
+
+
+@triton.jit
+def sub_overflows(x: Any, y: Any) -> Any:
+    """Whether the exact difference does not fit."""
+    rest = x - y
+    return ((x ^ y) & (x ^ rest)) < 0
+
+
+@triton.jit
+def mul_overflows(x: Any, y: Any) -> Any:
+    """Whether the exact product does not fit: dividing it by one factor does not give the other."""
+    found = x * y
+    safe = tl.where((y == 0) | (y == -1), 1, y)
+    minus = (y == -1) & (x == MINUS_64)
+    return minus | ((y != 0) & (y != -1) & (found // safe != x))
+
+
+# ------------------------------------------------------------------ reductions
+
+
+@triton.jit
+def combine(x: Any, y: Any, KIND: tl.constexpr) -> Any:  # noqa: N803
+    """The operation of a reduction."""
+    if KIND == "add":
+        z = x + y
+    elif KIND == "mul":
+        z = x * y
+    elif KIND == "bit_and":
+        z = x & y
+    elif KIND == "bit_or":
+        z = x | y
+    elif KIND == "bit_xor":
+        z = x ^ y
+    elif x.dtype.is_floating():
+        z = minimum(x, y) if KIND == "minimum" else maximum(x, y)
+    elif x.dtype == tl.int1:
+        z = x & y if KIND == "minimum" else x | y
+    else:
+        z = tl.minimum(x, y) if KIND == "minimum" else tl.maximum(x, y)
+    return z
+
+
+@triton.jit
+def fold(x: Any, KIND: tl.constexpr, ROWS: tl.constexpr, LEVELS: tl.constexpr) -> Any:  # noqa: N803
+    """Reduces each of ``ROWS`` rows of ``2**LEVELS`` numbers: neighbours first."""
+    for level in tl.static_range(LEVELS):
+        x, y = tl.split(x.reshape(ROWS, 1 << (LEVELS - 1 - level), 2))
+        x = combine(x, y, KIND)
+    return x.reshape(ROWS)
+
+
+@triton.jit
+def leaves(count: Any, DEPTH: tl.constexpr, LANES: tl.constexpr) -> Any:  # noqa: N803
+    """The leaves of a pairwise sum of ``count`` numbers: for each of ``2**DEPTH`` slots the first
+    number and how many; slots that no leaf needs have none.
+
+    A leaf that is not at the bottom of the tree has the first slot of those below it.
+    """
+    slot = tl.arange(0, 1 << DEPTH)
+    start = slot.to(tl.int64) * 0
+    size = start + count
+    for level in tl.static_range(DEPTH):
+        split = size > 16 * LANES
+        right = ((slot >> (DEPTH - 1 - level)) & 1) == 1
+        half = (size // 2) & -LANES
+        start = tl.where(split & right, start + half, start)
+        size = tl.where(split, tl.where(right, size - half, half), tl.where(right, 0, size))
+    return start, size
+
+
+@triton.jit
+def tree(x: Any, used: Any, ROWS: tl.constexpr, DEPTH: tl.constexpr) -> Any:  # noqa: N803
+    """The sums of the leaves of each row, added as the tree has them."""
+    for level in tl.static_range(DEPTH):
+        x, y = tl.split(x.reshape(ROWS, 1 << (DEPTH - 1 - level), 2))
+        used, other = tl.split(used.reshape(1 << (DEPTH - 1 - level), 2))
+        x = tl.where(other[None, :], x + y, x)
+    return x.reshape(ROWS)

@@ -1,0 +1,148 @@
+"""Runs a program from the host: statements in order, kernels on a device.
+
+The walk is the interpreter's of language 2; only kernels are launched instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from npcompile.backends.gpu.kernels import pointwise
+from npcompile.backends.gpu.reductions import reduction
+from npcompile.backends.gpu.source import Given, Numbers, Parameter, Pointer, Source, Whole
+from npcompile.core.errors import Refusal, Refused
+from npcompile.ops.canonical import pairwise
+from npcompile.program.interpret import Run
+from npcompile.program.ir import (
+    Buffer,
+    Call,
+    Check,
+    For,
+    If,
+    Kernel,
+    Library,
+    Load,
+    Program,
+    Statement,
+    While,
+)
+
+
+class Device(Protocol):
+    """Where kernels run."""
+
+    def launch(self, source: Source, programs: int, args: Sequence[Any],
+               constants: dict[str, int]) -> None:
+        """Runs a kernel; ``args`` are memories and numbers."""
+        ...
+
+
+@dataclass(eq=False)
+class Module:
+    """A program's kernels as Triton code.
+
+    ``sources`` are the functions that each kernel consists of, ``refused`` the kernels that the
+    host runs and why; kernels in neither compute numbers on the host.
+    """
+
+    program: Program
+    sources: dict[Kernel, tuple[Source, ...]] = field(default_factory=dict)
+    refused: dict[Kernel, Refusal] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The code of all kernels."""
+        return "\n\n".join(s.text for sources in self.sources.values() for s in sources)
+
+
+def lower(program: Program, file: str = "") -> Module:
+    """Kernels of a program as Triton code; ``file`` has the user's lines."""
+    module = Module(program)
+    kernels = [s for s in flatten(program.body) if isinstance(s, Kernel)]
+    given = _given(program, kernels)
+    for kernel in kernels:
+        if _on_host(kernel, given):
+            continue
+        try:
+            module.sources[kernel] = _sources(kernel, given, file)
+        except Refused as refused:
+            module.refused[kernel] = refused.refusal
+    return module
+
+
+def _sources(kernel: Kernel, given: frozenset[Buffer], file: str) -> tuple[Source, ...]:
+    """Reductions read what stores of the same kernel change: they come first."""
+    found = [reduction(kernel, reduce, given, file) for reduce in kernel.reductions]
+    if kernel.stores:
+        found.append(pointwise(kernel, given, file))
+    return tuple(found)
+
+
+def flatten(body: Sequence[Statement]) -> Iterator[Statement]:
+    """All statements, those inside others too."""
+    for statement in body:
+        yield statement
+        match statement:
+            case For() | While():
+                yield from flatten(statement.body)
+            case If():
+                yield from flatten((*statement.then, *statement.orelse))
+            case Check():
+                yield from flatten(statement.leaving)
+
+
+def _given(program: Program, kernels: Sequence[Kernel]) -> frozenset[Buffer]:
+    """The numbers that the host computes or is given: no kernel on the device writes them."""
+    given = {b for b in (*program.params, *program.buffers) if b.kind == "scalar"}
+    while True:
+        lost = {
+            buffer for kernel in kernels if not _on_host(kernel, given)
+            for buffer in _written(kernel) if buffer in given
+        }
+        if not lost:
+            return frozenset(given)
+        given -= lost
+
+
+def _on_host(kernel: Kernel, given: set[Buffer] | frozenset[Buffer]) -> bool:
+    loads = [v.buffer for v in kernel.values if isinstance(v, Load)]
+    return not kernel.axes and given.issuperset(loads + _written(kernel))
+
+
+def _written(kernel: Kernel) -> list[Buffer]:
+    return [put.buffer for put in (*kernel.stores, *kernel.reductions)]
+
+
+class Launched(Run):
+    """A run whose kernels are a device's."""
+
+    def __init__(self, module: Module, device: Device) -> None:
+        super().__init__(module.program, pairwise)
+        self.module, self.device = module, device
+
+    def kernel(self, kernel: Kernel) -> None:
+        sources = self.module.sources.get(kernel)
+        if sources is None:
+            super().kernel(kernel)
+            return
+        for source in sources:
+            programs, constants = source.grid.launch(self.size)
+            if programs:
+                args = [self.argument(p) for _, p in source.parameters]
+                self.device.launch(source, programs, args, constants)
+
+    def argument(self, parameter: Parameter) -> Any:
+        match parameter:
+            case Pointer(buffer):
+                return self.memory[buffer]
+            case Given(buffer, part):
+                number = self.memory[buffer][()]
+                return getattr(number, part) if part else number
+            case Whole(size):
+                return np.int64(self.size(size))
+            case Numbers(table, dtype):
+                return np.array(table.values, dtype)

@@ -1,0 +1,170 @@
+"""Kernels on Triton's interpreter: NumPy arrays in the place of a device's memory.
+
+It runs the text that a GPU would run, without one and without torch, slowly.  Where the
+interpreter knowingly differs from a GPU, it is mended here: ``fma`` rounds once.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import linecache
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import ModuleType, SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from npcompile.backends.gpu.source import Source
+from npcompile.graph.primitives import PRIMITIVES
+
+_cache: dict[str, Any] = {}
+
+
+class Interpreter:
+    """A device whose memory is the host's."""
+
+    def launch(self, source: Source, programs: int, args: Sequence[Any],
+               constants: dict[str, int]) -> None:
+        """Runs all programs of a kernel; ``args`` are arrays (memory) and numbers (by value)."""
+        from triton.runtime.interpreter import GridExecutor
+
+        function = self.function(source)
+        names = [name for name, _ in source.parameters] + list(constants)
+        given = [_argument(arg) for arg in args]
+        with _mended(), np.errstate(all="ignore"):
+            GridExecutor(function, names, (programs,))(*given, **constants)
+
+    def function(self, source: Source) -> Any:
+        found = _cache.get(source.text)
+        if found is None:
+            found = _cache[source.text] = _function(source)
+        return found
+
+
+def _function(source: Source) -> Any:
+    import triton.language as tl
+
+    file = f"<npcompile {source.name} {len(_cache)}>"
+    linecache.cache[file] = (len(source.text), None, source.text.splitlines(True), file)
+    # plain functions: only what calls Triton's operators needs to be interpreted
+    scope: dict[str, Any] = {
+        "triton": SimpleNamespace(jit=_plain), "tl": tl, "npc": _device(),
+    }
+    exec(compile(source.text, file, "exec"), scope)
+    return scope[source.name]
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
+def _device() -> ModuleType:
+    """The device functions as plain functions."""
+    import triton
+
+    name = "npcompile.backends.gpu.device"
+    if name not in _cache:
+        spec = importlib.util.find_spec(name)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        with mock.patch.object(triton, "jit", _plain):
+            spec.loader.exec_module(module)
+        vars(module)["fmod"] = _fmod
+        _cache[name] = module
+    found: ModuleType = _cache[name]
+    return found
+
+
+def _fmod(x: Any, y: Any) -> Any:
+    """The interpreter has none of CUDA's libdevice."""
+    import triton.language as tl
+    from triton.runtime.interpreter import TensorHandle
+
+    found = np.fmod(x.handle.data, y.handle.data)
+    return tl.tensor(TensorHandle(found, x.dtype), tl.block_type(x.dtype, list(found.shape)))
+
+
+class _Memory:
+    """What the interpreter asks of a tensor; it aliases an array."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.dtype = _stored(array.dtype)
+
+    def data_ptr(self) -> int:
+        return int(self.array.__array_interface__["data"][0])
+
+    def untyped_storage(self) -> _Memory:
+        return self
+
+    def cpu(self) -> _Memory:
+        return self
+
+    def new_empty(self, size: int, device: object = None) -> _Memory:
+        return _Memory(self.array)
+
+    def set_(self, *storage: Any) -> None:
+        """The memory is the same already."""
+
+    def copy_(self, other: _Memory) -> None:
+        """The memory is the same already."""
+
+    def storage_offset(self) -> int:
+        return 0
+
+    def size(self) -> tuple[int, ...]:
+        return tuple(self.array.shape)
+
+    def stride(self) -> tuple[int, ...]:
+        return tuple(s // self.array.itemsize for s in self.array.strides)
+
+
+def _stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Elements as kernels address them: complex as pairs, bools as bytes."""
+    if dtype.kind == "c":
+        return np.dtype(f"f{dtype.itemsize // 2}")
+    return np.dtype(np.uint8) if dtype.kind == "b" else dtype
+
+
+def _argument(arg: Any) -> Any:
+    """Arrays by address, numbers as tensors of exactly their type."""
+    import triton.language as tl
+    from triton.runtime.interpreter import TensorHandle
+
+    if isinstance(arg, np.ndarray):
+        return _Memory(arg)
+    dtype = tl.int1 if arg.dtype.kind == "b" else tl.dtype(_NAMES[arg.dtype.char])
+    return tl.tensor(TensorHandle(np.array([arg]), dtype), dtype)
+
+
+_NAMES = {
+    "b": "int8", "h": "int16", "i": "int32", "l": "int64", "q": "int64", "B": "uint8",
+    "H": "uint16", "I": "uint32", "L": "uint64", "Q": "uint64", "e": "fp16", "f": "fp32",
+    "d": "fp64",
+}
+
+
+@contextmanager
+def _mended() -> Iterator[None]:
+    """The interpreter with one rounding in ``fma``, and numbers of its own as bounds of loops,
+    which NumPy >= 2.4 does not take for integers."""
+    from triton.runtime import interpreter
+
+    patch_tensor = interpreter._patch_lang_tensor
+
+    def patched(tensor: Any, scope: Any) -> Any:
+        found = patch_tensor(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+        return found
+
+    def fma(_: Any, x: Any, y: Any, z: Any) -> Any:
+        exact = np.asarray(PRIMITIVES["fma"].meaning(x.data, y.data, z.data))
+        return interpreter.TensorHandle(exact, z.dtype.scalar)
+
+    with (
+        mock.patch.object(interpreter.InterpreterBuilder, "create_fma", fma),
+        mock.patch.object(interpreter, "_patch_lang_tensor", patched),
+    ):
+        yield

@@ -1,0 +1,235 @@
+"""Kernels without reductions as Triton functions: one lane for each point of the space."""
+
+from __future__ import annotations
+
+import linecache
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from npcompile.backends.gpu import casts, scalar
+from npcompile.backends.gpu.scalar import Parts, Term
+from npcompile.backends.gpu.source import (
+    Given,
+    Lanes,
+    Numbers,
+    Pointer,
+    Source,
+    Whole,
+    Writer,
+)
+from npcompile.core.errors import refuse
+from npcompile.core.sizes import Size, product
+from npcompile.program.ir import (
+    Apply,
+    Axis,
+    AxisIndex,
+    Buffer,
+    Const,
+    Index,
+    Kernel,
+    Load,
+    SizeValue,
+    Store,
+    Value,
+)
+
+INLINE = 72  # characters of an expression that is written inside another one
+
+
+def pointwise(kernel: Kernel, given: frozenset[Buffer], file: str = "") -> Source:
+    """The Triton function of a kernel without reductions.
+
+    Parameters
+    ----------
+    kernel
+        Its iterations run in any order.
+    given
+        The numbers that the host knows when the kernel is launched: they go by value.
+    file
+        The file of the user's lines, for comments.
+
+    Raises
+    ------
+    Refused
+        There is no Triton code for it (yet).
+    """
+    if kernel.in_order:
+        raise refuse("kernel", "iterations that depend on each other have no GPU kernel")
+    body = Body(kernel, given, Writer(kernel.name), file)
+    body.comment()
+    w, axes = body.w, merge(kernel)
+    w.line("lane = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)")
+    total = product([axis.extent for axis in kernel.axes]) if kernel.axes else 1
+    w.line(f"live = lane < {w.size(total)}")
+    body.place(axes, "lane")
+    body.values("live")
+    for store in kernel.stores:
+        body.store(store, "live")
+    return w.source(Lanes(tuple([axis.extent for axis in kernel.axes])), ["BLOCK"])
+
+
+class Body:
+    """The values of a kernel, written where the index of each axis has a name."""
+
+    def __init__(self, kernel: Kernel, given: frozenset[Buffer], writer: Writer,
+                 file: str) -> None:
+        self.kernel, self.given, self.w, self.file = kernel, given, writer, file
+        self.axes = [""] * len(kernel.axes)  # text of each axis' index
+        self.terms: list[Parts] = []
+        self.uses = Counter(_used(kernel))
+
+    def comment(self) -> None:
+        for line in sorted(set(self.kernel.lines)):
+            text = linecache.getline(self.file, line).strip()
+            self.w.line(f"# line {line}: {text}" if text else f"# line {line}")
+
+    def place(self, groups: Sequence[Sequence[int]], lane: str) -> None:
+        """Names the index of each axis, given that of the whole space."""
+        extents = [product([self.kernel.axes[a].extent for a in group]) for group in groups]
+        for k, group in enumerate(groups):
+            inner = product(extents[k + 1 :])
+            text = lane if inner == 1 else f"{lane} // {self.w.factor(inner)}"
+            if k:
+                text = f"{text} % {self.w.factor(extents[k])}"
+            name = lane
+            if text != lane:
+                name = self.w.fresh(self.kernel.axes[group[-1]].name)
+                self.w.line(f"{name} = {text}")
+            for axis in group:
+                self.axes[axis] = "0"
+            self.axes[group[-1]] = name
+
+    # ------------------------------------------------------------------ values
+
+    def values(self, live: str) -> None:
+        for number, value in enumerate(self.kernel.values):
+            self.terms.append(self.value(number, value, live))
+
+    def value(self, number: int, value: Value, live: str) -> Parts:
+        match value:
+            case Load(buffer, at, dtype, by):
+                return self.load(buffer, at, dtype, by, live)
+            case Const(constant, dtype) if dtype.kind == "c":
+                half = np.dtype(f"f{dtype.itemsize // 2}")
+                whole = complex(constant)
+                return scalar.constant(whole.real, half), scalar.constant(whole.imag, half)
+            case Const(constant, dtype):
+                return (scalar.constant(constant, dtype),)
+            case AxisIndex(axis):
+                return (Term(f"({self.axes[axis]}).to(tl.int64)", value.dtype),)
+            case SizeValue(size):
+                name = self.w.parameter(Whole(size)) if not isinstance(size, int) else None
+                return (Term(name or f"tl.full((), {size}, tl.int64)", value.dtype),)
+            case Apply():
+                return self.named(number, self.apply(value))
+
+    def apply(self, value: Apply) -> Parts:
+        operands = [self.terms[a] for a in value.args]
+        if value.op == "cast":
+            return casts.cast(operands[0], self.kernel.values[value.args[0]].dtype, value.dtype)
+        if value.op == "lookup":
+            assert value.table is not None
+            table = self.w.parameter(Numbers(value.table, value.dtype))
+            last = len(value.table.values) - 1
+            index = f"({operands[0][0].operand} & {last})"
+            return (Term(f"tl.load({table} + {index})", value.dtype),)
+        if value.op not in scalar.KNOWN:
+            raise refuse(value.op, "has no Triton code")
+        return scalar.apply(value.op, operands, value.dtype)
+
+    def named(self, number: int, parts: Parts) -> Parts:
+        """A value that is used once stays an expression; others get a name."""
+        once = self.uses[number] <= 1 and all(len(part.text) < INLINE for part in parts)
+        if once or all(part.value is not None or part.text.isidentifier() for part in parts):
+            return parts
+        return tuple(self.assign(part, "t") for part in parts)
+
+    def assign(self, term: Term, wish: str) -> Term:
+        name = self.w.fresh(wish)
+        self.w.line(f"{name} = {term.text}")
+        return Term(name, term.dtype)
+
+    # ------------------------------------------------------------------ memory
+
+    def load(self, buffer: Buffer, at: Index, dtype: np.dtype[Any], by: int | None,
+             live: str) -> Parts:
+        whole = buffer.dtype
+        parts = [at.part] if at.part else ["real", "imag"] if whole.kind == "c" else [""]
+        half = np.dtype(f"f{whole.itemsize // 2}") if whole.kind == "c" else dtype
+        if buffer in self.given:
+            terms = [Term(self.w.parameter(Given(buffer, part)), half) for part in parts]
+            return tuple(self._truth(term, dtype) for term in terms)
+        found = []
+        for part in parts:
+            pointer = self.address(buffer, at, by, part)
+            masked = by is not None or any(c != 0 for c in at.coefficients)
+            text = f"tl.load({pointer}, {live}, 0)" if masked else f"tl.load({pointer})"
+            name = f"{buffer.name}_{part}" if part else f"{buffer.name}_at"
+            found.append(self.assign(self._truth(Term(text, half), dtype), name))
+        return tuple(found)
+
+    def _truth(self, term: Term, dtype: np.dtype[Any]) -> Term:
+        return Term(f"{term.text} != 0", dtype, False) if dtype.kind == "b" else term
+
+    def address(self, buffer: Buffer, at: Index, by: int | None, part: str) -> str:
+        unit = 2 if buffer.dtype.kind == "c" else 1
+        more = [] if by is None else [self.terms[by][0].operand]
+        index = self.w.index(at.offset, at.coefficients, self.axes, unit, more)
+        return self.w.parameter(Pointer(buffer)) + index + " + 1" * (part == "imag")
+
+    def store(self, store: Store, live: str) -> None:
+        buffer, parts = store.buffer, self.terms[store.value]
+        names = [store.at.part] if store.at.part else ["real", "imag"]
+        where = live
+        if store.mask is not None:
+            where = f"{live} & {self.terms[store.mask][0].operand}"
+        spread = store.by is not None or any(c != 0 for c in store.at.coefficients)
+        for name, part in zip(names, parts):
+            pointer = self.address(buffer, store.at, store.by, name)
+            pointer += "" if spread else " + lane * 0"
+            text = part.text
+            if buffer.dtype.kind == "b":
+                text = f"{part.operand}.to(tl.uint8)"
+            elif part.value is not None:
+                text = scalar.typed(part)
+            self.w.line(f"tl.store({pointer}, {text}, {where})")
+
+
+def _used(kernel: Kernel) -> list[int]:
+    found = [a for value in kernel.values if isinstance(value, Apply) for a in value.args]
+    found += [v.by for v in kernel.values if isinstance(v, Load) and v.by is not None]
+    for store in kernel.stores:
+        found += [v for v in (store.value, store.mask, store.by) if v is not None]
+    return found + [reduce.value for reduce in kernel.reductions]
+
+
+def merge(kernel: Kernel, among: Sequence[int] | None = None) -> list[list[int]]:
+    """Groups of neighbouring axes that every access runs through as if they were one.
+
+    Such a group is indexed by its last axis; the others then count 0.
+    """
+    places = [v.at for v in kernel.values if isinstance(v, Load)]
+    places += [store.at for store in kernel.stores] + [r.at for r in kernel.reductions]
+    counted = {v.axis for v in kernel.values if isinstance(v, AxisIndex)}
+    groups: list[list[int]] = []
+    for axis in range(len(kernel.axes)) if among is None else among:
+        if groups and _runs_on(kernel.axes, places, counted, groups[-1][-1], axis):
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    return groups
+
+
+def _runs_on(axes: Sequence[Axis], places: Sequence[Index], counted: set[int], outer: int,
+             inner: int) -> bool:
+    if outer in counted or inner in counted or inner != outer + 1:
+        return False
+
+    def step(at: Index, axis: int) -> Size:
+        return at.coefficients[axis] if at.coefficients else 0
+
+    extent = axes[inner].extent
+    return all(step(at, outer) == step(at, inner) * extent for at in places)

@@ -1,0 +1,352 @@
+"""Reductions as Triton functions, in the order that language 2 defines.
+
+The value that is reduced is a function of its own.  Three forms use it: *columns*, where each lane
+takes one kept index and walks over the reduced ones; *rows*, where lanes lie along the reduced
+axes, for what may be combined in any order; and *runs*, pairwise sums: a slot for each leaf of the
+tree of a run, 8 lanes in each slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from npcompile.backends.gpu import casts, scalar
+from npcompile.backends.gpu.kernels import Body
+from npcompile.backends.gpu.scalar import Parts, Term
+from npcompile.backends.gpu.source import Lanes, Source, Writer
+from npcompile.core.errors import refuse
+from npcompile.core.sizes import Size, largest, product
+from npcompile.graph.primitives import REDUCTIONS
+from npcompile.program.ir import Buffer, Kernel, Load, Reduce
+
+WIDTH = 1024  #: lanes of a program
+
+
+def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: str) -> Source:
+    """The Triton function of one reduction of a kernel.
+
+    Raises
+    ------
+    Refused
+        There is no Triton code for it (yet).
+    """
+    if kernel.in_order:
+        raise refuse("kernel", "iterations that depend on each other have no GPU kernel")
+    if any(isinstance(v, Load) and v.buffer is reduce.buffer for v in kernel.values):
+        raise refuse("reduction", "reads what it writes")
+    form = _Form(kernel, reduce, given, file)
+    last = len(kernel.axes) - 1 in reduce.axes
+    if reduce.kind in ("argmin", "argmax"):
+        return form.positions()
+    if reduce.dtype.kind not in "fc" or reduce.kind in ("min", "max"):
+        return form.rows() if last else form.columns()
+    return form.runs() if last and reduce.kind == "sum" else form.columns()
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some kept indices in each program, beside ``WIDTH`` lanes along the reduced axes."""
+
+    kept: tuple[Size, ...]
+    reduced: tuple[Size, ...]
+
+    def launch(self, size: Callable[[Size], int]) -> tuple[int, dict[str, int]]:
+        kept, length = prod(map(size, self.kept)), prod(map(size, self.reduced))
+        width = min(WIDTH, _power(length))
+        rows = min(WIDTH // width, _power(kept))
+        return -(-kept // rows), {"ROWS": rows, "LEVELS": width.bit_length() - 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Some kept indices in each program, beside the leaves of a run's tree."""
+
+    kept: tuple[Size, ...]
+    run: Size
+    chunk: Size
+    lanes: int
+
+    def launch(self, size: Callable[[Size], int]) -> tuple[int, dict[str, int]]:
+        kept, length, depth = prod(map(size, self.kept)), size(self.run), 0
+        length = min(length, size(self.chunk) or length)
+        while length > 16 * self.lanes:
+            length -= (length // 2) & -self.lanes
+            depth += 1
+        rows = max(1, min(WIDTH // (self.lanes << depth), _power(kept)))
+        return -(-kept // rows), {"ROWS": rows, "DEPTH": depth, "LANES": self.lanes}
+
+
+def _power(length: int) -> int:
+    """The least power of two that is not less."""
+    return 1 << max(0, length - 1).bit_length()
+
+
+class _Form:
+    """One reduction being written: ``kept`` and ``reduced`` are axes of the kernel."""
+
+    def __init__(self, kernel: Kernel, reduce: Reduce, given: frozenset[Buffer],
+                 file: str) -> None:
+        self.reduce, self.dtype = reduce, reduce.dtype
+        self.kernel = replace(kernel, stores=(), reductions=(reduce,))
+        self.kept = [a for a in range(len(kernel.axes)) if a not in reduce.axes]
+        ordered = reduce.kind.startswith("arg")
+        self.reduced = list(reduce.axes) if ordered else sorted(reduce.axes)
+        self.extents = [axis.extent for axis in kernel.axes]
+        value = Body(self.kernel, given, Writer(f"{kernel.name}_value"), file)
+        value.axes = [value.w.fresh(axis.name) for axis in kernel.axes]
+        self.axes = list(value.axes)
+        value.w.taken.add("live")
+        value.values("live")
+        parts = [part.text if part.value is None else scalar.typed(part)
+                 for part in value.terms[reduce.value]]
+        value.w.line(f"return {', '.join(parts)}")
+        self.value = value.w.function(first=[*value.axes, "live"])
+        self.w = Writer(kernel.name, set(value.w.taken), dict(value.w.parameters))
+        self.body = Body(self.kernel, given, self.w, file)
+        self.body.comment()
+        self.names = list(value.w.parameters.values())
+        self.parts = len(parts)
+
+    def at(self, axes: Sequence[int]) -> tuple[Size, ...]:
+        return tuple([self.extents[axis] for axis in axes])
+
+    def call(self, live: str, aside: Mapping[int, str] | str = "") -> str:
+        """The value at the indices that have the axes' names; ``aside`` makes room for the
+        dimensions that some of them (or all kept ones) lack."""
+        if isinstance(aside, str):
+            aside = dict.fromkeys(self.kept, aside)
+        axes = [name + aside.get(axis, "") for axis, name in enumerate(self.axes)]
+        return f"{self.kernel.name}_value({', '.join([*axes, live, *self.names])})"
+
+    def split(self, axes: Sequence[int], lane: str) -> None:
+        """Names the index of each axis, given that of all of them."""
+        for k, axis in enumerate(axes):
+            inner = product(self.at(axes[k + 1 :]))
+            text = lane if inner == 1 else f"{lane} // {self.w.factor(inner)}"
+            if k:
+                text += f" % {self.w.factor(self.extents[axis])}"
+            self.w.line(f"{self.axes[axis]} = {text}")
+
+    def spread(self, names: Sequence[str], live: str, convert: str = "") -> None:
+        """A number that is the same everywhere becomes one in each lane."""
+        for name in names:
+            self.w.line(f"{name} = tl.where({live}, {name}{convert}, 0)")
+
+    def names_of(self, stem: str) -> list[str]:
+        """One name, or two of a complex number."""
+        return [stem] if self.parts == 1 else [f"{stem}_real", f"{stem}_imag"]
+
+    def combined(self, left: Sequence[str], right: Sequence[str]) -> list[str]:
+        operation = REDUCTIONS[self.reduce.kind][0]
+        if operation == "mul" and self.parts == 2:
+            raise refuse("prod", "of complex numbers has no GPU kernel")
+        return [self._combined(operation, a, b) for a, b in zip(left, right)]
+
+    def _combined(self, operation: str, left: str, right: str) -> str:
+        half = self.half
+        if half == np.float16 and operation == "mul":  # rounded after each step
+            return f"({left}.to(tl.float32) * {right}.to(tl.float32)).to(tl.float16)"
+        return scalar.apply(operation, [(Term(left, half),), (Term(right, half),)], half)[0].text
+
+    @property
+    def half(self) -> np.dtype[Any]:
+        kind, unit = self.dtype.kind, self.dtype.itemsize
+        return np.dtype(f"f{unit // 2}") if kind == "c" else self.dtype
+
+    def initial(self) -> Parts:
+        start = self.reduce.initial
+        assert start is not None
+        if self.dtype.kind != "c":
+            return (scalar.constant(start, self.dtype),)
+        whole = complex(start)
+        return scalar.constant(whole.real, self.half), scalar.constant(whole.imag, self.half)
+
+    def store(self, names: Sequence[str], live: str) -> None:
+        at, buffer = self.reduce.at, self.reduce.buffer
+        axes = [self.axes[a] if a in self.kept else "0" for a in range(len(self.extents))]
+        self.body.axes = axes
+        for name, part in zip(names, [at.part] if at.part else ["real", "imag"]):
+            pointer = self.body.address(buffer, at, None, part)
+            text = casts.cast((Term(name, self.half),), self.half, buffer.dtype)[0].text \
+                if buffer.dtype.kind != "c" else name
+            if buffer.dtype.kind == "b":
+                text = f"({text}).to(tl.uint8)"
+            spread = "" if self.kept else " + lane * 0"
+            self.w.line(f"tl.store({pointer}{spread}, {text}, {live})")
+
+    # ------------------------------------------------------------------ forms
+
+    def columns(self) -> Source:
+        """Each lane walks over the reduced indices in order."""
+        w, reduce = self.w, self.reduce
+        first = reduce.initial is None
+        w.line("lane = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)")
+        w.line(f"live = lane < {w.size(product(self.at(self.kept)))}")
+        self.split(self.kept, "lane")
+        total = self.names_of("total")
+        if first:
+            for axis in self.reduced:
+                w.line(f"{self.axes[axis]} = lane * 0")
+            w.line(f"{', '.join(total)} = {self.call('live')}")
+            self.spread(total, "live")
+        else:
+            for name, part in zip(total, self.initial()):
+                w.line(f"{name} = tl.full((BLOCK,), {part.text}, {scalar.register(self.half)})")
+        w.line(f"for step in range({int(first)}, {w.size(product(self.at(self.reduced)))}):")
+        w.indent += 1
+        w.line("at = lane * 0 + step")
+        self.split(self.reduced, "at")
+        value = self.names_of("value")
+        w.line(f"{', '.join(value)} = {self.call('live')}")
+        for name, text in zip(total, self.combined(total, value)):
+            w.line(f"{name} = {text}")
+        w.indent -= 1
+        self.store(total, "live")
+        return w.source(Lanes(self.at(self.kept), 128), ["BLOCK"], self.value + "\n\n")
+
+    def rows(self) -> Source:
+        """Lanes lie along the reduced axes; what they hold is combined at the end."""
+        w, reduce, operation = self.w, self.reduce, REDUCTIONS[self.reduce.kind][0]
+        length = w.size(product(self.at(self.reduced)))
+        w.line("WIDTH: tl.constexpr = 1 << LEVELS")
+        self._rows_of_kept()
+        neutral = scalar.typed(scalar.constant(_neutral(operation, self.dtype), self.dtype))
+        w.line(f"total = tl.broadcast_to({neutral}, (ROWS, WIDTH))")
+        w.line(f"for begin in range(0, {length}, WIDTH):")
+        w.indent += 1
+        w.line("at = begin + tl.arange(0, WIDTH).to(tl.int64)[None, :]")
+        w.line(f"live = row[:, None] & (at < {length})")
+        self.split(self.reduced, "at")
+        w.line(f"value = {self.call('live', '[:, None]')}")
+        w.line(f"total = tl.where(live, {self.combined(['total'], ['value'])[0]}, total)")
+        w.indent -= 1
+        w.line(f'total = npc.fold(total, "{operation}", ROWS, LEVELS)')
+        if reduce.initial is not None:
+            w.line(f"first = tl.broadcast_to({scalar.typed(self.initial()[0])}, (ROWS,))")
+            w.line(f"total = {self.combined(['first'], ['total'])[0]}")
+        self.store(["total"], "row")
+        grid = Rows(self.at(self.kept), self.at(self.reduced))
+        return w.source(grid, ["ROWS", "LEVELS"], self.value + "\n\n")
+
+    def _rows_of_kept(self) -> None:
+        self.w.line("lane = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)")
+        self.w.line(f"row = lane < {self.w.size(product(self.at(self.kept)))}")
+        self.split(self.kept, "lane")
+
+    def positions(self) -> Source:
+        """Each lane keeps the first of the least or largest elements, or the first NaN."""
+        w, below = self.w, "<" if self.reduce.kind == "argmin" else ">"
+        if self.parts == 2:
+            raise refuse(self.reduce.kind, "of complex numbers has no GPU kernel")
+        w.line("lane = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)")
+        w.line(f"live = lane < {w.size(product(self.at(self.kept)))}")
+        self.split(self.kept, "lane")
+        for axis in self.reduced:
+            w.line(f"{self.axes[axis]} = lane * 0")
+        w.line(f"best = {self.call('live')}")
+        self.spread(["best"], "live")
+        w.line("found = lane * 0")
+        w.line(f"for step in range(1, {w.size(product(self.at(self.reduced)))}):")
+        w.indent += 1
+        w.line("at = lane * 0 + step")
+        self.split(self.reduced, "at")
+        w.line(f"value = {self.call('live')}")
+        w.line(f"better = (best == best) & ((value {below} best) | (value != value))")
+        w.line("best = tl.where(better, value, best)")
+        w.line("found = tl.where(better, at, found)")
+        w.indent -= 1
+        self.store(["found"], "live")
+        return w.source(Lanes(self.at(self.kept), 128), ["BLOCK"], self.value + "\n\n")
+
+    def runs(self) -> Source:
+        """Runs along the last axis are summed pairwise, their sums added in order."""
+        w, reduce = self.w, self.reduce
+        lanes = 4 if self.parts == 2 else 8
+        outer, inner = self.reduced[:-1], self.reduced[-1]
+        length = self.extents[inner]
+        piece = reduce.chunk if reduce.chunk != 0 else largest(length, 1)
+        kind = scalar.register(self.half)
+        total = self.names_of("total")
+        self._rows_of_kept()
+        for name in total:
+            w.line(f"{name} = tl.full((ROWS,), 0, {kind})")
+        if reduce.initial is not None:
+            for name, part in zip(total, self.initial()):
+                w.line(f"{name} = tl.broadcast_to({scalar.typed(part)}, (ROWS,))")
+        w.line(f"for run in range(0, {w.size(product(self.at(outer)))}):")
+        w.indent += 1
+        w.line("at = lane * 0 + run")
+        self.split(outer, "at")
+        w.line(f"for begin in range(0, {w.size(length)}, {w.size(piece)}):")
+        w.indent += 1
+        w.line(f"count = tl.minimum({w.size(piece)} + begin * 0, {w.size(length)} - begin)")
+        w.line("start, size = npc.leaves(count, DEPTH, LANES)")
+        sums = self._leaves(lanes, outer, inner)
+        for name, part in zip(total, sums):
+            w.line(f"{part} = npc.tree({part}, size > 0, ROWS, DEPTH)")
+            text = f"{name} + {part}"
+            if self.half == np.float16:
+                text = f"({name}.to(tl.float32) + {part}).to(tl.float16)"
+                part = f"{part}.to(tl.float16)"
+            if reduce.initial is None:
+                text = f"tl.where(run + begin > 0, {text}, {part})"
+            w.line(f"{name} = {text}")
+        w.indent -= 2
+        self.store(total, "row")
+        grid = Runs(self.at(self.kept), length, reduce.chunk, lanes)
+        return w.source(grid, ["ROWS", "DEPTH", "LANES"], self.value + "\n\n")
+
+    def _leaves(self, lanes: int, outer: Sequence[int], inner: int) -> list[str]:
+        """The sum of each leaf: in lanes, which are folded, and what is left one by one."""
+        w, at = self.w, self.axes[inner]
+        parts, values = self.names_of("part"), self.names_of("value")
+        wide = ".to(tl.float32)" if self.half == np.float16 else ""
+        aside = {axis: "[:, None, None]" for axis in (*self.kept, *outer)}
+        w.line("whole = size - size % LANES")
+        w.line(f"{at} = (begin + start)[None, :, None] + tl.arange(0, LANES)[None, None, :]")
+        w.line("live = row[:, None, None] & (whole > 0)[None, :, None] & (tl.arange(0, LANES) "
+               ">= 0)[None, None, :]")
+        w.line(f"{', '.join(parts)} = {self.call('live', aside)}")
+        self.spread(parts, "live", wide)
+        w.line("for step in range(LANES, 16 * LANES, LANES):")
+        w.indent += 1
+        w.line("more = live & (step < whole)[None, :, None]")
+        w.line(f"{at} = (begin + start + step)[None, :, None] + tl.arange(0, LANES)[None, None, :]")
+        w.line(f"{', '.join(values)} = {self.call('more', aside)}")
+        for part, value in zip(parts, values):
+            w.line(f"{part} = tl.where(more, {part} + {value}{wide}, {part})")
+        w.indent -= 1
+        levels = lanes.bit_length() - 1
+        for part in parts:
+            w.line(f'{part} = npc.fold({part}, "add", ROWS << DEPTH, {levels})')
+            w.line(f"{part} = {part}.reshape(ROWS, 1 << DEPTH)")
+        aside = {axis: "[:, None]" for axis in (*self.kept, *outer)}
+        w.line("for step in range(0, LANES - 1):")
+        w.indent += 1
+        w.line(f"{at} = (begin + start + whole + step)[None, :]")
+        w.line("more = row[:, None] & (whole + step < size)[None, :]")
+        w.line(f"{', '.join(values)} = {self.call('more', aside)}")
+        w.line("only = more & ((whole + step) == 0)[None, :]")
+        for part, value in zip(parts, values):
+            w.line(f"{part} = tl.where(more, {part} + {value}{wide}, {part})")
+            w.line(f"{part} = tl.where(only, {value}{wide}, {part})")
+        w.indent -= 1
+        return parts
+
+
+def _neutral(operation: str, dtype: np.dtype[Any]) -> Any:
+    """What leaves every number as it is."""
+    if operation in ("minimum", "maximum"):
+        if dtype.kind == "f":
+            return np.inf if operation == "minimum" else -np.inf
+        if dtype.kind == "b":
+            return operation == "minimum"
+        limits = np.iinfo(dtype)
+        return limits.max if operation == "minimum" else limits.min
+    identity = {"add": 0, "mul": 1, "bit_and": -1, "bit_or": 0, "bit_xor": 0}[operation]
+    return dtype.type(np.int64(identity)) if dtype.kind != "u" else np.array(identity).astype(dtype)

@@ -1,0 +1,185 @@
+"""Primitives as Triton expressions.
+
+One row per primitive.  Triton's own operators are used where they mean what the primitive means;
+``npc`` are the functions of :mod:`npcompile.backends.gpu.device`.  Known traps: ``-x`` is ``0 - x``
+(no -0), ``/`` and ``tl.sqrt`` of float32 are approximate, integer ``//`` and ``%`` round towards 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from npcompile.graph.ir import Number
+
+#: Triton's names of dtypes in registers
+REGISTERS = {
+    "?": "tl.int1", "b": "tl.int8", "h": "tl.int16", "i": "tl.int32", "l": "tl.int64",
+    "q": "tl.int64", "B": "tl.uint8", "H": "tl.uint16", "I": "tl.uint32", "L": "tl.uint64",
+    "Q": "tl.uint64", "e": "tl.float16", "f": "tl.float32", "d": "tl.float64",
+}
+BITS = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """The text of one real number in each lane; ``value`` if it is a constant."""
+
+    text: str
+    dtype: np.dtype[Any]
+    simple: bool = True  # needs no parentheses as an operand
+    value: Number | None = None
+
+    @property
+    def operand(self) -> str:
+        return self.text if self.simple else f"({self.text})"
+
+
+Parts = tuple[Term, ...]
+Rule = Callable[..., Term]
+_CLASS = {"f": 0, "i": 1, "u": 1, "b": 2}
+
+
+def register(dtype: np.dtype[Any]) -> str:
+    """Triton's name of a real dtype."""
+    return REGISTERS[dtype.char]
+
+
+def constant(value: Number, dtype: np.dtype[Any]) -> Term:
+    """A number as Triton code; a bare literal takes the type of the operand beside it."""
+    number = dtype.type(value)
+    if dtype.kind == "b":
+        return Term(f"tl.full((), {bool(number)}, tl.int1)", dtype)
+    if dtype.kind in "iu":
+        return Term(str(int(number)), dtype, int(number) >= 0, int(number))
+    bits = BITS[dtype.itemsize]
+    if np.isnan(number) or (number == 0 and np.signbit(number)):
+        whole = int(np.asarray(number).view(bits))
+        cast = f".to({register(dtype)}, bitcast=True)"
+        return Term(f"tl.full((), {whole}, {register(bits)}){cast}", dtype)
+    if np.isinf(number):
+        return Term(f'float("{number}")', dtype, True, float(number))
+    text = repr(float(str(number)))
+    if dtype.type(float(text)) != number:
+        text = repr(float(number))
+    return Term(text, dtype, number >= 0, float(number))
+
+
+def typed(term: Term) -> str:
+    """The term as a Triton value with a type of its own."""
+    if term.value is None:
+        return term.text
+    return f"tl.full((), {term.text}, {register(term.dtype)})"
+
+
+def apply(op: str, operands: list[Parts], dtype: np.dtype[Any]) -> Parts:
+    """The terms of a primitive's result: two if it is complex."""
+    if op in _PARTWISE:
+        return _PARTWISE[op](dtype, *operands)
+    terms = [parts[0] for parts in operands]
+    rule = _RULES[op]
+    if isinstance(rule, tuple):
+        rule = rule[_CLASS[terms[0].dtype.kind]]
+    return (rule(dtype, *terms),)
+
+
+def call(function: str, terms: Sequence[Term], dtype: np.dtype[Any]) -> Term:
+    return Term(f"{function}({', '.join(map(typed, terms))})", dtype)
+
+
+def _call(function: str) -> Rule:
+    return lambda dtype, *terms: call(function, terms, dtype)
+
+
+def _infix(sign: str) -> Rule:
+    def rule(dtype: np.dtype[Any], a: Term, b: Term) -> Term:
+        left = typed(a) if a.value is not None and b.value is not None else a.operand
+        return Term(f"{left} {sign} {b.operand}", dtype, False)
+
+    return rule
+
+
+def _rounded(float32: Rule, float64: Rule) -> Rule:
+    """Of what is correctly rounded in float64 only by Triton's ordinary operator."""
+    return lambda dtype, *terms: (float32 if dtype.itemsize == 4 else float64)(dtype, *terms)
+
+
+def _bitcast(term: Term, to: np.dtype[Any]) -> Term:
+    text = typed(term) if term.value is not None else term.operand
+    return Term(f"{text}.to({register(to)}, bitcast=True)", to)
+
+
+def _popcount(dtype: np.dtype[Any], a: Term) -> Term:
+    return Term(f"npc.popcount({typed(a)}).to({register(dtype)})", dtype)
+
+
+#: of floats, integers and bools, or of any
+_RULES: dict[str, tuple[Rule, Rule, Rule] | Rule] = {
+    "add": (_infix("+"), _infix("+"), _infix("|")),
+    "sub": (_infix("-"), _infix("-"), _infix("^")),
+    "mul": (_infix("*"), _infix("*"), _infix("&")),
+    "div": _rounded(_call("tl.div_rn"), _infix("/")),
+    "neg": _call("npc.negative"),
+    "abs": _call("npc.absolute"),
+    "sqrt": _rounded(_call("tl.sqrt_rn"), _call("tl.sqrt")),
+    "fma": _call("tl.fma"),
+    "floor": _call("tl.floor"),
+    "ceil": _call("tl.ceil"),
+    "trunc": _call("npc.trunc"),
+    "rint": _call("npc.rint"),
+    "copysign": _call("npc.copysign"),
+    "ldexp": _call("npc.ldexp"),
+    "fmod": _call("npc.fmod"),
+    "minimum": (_call("npc.minimum"), _call("tl.minimum"), _infix("&")),
+    "maximum": (_call("npc.maximum"), _call("tl.maximum"), _infix("|")),
+    "int_div": _call("npc.int_div"),
+    "int_mod": _call("npc.int_mod"),
+    "bit_and": _infix("&"),
+    "bit_or": _infix("|"),
+    "bit_xor": _infix("^"),
+    "bit_not": _call("npc.bit_not"),
+    "shl": _call("npc.shl"),
+    "shr": _call("npc.shr"),
+    "lt": (_infix("<"), _infix("<"), _call("npc.bool_less")),
+    "le": (_infix("<="), _infix("<="), _call("npc.bool_less_equal")),
+    "popcount": _popcount,
+    "to_bits": lambda dtype, a: _bitcast(a, BITS[a.dtype.itemsize]),
+    "from_bits": lambda dtype, a: _bitcast(a, np.dtype(f"f{a.dtype.itemsize}")),
+    "add_overflows": _call("npc.add_overflows"),
+    "sub_overflows": _call("npc.sub_overflows"),
+    "mul_overflows": _call("npc.mul_overflows"),
+}
+
+
+def _equality(infix: str, join: str) -> Callable[..., Parts]:
+    def rule(dtype: np.dtype[Any], a: Parts, b: Parts) -> Parts:
+        both = []
+        for x, y in zip(a, b, strict=True):
+            left = typed(x) if x.value is not None else x.operand
+            both.append(f"{left} {infix} {y.operand}")
+        if len(both) == 1:
+            return (Term(both[0], dtype, False),)
+        return (Term(f" {join} ".join(f"({text})" for text in both), dtype, False),)
+
+    return rule
+
+
+def _where(dtype: np.dtype[Any], mask: Parts, a: Parts, b: Parts) -> Parts:
+    return tuple(call("tl.where", [mask[0], x, y], x.dtype) for x, y in zip(a, b, strict=True))
+
+
+_PARTWISE: dict[str, Callable[..., Parts]] = {
+    "eq": _equality("==", "&"),
+    "ne": _equality("!=", "|"),
+    "where": _where,
+    "rare": _where,
+    "complex": lambda dtype, re, im: (*re, *im),
+    "real": lambda dtype, a: (a[0],),
+    "imag": lambda dtype, a: (a[1],),
+}
+
+#: what has a rule; ``lookup`` reads a table in memory and ``cast`` has rules of its own
+KNOWN = frozenset(_RULES) | frozenset(_PARTWISE) | {"lookup", "cast"}

@@ -1,0 +1,179 @@
+"""Text of Triton functions: names, sizes, indices, and what a launch must pass."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, Protocol, Union
+
+import numpy as np
+
+from npcompile.core.sizes import Poly, Size, Symbol
+from npcompile.graph.ir import Table
+from npcompile.program.ir import Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The memory of a buffer; complex elements are pairs, bools are bytes."""
+
+    buffer: Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A number that the host knows, by value; ``part`` of a complex one."""
+
+    buffer: Buffer
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A size, by value."""
+
+    size: Size
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The memory of a table of constants."""
+
+    table: Table
+    dtype: np.dtype[Any]
+
+
+#: names that the forms of kernels use themselves
+_LOCALS = frozenset(
+    "tl npc triton BLOCK ROWS LEVELS WIDTH DEPTH LANES lane live row at step run begin count start "
+    "size whole more only total part value best better found first total_real total_imag "
+    "part_real part_imag value_real value_imag".split()
+)
+
+Parameter = Union[Pointer, Given, Whole, Numbers]
+
+
+class Grid(Protocol):
+    """How many programs a launch has."""
+
+    def launch(self, size: Callable[[Size], int]) -> tuple[int, dict[str, int]]:
+        """The number of programs and the values of the function's constants, for sizes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """A lane for each point of a space."""
+
+    extents: tuple[Size, ...]
+    block: int = 1024
+
+    def launch(self, size: Callable[[Size], int]) -> tuple[int, dict[str, int]]:
+        points = prod(map(size, self.extents))
+        return -(-points // self.block), {"BLOCK": self.block}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A kernel as Triton code: a function ``name`` of ``parameters`` in order, each with its name,
+    and of the constants that its ``grid`` tells."""
+
+    name: str
+    text: str
+    parameters: tuple[tuple[str, Parameter], ...]
+    grid: Grid
+
+
+@dataclass(slots=True)
+class Writer:
+    """Lines of one function, the names in it and its parameters."""
+
+    name: str
+    taken: set[str] = field(default_factory=lambda: set(_LOCALS))
+    parameters: dict[Parameter, str] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    indent: int = 1
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.indent + text)
+
+    def fresh(self, wish: str) -> str:
+        """A name like the wish that nothing has yet."""
+        stem = re.sub(r"\W", "_", wish)
+        if not stem[:1].isalpha() or keyword.iskeyword(stem):
+            stem = f"v_{stem}"
+        name, number = stem, 1
+        while name in self.taken:
+            name, number = f"{stem}_{number}", number + 1
+        self.taken.add(name)
+        return name
+
+    def parameter(self, wanted: Parameter) -> str:
+        """The name under which the function gets something."""
+        name = self.parameters.get(wanted)
+        if name is None:
+            name = self.parameters[wanted] = self.fresh(_wish(wanted))
+        return name
+
+    def size(self, size: Size) -> str:
+        """A size; what Triton would round otherwise is computed by the host."""
+        if isinstance(size, int):
+            return str(size)
+        if any(not isinstance(atom, Symbol) for atoms, _ in size.terms for atom in atoms):
+            return self.parameter(Whole(size))
+        terms = []
+        for atoms, coefficient in size.terms:
+            names = [self.parameter(Whole(Poly((((atom,), 1),)))) for atom in atoms]
+            factors = [str(coefficient)] * (coefficient != 1 or not names) + names
+            terms.append(" * ".join(factors))
+        return " + ".join(terms).replace("+ -", "- ")
+
+    def index(self, offset: Size, steps: Sequence[Size], axes: Sequence[str], unit: int = 1,
+              more: Sequence[str] = ()) -> str:
+        """``unit * (offset + steps . axes + more)`` as the end of a sum of pointer and index."""
+        terms = [f" + {name}" if unit == 1 else f" + {unit} * {name}" for name in more]
+        for step, axis in zip(steps, axes):
+            step = step * unit
+            if step == 1:
+                terms.append(f" + {axis}")
+            elif step != 0:
+                terms.append(f" + {axis} * {self.factor(step)}")
+        offset = offset * unit
+        if offset != 0:
+            terms.append(f" + {self.size(offset)}")
+        return "".join(terms).replace("+ -", "- ")
+
+    def factor(self, size: Size) -> str:
+        """A size as an operand of ``* // %``."""
+        text = self.size(size)
+        return f"({text})" if " " in text or text.startswith("-") else text
+
+    def function(self, first: Sequence[str] = (), last: Sequence[str] = ()) -> str:
+        """The text; parameters stand between the ``first`` names and the ``last``."""
+        names = [*first, *self.parameters.values(), *last]
+        head = f"@triton.jit\ndef {self.name}({', '.join(names)}):"
+        return "\n".join([head, *self.lines]) + "\n"
+
+    def source(self, grid: Grid, constants: Sequence[str], before: str = "") -> Source:
+        text = self.function(last=[f"{name}: tl.constexpr" for name in constants])
+        given = tuple((name, parameter) for parameter, name in self.parameters.items())
+        return Source(self.name, before + text, given, grid)
+
+
+def _wish(parameter: Parameter) -> str:
+    match parameter:
+        case Pointer(buffer):
+            return buffer.name
+        case Given(buffer, part):
+            return f"{buffer.name}_{part}" if part else buffer.name
+        case Numbers():
+            return "table"
+        case Whole(size):
+            text = repr(size)
+            axis = re.fullmatch(r"(\w+)\.(s?)(\d+)", text)
+            if axis:
+                return f"{axis[1]}_{'stride' if axis[2] else 'shape'}{axis[3]}"
+            return text if text.isidentifier() else "size"
