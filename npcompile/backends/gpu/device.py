@@ -1,11 +1,10 @@
 """What NumPy means, where Triton's operators mean something else: functions for kernels.
 
-Imported only where Triton is at hand.  Each works on blocks of any shape.
+Imported only where Triton is at hand.  Each works on blocks of any shape; Triton has no types that
+Python's checkers know.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import triton
 import triton.language as tl
@@ -19,7 +18,7 @@ MINUS_16 = tl.constexpr(-(2**15))
 
 
 @triton.jit
-def to_bits(x: Any) -> Any:
+def to_bits(x):
     """The signed integer of the same bits."""
     if x.dtype == tl.float64:
         y = x.to(tl.int64, bitcast=True)
@@ -31,7 +30,7 @@ def to_bits(x: Any) -> Any:
 
 
 @triton.jit
-def sign_bit(bits: Any) -> Any:
+def sign_bit(bits):
     """The sign alone of a float's bits."""
     if bits.dtype == tl.int64:
         y = bits & MINUS_64
@@ -43,7 +42,7 @@ def sign_bit(bits: Any) -> Any:
 
 
 @triton.jit
-def negative(x: Any) -> Any:
+def negative(x):
     """``-x``; of a float the other sign, of 0 and NaN too."""
     if x.dtype.is_floating():
         bits = to_bits(x)
@@ -54,7 +53,7 @@ def negative(x: Any) -> Any:
 
 
 @triton.jit
-def absolute(x: Any) -> Any:
+def absolute(x):
     """``|x|``; the least integer stays."""
     if x.dtype.is_floating():
         bits = to_bits(x)
@@ -67,20 +66,20 @@ def absolute(x: Any) -> Any:
 
 
 @triton.jit
-def copysign(x: Any, y: Any) -> Any:
+def copysign(x, y):
     """The magnitude of x with the sign of y."""
     bits = to_bits(x)
     return ((bits ^ sign_bit(bits)) | sign_bit(to_bits(y))).to(x.dtype, bitcast=True)
 
 
 @triton.jit
-def trunc(x: Any) -> Any:
+def trunc(x):
     """The integer part; -0 stays."""
     return tl.where(x < 0, tl.ceil(x), tl.floor(x))
 
 
 @triton.jit
-def rint(x: Any) -> Any:
+def rint(x):
     """The nearest integer, ties to even: adding 2**52 (2**23) leaves no room for a fraction."""
     size = absolute(x)
     if x.dtype == tl.float64:
@@ -92,7 +91,7 @@ def rint(x: Any) -> Any:
 
 
 @triton.jit
-def minimum(x: Any, y: Any) -> Any:
+def minimum(x, y):
     """IEEE 754-2019 minimum: NaN if either is, -0 < +0."""
     same = (to_bits(x) | to_bits(y)).to(x.dtype, bitcast=True)
     least = tl.where(x < y, x, tl.where(y < x, y, same))
@@ -100,7 +99,7 @@ def minimum(x: Any, y: Any) -> Any:
 
 
 @triton.jit
-def maximum(x: Any, y: Any) -> Any:
+def maximum(x, y):
     """IEEE 754-2019 maximum: NaN if either is, -0 < +0."""
     same = (to_bits(x) & to_bits(y)).to(x.dtype, bitcast=True)
     most = tl.where(x > y, x, tl.where(y > x, y, same))
@@ -108,7 +107,7 @@ def maximum(x: Any, y: Any) -> Any:
 
 
 @triton.jit
-def _power_of_two(n: Any, x: Any) -> Any:
+def _power_of_two(n, x):
     """``2**n`` of a normal exponent, in the type of x."""
     if x.dtype == tl.float64:
         y = ((n.to(tl.int64) + 1023) << 52).to(tl.float64, bitcast=True)
@@ -118,7 +117,7 @@ def _power_of_two(n: Any, x: Any) -> Any:
 
 
 @triton.jit
-def ldexp(x: Any, n: Any) -> Any:
+def ldexp(x, n):
     """``x * 2**n`` rounded once.  Two steps leave a last one that either is exact or rounds
     everything away."""
     n = tl.minimum(tl.maximum(n, -4000 if n.dtype.is_int_signed() else 0), 4000)
@@ -134,7 +133,7 @@ def ldexp(x: Any, n: Any) -> Any:
 
 
 @triton.jit
-def fmod(x: Any, y: Any) -> Any:
+def fmod(x, y):
     """The remainder of truncated division, exact."""
     return libdevice.fmod(x, y)
 
@@ -143,7 +142,7 @@ def fmod(x: Any, y: Any) -> Any:
 
 
 @triton.jit
-def to_int32(x: Any) -> Any:
+def to_int32(x):
     """The integer part; what does not fit, and NaN, is -2**31."""
     inside = (x > -2147483649.0) & (x < 2147483648.0)
     if x.dtype == tl.float32:
@@ -152,21 +151,21 @@ def to_int32(x: Any) -> Any:
 
 
 @triton.jit
-def to_int64(x: Any) -> Any:
+def to_int64(x):
     """The integer part; what does not fit, and NaN, is -2**63."""
     inside = (x >= -9223372036854775808.0) & (x < 9223372036854775808.0)
     return tl.where(inside, tl.where(inside, x, 0.0).to(tl.int64), MINUS_64)
 
 
 @triton.jit
-def to_uint32(x: Any) -> Any:
+def to_uint32(x):
     """As ``to_int32``, but that the upper half is converted without its first bit."""
     upper = x >= 2147483648.0
     return to_int32(tl.where(upper, x - 2147483648.0, x)) ^ tl.where(upper, MINUS_32, 0)
 
 
 @triton.jit
-def to_uint64(x: Any) -> Any:
+def to_uint64(x):
     """As ``to_int64``, but that the upper half is converted without its first bit."""
     upper = x >= 9223372036854775808.0
     low = to_int64(tl.where(upper, x - 9223372036854775808.0, x))
@@ -177,7 +176,7 @@ def to_uint64(x: Any) -> Any:
 
 
 @triton.jit
-def int_div(x: Any, y: Any) -> Any:
+def int_div(x, y):
     """``x // y`` rounding down; by 0 it is 0, and MIN // -1 is MIN."""
     if x.dtype.is_int_signed():
         safe = tl.where((y == 0) | (y == -1), 1, y)
@@ -191,13 +190,13 @@ def int_div(x: Any, y: Any) -> Any:
 
 
 @triton.jit
-def int_mod(x: Any, y: Any) -> Any:
+def int_mod(x, y):
     """``x % y`` with the sign of y; by 0 it is 0."""
     return tl.where(y == 0, 0, x - int_div(x, y) * y)
 
 
 @triton.jit
-def bit_not(x: Any) -> Any:
+def bit_not(x):
     """``~x``, of bools too."""
     if x.dtype == tl.int1:
         y = x == 0
@@ -207,19 +206,19 @@ def bit_not(x: Any) -> Any:
 
 
 @triton.jit
-def bool_less(x: Any, y: Any) -> Any:
+def bool_less(x, y):
     """False < True."""
     return (x == 0) & y
 
 
 @triton.jit
-def bool_less_equal(x: Any, y: Any) -> Any:
+def bool_less_equal(x, y):
     """False <= True."""
     return (x == 0) | y
 
 
 @triton.jit
-def shl(x: Any, n: Any) -> Any:
+def shl(x, n):
     """``x << n``; 0 where n is not in 0 .. width - 1."""
     width = x.dtype.primitive_bitwidth
     inside = (n >= 0) & (n < width)
@@ -227,7 +226,7 @@ def shl(x: Any, n: Any) -> Any:
 
 
 @triton.jit
-def shr(x: Any, n: Any) -> Any:
+def shr(x, n):
     """``x >> n``; only the sign is left where n is not in 0 .. width - 1."""
     width = x.dtype.primitive_bitwidth
     inside = (n >= 0) & (n < width)
@@ -239,7 +238,7 @@ def shr(x: Any, n: Any) -> Any:
 
 
 @triton.jit
-def popcount(x: Any) -> Any:
+def popcount(x):
     """The number of ones of ``|x|`` (Warren, Hacker's Delight, 5-1)."""
     y = absolute(x).to(tl.uint64)
     if x.dtype.primitive_bitwidth < 64:
@@ -251,21 +250,21 @@ def popcount(x: Any) -> Any:
 
 
 @triton.jit
-def add_overflows(x: Any, y: Any) -> Any:
+def add_overflows(x, y):
     """Whether the exact sum does not fit."""
     total = x + y
     return ((x ^ total) & (y ^ total)) < 0
 
 
 @triton.jit
-def sub_overflows(x: Any, y: Any) -> Any:
+def sub_overflows(x, y):
     """Whether the exact difference does not fit."""
     rest = x - y
     return ((x ^ y) & (x ^ rest)) < 0
 
 
 @triton.jit
-def mul_overflows(x: Any, y: Any) -> Any:
+def mul_overflows(x, y):
     """Whether the exact product does not fit: dividing it by one factor does not give the other."""
     found = x * y
     safe = tl.where((y == 0) | (y == -1), 1, y)
@@ -277,12 +276,10 @@ def mul_overflows(x: Any, y: Any) -> Any:
 
 
 @triton.jit
-def combine(x: Any, y: Any, KIND: tl.constexpr) -> Any:  # noqa: N803
+def combine(x, y, KIND: tl.constexpr):
     """The operation of a reduction."""
     if KIND == "add":
         z = x + y
-    elif KIND == "mul":
-        z = x * y
     elif KIND == "bit_and":
         z = x & y
     elif KIND == "bit_or":
@@ -299,7 +296,55 @@ def combine(x: Any, y: Any, KIND: tl.constexpr) -> Any:  # noqa: N803
 
 
 @triton.jit
-def fold(x: Any, KIND: tl.constexpr, ROWS: tl.constexpr, LEVELS: tl.constexpr) -> Any:  # noqa: N803
+def _sum(x, y):
+    return combine(x, y, "add")
+
+
+@triton.jit
+def _and(x, y):
+    return combine(x, y, "bit_and")
+
+
+@triton.jit
+def _or(x, y):
+    return combine(x, y, "bit_or")
+
+
+@triton.jit
+def _xor(x, y):
+    return combine(x, y, "bit_xor")
+
+
+@triton.jit
+def _least(x, y):
+    return combine(x, y, "minimum")
+
+
+@triton.jit
+def _most(x, y):
+    return combine(x, y, "maximum")
+
+
+@triton.jit
+def collapse(x, KIND: tl.constexpr):
+    """Reduces each row by what may be done in any order."""
+    if KIND == "add":
+        y = tl.reduce(x, 1, _sum)
+    elif KIND == "bit_and":
+        y = tl.reduce(x, 1, _and)
+    elif KIND == "bit_or":
+        y = tl.reduce(x, 1, _or)
+    elif KIND == "bit_xor":
+        y = tl.reduce(x, 1, _xor)
+    elif KIND == "minimum":
+        y = tl.reduce(x, 1, _least)
+    else:
+        y = tl.reduce(x, 1, _most)
+    return y
+
+
+@triton.jit
+def fold(x, KIND: tl.constexpr, ROWS: tl.constexpr, LEVELS: tl.constexpr):
     """Reduces each of ``ROWS`` rows of ``2**LEVELS`` numbers: neighbours first."""
     for level in tl.static_range(LEVELS):
         x, y = tl.split(x.reshape(ROWS, 1 << (LEVELS - 1 - level), 2))
@@ -308,7 +353,7 @@ def fold(x: Any, KIND: tl.constexpr, ROWS: tl.constexpr, LEVELS: tl.constexpr) -
 
 
 @triton.jit
-def leaves(count: Any, DEPTH: tl.constexpr, LANES: tl.constexpr) -> Any:  # noqa: N803
+def leaves(count, DEPTH: tl.constexpr, LANES: tl.constexpr):
     """The leaves of a pairwise sum of ``count`` numbers: for each of ``2**DEPTH`` slots the first
     number and how many; slots that no leaf needs have none.
 
@@ -327,7 +372,7 @@ def leaves(count: Any, DEPTH: tl.constexpr, LANES: tl.constexpr) -> Any:  # noqa
 
 
 @triton.jit
-def tree(x: Any, used: Any, ROWS: tl.constexpr, DEPTH: tl.constexpr) -> Any:  # noqa: N803
+def tree(x, used, ROWS: tl.constexpr, DEPTH: tl.constexpr):
     """The sums of the leaves of each row, added as the tree has them."""
     for level in tl.static_range(DEPTH):
         x, y = tl.split(x.reshape(ROWS, 1 << (DEPTH - 1 - level), 2))

@@ -16,6 +16,7 @@ from unittest import mock
 
 import numpy as np
 
+from npcompile.backends.gpu.compile import NAMES, stored
 from npcompile.backends.gpu.source import Source
 from npcompile.graph.primitives import PRIMITIVES
 
@@ -71,7 +72,7 @@ def _device() -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         with mock.patch.object(triton, "jit", _plain):
             spec.loader.exec_module(module)
-        vars(module)["fmod"] = _fmod
+        vars(module).update(fmod=_fmod, collapse=_collapse(module))
         _cache[name] = module
     found: ModuleType = _cache[name]
     return found
@@ -86,12 +87,22 @@ def _fmod(x: Any, y: Any) -> Any:
     return tl.tensor(TensorHandle(found, x.dtype), tl.block_type(x.dtype, list(found.shape)))
 
 
+def _collapse(module: ModuleType) -> Callable[..., Any]:
+    """By halves: the interpreter's own way takes elements one by one."""
+
+    def collapse(x: Any, kind: str) -> Any:
+        rows, width = x.shape
+        return module.fold(x, kind, int(rows), int(width).bit_length() - 1)
+
+    return collapse
+
+
 class _Memory:
     """What the interpreter asks of a tensor; it aliases an array."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
-        self.dtype = _stored(array.dtype)
+        self.dtype = stored(array.dtype)
 
     def data_ptr(self) -> int:
         return int(self.array.__array_interface__["data"][0])
@@ -121,13 +132,6 @@ class _Memory:
         return tuple(s // self.array.itemsize for s in self.array.strides)
 
 
-def _stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Elements as kernels address them: complex as pairs, bools as bytes."""
-    if dtype.kind == "c":
-        return np.dtype(f"f{dtype.itemsize // 2}")
-    return np.dtype(np.uint8) if dtype.kind == "b" else dtype
-
-
 def _argument(arg: Any) -> Any:
     """Arrays by address, numbers as tensors of exactly their type."""
     import triton.language as tl
@@ -135,15 +139,8 @@ def _argument(arg: Any) -> Any:
 
     if isinstance(arg, np.ndarray):
         return _Memory(arg)
-    dtype = tl.int1 if arg.dtype.kind == "b" else tl.dtype(_NAMES[arg.dtype.char])
+    dtype = tl.str_to_ty(NAMES[arg.dtype.char], None)
     return tl.tensor(TensorHandle(np.array([arg]), dtype), dtype)
-
-
-_NAMES = {
-    "b": "int8", "h": "int16", "i": "int32", "l": "int64", "q": "int64", "B": "uint8",
-    "H": "uint16", "I": "uint32", "L": "uint64", "Q": "uint64", "e": "fp16", "f": "fp32",
-    "d": "fp64",
-}
 
 
 @contextmanager

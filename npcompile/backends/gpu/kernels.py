@@ -80,6 +80,7 @@ class Body:
         self.axes = [""] * len(kernel.axes)  # text of each axis' index
         self.terms: list[Parts] = []
         self.uses = Counter(_used(kernel))
+        self.varying: set[int] = set()  # values that are not the same in all lanes
 
     def comment(self) -> None:
         for line in sorted(set(self.kernel.lines)):
@@ -107,6 +108,15 @@ class Body:
     def values(self, live: str) -> None:
         for number, value in enumerate(self.kernel.values):
             self.terms.append(self.value(number, value, live))
+            match value:
+                case Load(_, at, _, by):
+                    varies = self.varies(at, by)
+                case Apply(_, args):
+                    varies = not self.varying.isdisjoint(args)
+                case _:
+                    varies = isinstance(value, AxisIndex)
+            if varies:
+                self.varying.add(number)
 
     def value(self, number: int, value: Value, live: str) -> Parts:
         match value:
@@ -165,8 +175,8 @@ class Body:
         found = []
         for part in parts:
             pointer = self.address(buffer, at, by, part)
-            masked = by is not None or any(c != 0 for c in at.coefficients)
-            text = f"tl.load({pointer}, {live}, 0)" if masked else f"tl.load({pointer})"
+            varies = self.varies(at, by)
+            text = f"tl.load({pointer}, {live}, 0)" if varies else f"tl.load({pointer})"
             name = f"{buffer.name}_{part}" if part else f"{buffer.name}_at"
             found.append(self.assign(self._truth(Term(text, half), dtype), name))
         return tuple(found)
@@ -180,16 +190,19 @@ class Body:
         index = self.w.index(at.offset, at.coefficients, self.axes, unit, more)
         return self.w.parameter(Pointer(buffer)) + index + " + 1" * (part == "imag")
 
+    def varies(self, at: Index, by: int | None = None) -> bool:
+        """Whether lanes have places of their own."""
+        return any(c != 0 for c in at.coefficients) or (by is not None and by in self.varying)
+
     def store(self, store: Store, live: str) -> None:
         buffer, parts = store.buffer, self.terms[store.value]
         names = [store.at.part] if store.at.part else ["real", "imag"]
         where = live
         if store.mask is not None:
             where = f"{live} & {self.terms[store.mask][0].operand}"
-        spread = store.by is not None or any(c != 0 for c in store.at.coefficients)
+        spread = "" if self.varies(store.at, store.by) else " + lane * 0"
         for name, part in zip(names, parts):
-            pointer = self.address(buffer, store.at, store.by, name)
-            pointer += "" if spread else " + lane * 0"
+            pointer = self.address(buffer, store.at, store.by, name) + spread
             text = part.text
             if buffer.dtype.kind == "b":
                 text = f"{part.operand}.to(tl.uint8)"

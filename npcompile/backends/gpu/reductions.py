@@ -115,12 +115,14 @@ class _Form:
     def at(self, axes: Sequence[int]) -> tuple[Size, ...]:
         return tuple([self.extents[axis] for axis in axes])
 
-    def call(self, live: str, aside: Mapping[int, str] | str = "") -> str:
+    def call(self, live: str, aside: Mapping[int, str] | str = "",
+             at: Mapping[int, str] | None = None) -> str:
         """The value at the indices that have the axes' names; ``aside`` makes room for the
-        dimensions that some of them (or all kept ones) lack."""
+        dimensions that some of them (or all kept ones) lack, ``at`` are other names."""
         if isinstance(aside, str):
             aside = dict.fromkeys(self.kept, aside)
-        axes = [name + aside.get(axis, "") for axis, name in enumerate(self.axes)]
+        names = [(at or {}).get(axis, name) for axis, name in enumerate(self.axes)]
+        axes = [name + aside.get(axis, "") for axis, name in enumerate(names)]
         return f"{self.kernel.name}_value({', '.join([*axes, live, *self.names])})"
 
     def split(self, axes: Sequence[int], lane: str) -> None:
@@ -225,7 +227,7 @@ class _Form:
         w.line(f"value = {self.call('live', '[:, None]')}")
         w.line(f"total = tl.where(live, {self.combined(['total'], ['value'])[0]}, total)")
         w.indent -= 1
-        w.line(f'total = npc.fold(total, "{operation}", ROWS, LEVELS)')
+        w.line(f'total = npc.collapse(total, "{operation}")')
         if reduce.initial is not None:
             w.line(f"first = tl.broadcast_to({scalar.typed(self.initial()[0])}, (ROWS,))")
             w.line(f"total = {self.combined(['first'], ['total'])[0]}")
@@ -288,13 +290,14 @@ class _Form:
         w.line("start, size = npc.leaves(count, DEPTH, LANES)")
         sums = self._leaves(lanes, outer, inner)
         for name, part in zip(total, sums):
-            w.line(f"{part} = npc.tree({part}, size > 0, ROWS, DEPTH)")
-            text = f"{name} + {part}"
+            whole = part.replace("leaf", "sum")
+            w.line(f"{whole} = npc.tree({part}, size > 0, ROWS, DEPTH)")
+            text = f"{name} + {whole}"
             if self.half == np.float16:
-                text = f"({name}.to(tl.float32) + {part}).to(tl.float16)"
-                part = f"{part}.to(tl.float16)"
+                text = f"({name}.to(tl.float32) + {whole}).to(tl.float16)"
+                whole = f"{whole}.to(tl.float16)"
             if reduce.initial is None:
-                text = f"tl.where(run + begin > 0, {text}, {part})"
+                text = f"tl.where(run + begin > 0, {text}, {whole})"
             w.line(f"{name} = {text}")
         w.indent -= 2
         self.store(total, "row")
@@ -303,38 +306,39 @@ class _Form:
 
     def _leaves(self, lanes: int, outer: Sequence[int], inner: int) -> list[str]:
         """The sum of each leaf: in lanes, which are folded, and what is left one by one."""
-        w, at = self.w, self.axes[inner]
+        w = self.w
         parts, values = self.names_of("part"), self.names_of("value")
         wide = ".to(tl.float32)" if self.half == np.float16 else ""
         aside = {axis: "[:, None, None]" for axis in (*self.kept, *outer)}
         w.line("whole = size - size % LANES")
-        w.line(f"{at} = (begin + start)[None, :, None] + tl.arange(0, LANES)[None, None, :]")
+        w.line("place = (begin + start)[None, :, None] + tl.arange(0, LANES)[None, None, :]")
         w.line("live = row[:, None, None] & (whole > 0)[None, :, None] & (tl.arange(0, LANES) "
                ">= 0)[None, None, :]")
-        w.line(f"{', '.join(parts)} = {self.call('live', aside)}")
+        w.line(f"{', '.join(parts)} = {self.call('live', aside, {inner: 'place'})}")
         self.spread(parts, "live", wide)
-        w.line("for step in range(LANES, 16 * LANES, LANES):")
+        w.line("for step in range(LANES, tl.minimum(count, 16 * LANES), LANES):")
         w.indent += 1
         w.line("more = live & (step < whole)[None, :, None]")
-        w.line(f"{at} = (begin + start + step)[None, :, None] + tl.arange(0, LANES)[None, None, :]")
-        w.line(f"{', '.join(values)} = {self.call('more', aside)}")
+        w.line(f"{', '.join(values)} = {self.call('more', aside, {inner: 'place + step'})}")
         for part, value in zip(parts, values):
             w.line(f"{part} = tl.where(more, {part} + {value}{wide}, {part})")
         w.indent -= 1
         levels = lanes.bit_length() - 1
         for part in parts:
-            w.line(f'{part} = npc.fold({part}, "add", ROWS << DEPTH, {levels})')
-            w.line(f"{part} = {part}.reshape(ROWS, 1 << DEPTH)")
+            folded = f'npc.fold({part}, "add", ROWS << DEPTH, {levels})'
+            w.line(f"{part.replace('part', 'leaf')} = {folded}.reshape(ROWS, 1 << DEPTH)")
+        parts = [part.replace("part", "leaf") for part in parts]
         aside = {axis: "[:, None]" for axis in (*self.kept, *outer)}
-        w.line("for step in range(0, LANES - 1):")
+        w.line("rest = (begin + start + whole)[None, :]")
+        w.line("for step in range(0, tl.minimum(count, LANES - 1)):")
         w.indent += 1
-        w.line(f"{at} = (begin + start + whole + step)[None, :]")
-        w.line("more = row[:, None] & (whole + step < size)[None, :]")
-        w.line(f"{', '.join(values)} = {self.call('more', aside)}")
-        w.line("only = more & ((whole + step) == 0)[None, :]")
-        for part, value in zip(parts, values):
-            w.line(f"{part} = tl.where(more, {part} + {value}{wide}, {part})")
-            w.line(f"{part} = tl.where(only, {value}{wide}, {part})")
+        w.line("left = row[:, None] & (whole + step < size)[None, :]")
+        others = [value.replace("value", "other") for value in values]
+        w.line(f"{', '.join(others)} = {self.call('left', aside, {inner: 'rest + step'})}")
+        w.line("only = left & ((whole + step) == 0)[None, :]")
+        for part, other in zip(parts, others):
+            w.line(f"{part} = tl.where(left, {part} + {other}{wide}, {part})")
+            w.line(f"{part} = tl.where(only, {other}{wide}, {part})")
         w.indent -= 1
         return parts
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.graph.ir import Number
+from npcompile.graph.primitives import PRIMITIVES
 
 #: Triton's names of dtypes in registers
 REGISTERS = {
@@ -52,7 +53,7 @@ def constant(value: Number, dtype: np.dtype[Any]) -> Term:
     """A number as Triton code; a bare literal takes the type of the operand beside it."""
     number = dtype.type(value)
     if dtype.kind == "b":
-        return Term(f"tl.full((), {bool(number)}, tl.int1)", dtype)
+        return Term(f"tl.full((), {bool(number)}, tl.int1)", dtype, True)
     if dtype.kind in "iu":
         return Term(str(int(number)), dtype, int(number) >= 0, int(number))
     bits = BITS[dtype.itemsize]
@@ -80,10 +81,18 @@ def apply(op: str, operands: list[Parts], dtype: np.dtype[Any]) -> Parts:
     if op in _PARTWISE:
         return _PARTWISE[op](dtype, *operands)
     terms = [parts[0] for parts in operands]
+    if all(term.value is not None for term in terms):
+        return (constant(_computed(op, terms), dtype),)
     rule = _RULES[op]
     if isinstance(rule, tuple):
         rule = rule[_CLASS[terms[0].dtype.kind]]
     return (rule(dtype, *terms),)
+
+
+def _computed(op: str, terms: Sequence[Term]) -> Any:
+    """The result of constants."""
+    with np.errstate(all="ignore"):
+        return PRIMITIVES[op].meaning(*[term.dtype.type(term.value) for term in terms])
 
 
 def call(function: str, terms: Sequence[Term], dtype: np.dtype[Any]) -> Term:
@@ -96,8 +105,7 @@ def _call(function: str) -> Rule:
 
 def _infix(sign: str) -> Rule:
     def rule(dtype: np.dtype[Any], a: Term, b: Term) -> Term:
-        left = typed(a) if a.value is not None and b.value is not None else a.operand
-        return Term(f"{left} {sign} {b.operand}", dtype, False)
+        return Term(f"{a.operand} {sign} {b.operand}", dtype, False)
 
     return rule
 
@@ -158,7 +166,7 @@ def _equality(infix: str, join: str) -> Callable[..., Parts]:
     def rule(dtype: np.dtype[Any], a: Parts, b: Parts) -> Parts:
         both = []
         for x, y in zip(a, b, strict=True):
-            left = typed(x) if x.value is not None else x.operand
+            left = typed(x) if x.value is not None and y.value is not None else x.operand
             both.append(f"{left} {infix} {y.operand}")
         if len(both) == 1:
             return (Term(both[0], dtype, False),)

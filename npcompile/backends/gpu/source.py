@@ -49,8 +49,9 @@ class Numbers:
 #: names that the forms of kernels use themselves
 _LOCALS = frozenset(
     "tl npc triton BLOCK ROWS LEVELS WIDTH DEPTH LANES lane live row at step run begin count start "
-    "size whole more only total part value best better found first total_real total_imag "
-    "part_real part_imag value_real value_imag".split()
+    "size whole more only left place rest total part leaf sum value other best better found first "
+    "total_real total_imag part_real part_imag leaf_real leaf_imag sum_real sum_imag value_real "
+    "value_imag other_real other_imag".split()
 )
 
 Parameter = Union[Pointer, Given, Whole, Numbers]

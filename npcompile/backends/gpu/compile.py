@@ -1,0 +1,125 @@
+"""Triton code to cubins, ahead of time: without a GPU, without torch, without Triton's own cache.
+
+The stages are Triton's; called one by one they need no driver, and no hash of Triton's whole
+installation.  Multiplications and additions are never contracted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import linecache
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from npcompile.backends.gpu.source import Given, Numbers, Parameter, Pointer, Source
+
+#: Triton's names of dtypes in signatures
+NAMES = {
+    "?": "i1", "b": "i8", "h": "i16", "i": "i32", "l": "i64", "q": "i64", "B": "u8", "H": "u16",
+    "I": "u32", "L": "u64", "Q": "u64", "e": "fp16", "f": "fp32", "d": "fp64",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cubin:
+    """Machine code of one kernel, and what a launch must know.
+
+    ``shared`` is bytes of shared memory; ``scratch`` bytes of global memory for each program, and
+    of a profiler: hidden pointers after the parameters.
+    """
+
+    code: bytes
+    ptx: str
+    entry: str
+    warps: int
+    shared: int
+    scratch: tuple[int, int]
+
+
+def translate(source: Source, constants: dict[str, int], capability: int, warps: int = 4,
+            aligned: bool = False) -> Cubin:
+    """The machine code of a kernel for a GPU of a compute capability (90: sm_90).
+
+    Parameters
+    ----------
+    constants
+        Values of the function's constants: what its grid tells for the sizes at hand.
+    aligned
+        Whether all memory begins at a multiple of 16 bytes.
+    """
+    from triton._C.libtriton import ir
+    from triton.backends.compiler import GPUTarget, Language
+    from triton.compiler import ASTSource, make_backend
+
+    os.environ.setdefault("TRITON_DISABLE_LINE_INFO", "1")
+    signature = {name: signature_of(parameter) for name, parameter in source.parameters}
+    pointers = [k for k, (_, p) in enumerate(source.parameters) if isinstance(p, (Pointer, Numbers))]
+    divisible = {(k,): [["tt.divisibility", 16]] for k in pointers} if aligned else {}
+    tree = ASTSource(
+        fn=_function(source), signature=signature | dict.fromkeys(constants, "constexpr"),
+        constexprs=constants, attrs=divisible,
+    )
+    target = GPUTarget("cuda", capability, 32)
+    backend = make_backend(target)
+    options = backend.parse_options({"num_warps": warps, "enable_fp_fusion": False})
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    meta = {"target": target, **options.__dict__}
+    stages: dict[str, Any] = {}
+    backend.add_stages(stages, options, Language.TRITON)
+    first = (target,) if "target" in inspect.signature(tree.make_ir).parameters else ()
+    module = tree.make_ir(*first, options, backend.get_codegen_implementation(options),
+                          backend.get_module_map(), context)
+    texts = {}
+    for name, stage in stages.items():
+        module = texts[name] = stage(module, meta)
+    scratch = meta["global_scratch_size"], meta.get("profile_scratch_size", 0)
+    return Cubin(texts["cubin"], texts["ptx"], meta["name"], meta["num_warps"], meta["shared"],
+                 scratch)
+
+
+def signature_of(parameter: Parameter) -> str:
+    """A parameter's type as Triton writes it."""
+    match parameter:
+        case Pointer(buffer):
+            return "*" + NAMES[stored(buffer.dtype).char]
+        case Numbers(_, dtype):
+            return "*" + NAMES[dtype.char]
+        case Given(buffer, part):
+            half = np.dtype(f"f{buffer.dtype.itemsize // 2}") if part else buffer.dtype
+            return NAMES[half.char]
+        case _:
+            return "i64"
+
+
+def stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Elements as kernels address them: complex as pairs, bools as bytes."""
+    if dtype.kind == "c":
+        return np.dtype(f"f{dtype.itemsize // 2}")
+    return np.dtype(np.uint8) if dtype.kind == "b" else dtype
+
+
+_functions: dict[str, Any] = {}
+
+
+def _function(source: Source) -> Any:
+    """The Triton function that a text defines."""
+    import triton
+    import triton.language as tl
+
+    found = _functions.get(source.text)
+    if found is None:
+        file = f"<npcompile gpu {source.name} {len(_functions)}>"
+        linecache.cache[file] = (len(source.text), None, source.text.splitlines(True), file)
+        device = importlib.import_module("npcompile.backends.gpu.device")
+        scope: dict[str, Any] = {
+            "__name__": __name__, "triton": triton, "tl": tl, "npc": device,
+        }
+        exec(compile(source.text, file, "exec"), scope)
+        found = _functions[source.text] = scope[source.name]
+    return found
