@@ -181,6 +181,7 @@ def jit(
     parallel: bool = True,
     cache: bool = True,
     backend: str | None = None,
+    device: str = "cpu",
 ) -> Callable[[Callable[..., Any]], Any]: ...
 def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compiles a NumPy function to machine code when it is first called.
@@ -212,6 +213,9 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
         Keep machine code on disk for the next process.
     backend
         ``"cpu"`` or ``"reference"`` (NumPy, for tests).
+    device
+        ``"interpreter"`` runs kernels as they are written for GPUs, on Triton's interpreter and
+        slowly, without floating-point warnings.
 
     Returns
     -------

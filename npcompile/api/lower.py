@@ -13,10 +13,11 @@ from npcompile.runtime.dispatch import Dispatcher
 
 @dataclass(frozen=True)
 class Lowered:
-    """``graph`` (as traced), ``program`` (kernels), ``llvm`` and ``asm`` are texts."""
+    """``graph`` (as traced), ``program`` (kernels), ``llvm``, ``asm`` and ``triton`` are texts."""
 
     executable: Executable
     graph: str
+    file: str = ""
 
     @property
     def program(self) -> str:
@@ -37,6 +38,13 @@ class Lowered:
 
         return assembly(self.executable.text, optimise=self.executable.optimise)
 
+    @property
+    def triton(self) -> str:
+        """Triton code of the kernels, with the user's lines, as for a GPU."""
+        from npcompile.backends.gpu import code
+
+        return code(self.executable.program, self.file)
+
 
 def lower(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
     """Compiles for these arguments (without running) and shows the stages.
@@ -56,4 +64,5 @@ def lower(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any])
     except Refused as refused:
         raise CompileError(str(refused.refusal)) from None
     assert version.trace.graph is not None
-    return Lowered(version.executable, show_graph(version.trace.graph))
+    file = dispatcher.function.__code__.co_filename
+    return Lowered(version.executable, show_graph(version.trace.graph), file)

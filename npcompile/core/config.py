@@ -27,7 +27,7 @@ class Config:
     parallel: bool = True
     cache: bool = True
     backend: Literal["cpu", "reference"] = "cpu"
-    device: Literal["cpu", "cuda", "interpreter"] = "cpu"
+    device: Literal["cpu", "interpreter"] = "cpu"
 
 
 def _flag(name: str) -> bool:
@@ -126,4 +126,6 @@ def from_environment(**options: Any) -> Config:
     elif "static" in known:
         known["static"] = tuple(known["static"])
     config = Config(**known)
+    if config.device not in ("cpu", "interpreter"):
+        raise ValueError(f"device is 'cpu' or 'interpreter', not {config.device!r}")
     return replace(config, check=True) if _flag("NPCOMPILE_CHECK") else config

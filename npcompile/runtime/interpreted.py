@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from npcompile.backends import gpu, reference
+from npcompile.backends import reference
 from npcompile.program.ir import Program
 from npcompile.runtime import match
 from npcompile.runtime.build import MISS, Executable, Left
@@ -15,7 +15,12 @@ from npcompile.runtime.outline import Outline
 
 def interpreted(traced: Outline, program: Program, device: str = "cpu") -> Executable:
     """An executable over the reference backend, or over one that launches kernels on a device."""
-    execute = reference.load(program) if device == "cpu" else gpu.load(program, device)
+    if device == "cpu":
+        execute = reference.load(program)
+    else:
+        from npcompile.backends import gpu
+
+        execute = gpu.load(program, device)
 
     def run(leaves: tuple[Any, ...]) -> Any:
         if not match.accepts(traced, leaves):

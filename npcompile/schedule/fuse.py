@@ -23,7 +23,7 @@ def fuse(
 ) -> tuple[list[Statement], Fusion]:
     """A program's statements with kernels that run together; ``kept`` is needed after it.
 
-    Unless ``together`` every kernel runs over its whole space, as a device with many lanes wants it.
+    Unless ``together`` every kernel runs over its whole space, for a device with many lanes.
     """
     out = Fusion(facts, uses(body) + Counter(kept), bound(body))
     if not together:

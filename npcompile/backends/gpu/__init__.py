@@ -5,7 +5,7 @@ A GPU raises no floating-point exceptions: programs on one warn of nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from npcompile.backends.gpu.driver import Device, Launched, lower
@@ -13,10 +13,12 @@ from npcompile.backends.gpu.interpreter import Interpreter
 from npcompile.backends.reference import Executable
 from npcompile.program.ir import Program
 
+DEVICES: dict[str, Callable[[], Device]] = {"interpreter": Interpreter}
+
 
 def load(program: Program, device: str) -> Executable:
-    """The program as a function, with kernels on a device: ``"interpreter"`` is Triton's."""
-    module, where = lower(program), _device(device)
+    """The program as a function, with kernels on one of :data:`DEVICES`."""
+    module, where = lower(program), DEVICES[device]()
 
     def run(params: Sequence[Any], flags: set[str] | None = None) -> tuple[int, Any]:
         return Launched(module, where).run(params)
@@ -24,7 +26,6 @@ def load(program: Program, device: str) -> Executable:
     return run
 
 
-def _device(name: str) -> Device:
-    if name != "interpreter":
-        raise ValueError(f"device is 'cpu' or 'interpreter', not {name!r}")
-    return Interpreter()
+def code(program: Program, file: str) -> str:
+    """The Triton code of a program's kernels; ``file`` has the user's lines."""
+    return lower(program, file).text

@@ -57,8 +57,10 @@ def translate(source: Source, constants: dict[str, int], capability: int, warps:
 
     os.environ.setdefault("TRITON_DISABLE_LINE_INFO", "1")
     signature = {name: signature_of(parameter) for name, parameter in source.parameters}
-    pointers = [k for k, (_, p) in enumerate(source.parameters) if isinstance(p, (Pointer, Numbers))]
-    divisible = {(k,): [["tt.divisibility", 16]] for k in pointers} if aligned else {}
+    divisible = {
+        (k,): [["tt.divisibility", 16]] for k, (_, p) in enumerate(source.parameters)
+        if aligned and isinstance(p, (Pointer, Numbers))
+    }
     tree = ASTSource(
         fn=_function(source), signature=signature | dict.fromkeys(constants, "constexpr"),
         constexprs=constants, attrs=divisible,

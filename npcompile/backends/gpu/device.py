@@ -200,8 +200,10 @@ def bit_not(x):
     """``~x``, of bools too."""
     if x.dtype == tl.int1:
         y = x == 0
-    else:
+    elif x.dtype.is_int_signed():
         y = ~x
+    else:
+        y = (0 - x) - 1
     return y
 
 
@@ -280,6 +282,8 @@ def combine(x, y, KIND: tl.constexpr):
     """The operation of a reduction."""
     if KIND == "add":
         z = x + y
+    elif KIND == "mul":
+        z = x * y
     elif KIND == "bit_and":
         z = x & y
     elif KIND == "bit_or":
@@ -298,6 +302,11 @@ def combine(x, y, KIND: tl.constexpr):
 @triton.jit
 def _sum(x, y):
     return combine(x, y, "add")
+
+
+@triton.jit
+def _product(x, y):
+    return combine(x, y, "mul")
 
 
 @triton.jit
@@ -330,6 +339,8 @@ def collapse(x, KIND: tl.constexpr):
     """Reduces each row by what may be done in any order."""
     if KIND == "add":
         y = tl.reduce(x, 1, _sum)
+    elif KIND == "mul":
+        y = tl.reduce(x, 1, _product)
     elif KIND == "bit_and":
         y = tl.reduce(x, 1, _and)
     elif KIND == "bit_or":

@@ -19,12 +19,10 @@ from npcompile.ops.canonical import pairwise
 from npcompile.program.interpret import Run
 from npcompile.program.ir import (
     Buffer,
-    Call,
     Check,
     For,
     If,
     Kernel,
-    Library,
     Load,
     Program,
     Statement,
@@ -114,7 +112,8 @@ def _on_host(kernel: Kernel, given: set[Buffer] | frozenset[Buffer]) -> bool:
 
 
 def _written(kernel: Kernel) -> list[Buffer]:
-    return [put.buffer for put in (*kernel.stores, *kernel.reductions)]
+    stored = [store.buffer for store in kernel.stores]
+    return stored + [reduce.buffer for reduce in kernel.reductions]
 
 
 class Launched(Run):

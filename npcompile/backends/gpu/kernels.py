@@ -22,6 +22,7 @@ from npcompile.backends.gpu.source import (
 )
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Size, product
+from npcompile.graph.ir import Table
 from npcompile.program.ir import (
     Apply,
     Axis,
@@ -141,9 +142,9 @@ class Body:
         if value.op == "cast":
             return casts.cast(operands[0], self.kernel.values[value.args[0]].dtype, value.dtype)
         if value.op == "lookup":
-            assert value.table is not None
-            table = self.w.parameter(Numbers(value.table, value.dtype))
-            last = len(value.table.values) - 1
+            assert isinstance(value.attrs, Table)
+            table = self.w.parameter(Numbers(value.attrs, value.dtype))
+            last = len(value.attrs.values) - 1
             index = f"({operands[0][0].operand} & {last})"
             return (Term(f"tl.load({table} + {index})", value.dtype),)
         if value.op not in scalar.KNOWN:

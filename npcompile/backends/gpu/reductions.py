@@ -37,6 +37,8 @@ def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: st
     """
     if kernel.in_order:
         raise refuse("kernel", "iterations that depend on each other have no GPU kernel")
+    if reduce.running:
+        raise refuse("scan", "has no GPU kernel")
     if any(isinstance(v, Load) and v.buffer is reduce.buffer for v in kernel.values):
         raise refuse("reduction", "reads what it writes")
     form = _Form(kernel, reduce, given, file)
@@ -278,8 +280,8 @@ class _Form:
         for name in total:
             w.line(f"{name} = tl.full((ROWS,), 0, {kind})")
         if reduce.initial is not None:
-            for name, part in zip(total, self.initial()):
-                w.line(f"{name} = tl.broadcast_to({scalar.typed(part)}, (ROWS,))")
+            for name, start in zip(total, self.initial()):
+                w.line(f"{name} = tl.broadcast_to({scalar.typed(start)}, (ROWS,))")
         w.line(f"for run in range(0, {w.size(product(self.at(outer)))}):")
         w.indent += 1
         w.line("at = lane * 0 + run")
@@ -309,7 +311,7 @@ class _Form:
         w = self.w
         parts, values = self.names_of("part"), self.names_of("value")
         wide = ".to(tl.float32)" if self.half == np.float16 else ""
-        aside = {axis: "[:, None, None]" for axis in (*self.kept, *outer)}
+        aside = dict.fromkeys((*self.kept, *outer), "[:, None, None]")
         w.line("whole = size - size % LANES")
         w.line("place = (begin + start)[None, :, None] + tl.arange(0, LANES)[None, None, :]")
         w.line("live = row[:, None, None] & (whole > 0)[None, :, None] & (tl.arange(0, LANES) "
@@ -328,7 +330,7 @@ class _Form:
             folded = f'npc.fold({part}, "add", ROWS << DEPTH, {levels})'
             w.line(f"{part.replace('part', 'leaf')} = {folded}.reshape(ROWS, 1 << DEPTH)")
         parts = [part.replace("part", "leaf") for part in parts]
-        aside = {axis: "[:, None]" for axis in (*self.kept, *outer)}
+        aside = dict.fromkeys((*self.kept, *outer), "[:, None]")
         w.line("rest = (begin + start + whole)[None, :]")
         w.line("for step in range(0, tl.minimum(count, LANES - 1)):")
         w.indent += 1

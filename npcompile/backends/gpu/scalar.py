@@ -22,7 +22,9 @@ REGISTERS = {
     "q": "tl.int64", "B": "tl.uint8", "H": "tl.uint16", "I": "tl.uint32", "L": "tl.uint64",
     "Q": "tl.uint64", "e": "tl.float16", "f": "tl.float32", "d": "tl.float64",
 }
-BITS = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+BITS: dict[int, np.dtype[Any]] = {
+    2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,15 +164,18 @@ _RULES: dict[str, tuple[Rule, Rule, Rule] | Rule] = {
 }
 
 
-def _equality(infix: str, join: str) -> Callable[..., Parts]:
+def _equality(op: str, infix: str, join: str) -> Callable[..., Parts]:
     def rule(dtype: np.dtype[Any], a: Parts, b: Parts) -> Parts:
-        both = []
-        for x, y in zip(a, b, strict=True):
-            left = typed(x) if x.value is not None and y.value is not None else x.operand
-            both.append(f"{left} {infix} {y.operand}")
-        if len(both) == 1:
-            return (Term(both[0], dtype, False),)
-        return (Term(f" {join} ".join(f"({text})" for text in both), dtype, False),)
+        texts = []
+        for pair in zip(a, b, strict=True):
+            if any(term.value is None for term in pair):
+                texts.append(f"{pair[0].operand} {infix} {pair[1].operand}")
+            elif bool(_computed(op, pair)) == (op == "ne"):  # decides
+                return (constant(op == "ne", dtype),)
+        if not texts:
+            return (constant(op == "eq", dtype),)
+        text = texts[0] if len(texts) == 1 else f" {join} ".join(f"({t})" for t in texts)
+        return (Term(text, dtype, False),)
 
     return rule
 
@@ -180,8 +185,8 @@ def _where(dtype: np.dtype[Any], mask: Parts, a: Parts, b: Parts) -> Parts:
 
 
 _PARTWISE: dict[str, Callable[..., Parts]] = {
-    "eq": _equality("==", "&"),
-    "ne": _equality("!=", "|"),
+    "eq": _equality("eq", "==", "&"),
+    "ne": _equality("ne", "!=", "|"),
     "where": _where,
     "rare": _where,
     "complex": lambda dtype, re, im: (*re, *im),

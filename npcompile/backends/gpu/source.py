@@ -46,14 +46,6 @@ class Numbers:
     dtype: np.dtype[Any]
 
 
-#: names that the forms of kernels use themselves
-_LOCALS = frozenset(
-    "tl npc triton BLOCK ROWS LEVELS WIDTH DEPTH LANES lane live row at step run begin count start "
-    "size whole more only left place rest total part leaf sum value other best better found first "
-    "total_real total_imag part_real part_imag leaf_real leaf_imag sum_real sum_imag value_real "
-    "value_imag other_real other_imag".split()
-)
-
 Parameter = Union[Pointer, Given, Whole, Numbers]
 
 
@@ -88,12 +80,20 @@ class Source:
     grid: Grid
 
 
+#: modules in the scope of a kernel, and names that the forms of kernels use themselves
+OWN = frozenset({
+    "tl", "npc", "triton", "lane", "live", "row", "at", "step", "run", "begin", "count", "start",
+    "size", "whole", "more", "only", "left", "place", "rest", "best", "better", "found", "first",
+} | {f"{stem}{part}" for stem in ("total", "part", "leaf", "sum", "value", "other")
+     for part in ("", "_real", "_imag")})
+
+
 @dataclass(slots=True)
 class Writer:
     """Lines of one function, the names in it and its parameters."""
 
     name: str
-    taken: set[str] = field(default_factory=lambda: set(_LOCALS))
+    taken: set[str] = field(default_factory=lambda: set(OWN))
     parameters: dict[Parameter, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     indent: int = 1
