@@ -67,9 +67,9 @@ def npcompile_and_numpy(program: Program, size: int, budget: float) -> Answer:
     compiled = npcompile.jit(program.function)
     warm, _ = once(compiled, program.arguments(program.small))
     wrong = check(compiled, program, size, strict=True)
-    reason = compiled.explain(*program.arguments(size)).refusal
+    told = compiled.explain(*program.arguments(size))
     # the history: how many versions, then every return to Python
-    left = [str(reason)] if reason else compiled.explain().history[1:]
+    left = [str(told.refusal)] if told.refusal else told.pauses or compiled.explain().history[1:]
     times = best({"numpy": program.function, "npcompile": compiled}, program, size, budget)
     why = left[0] if left else ""
     return {"first": first, "warm": warm, "wrong": wrong, "reason": why, **times}
