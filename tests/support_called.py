@@ -61,6 +61,28 @@ def zeta_points(p: Points) -> Samples:
                   (p.span(-60 if p.kind is np.float64 else -20, 0),))
 
 
+def deviates(p: Points) -> Samples:
+    """Degrees of freedom, and numbers about them."""
+    return joined(p, (p.span(0, 50), p.span(0, 80)), (spread(p, -2, 2), spread(p, -2, 2)))
+
+
+def counts(p: Points) -> Samples:
+    return joined(p, (np.floor(p.span(0, 50)), p.span(0, 80)),
+                  (np.floor(p.span(0, 9)), spread(p, -3, 1)))
+
+
+def scaled_deviates(p: Points) -> Samples:
+    return joined(p, (p.span(0, 5), p.span(0, 20), p.span(0, 10)))
+
+
+def quotients(p: Points) -> Samples:
+    return joined(p, (p.span(0, 40), p.span(0, 40), spread(p, -2, 1.5)))
+
+
+def student(p: Points) -> Samples:
+    return joined(p, (p.span(0, 40), p.span(-8, 8)), (spread(p, -1, 3), p.span(-9, 9)))
+
+
 # ------------------------------------------------------------------ exact values
 
 
@@ -74,14 +96,40 @@ def _digits(function: Callable[..., Any]) -> Callable[..., Any]:
     return at
 
 
+def _lower(a: Any, x: Any) -> Any:
+    return mp.gammainc(a, 0, x, regularized=True)
+
+
+def _upper(a: Any, x: Any) -> Any:
+    return mp.gammainc(a, x, mp.inf, regularized=True)
+
+
+def _share(a: Any, b: Any, x: Any) -> Any:
+    return mp.betainc(a, b, 0, x, regularized=True)
+
+
+def _student(v: Any, t: Any) -> Any:
+    tail = _share(v / 2, mp.mpf(1) / 2, v / (v + t * t)) / 2
+    return tail if t < 0 else 1 - tail
+
+
 #: name: exact function, points
 CALLED: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
-    "gammainc": (_digits(lambda a, x: mp.gammainc(a, 0, x, regularized=True)), gamma_pairs),
-    "gammaincc": (_digits(lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True)), gamma_pairs),
-    "betainc": (_digits(lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True)), beta_points),
+    "gammainc": (_digits(_lower), gamma_pairs),
+    "gammaincc": (_digits(_upper), gamma_pairs),
+    "betainc": (_digits(_share), beta_points),
     "beta": (mp.beta, beta_signed),
     "_zeta": (mp.zeta, zeta_pairs),
     "_riemann_zeta": (lambda s: mp.zeta(s) if s != 1 else mp.inf, zeta_points),
+    "chdtr": (_digits(lambda v, x: _lower(v / 2, x / 2)), deviates),
+    "chdtrc": (_digits(lambda v, x: _upper(v / 2, x / 2)), deviates),
+    "pdtr": (_digits(lambda k, m: _upper(mp.floor(k) + 1, m)), counts),
+    "pdtrc": (_digits(lambda k, m: _lower(mp.floor(k) + 1, m)), counts),
+    "gdtr": (_digits(lambda a, b, x: _lower(b, a * x)), scaled_deviates),
+    "gdtrc": (_digits(lambda a, b, x: _upper(b, a * x)), scaled_deviates),
+    "fdtr": (_digits(lambda a, b, x: _share(a / 2, b / 2, a * x / (a * x + b))), quotients),
+    "fdtrc": (_digits(lambda a, b, x: _share(b / 2, a / 2, b / (a * x + b))), quotients),
+    "stdtr": (_digits(_student), student),
     "betaln": (lambda a, b: mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b), beta_pairs),
 }
 
@@ -96,6 +144,9 @@ SCIPY_IS_WRONG: dict[str, Callable[..., Any]] = {
     "gammainc": lambda a, x: ((a > 0) & (a < 1e-30)) | (a > 1e38),  # P is next to 1; 0 or 1
     "gammaincc": lambda a, x: a > 1e38,
     "betainc": lambda a, b, x: (abs(x) < 1e-37) | _extreme(a, b),
-    "_zeta": lambda s, q: _extreme(s, q),
-    "beta": lambda a, b: _extreme(a, b), "betaln": lambda a, b: _extreme(a, b),
+    "_zeta": _extreme,
+    "gdtr": _extreme, "gdtrc": _extreme, "fdtr": _extreme, "fdtrc": _extreme,
+    "stdtr": _extreme, "chdtr": _extreme, "chdtrc": _extreme, "pdtr": _extreme,
+    "pdtrc": _extreme,
+    "beta": _extreme, "betaln": _extreme,
 }

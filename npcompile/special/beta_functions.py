@@ -12,13 +12,11 @@ import math
 from npcompile.graph.expression import Expr, const, floor, fma, sqrt, where
 from npcompile.graph.subprograms import Results, choose, repeat, subprogram
 from npcompile.special.gamma_functions import gammaln
-from npcompile.special.incomplete import ROOT_TURN, stirling_rest
-from npcompile.special.logarithm import log_pair
+from npcompile.special.incomplete import ROOT_TURN, gammaincc, stirling_rest
+from npcompile.special.logarithm import log_pair, log_sum
 from npcompile.special.pieces import DOUBLE, INFINITY, NAN, Pair, exp_sum, log_of
+from npcompile.special.probability import ndtr
 from npcompile.special.words import quick_two_sum, two_product, two_sum
-
-#: beyond this size of a or b the distribution is a step
-HUGE = 1e40
 
 
 class _Shifted:
@@ -89,7 +87,7 @@ def _fraction(a: Expr, b: Expr, x: Pair, y: Pair) -> Expr:
             n, before = n + 1.0, (a + n) * last
         inverse = 1.0 / bottom
         better = top * inverse
-        more = (abs(better - value) > 2.0**-53 * better) & (n < 20000.0)
+        more = (abs(better - value) > 2.0**-53 * better) & (n < 2e6)
         return more, n, before, tops * inverse, better, bottoms * inverse, better
 
     inverse = 1.0 / excess
@@ -97,23 +95,52 @@ def _fraction(a: Expr, b: Expr, x: Pair, y: Pair) -> Expr:
     return value * (a + 1.0)
 
 
-def _inside(a: Expr, b: Expr, x: Expr) -> Expr:
-    """I_x(a, b) for ordinary numbers."""
-    fine = (a > 0.0) & (a < HUGE) & (b > 0.0) & (b < HUGE) & (x > 0.0) & (x < 1.0)
-    step = x * (a + b) > a  # where a or b is huge
-    a, b, x = (where(fine, value, start) for value, start in ((a, 1.0), (b, 1.0), (x, 0.5)))
-    y, y_low = two_sum(const(1.0, x), -x)
-    # where b is small, I is much less than 1 nearly up to x = 1
-    swapped = (x * (a + b + 2.0) > a + 1.0) & ((b >= 0.3) | (x > 0.97))
+def _large(a: Expr, b: Expr, x: Expr, y: Expr) -> Expr:
+    """I_x(a, b) where a parameter is beyond 1e11: next to it the other one's gamma distribution
+    (Johnson, Kotz & Balakrishnan, vol. 2, section 25.5), or the normal one with its skewness."""
+    swapped = a < b
     p, q = where(swapped, b, a), where(swapped, a, b)
-    zero = const(0.0, x)
-    left = where(swapped, y, x), where(swapped, y_low, zero)
-    right = where(swapped, x, y), where(swapped, zero, y_low)
-    value = beta_factor(p, q, left, right)
-    value = where(value == 0.0, 0.0, value * _fraction(p, q, left, right))
-    value = where(swapped, 1.0 - value, value)
-    value = where(value > 0.0, where(value < 1.0, value, 1.0), 0.0)
-    return where(fine, value, where(step, const(1.0, x), 0.0))
+    above, below = where(swapped, y, x), where(swapped, x, y)
+    high, low = log_sum(*two_sum(const(1.0, a), -where(below < 1.0, below, 0.5)), DOUBLE)
+    steps = -(p + 0.5 * (q - 1.0)) * (high + low)
+    steps = where(below < 1.0, steps, INFINITY)
+    whole = p + q
+    product, lost = two_product(above, whole)
+    z = ((product - p) + lost) / (sqrt(p) * sqrt(q / whole))
+    skew = (q - p) / (sqrt(whole) * sqrt(p)) / sqrt(q) * (1 / 3)
+    z = where(abs(z) < 100.0, z - skew * (z * z - 1.0), z)
+    value, = choose(q < 1e-5 * p, lambda: (gammaincc(q, steps),), lambda: (ndtr(z),))
+    return where(swapped, 1.0 - value, value)
+
+
+def _shares(a: Expr, b: Expr, x: Pair, y: Pair) -> Expr:
+    """I_x(a, b) for ``x + y = 1``."""
+    fine = (a > 0.0) & (a < INFINITY) & (b > 0.0) & (b < INFINITY) & (x[0] > 0.0) & (y[0] > 0.0)
+    a, b = where(fine, a, 1.0), where(fine, b, 1.0)
+    x, y = ((where(fine, p[0], 0.5), where(fine, p[1], 0.0)) for p in (x, y))
+    # where b is small, I is much less than 1 nearly up to x = 1
+    end = (b >= 0.6) | ((y[0] < 0.03) & (y[0] * (a + b + 2.0) < 3.0 * b))
+    swapped = (x[0] * (a + b + 2.0) > a + 1.0) & end
+
+    def usual() -> Results:
+        p, q = where(swapped, b, a), where(swapped, a, b)
+        left = where(swapped, y[0], x[0]), where(swapped, y[1], x[1])
+        right = where(swapped, x[0], y[0]), where(swapped, x[1], y[1])
+        value = beta_factor(p, q, left, right)
+        value = where(value == 0.0, 0.0, value * _fraction(p, q, left, right))
+        return (where(swapped, 1.0 - value, value),)
+
+    large = (a > 1e11) | (b > 1e11)
+    value, = choose(large, lambda: (_large(a, b, x[0], y[0]),), usual)
+    return where(value > 0.0, where(value < 1.0, value, 1.0), 0.0)
+
+
+@subprogram
+def beta_shares(a: Expr, b: Expr, x: Expr, x_low: Expr, y: Expr, y_low: Expr) -> Expr:
+    """I_x(a, b) where ``1 - x`` is given, too, each in two parts."""
+    value = _shares(a, b, (x, x_low), (y, y_low))
+    value = where((x <= 0.0) | (b == 0.0), 0.0, value)
+    return where((y <= 0.0) | (a == 0.0), 1.0, value)
 
 
 def _edges(a: Expr, b: Expr, x: Expr, inside: Expr) -> Expr:
@@ -129,7 +156,8 @@ def _edges(a: Expr, b: Expr, x: Expr, inside: Expr) -> Expr:
 @subprogram
 def betainc(a: Expr, b: Expr, x: Expr) -> Expr:
     """The regularised incomplete beta function."""
-    return _edges(a, b, x, _inside(a, b, x))
+    inside = _shares(a, b, (x, const(0.0, x)), two_sum(const(1.0, x), -x))
+    return _edges(a, b, x, inside)
 
 
 @subprogram

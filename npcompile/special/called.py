@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npcompile.ops.elementwise import ELEMENTWISE, Program, Ufunc, loops
 from npcompile.ops.record import Domain, define
-from npcompile.special import beta_functions, incomplete, zeta_functions
+from npcompile.special import beta_functions, distributions, incomplete, zeta_functions
 from npcompile.special.derivatives import DERIVATIVES
 from npcompile.special.pieces import in_double
 
@@ -14,7 +14,7 @@ _ROWS: list[tuple[str, int, Program, float, tuple[Domain, ...], str]] = [
      "The regularised lower incomplete gamma function."),
     ("gammaincc", 2, incomplete.gammaincc, 20.0, (Domain(0, 100), Domain(0, 100)),
      "The regularised upper incomplete gamma function."),
-    ("betainc", 3, beta_functions.betainc, 60.0, (Domain(0, 50), Domain(0, 50), Domain(0, 1)),
+    ("betainc", 3, beta_functions.betainc, 40.0, (Domain(0, 50), Domain(0, 50), Domain(0, 1)),
      "The regularised incomplete beta function."),
     ("beta", 2, beta_functions.beta, 12.0, (Domain(0, 100), Domain(0, 100)), "The beta function."),
     ("betaln", 2, beta_functions.betaln, 300.0, (Domain(0, 1e8), Domain(0, 1e8)),
@@ -23,6 +23,24 @@ _ROWS: list[tuple[str, int, Program, float, tuple[Domain, ...], str]] = [
      "Hurwitz's zeta function."),
     ("_riemann_zeta", 1, zeta_functions.riemann_zeta, 8.0, (Domain(-60, 60),),
      "Riemann's zeta function of real numbers."),
+    ("chdtr", 2, distributions.chdtr, 20.0, (Domain(0, 100), Domain(0, 200)),
+     "The chi-squared distribution function."),
+    ("chdtrc", 2, distributions.chdtrc, 20.0, (Domain(0, 100), Domain(0, 200)),
+     "One less the chi-squared distribution function."),
+    ("gdtr", 3, distributions.gdtr, 60.0, (Domain(0, 10), Domain(0, 50), Domain(0, 20)),
+     "The gamma distribution function."),
+    ("gdtrc", 3, distributions.gdtrc, 60.0, (Domain(0, 10), Domain(0, 50), Domain(0, 20)),
+     "One less the gamma distribution function."),
+    ("pdtr", 2, distributions.pdtr, 20.0, (Domain(0, 100), Domain(0, 100)),
+     "The Poisson distribution function."),
+    ("pdtrc", 2, distributions.pdtrc, 20.0, (Domain(0, 100), Domain(0, 100)),
+     "One less the Poisson distribution function."),
+    ("fdtr", 3, distributions.fdtr, 60.0, (Domain(0, 50), Domain(0, 50), Domain(0, 20)),
+     "The distribution function of quotients of variances."),
+    ("fdtrc", 3, distributions.fdtrc, 60.0, (Domain(0, 50), Domain(0, 50), Domain(0, 20)),
+     "One less the distribution function of quotients of variances."),
+    ("stdtr", 2, distributions.stdtr, 20.0, (Domain(0, 100), Domain(-20, 20)),
+     "Student's distribution function."),
 ]
 
 

@@ -1,0 +1,97 @@
+"""Distribution functions of statistics over the incomplete gamma and beta functions, as
+subprograms (DLMF 8.2, 8.17; Johnson, Kotz & Balakrishnan, Continuous Univariate Distributions)."""
+
+from __future__ import annotations
+
+from npcompile.graph.expression import Expr, const, floor, fma, where
+from npcompile.graph.subprograms import subprogram
+from npcompile.special.beta_functions import beta_shares
+from npcompile.special.incomplete import gammainc, gammaincc
+from npcompile.special.pieces import INFINITY, NAN, Pair
+from npcompile.special.probability import ndtr
+from npcompile.special.words import two_product, two_sum
+
+
+@subprogram
+def chdtr(v: Expr, x: Expr) -> Expr:
+    """The chi-squared distribution function."""
+    return where(x < 0.0, NAN, gammainc(0.5 * v, 0.5 * x))
+
+
+@subprogram
+def chdtrc(v: Expr, x: Expr) -> Expr:
+    """One less the chi-squared distribution function."""
+    return where(x < 0.0, NAN, gammaincc(0.5 * v, 0.5 * x))
+
+
+@subprogram
+def gdtr(a: Expr, b: Expr, x: Expr) -> Expr:
+    """The gamma distribution function."""
+    return where(x < 0.0, NAN, gammainc(b, a * x))
+
+
+@subprogram
+def gdtrc(a: Expr, b: Expr, x: Expr) -> Expr:
+    """One less the gamma distribution function."""
+    return where(x < 0.0, NAN, gammaincc(b, a * x))
+
+
+@subprogram
+def pdtr(k: Expr, m: Expr) -> Expr:
+    """The Poisson distribution function."""
+    value = where(m == 0.0, 1.0, gammaincc(floor(k) + 1.0, m))
+    return where((k < 0.0) | (m < 0.0), NAN, value)
+
+
+@subprogram
+def pdtrc(k: Expr, m: Expr) -> Expr:
+    """One less the Poisson distribution function."""
+    value = where(m == 0.0, 0.0, gammainc(floor(k) + 1.0, m))
+    return where((k < 0.0) | (m < 0.0), NAN, value)
+
+
+@subprogram
+def fdtr(a: Expr, b: Expr, x: Expr) -> Expr:
+    """The distribution function of quotients of variances."""
+    return _quotient(a, b, x, False)
+
+
+@subprogram
+def fdtrc(a: Expr, b: Expr, x: Expr) -> Expr:
+    """One less the distribution function of quotients of variances."""
+    return _quotient(a, b, x, True)
+
+
+def _split(p: Pair, q: Pair) -> tuple[Pair, Pair]:
+    """The shares of two positive numbers in their sum."""
+    whole, low = two_sum(p[0], q[0])
+    low, by = low + p[1] + q[1], 1.0 / whole
+
+    def share(part: Pair) -> Pair:
+        value = part[0] / whole
+        return value, (fma(-value, whole, part[0]) + fma(-value, low, part[1])) * by
+
+    return share(p), share(q)
+
+
+def _quotient(a: Expr, b: Expr, x: Expr, upper: bool) -> Expr:
+    first, second = _split(two_product(a, x), (b, const(0.0, b)))
+    endless = a * x == INFINITY
+    if upper:
+        value = beta_shares(0.5 * b, 0.5 * a, *second, *first)
+    else:
+        value = beta_shares(0.5 * a, 0.5 * b, *first, *second)
+    value = where(endless, 0.0 if upper else 1.0, value)
+    fine = (a > 0.0) & (b > 0.0) & (x >= 0.0) & (a < INFINITY) & (b < INFINITY)
+    return where(fine, value, NAN)
+
+
+@subprogram
+def stdtr(v: Expr, t: Expr) -> Expr:
+    """Student's distribution function."""
+    own, other = _split((v, const(0.0, v)), two_product(t, t))
+    tail = 0.5 * beta_shares(0.5 * v, const(0.5, t), *own, *other)
+    tail = where(t * t == INFINITY, 0.0, tail)
+    value = where(t < 0.0, tail, 1.0 - tail)
+    value = where(v > 1e17, ndtr(t), value)
+    return where((v > 0.0) & (t == t), value, NAN)
