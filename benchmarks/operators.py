@@ -124,6 +124,12 @@ def row_and_column(n: int, dtype: str) -> list[Any]:
     return [values(sides(n)[1], dtype, 1), values((sides(n)[0], 1), dtype, 2)]
 
 
+def points(n: int, dtype: str) -> list[Any]:
+    """Triples, and a triple, and a number for each."""
+    count = max(n // 3, 1)
+    return [values(shape, dtype, k) for k, shape in enumerate([(count, 3), 3, (count, 1)])]
+
+
 def masked(n: int, dtype: str) -> list[Any]:
     return [values(n, dtype, 1), values(n, "bool", 2)]
 
@@ -244,6 +250,12 @@ LAYOUTS: list[Row] = [
     ("matrix + column", lambda a, b: a + b, with_column, SOME),
     ("row * column", lambda a, b: a * b, row_and_column, SOME),
     ("outer", lambda a, b: np.outer(a, b), row_and_column, ["float32", "float64"]),
+    ("triples + triple", lambda a, b, c: a + b, points, SOME),
+    ("triples * column", lambda a, b, c: a * c, points, SOME),
+    ("sum of triples", lambda a, b, c: a.sum(axis=1), points, SOME),
+    ("mean of triples", lambda a, b, c: a.mean(axis=0), points, SOME),
+    ("max of triples", lambda a, b, c: a.max(axis=1), points, SOME),
+    ("lengths of triples", lambda a, b, c: np.sqrt((a * a).sum(axis=1)), points, SOME[2:]),
     ("x[1:] - x[:-1]", lambda a: a[1:] - a[:-1], one, SOME),
     ("diff", lambda a: np.diff(a), one, SOME),
     ("a[:, 0] + a[:, 1]", lambda a: a[:, 0] + a[:, 1], square, SOME),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from npcompile.backends.cpu import divided, reductions, scans
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, widest
+from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, one_by_one, widest
 from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.sizes import Size
@@ -117,6 +117,10 @@ def emit(module: Module, kernel: Kernel, name: str, target: Target,
 def _lanes(kernel: Kernel, target: Target) -> int:
     """A register of the widest type; two where there is little to do for each, so that loops cost
     less and narrow elements fill more of a register."""
+    extent = kernel.axes[-1].extent
+    few = extent if isinstance(extent, int) else 2 * target.width
+    if few < 4 or one_by_one(kernel):
+        return 1
     lanes = max(1, target.width // widest(kernel))
     places = _places(kernel)
     simple = (
@@ -125,7 +129,10 @@ def _lanes(kernel: Kernel, target: Target) -> int:
         and all(v.dtype.kind != "c" for v in kernel.values)
         and all(p.by is None and p.at.coefficients[-1] in (0, 1) for p in places)
     )
-    return 2 * lanes if simple else lanes
+    lanes = 2 * lanes if simple else lanes
+    while lanes >= 2 * few:
+        lanes //= 2
+    return lanes
 
 
 def _operations(kernel: Kernel) -> int:
@@ -202,8 +209,13 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
     """A loop along lanes: whole vectors, then the rest in one masked (or in single steps)."""
     f, lanes = scope.f, scope.plan.lanes
     if lanes == 1:
-        with f.loop(begin, end) as loop:
-            each(scope.enter(loop.index))
+        steps = scope.steps()
+        paces = [scope.sizes(step) for step in steps]
+        starts = [f.binary("mul", begin, pace) for pace in paces]
+        with f.loop(begin, end, carried=starts) as loop:
+            distances = dict(zip(steps, loop.carried, strict=True))
+            each(scope.enter(loop.index, distances=distances))
+            loop.next = [f.binary("add", d, p) for d, p in zip(loop.carried, paces, strict=True)]
         return
     edge = _edge(scope.plan)
     if edge is not None:

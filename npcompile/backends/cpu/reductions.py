@@ -15,7 +15,7 @@ from npcompile.backends.cpu import access, folds, sides
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.folds import Arg, Fold, Item, ShortRun, State, Tree
 from npcompile.backends.cpu.runs import Run, first_value, row_kind, write
-from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, widest
+from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, one_by_one, widest
 from npcompile.backends.cpu.sizes import Sizes
 from npcompile.backends.cpu.states import flatten, groups, shaped
 from npcompile.backends.cpu.text import Value, i64
@@ -38,6 +38,8 @@ def plan(kernel: Kernel, target: Target) -> Plan:
     trees = [r for r in kernel.reductions if folds.is_pairwise(r)] if rank - 1 in reduced else []
     if trees:
         lanes, _ = folds.shape_of_tree(trees[0])
+    elif one_by_one(kernel):
+        lanes = 1
     elif any(r.kind.startswith("arg") for r in kernel.reductions) and not (
         rank - 1 in reduced and folds.searches(kernel)
     ):

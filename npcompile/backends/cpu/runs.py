@@ -91,7 +91,8 @@ class Run:
     def sweep(self, scope: Scope, states: list[State], begin: Value, end: Value,
               base: Value) -> list[State]:
         """Without trees: whole vectors, then the rest in masked ones (or in single steps)."""
-        f, lanes, masked = scope.f, scope.plan.lanes, masks_tail(scope.plan)
+        f, lanes = scope.f, scope.plan.lanes
+        masked = lanes > 1 and masks_tail(scope.plan)
         vectors = self.independent(scope.plan)
         step = lanes * vectors
         flat = list(states)

@@ -7,6 +7,7 @@ the next loop gives a new scope with all that depends on its index.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -30,6 +31,8 @@ from npcompile.program.ir import (
     SizeValue,
     Store,
 )
+
+SIMPLE = 4  # operations of a kernel that are quickly done one by one
 
 
 class Plan:
@@ -152,9 +155,10 @@ class Scope:
     def extent(self, axis: int) -> Value:
         return self.sizes(self.plan.kernel.axes[axis].extent)
 
-    def enter(self, index: Value, lanes: int = 1, valid: Value | None = None) -> Scope:
+    def enter(self, index: Value, lanes: int = 1, valid: Value | None = None,
+              distances: Mapping[Size, Value] | None = None) -> Scope:
         """The next loop at an index; along the lane axis ``index`` is the first lane's, and only
-        the first ``valid`` lanes count if given."""
+        the first ``valid`` lanes count if given.  ``distances``: products of it with steps."""
         axis = self.plan.order[self.depth]
         inside = self.lanes
         if axis == self.plan.lane_axis:
@@ -164,7 +168,10 @@ class Scope:
             step = address.coefficients[axis]
             if step != 0:
                 unit = access.element_type(address.buffer.dtype)
-                distance = index if step == 1 else self.f.binary("mul", index, self.sizes(step))
+                if distances is not None and step in distances:
+                    distance = distances[step]
+                else:
+                    distance = index if step == 1 else self.f.binary("mul", index, self.sizes(step))
                 pointers[address] = self.f.offset(pointer, unit, distance)
         scope = replace(self, depth=self.depth + 1, lanes=inside, pointers=pointers,
                         index={**self.index, axis: index}, values=dict(self.values),
@@ -172,7 +179,21 @@ class Scope:
         scope._evaluate()
         return scope
 
+    def steps(self) -> list[Size]:
+        """How far the elements of the next loop are apart, where that is not known."""
+        axis = self.plan.order[self.depth]
+        found = dict.fromkeys(address.coefficients[axis] for address in self.pointers)
+        return [step for step in found if not isinstance(step, int)]
+
     def _first_lanes(self, lanes: int, valid: Value) -> Value:
+        f, bits = self.f, f"i{lanes}"
+        if self.plan.target.avx512 and lanes > 16:  # in one mask register; some lane is valid
+            none = f.binary("sub", literal("i64", lanes),
+                            f.intrinsic("smin", valid, literal("i64", lanes)))
+            if lanes != 64:
+                none = f.convert("trunc" if lanes < 64 else "zext", none, bits)
+            mask = f.binary("lshr", literal(bits, -1), none)
+            return f.op(f"bitcast {mask.typed} to <{lanes} x i1>", "i1", lanes)
         numbers = vector_literal("i64", range(lanes))
         return self.f.icmp("slt", numbers, self.f.splat(valid, lanes))
 
@@ -381,6 +402,17 @@ def narrow_memory(kernel: Kernel) -> bool:
     dtypes += [s.buffer.dtype for s in kernel.stores]
     dtypes += [r.buffer.dtype for r in kernel.reductions]
     return any(component(dtype).itemsize < 4 for dtype in dtypes)
+
+
+def one_by_one(kernel: Kernel) -> bool:
+    """Whether lanes along the last axis are no gain: elements of one or two bytes stand apart, and
+    little is done with each."""
+    places: list[Load | Store] = [v for v in kernel.values if isinstance(v, Load)]
+    places += kernel.stores
+    return sum(isinstance(v, Apply) for v in kernel.values) <= SIMPLE and any(
+        p.by is None and component(p.buffer.dtype).itemsize < 4
+        and p.at.coefficients[-1] not in (-1, 0, 1) for p in places
+    )
 
 
 def masks_tail(plan: Plan) -> bool:
