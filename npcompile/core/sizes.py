@@ -41,7 +41,7 @@ class Symbol:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Call:
     """``floordiv``, ``mod``, ``min`` or ``max`` of two sizes, where it can't be simplified."""
 
@@ -49,11 +49,15 @@ class Call:
     left: Size
     right: Size
 
-    def __repr__(self) -> str:
+    @cached_property
+    def _text(self) -> str:
         infix = {"floordiv": "//", "mod": "%"}.get(self.name)
         if infix:
             return f"(({self.left!r}) {infix} ({self.right!r}))"
         return f"{self.name}({self.left!r}, {self.right!r})"
+
+    def __repr__(self) -> str:
+        return self._text
 
 
 Atom = Union[Symbol, Call]
@@ -62,7 +66,12 @@ INDEX = 2**30  #: sums and products of two computed integers up to here stay far
 
 
 def _atom_key(atom: Atom) -> tuple[str, int]:
-    return (repr(atom), id(atom) if isinstance(atom, Symbol) else 0)
+    return (atom.name, id(atom)) if isinstance(atom, Symbol) else (atom._text, 0)
+
+
+def _term_key(term: tuple[Monomial, int]) -> tuple[int, list[tuple[str, int]]]:
+    """Products of more atoms come first, a constant last."""
+    return (-len(term[0]), list(map(_atom_key, term[0])))
 
 
 @dataclass(frozen=True, eq=True)
@@ -71,12 +80,24 @@ class Poly:
 
     terms: tuple[tuple[Monomial, int], ...]
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.terms)
+    def __hash__(self) -> int:  # sizes are keys everywhere
+        own = self.__dict__
+        if "_hash" not in own:
+            own["_hash"] = hash(self.terms)
+        found: int = own["_hash"]
+        return found
 
-    def __hash__(self) -> int:
-        return self._hash
+    def shifted(self, by: int) -> Poly:
+        """The polynomial and a constant."""
+        terms = self.terms
+        if not terms[-1][0]:
+            by += terms[-1][1]
+            terms = terms[:-1]
+        return Poly((*terms, ((), by)) if by else terms)
+
+    def times(self, factor: int) -> Size:
+        """The polynomial times a constant."""
+        return Poly(tuple([(atoms, c * factor) for atoms, c in self.terms])) if factor else 0
 
     def __repr__(self) -> str:
         parts = []
@@ -107,9 +128,11 @@ class Poly:
         return self * -1
 
     def __mul__(self, other: Size) -> Size:
+        if not isinstance(other, Poly):
+            return self.times(int(other))
         total: dict[Monomial, int] = {}
         for atoms, coefficient in self.terms:
-            for atoms2, coefficient2 in _poly(other).terms:
+            for atoms2, coefficient2 in other.terms:
                 key = tuple(sorted(atoms + atoms2, key=_atom_key))
                 total[key] = total.get(key, 0) + coefficient * coefficient2
         return _make(total)
@@ -153,11 +176,14 @@ def _make(total: Mapping[Monomial, int]) -> Size:
         return 0
     if len(terms) == 1 and not terms[0][0]:
         return terms[0][1]
-    terms.sort(key=lambda term: (-len(term[0]), [_atom_key(a) for a in term[0]]))
+    if len(terms) > 1:
+        terms.sort(key=_term_key)
     return Poly(tuple(terms))
 
 
 def _combine(left: Size, right: Size, sign: int) -> Size:
+    if isinstance(left, Poly) and not isinstance(right, Poly):
+        return left.shifted(sign * int(right))
     total = dict(_poly(left).terms)
     for atoms, coefficient in _poly(right).terms:
         total[atoms] = total.get(atoms, 0) + sign * coefficient
@@ -222,16 +248,25 @@ def product(sizes: Iterator[Size] | tuple[Size, ...] | list[Size]) -> Size:
     return total
 
 
-def symbols(size: Size) -> Iterator[Symbol]:
+def symbols(size: Size) -> tuple[Symbol, ...]:
     """All symbols of a size, inside ``//``, ``%``, ``min`` and ``max`` too."""
-    if isinstance(size, Poly):
-        for atoms, _ in size.terms:
-            for atom in atoms:
-                if isinstance(atom, Symbol):
-                    yield atom
-                else:
-                    yield from symbols(atom.left)
-                    yield from symbols(atom.right)
+    if not isinstance(size, Poly):
+        return ()
+    own = size.__dict__
+    if "_symbols" not in own:
+        own["_symbols"] = tuple(_symbols(size))
+    found: tuple[Symbol, ...] = own["_symbols"]
+    return found
+
+
+def _symbols(size: Poly) -> Iterator[Symbol]:
+    for atoms, _ in size.terms:
+        for atom in atoms:
+            if isinstance(atom, Symbol):
+                yield atom
+            else:
+                yield from symbols(atom.left)
+                yield from symbols(atom.right)
 
 
 _CALLS: dict[str, Callable[[int, int], int]] = {

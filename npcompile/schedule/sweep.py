@@ -126,9 +126,9 @@ def _written(member: Member) -> frozenset[Buffer]:
 def sweeps(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
     """A block's statements, groups of kernels among them as sweeps."""
     found: list[Statement] = []
-    at = 0
+    at, known = 0, Known()
     while at < len(body):
-        group = _group(out, body, at)
+        group = _group(out, body, at, known)
         if group is None:
             found.append(body[at])
             at += 1
@@ -141,7 +141,11 @@ def sweeps(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
 # ------------------------------------------------------------------ finding groups
 
 
-def _group(out: Fusion, body: Sequence[Statement], at: int) -> Group | None:
+#: kernels as rows, by what :func:`_member` looks at; groups that begin elsewhere ask again
+Known = dict[tuple[Kernel, tuple[Size | None, ...]], Member | None]
+
+
+def _group(out: Fusion, body: Sequence[Statement], at: int, known: Known) -> Group | None:
     """The longest group that begins with a statement, if it is worth while."""
     run = []
     for statement in body[at:]:
@@ -150,18 +154,18 @@ def _group(out: Fusion, body: Sequence[Statement], at: int) -> Group | None:
         run.append(statement)
     if len(run) < 2 or not run[0].axes:
         return None
-    group = _grow(out.facts, run)
+    group = _grow(out.facts, run, known)
     if not group.useful:
         return None
     group.end += at
-    thrifty = _grow(out.facts, _share(out, [m.kernel for m in group.members]))
+    thrifty = _grow(out.facts, _share(out, [m.kernel for m in group.members]), known)
     if len(thrifty.members) == len(group.members):
         thrifty.numbers, thrifty.end = group.numbers, group.end
         return thrifty
     return group
 
 
-def _grow(facts: Facts, run: Sequence[Kernel]) -> Group:
+def _grow(facts: Facts, run: Sequence[Kernel], known: Known) -> Group:
     strides = _strides(facts, run)
     group, waiting = Group(), list[Kernel]()
     for end, kernel in enumerate(run, 1):
@@ -170,7 +174,10 @@ def _grow(facts: Facts, run: Sequence[Kernel]) -> Group:
                 break
             waiting.append(kernel)
             continue
-        member = _member(facts, kernel, strides)
+        key = kernel, tuple([strides.get(buffer) for buffer, _, _ in _accesses(kernel)])
+        if key not in known:
+            known[key] = _member(facts, kernel, strides)
+        member = known[key]
         if member is None or not group.accepts(member, end):
             break
         group.numbers += waiting
