@@ -37,6 +37,10 @@ from npcompile.program.ir import (
     While,
 )
 
+#: lines of a body that computes little in loops from which on it counts for less how well they
+#: are compiled than how fast: what takes time is what it calls
+CALLS = 300
+
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
@@ -66,6 +70,7 @@ class _Body:
     own: bool
     objects: Objects = field(default_factory=Objects)
     depth: int = 0  # of loops around the statement
+    computed: int = 0  # lines that compute numbers in loops
     taken: Value | None = None  # whether the arm is taken that is computed in any case
     made: dict[Kernel, kernels.Made] = field(default_factory=dict)  # in parallel loops
 
@@ -100,6 +105,7 @@ class _Body:
                 f.run("npc_give", f.load(f.offset(rooms, "ptr", turn.index), "ptr"))
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
         optimise = ("body",) if _scalar_loops(self.program.body) else ()
+        f.hasty = not optimise and len(f) > max(CALLS, 8 * self.computed)
         routines = tuple(sorted(self.routines.used))
         return Emitted(self.module.text(), tuple(self.objects.listed), optimise, routines)
 
@@ -305,7 +311,9 @@ class _Body:
 
     def kernel(self, kernel: Kernel) -> None:
         if not kernel.axes:
+            before = len(self.f)
             kernels.inline(self.f, self.slots, kernel, self.target)
+            self.computed += len(self.f) - before if self.depth else 0
             return
         name = f"k{self.kernels}"
         self.kernels += 1

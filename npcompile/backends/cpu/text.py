@@ -195,7 +195,8 @@ class Function:
         self.params = [Value(f"%{param}", elem) for elem, param in params]
         signature = ", ".join(value.typed for value in self.params)
         linkage = "internal " if internal else ""
-        self._head = f"define {linkage}{result} @{name}({signature}) nounwind {{"
+        self._head = f"define {linkage}{result} @{name}({signature}) nounwind"
+        self.hasty = False  # to be compiled in haste rather than well
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._first: list[str] = []  # at entry
@@ -207,9 +208,13 @@ class Function:
     def text(self) -> str:
         words = [f"  %words = alloca [{self._words} x i64], align 64"] if self._words else []
         rooms = [*self._allocas, *words]
-        return "\n".join([self._head, "entry:", *rooms, *self._first, *self._lines, "}"])
+        head = self._head + (" optnone noinline {" if self.hasty else " {")
+        return "\n".join([head, "entry:", *rooms, *self._first, *self._lines, "}"])
 
     # ------------------------------------------------------------ instructions
+
+    def __len__(self) -> int:
+        return len(self._lines)
 
     def name_for(self, stem: str = "v") -> str:
         self._count += 1
