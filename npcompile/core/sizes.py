@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import gcd
 from typing import Any, Union
 
 Size = Union[int, "Poly"]
@@ -59,6 +58,10 @@ class Call:
     def __repr__(self) -> str:
         return self._text
 
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        return symbols(self.left) + symbols(self.right)
+
 
 Atom = Union[Symbol, Call]
 Monomial = tuple[Atom, ...]
@@ -70,8 +73,7 @@ def _atom_key(atom: Atom) -> tuple[str, int]:
 
 
 def _term_key(term: tuple[Monomial, int]) -> tuple[int, list[tuple[str, int]]]:
-    """Products of more atoms come first, a constant last."""
-    return (-len(term[0]), list(map(_atom_key, term[0])))
+    return (-len(term[0]), list(map(_atom_key, term[0])))  # a constant last
 
 
 @dataclass(frozen=True, eq=True)
@@ -80,12 +82,18 @@ class Poly:
 
     terms: tuple[tuple[Monomial, int], ...]
 
-    def __hash__(self) -> int:  # sizes are keys everywhere
-        own = self.__dict__
-        if "_hash" not in own:
-            own["_hash"] = hash(self.terms)
-        found: int = own["_hash"]
-        return found
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.terms)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        atoms = [atom for monomial, _ in self.terms for atom in monomial]
+        parts = [(a,) if isinstance(a, Symbol) else a.symbols for a in atoms]
+        return sum(parts, ())
 
     def shifted(self, by: int) -> Poly:
         """The polynomial and a constant."""
@@ -95,9 +103,6 @@ class Poly:
             terms = terms[:-1]
         return Poly((*terms, ((), by)) if by else terms)
 
-    def times(self, factor: int) -> Size:
-        """The polynomial times a constant."""
-        return Poly(tuple([(atoms, c * factor) for atoms, c in self.terms])) if factor else 0
 
     def __repr__(self) -> str:
         parts = []
@@ -129,7 +134,8 @@ class Poly:
 
     def __mul__(self, other: Size) -> Size:
         if not isinstance(other, Poly):
-            return self.times(int(other))
+            factor = int(other)
+            return Poly(tuple([(a, c * factor) for a, c in self.terms])) if factor else 0
         total: dict[Monomial, int] = {}
         for atoms, coefficient in self.terms:
             for atoms2, coefficient2 in other.terms:
@@ -158,7 +164,6 @@ class Poly:
         raise TypeError(f"the truth of a symbolic size ({self!r}) must be asked of Facts")
 
 
-
 def symbol(name: str, hint: int | None = None, low: int | None = None) -> Poly:
     """A fresh symbol as a size."""
     return Poly((((Symbol(name, hint, low),), 1),))
@@ -176,8 +181,7 @@ def _make(total: Mapping[Monomial, int]) -> Size:
         return 0
     if len(terms) == 1 and not terms[0][0]:
         return terms[0][1]
-    if len(terms) > 1:
-        terms.sort(key=_term_key)
+    terms.sort(key=_term_key)
     return Poly(tuple(terms))
 
 
@@ -250,23 +254,7 @@ def product(sizes: Iterator[Size] | tuple[Size, ...] | list[Size]) -> Size:
 
 def symbols(size: Size) -> tuple[Symbol, ...]:
     """All symbols of a size, inside ``//``, ``%``, ``min`` and ``max`` too."""
-    if not isinstance(size, Poly):
-        return ()
-    own = size.__dict__
-    if "_symbols" not in own:
-        own["_symbols"] = tuple(_symbols(size))
-    found: tuple[Symbol, ...] = own["_symbols"]
-    return found
-
-
-def _symbols(size: Poly) -> Iterator[Symbol]:
-    for atoms, _ in size.terms:
-        for atom in atoms:
-            if isinstance(atom, Symbol):
-                yield atom
-            else:
-                yield from symbols(atom.left)
-                yield from symbols(atom.right)
+    return size.symbols if isinstance(size, Poly) else ()
 
 
 _CALLS: dict[str, Callable[[int, int], int]] = {
@@ -369,11 +357,6 @@ def _call_low(call: Call) -> int | None:
     if call.name == "floordiv" and left is not None and isinstance(call.right, int):
         return left // call.right if call.right > 0 else None
     return None
-
-
-def divisor(size: Size) -> int:
-    """The greatest integer that certainly divides a size."""
-    return abs(size) if isinstance(size, int) else gcd(*(c for _, c in size.terms))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ that has strides on both decides.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import (
     Facts,
     Size,
     Unhinted,
-    divisor,
     hint,
     is_known,
     lower_bound,
@@ -130,9 +130,14 @@ def _reaches(facts: Facts, outer: Size, inner: Size) -> bool:
     and then nothing lies anywhere."""
     if not is_known(outer - inner) and isinstance(inner, int):
         low = lower_bound(outer)
-        if low is not None and low >= 0 and divisor(outer) % inner == 0:
+        if low is not None and low >= 0 and _divisor(outer) % inner == 0:
             return True
     return facts.at_most(inner, outer)
+
+
+def _divisor(size: Size) -> int:
+    """The greatest integer that certainly divides a size."""
+    return abs(size) if isinstance(size, int) else gcd(*(c for _, c in size.terms))
 
 
 def fresh_strides(shape: tuple[Size, ...], order: Sequence[int]) -> tuple[Size, ...]:
