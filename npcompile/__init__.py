@@ -22,7 +22,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from numpy import *  # noqa: F403
+    from numpy import *  # noqa: F403  every name of NumPy's is one of ours
 
     from npcompile.api.determinism import deterministic as deterministic
     from npcompile.api.determinism import (

@@ -50,12 +50,17 @@ def _deterministic(text: str) -> Deterministic:
     return text.lower() in ("1", "true", "yes", "on")
 
 
-def capability() -> Literal["default", "avx2", "avx512"]:
+Capability = Literal["default", "avx2", "avx512"]
+_CAPABILITIES: tuple[Capability, ...] = ("default", "avx2", "avx512")
+
+
+def capability() -> Capability:
     """``NPCOMPILE_CPU_CAPABILITY``: the vector width to generate for."""
     value = os.environ.get("NPCOMPILE_CPU_CAPABILITY", "default").lower()
-    if value not in ("default", "avx2", "avx512"):
-        raise ValueError(f"NPCOMPILE_CPU_CAPABILITY is default, avx2 or avx512, not {value!r}")
-    return value  # type: ignore[return-value]
+    for known in _CAPABILITIES:
+        if value == known:
+            return known
+    raise ValueError(f"NPCOMPILE_CPU_CAPABILITY is default, avx2 or avx512, not {value!r}")
 
 
 #: the mode that ``use_deterministic_algorithms`` and ``with deterministic(...)`` set

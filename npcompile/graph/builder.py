@@ -25,6 +25,7 @@ from npcompile.graph.ir import (
     Scatter,
     SizeOf,
     Window,
+    integer,
 )
 from npcompile.graph.types import (
     BOOL,
@@ -33,6 +34,7 @@ from npcompile.graph.types import (
     PYTHON,
     Array,
     Nothing,
+    Origin,
     Scalar,
     Tuple,
     Type,
@@ -80,7 +82,7 @@ def _counted(node: Node) -> Size | None:
     if isinstance(node.attrs, SizeOf):
         return node.attrs.size
     if isinstance(node.attrs, Const) and node.dtype.kind == "i":
-        return int(node.attrs.value)  # type: ignore[arg-type]
+        return integer(node.attrs.value)
     return None
 
 
@@ -158,7 +160,7 @@ class Builder:
         if type_ is None:
             type_ = PYTHON.get(type(value)) or Scalar(np.asarray(value).dtype, "np")
         kind: type = type_.python_type if type_.origin == "py" else type_.dtype.type
-        if type_.origin == "py" and kind is int and not -(2**63) <= value < 2**63:  # type: ignore[operator]
+        if type_.origin == "py" and kind is int and not -(2**63) <= integer(value) < 2**63:
             raise refuse("int", f"the constant {value} is wider than 64 bits", self.line)
         return self.emit("const", (), Const(kind(value)), type_)
 
@@ -188,7 +190,7 @@ class Builder:
         fresh symbol."""
         if node.op == "const":
             assert isinstance(node.attrs, Const)
-            return int(node.attrs.value)  # type: ignore[arg-type]
+            return integer(node.attrs.value)
         if node.op == "param" and node.type != PY_INT:  # a slot of its own holds the size
             node = self.emit("cast", (node,), None, PY_INT)
         found = self._composed(node)
@@ -356,15 +358,15 @@ class Builder:
     # -------------------------------------------------------------- typed forms
 
     def map(self, op: str, args: Sequence[Node], dtype: np.dtype | type | str,
-            attrs: Attrs = None, origin: str = "np") -> Node:
+            attrs: Attrs = None, origin: Origin = "np") -> Node:
         """An elementwise node over broadcast operands, whose dtypes must be the loop's."""
         return self.emit(op, args, attrs, self.map_type(args, np.dtype(dtype), origin))
 
-    def map_type(self, args: Sequence[Node], dtype: np.dtype, origin: str = "np") -> Type:
+    def map_type(self, args: Sequence[Node], dtype: np.dtype, origin: Origin = "np") -> Type:
         """The type of an elementwise result: broadcast shape, K-order layout."""
         arrays = [a.type for a in args if isinstance(a.type, Array)]
         if not arrays:
-            return Scalar(dtype, origin)  # type: ignore[arg-type]
+            return Scalar(dtype, origin)
         facts = self.facts  # what was found with fewer facts may be put more simply now
         key = (dtype, len(facts.guards), len(facts.replaced), *facts.mark(),
                *[(a.shape, a.strides) for a in arrays])

@@ -98,7 +98,6 @@ class Expr:
     """One value of a program: a node and the scope that makes the next ones."""
 
     __slots__ = ("node", "scope")
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, scope: Scope, node: Node) -> None:
         self.scope = scope
@@ -169,6 +168,7 @@ class Expr:
     def __ge__(self, other: Value) -> Expr:
         return self._compare("le", other, True)
 
+    # comparisons are values of the program, not answers: no object can promise both
     def __eq__(self, other: Value) -> Expr:  # type: ignore[override]
         return self._compare("eq", other)
 

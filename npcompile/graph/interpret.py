@@ -288,7 +288,7 @@ class _Run:
         """A value as the program sees it."""
         kind, value = node.type, self.values[node]
         python = isinstance(kind, Scalar) and kind.origin == "py"
-        return kind.python_type(value) if python else value  # type: ignore[union-attr]
+        return node.scalar.python_type(value) if python else value
 
     def _op_check(self, node: Node, holds: Any) -> None:
         if not holds:

@@ -75,6 +75,12 @@ from npcompile.graph.types import Array, Nothing, Scalar, Type
 Number = Union[bool, int, float, complex, np.generic]
 
 
+def integer(value: Number) -> int:
+    """An integer or a bool as an int of Python's."""
+    assert isinstance(value, (int, np.integer, np.bool_)), value
+    return int(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Param:
     """``symbol`` is the size symbol bound to a Python int argument, if any."""
@@ -300,6 +306,12 @@ class Node:
     def dtype(self) -> np.dtype:
         assert isinstance(self.type, (Array, Scalar)), self.type
         return self.type.dtype
+
+    @property
+    def scalar(self) -> Scalar:
+        """The type of a number."""
+        assert isinstance(self.type, Scalar), self.type
+        return self.type
 
     @property
     def shape(self) -> tuple[Size, ...]:

@@ -128,7 +128,7 @@ def _overflows(name: str) -> Callable[[Any, Any], Any]:
     ) else np.bool_(one(a, b))
 
 
-_ROWS = [
+_ROWS: list[tuple[str, str, Callable[..., Any], str, str]] = [
     ("add", "nn->n", np.add, "sum; integers wrap", "oi"),
     ("sub", "nn->n", np.subtract, "difference; integers wrap", "oi"),
     ("mul", "nn->n", np.multiply, "product; integers wrap", "oui"),
@@ -175,9 +175,8 @@ _ROWS = [
 ]
 
 PRIMITIVES: dict[str, Primitive] = {
-    name: Primitive(name, signature, meaning, doc, flags)  # type: ignore[arg-type]
+    name: Primitive(name, signature, meaning, doc, flags)
     for name, signature, meaning, doc, flags in _ROWS
-    if meaning is not None
 }
 
 #: kinds of reduction: the binary operation and its identity (None: the first element)

@@ -93,7 +93,9 @@ def elsewhere(name: str) -> Program:
     """The program of a record that belongs to the special functions."""
 
     def run(*args: Expr) -> Expr:
-        found: Expr = OPERATORS[name].lower(*args)  # type: ignore[operator, misc]
+        program = OPERATORS[name].lower
+        assert callable(program)
+        found: Expr = program(*args)
         return found
 
     return run

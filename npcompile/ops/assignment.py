@@ -37,7 +37,7 @@ def fitted(ctx: Context, value: ArrayRef, shape: tuple[Size, ...]) -> ArrayRef:
 def picked_out(ctx: Context, ref: ArrayRef, shape: tuple[Size, ...], value: Operand) -> Node:
     """A value as ``ref[mask] = value`` and ``ref[indices] = value`` take it, for elements of this
     shape: NumPy's numbers wrap here, where a basic index would raise."""
-    if isinstance(value, Node) and value.type.origin == "np":  # type: ignore[union-attr]
+    if isinstance(value, Node) and value.scalar.origin == "np":
         if value.dtype.kind == "c" and ref.dtype.kind not in "cb":
             raise ctx.refuse("assignment", "complex to real warns")
         return ctx.builder.cast(value, ref.dtype)

@@ -106,8 +106,8 @@ def _constructor(dtype: np.dtype) -> Callable[..., Operand]:
             if x.ndim and x.dtype == dtype:
                 return x
             return wrap(ctx, ctx.builder.cast(source.value, dtype))
-        if source.weak:
-            return _from_python(ctx, source.value, source.like, dtype)  # type: ignore[arg-type]
+        if isinstance(source.like, type):
+            return _from_python(ctx, source.value, source.like, dtype)
         return ctx.builder.cast(source.value, dtype)
 
     construct.__doc__ = f"A number or an array as {dtype.name}."

@@ -122,6 +122,11 @@ class Input:
         return isinstance(self.like, type)
 
     @property
+    def sample(self) -> Any:
+        """What stands for it in ``np.result_type``: a dtype, or a Python number."""
+        return self.like(0) if isinstance(self.like, type) else self.like
+
+    @property
     def dtype(self) -> np.dtype:
         """The dtype that ``np.asarray`` gives it."""
         return PYTHON[self.like].dtype if isinstance(self.like, type) else self.like

@@ -83,9 +83,9 @@ def by_numpy(ctx: Context, ref: ArrayRef, mask: ArrayRef, kind: str, axes: tuple
 def of_complex(ctx: Context, ref: ArrayRef, kind: str, axes: tuple[int, ...], keepdims: bool,
                type_: Array | Scalar) -> Operand:
     """NumPy's own reduction of complex numbers, in lexicographic order."""
-    axis = axes[0] if kind.startswith("arg") and len(axes) == 1 else axes
-    if kind.startswith("arg") and len(axes) == ref.ndim:
-        axis = None  # type: ignore[assignment]
+    axis: int | tuple[int, ...] | None = axes
+    if kind.startswith("arg"):
+        axis = None if len(axes) == ref.ndim else axes[0]
     call = HostCall(f"numpy:{kind}", (), (("axis", axis), ("keepdims", keepdims)))
     kind_of = type_ if isinstance(type_, Array) else Array(type_.dtype, (), ())
     result = ctx.host_call(call, (ref,), kind_of)

@@ -197,8 +197,7 @@ def _has_array(*operands: Operand) -> bool:
 def _scalar_binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand | None:
     """Where the operators of NumPy's scalars differ from its ufuncs; None where they don't."""
     left, right = lift(ctx, a, symbol), lift(ctx, b, symbol)
-    dtype = np.result_type(*(
-        x.like(0) if x.weak else x.like for x in (left, right)))  # type: ignore[operator]
+    dtype = np.result_type(left.sample, right.sample)
     if dtype.kind == "c" and symbol in ("*", "**"):
         if symbol == "**":
             return run(ctx, "power", a, b)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from npcompile.graph.ir import Check, Const, Frame, Graph, Node, Region
+from npcompile.graph.ir import Check, Const, Frame, Graph, Node, Region, integer
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, INT, PY_INT, Scalar
 
@@ -98,7 +98,7 @@ def _step(condition: Node, before: _Chain | None) -> _Chain | None:
     if before is not None and (f"{number.op}_overflows", number.args) == (
             before.step.op, before.step.args):
         of, times, plus = before.of, before.times, before.plus
-    by = int(constant.attrs.value)  # type: ignore[arg-type]
+    by = integer(constant.attrs.value)
     if op == "mul":
         times, plus = times * by, plus * by
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npcompile.graph.ir import Const, Get, Node
+from npcompile.graph.ir import Const, Get, Node, integer
 
 #: a comparison and whether it holds
 Known = tuple[Node, bool]
@@ -35,7 +35,7 @@ def holding(condition: Node, truth: bool) -> Iterator[Known]:
 
 def _number(node: Node) -> int | None:
     if isinstance(node.attrs, Const) and node.dtype.kind in "bi":
-        return int(node.attrs.value)  # type: ignore[arg-type]
+        return integer(node.attrs.value)
     return None
 
 

@@ -28,7 +28,19 @@ from npcompile.core.sizes import (
     symbols,
 )
 from npcompile.graph.builder import Builder
-from npcompile.graph.ir import WRITES, Const, Get, Graph, Loop, Node, Param, Region, SizeOf, walk
+from npcompile.graph.ir import (
+    WRITES,
+    Const,
+    Get,
+    Graph,
+    Loop,
+    Node,
+    Param,
+    Region,
+    SizeOf,
+    integer,
+    walk,
+)
 from npcompile.graph.types import BOOL, INT, Array, Scalar
 from npcompile.passes.conditions import holding
 from npcompile.passes.rewrite import rewrite
@@ -177,7 +189,7 @@ class _Intervals:
         if not isinstance(node.type, Scalar) or node.type.dtype != INT:
             return None
         if isinstance(node.attrs, Const):
-            return int(node.attrs.value)  # type: ignore[arg-type]
+            return integer(node.attrs.value)
         if isinstance(node.attrs, SizeOf):
             found = {name: self.exact(self.graph.bound[name])
                      for name in symbols(node.attrs.size) if name in self.graph.bound}
@@ -289,7 +301,7 @@ class _Intervals:
         if node.type.dtype != INT:
             return kind
         if isinstance(node.attrs, Const):
-            value = int(node.attrs.value)  # type: ignore[arg-type]
+            value = integer(node.attrs.value)
             return Interval(value, value)
         if isinstance(node.attrs, SizeOf):
             return self.size(node.attrs.size)

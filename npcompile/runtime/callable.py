@@ -16,6 +16,7 @@ the layout of objects is not known the base is a plain Python class and nothing 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +87,10 @@ _keep: list[Any] = []
 class _Python:
     """Stands in where objects have an unknown layout: calls go to ``__call__``, always."""
 
+    __call__: Callable[..., Any]
+
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else MethodType(self, instance)  # type: ignore[arg-type]
+        return self if instance is None else MethodType(self, instance)
 
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
+from typing import Literal
 
 import numpy as np
 
@@ -16,6 +17,7 @@ ALL_FLAGS = INVALID | DIVIDE | OVERFLOW | UNDERFLOW
 # where NumPy keeps the three bits that say what to do about each (NPY_UFUNC_ERR, 0: ignore)
 _SHIFT = {DIVIDE: 0, OVERFLOW: 3, UNDERFLOW: 6, INVALID: 9}
 NAMES = {DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under", INVALID: "invalid"}
+_ACTIONS: tuple[Literal["ignore", "warn", "raise"], ...] = ("ignore", "warn", "raise")
 _CAPSULE = b"numpy.ufunc.extobj"
 
 #: formats of Py_BuildValue: function, code, flags, what, args, nargsf, kwnames
@@ -48,9 +50,9 @@ def errstate() -> bool:
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     for k in range(12):
-        wish = {name: ("ignore", "warn", "raise")[(k >> i) % 3] for i, name in
-                enumerate(NAMES.values())}
-        with np.errstate(**wish):  # type: ignore[arg-type]
+        wish = {name: _ACTIONS[(k >> i) % 3] for i, name in enumerate(NAMES.values())}
+        with np.errstate(divide=wish["divide"], over=wish["over"], under=wish["under"],
+                         invalid=wish["invalid"]):
             try:
                 mask = _State.from_address(get(variable.get(), _CAPSULE)).mask
             except (ValueError, LookupError):

@@ -34,7 +34,6 @@ LIMIT = 256 << 20
 _LARGE = 1 << 20
 _BLOCKS = 32
 _OLD = 1 << 34  # cycles of the time stamp counter: some 5 seconds
-_SET_HANDLER = 304  # PyDataMem_SetHandler in NumPy's C API table
 _ELSIZE = 40  # of PyArray_Descr since NumPy 2, checked below
 
 _HELPER = """
@@ -426,11 +425,7 @@ class _Memory:
             self.handler = _Handler(b"npcompile", 1)
             self.name = ctypes.create_string_buffer(b"mem_handler")
             self.capsule = _capsule(ctypes.addressof(self.handler), ctypes.addressof(self.name))
-            imports = {
-                "npc_mem_handler": id(self.capsule),
-                "PyDataMem_SetHandler": _set_handler(),
-            }
-            code = load(compiled(_RECYCLING), imports)
+            code = load(compiled(_RECYCLING), {"npc_mem_handler": id(self.capsule)})
             for field in ("malloc", "calloc", "realloc", "free"):
                 setattr(self.handler, field, code[f"npc_memory_{field}"])
             self.numbers = (ctypes.c_int64 * 4).from_address(code["npc_memory"])
@@ -449,16 +444,6 @@ class _Memory:
     def _collected(self, phase: str, info: dict[str, Any], age: int = _OLD) -> None:
         if phase == "stop" and info["generation"] == 2:
             self.trim(age)
-
-
-def _set_handler() -> int:
-    """The address of ``PyDataMem_SetHandler``."""
-    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
-
-    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
-    pointer = prototype(("PyCapsule_GetPointer", ctypes.pythonapi))
-    table = pointer(_multiarray_umath._ARRAY_API, None)
-    return (ctypes.c_size_t * (_SET_HANDLER + 1)).from_address(table)[_SET_HANDLER]
 
 
 def _capsule(address: int, name: int) -> object:

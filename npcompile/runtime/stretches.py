@@ -20,6 +20,7 @@ from npcompile.program.ir import Exit
 from npcompile.runtime import resume
 from npcompile.runtime.build import Left
 from npcompile.runtime.dispatch import Dispatcher, Version
+from npcompile.runtime.parameters import Parameters
 from npcompile.runtime.resume import Activation
 from npcompile.tracing.bytecode import RETURN, accesses, analyse
 from npcompile.tracing.stretches import Slot, Start, statement_end
@@ -41,13 +42,11 @@ class Paused:
     heavy: bool
 
 
-class Names:
+class Names(Parameters):
     """The parameters of a continuation."""
 
-    plain = True
-
     def __init__(self, names: tuple[str, ...]) -> None:
-        self.positional = names
+        self.positional, self.plain = names, True
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         return dict(zip(self.positional, args, strict=True))
@@ -64,7 +63,7 @@ class Continuation(Dispatcher):
         self.plain = self._plain
         count = sum(map(_count, start.stack))
         names = (*start.names, *(f".{k}" for k in range(count)))
-        self.parameters = Names(names)  # type: ignore[assignment]
+        self.parameters = Names(names)
 
     def _plain(self, *args: Any, **kwargs: Any) -> Any:
         """All that comes, in Python."""

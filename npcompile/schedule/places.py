@@ -19,9 +19,9 @@ def scatter(s: Scheduler, node: Node) -> None:
     _, *operands = node.args
     whole = own(s, node)
     s.save(whole, None)
-    for operand in operands:
-        apart(s, node, operand, whole)
     target = whole.window(attrs.window)
+    for operand in operands:
+        apart(s, node, operand, target, anywhere=True)
     axes = tuple(range(len(target.shape)))
     work = s.collect(target.shape, operands)
     nest = Nest(target.shape, order=axes, ordered=not attrs.distinct)

@@ -121,12 +121,13 @@ def _taken_over(s: Scheduler, node: Node) -> bool:
     return True
 
 
-def apart(s: Scheduler, by: Node, value: Node, target: Place) -> None:
-    """Stores a value elsewhere if computing it would read what is written."""
-    if _meets(s, value, target):
+def apart(s: Scheduler, by: Node, value: Node, target: Place, anywhere: bool = False) -> None:
+    """Stores a value elsewhere if computing it would read what is written, which may be
+    ``anywhere`` in the target's memory."""
+    if _meets(s, value, target, anywhere):
         s.note(by, "the value reads what is written, at other places: it is stored first")
         s.materialise(value)
-        if _meets(s, value, target):
+        if _meets(s, value, target, anywhere):
             s.place[value] = s.store(value, s.fresh(value))
 
 
@@ -153,8 +154,9 @@ def _stays(s: Scheduler, value: Node, target: Place) -> bool:
     )
 
 
-def _meets(s: Scheduler, operand: Node, target: Place) -> bool:
+def _meets(s: Scheduler, operand: Node, target: Place, anywhere: bool) -> bool:
     """Whether a value reads elements of the target other than the one it is stored to."""
     work = s.collect(target.shape, [operand])
-    store = Access(target.memory, target.offset, target.strides, target.part)
+    by = 0 if anywhere else None  # any of the nest's values: no two places are told apart by it
+    store = Access(target.memory, target.offset, target.strides, target.part, by)
     return any(conflict(s.facts, target.shape, load, store) for load in work.loads)

@@ -97,7 +97,7 @@ def _gathered(items: Iterable[Any], dtype: Any) -> Any:
     """``np.fromiter``"""
     found = []
     for item in items:
-        found.append(item)  # noqa: PERF402
+        found.append(item)
     return np.array(found, dtype=dtype)
 
 
@@ -168,7 +168,7 @@ def _kept(function: Any, items: Iterable[Any]) -> list[Any]:
     found = []
     for item in items:
         if function(item):
-            found.append(item)  # noqa: PERF401
+            found.append(item)
     return found
 
 
@@ -176,11 +176,11 @@ def _pairs(items: Iterable[Any]) -> list[Any]:
     """``itertools.combinations`` of two"""
     held = []
     for item in items:
-        held.append(item)  # noqa: PERF402
+        held.append(item)
     found = []
     for j in range(len(held)):
         for k in range(j + 1, len(held)):
-            found.append((held[j], held[k]))  # noqa: PERF401
+            found.append((held[j], held[k]))
     return found
 
 
@@ -368,8 +368,8 @@ def _end(it: Iterator) -> Value | None:
     if it.kind != "range" or it.position:
         return None
     start, stop, step = it.parts
-    plain = all(isinstance(x, Static) for x in (start, step)) and (
-        (start.value, step.value) == (0, 1)  # type: ignore[union-attr]
+    plain = isinstance(start, Static) and isinstance(step, Static) and (
+        (start.value, step.value) == (0, 1)
     )
     return stop if plain else None
 

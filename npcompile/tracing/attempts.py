@@ -56,8 +56,9 @@ Path = tuple[Any, ...]
 def last_instruction(frame: Frame, header: int) -> Instruction:
     """The instruction that ends a header."""
     block = frame.code.blocks[header]
-    assert block or frame.instruction
-    return block[-1] if block else frame.instruction  # type: ignore[return-value]
+    found = block[-1] if block else frame.instruction
+    assert found is not None
+    return found
 
 
 def has_turns(t: Tracer, over: Turns) -> bool:

@@ -94,6 +94,12 @@ def _class_function(t: Tracer, box: Box, name: str) -> Value:
     return t.inputs.lift(held, Attribute(box.source, name))
 
 
+def _fields(kind: type) -> tuple[str, ...]:
+    """The names of a named tuple's items."""
+    found: tuple[str, ...] = getattr(kind, "_fields", ())
+    return found
+
+
 def load(t: Tracer, value: Value, name: str) -> Value:
     """``value.name``."""
     found = method(t, value, name)
@@ -104,8 +110,8 @@ def load(t: Tracer, value: Value, name: str) -> Value:
             return t.operate(views.attribute, value, name)
         case Node():
             return _number(t, value, name)
-        case Sequence(items, kind) if name in getattr(kind, "_fields", ()):
-            return items[kind._fields.index(name)]  # type: ignore[attr-defined]
+        case Sequence(items, kind) if name in _fields(kind):
+            return items[_fields(kind).index(name)]
         case Slice() if name in ("start", "stop", "step"):
             part: Value = getattr(value, name)
             return part

@@ -123,9 +123,9 @@ _SIZES: dict[str, Callable[[Size, Size], Size]] = {
 def _remember(t: Tracer, symbol: str, left: Value, right: Value, made: Value) -> Value:
     """Keeps which size a computed integer is; that it fits into 64 bits has been checked."""
     if symbol in _SIZES and isinstance(made, Node) and made.type == PY_INT:
-        sizes = [_size(t, left), _size(t, right)]
-        if None not in sizes:
-            t.builder.known[made] = _SIZES[symbol](*sizes)  # type: ignore[arg-type]
+        first, second = _size(t, left), _size(t, right)
+        if first is not None and second is not None:
+            t.builder.known[made] = _SIZES[symbol](first, second)
     return made
 
 

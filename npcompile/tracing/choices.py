@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from npcompile.core.errors import Refused
 from npcompile.graph.builder import IMPURE, Diverged
 from npcompile.graph.ir import Node
+from npcompile.ops.operands import Cell
 from npcompile.tracing import calls, control, joins, loops, selectors
 from npcompile.tracing.bytecode import NEXT, VERSION, Instruction
 from npcompile.tracing.joins import Arm
@@ -99,11 +100,10 @@ def _first(found: Iterable[Value | None]) -> Either | None:
 
 
 def _unbound(value: Value) -> Either | None:
-    held = isinstance(value, Either) and UNBOUND in value.options
-    return value if held else None  # type: ignore[return-value]
+    return value if isinstance(value, Either) and UNBOUND in value.options else None
 
 
-def _parts(value: Value, cells: dict) -> tuple[Value, ...]:  # type: ignore[type-arg]
+def _parts(value: Value, cells: dict[Cell | Box, Any]) -> tuple[Value, ...]:
     """What a value is made of, as an operator sees it."""
     match value:
         case Sequence(items):
@@ -124,7 +124,7 @@ def _parts(value: Value, cells: dict) -> tuple[Value, ...]:  # type: ignore[type
     return ()
 
 
-def _within(value: Value, cells: dict) -> Either | None:  # type: ignore[type-arg]
+def _within(value: Value, cells: dict[Cell | Box, Any]) -> Either | None:
     if isinstance(value, Either):
         return value
     return _first(_within(part, cells) for part in _parts(value, cells))

@@ -53,7 +53,7 @@ def smallest(items: Iterable[Any]) -> Any:
 
 def anything(items: Iterable[Any]) -> bool:
     """``any``"""
-    for item in items:  # noqa: SIM110
+    for item in items:
         if item:
             return True
     return False
@@ -61,7 +61,7 @@ def anything(items: Iterable[Any]) -> bool:
 
 def everything(items: Iterable[Any]) -> bool:
     """``all``"""
-    for item in items:  # noqa: SIM110
+    for item in items:
         if not item:
             return False
     return True
@@ -71,7 +71,7 @@ def listed(items: Iterable[Any]) -> list[Any]:
     """``list``"""
     found = []
     for item in items:
-        found.append(item)  # noqa: PERF402
+        found.append(item)
     return found
 
 
@@ -83,7 +83,7 @@ def place(items: Iterable[Any], wanted: Any) -> int:
     for item in items:
         if item == wanted:
             return k
-        k += 1  # noqa: SIM113
+        k += 1
     raise ValueError
 
 
@@ -102,7 +102,7 @@ def held(items: Iterable[Any], wanted: Any) -> bool:
     """``wanted in items``"""
     if wanted != wanted:
         raise ValueError
-    for item in items:  # noqa: SIM110
+    for item in items:
         if item == wanted:
             return True
     return False

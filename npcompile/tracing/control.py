@@ -250,15 +250,16 @@ def _decide(t: Tracer, frame: Frame, condition: Node) -> bool | None:
     if condition.op == "bit_not":
         decided = _decide(t, frame, condition.args[0])
         return None if decided is None else not decided
-    sizes = [t.builder.known_size(x) for x in condition.args if x.type == PY_INT]
-    if condition.op not in _ASKED or len(sizes) != 2 or None in sizes:
+    found = [t.builder.known_size(x) for x in condition.args if x.type == PY_INT]
+    sizes = [size for size in found if size is not None]
+    if condition.op not in _ASKED or len(sizes) != 2:
         return None
     targets = frame.code.successors[frame.block]
     loops = [body for body in frame.code.loops.values() if frame.block in body]
     if any(target not in body for body in loops for target in targets):
         return None
     try:
-        return t.facts.ask(_ASKED[condition.op], *sizes)  # type: ignore[arg-type]
+        return t.facts.ask(_ASKED[condition.op], *sizes)
     except Unhinted:
         return None
 

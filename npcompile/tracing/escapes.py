@@ -77,7 +77,8 @@ class Escape:
 
     def __init__(
         self, t: Tracer, state: State, created: set[Cell | Box | Object],
-        out: Callable[[Node, Value], Node], store: Callable[[Node, Window, Size], Node],
+        out: Callable[[Node, Value | Cell | None], Node],
+        store: Callable[[Node, Window, Size], Node],
     ) -> None:
         self.t, self.state, self.created, self.out = t, state, created, out
         self.store = store
@@ -85,7 +86,7 @@ class Escape:
         self.cells: dict[Cell | Box, Any] = {}
         self.symbols: dict[Symbol, Size] = {}
 
-    def value(self, value: Value, like: Value = None) -> Value:  # type: ignore[assignment]
+    def value(self, value: Value, like: Value | None = None) -> Value:
         """``like`` is what the same variable holds on another path."""
         match value:
             case Node():
@@ -96,7 +97,7 @@ class Escape:
             case Sequence(items, kind):
                 others = like.items if isinstance(like, Sequence) else ()
                 padded = (*others, *[None] * (len(items) - len(others)))
-                moved = tuple(self.value(a, b) for a, b in zip(items, padded))  # type: ignore
+                moved = tuple(self.value(a, b) for a, b in zip(items, padded))
                 same = all(a is b for a, b in zip(items, moved))
                 return value if same else Sequence(moved, kind)
             case Slice():
@@ -116,7 +117,7 @@ class Escape:
                 return Method(self.value(value.function), self.value(value.receiver))
         return value
 
-    def node(self, node: Node, like: Value = None) -> Node:  # type: ignore[assignment]
+    def node(self, node: Node, like: Value | Cell | None = None) -> Node:
         size = self.t.builder.known_size(node)
         # other ints that are equal to a size may be large: arithmetic on them is checked
         if size is not None and node.op in ("size", "const") and (
@@ -140,7 +141,7 @@ class Escape:
             self.made[key] = make()
         return self.made[key]
 
-    def _array(self, ref: ArrayRef, like: Value) -> ArrayRef:
+    def _array(self, ref: ArrayRef, like: Value | None) -> ArrayRef:
         t, cell = self.t, ref.cell
         if cell in self.created:
             other = like.cell if isinstance(like, ArrayRef) else None
@@ -161,7 +162,7 @@ class Escape:
             if most is not None:
                 whole = Window(0, version.type.shape, version.type.strides)
                 version = self.store(version, whole, most)
-        return self.t.register(Cell(self.node(version, like)))  # type: ignore[arg-type]
+        return self.t.register(Cell(self.node(version, like)))
 
     def _box(self, box: Box) -> Box:
         made = self.t.register(Box(box.kind, box.source, box.place))
@@ -171,7 +172,7 @@ class Escape:
     def contents(self, contents: Any) -> Any:
         """What a list, dictionary, instance or closure cell holds."""
         if isinstance(contents, Growing):
-            return contents.map(lambda length: self.out(length, None), self.value)  # type: ignore
+            return contents.map(lambda length: self.out(length, None), self.value)
         if isinstance(contents, tuple):
             return tuple(map(self.value, contents))
         if isinstance(contents, dict):
@@ -191,7 +192,7 @@ class Escape:
         builder = self.t.builder
         for name in symbols(size):
             if name in builder.closed and name not in self.symbols:
-                number = self.out(builder.bound[name], None)  # type: ignore[arg-type]
+                number = self.out(builder.bound[name], None)
                 outside = builder.size_of(number, name.low)
                 most = self.t.facts.most(Poly((((name,), 1),)), builder.closed)
                 if most is not None:

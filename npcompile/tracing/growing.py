@@ -43,8 +43,9 @@ def item_type(t: Tracer, value: Value, moves: bool = False) -> Item | None:
     now."""
     parts = _parts(value)
     if parts is not None:
-        items = tuple(item_type(t, part, moves) for part in parts)
-        return None if not items or None in items else items  # type: ignore[return-value]
+        found = [item_type(t, part, moves) for part in parts]
+        items = tuple([item for item in found if item is not None])
+        return items if items and len(items) == len(found) else None
     if isinstance(value, ArrayRef):
         fits = value.strides == c_strides(value.shape) and value.cell.param < 0
         fits = fits and (not moves or unshared(t, value))

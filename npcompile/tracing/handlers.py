@@ -6,7 +6,7 @@ import builtins
 import opcode
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from npcompile.graph.ir import Node
 from npcompile.tracing import attributes, calls, consumers, containers, control, iteration, loops
@@ -33,6 +33,8 @@ from npcompile.tracing.values import (
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
+
+_TABLES: Any = opcode  # those of operators have no public names
 
 # ---------------------------------------------------------------------- variables
 
@@ -200,7 +202,7 @@ def swap(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("BINARY_OP")
 def binary_op(t: Tracer, frame: Frame, i: Instruction) -> None:
-    symbol = opcode._nb_ops[i.arg][1]  # type: ignore[attr-defined]
+    symbol = _TABLES._nb_ops[i.arg][1]
     left, right = take(frame, 2)
     push(frame, calls.binary(t, symbol, left, right))
 
@@ -213,7 +215,7 @@ def unary_op(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("CALL_INTRINSIC_1")
 def call_intrinsic(t: Tracer, frame: Frame, i: Instruction) -> None:
-    name = opcode._intrinsic_1_descs[i.arg]  # type: ignore[attr-defined]
+    name = _TABLES._intrinsic_1_descs[i.arg]
     if name == "INTRINSIC_UNARY_POSITIVE":
         push(frame, calls.unary(t, "+", pop(frame)))
     elif name == "INTRINSIC_LIST_TO_TUPLE":

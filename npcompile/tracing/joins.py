@@ -18,7 +18,7 @@ from npcompile.core.sizes import Size, largest, symbols
 from npcompile.graph.builder import Diverged
 from npcompile.graph.ir import Node, Region, SizeOf, Window
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import Array, Scalar, Type, c_strides
+from npcompile.graph.types import Array, Scalar, c_strides
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import growing, lengths, turns
 from npcompile.tracing.bytecode import RETURN
@@ -194,7 +194,7 @@ def _alone(
     first_cell = frame.code.code.co_nlocals
     others = [*beside.locals, *[None] * (len(state.locals) - len(beside.locals))]
     variables: list[Value] = [
-        escape.value(v, others[k]) if k in live or k >= first_cell else UNBOUND  # type: ignore
+        escape.value(v, others[k]) if k in live or k >= first_cell else UNBOUND
         for k, v in enumerate(state.locals)
     ]
     stack = [escape.value(v) for v in state.stack]
@@ -202,7 +202,7 @@ def _alone(
         if cell in arm.created:
             continue
         if isinstance(cell, Cell):
-            escape.cells[cell] = escape.node(contents, cell)  # type: ignore[arg-type]
+            escape.cells[cell] = escape.node(contents, cell)
         else:
             escape.cells[cell] = escape.contents(contents)
     return State(variables, stack, escape.cells)
@@ -438,7 +438,7 @@ class _Merge:
             for option in options[side]:
                 number = as_number(self.t, option)
                 if number is not None:
-                    places[side].append(numbers[number.type])
+                    places[side].append(numbers[number.scalar])
                     continue
                 if isinstance(option, Iterator):
                     raise self.differ("go through different things")
@@ -458,26 +458,26 @@ class _Merge:
 
     def _numbers(
         self, options: tuple[tuple[Value, ...], ...], merged: list[Value]
-    ) -> dict[Type, int]:
+    ) -> dict[Scalar, int]:
         """Adds the options that are numbers, one of each type; where each type is."""
-        found: dict[Type, tuple[Node | None, ...]] = {}
+        found: dict[Scalar, tuple[Node | None, ...]] = {}
         for side in (0, 1):
             for option in options[side]:
                 number = as_number(self.t, option)
                 if number is not None:
-                    held = found.get(number.type, (None, None))
-                    found[number.type] = (number, held[1]) if side == 0 else (held[0], number)
+                    held = found.get(number.scalar, (None, None))
+                    found[number.scalar] = (number, held[1]) if side == 0 else (held[0], number)
         places = {type_: k for k, type_ in enumerate(found)}
-        for dtype in dict.fromkeys(type_.dtype for type_ in found):  # type: ignore[union-attr]
-            types = [type_ for type_ in found if type_.dtype == dtype]  # type: ignore[union-attr]
+        made: dict[Scalar, Node] = {}
+        for dtype in dict.fromkeys(type_.dtype for type_ in found):
+            types = [type_ for type_ in found if type_.dtype == dtype]
             carried = types[0] if len(types) == 1 else Scalar(dtype, "np")
             number = self._carried(carried, [found[type_] for type_ in types])
-            merged += (retyped(self.t, number, type_) for type_ in types)
-        order = sorted(range(len(merged)), key=lambda k: places[merged[k].type])  # type: ignore
-        merged[:] = [merged[k] for k in order]
+            made |= {type_: retyped(self.t, number, type_) for type_ in types}
+        merged += (made[type_] for type_ in found)
         return places
 
-    def _carried(self, type_: Type, found: list[tuple[Node | None, ...]]) -> Node:
+    def _carried(self, type_: Scalar, found: list[tuple[Node | None, ...]]) -> Node:
         """One number for the options of one dtype."""
         pair: list[Node | None] = []
         for side, arm in enumerate(self.arms):
@@ -492,7 +492,7 @@ class _Merge:
         if first is None or second is None:
             known = second if first is None else first
             assert known is not None
-            other = self.t.builder.const(known.dtype.type(0).item(), type_)  # type: ignore
+            other = self.t.builder.const(known.dtype.type(0).item(), type_)
             first, second = (other, known) if first is None else (known, other)
         return first if first is second else self.export(first, second)
 

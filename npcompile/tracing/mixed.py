@@ -30,7 +30,7 @@ def options(value: Value) -> tuple[Value, ...]:
 def kinds(t: Tracer, value: Value) -> tuple[Kind, ...]:
     """The kinds of a value's options."""
     numbers = [(option, as_number(t, option)) for option in options(value)]
-    return tuple(x if number is None else number.type for x, number in numbers)  # type: ignore
+    return tuple(x if number is None else number.scalar for x, number in numbers)
 
 
 def _place(found: Sequence[Kind], kind: Kind) -> int:

@@ -244,10 +244,11 @@ class Scope:
     def initial(self, cell: Cell, home: Scope | None) -> Node:
         """What it holds where the loop begins."""
         found: Node | None = self.before.get(cell)
-        if found is None:
-            inside = self.outer is None or self.outer is home
-            found = cell.first if inside else self.outer.version(cell, home)  # type: ignore
-        return found
+        if found is not None:
+            return found
+        if self.outer is None or self.outer is home:
+            return cell.first
+        return self.outer.version(cell, home)
 
 
 @dataclass(slots=True, eq=False)

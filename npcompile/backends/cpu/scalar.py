@@ -25,7 +25,7 @@ from npcompile.backends.cpu.text import (
     literal,
     poison,
 )
-from npcompile.graph.ir import Number, Subprogram, Table
+from npcompile.graph.ir import Number, Subprogram, Table, integer
 
 Parts = tuple[Value, ...]
 #: the first part of the names of subprograms in machine code
@@ -56,7 +56,7 @@ def constant(number: Number, dtype: np.dtype, lanes: int = 1) -> Parts:
     """A number as parts; integers wrap."""
     elem = register(dtype)
     if dtype.kind in "biu":
-        return (literal(elem, bool(number) if elem == "i1" else int(number), lanes),)  # type: ignore[arg-type]
+        return (literal(elem, bool(number) if elem == "i1" else integer(number), lanes),)
     value = dtype.type(number)
     if dtype.kind == "c":
         return literal(elem, float(value.real), lanes), literal(elem, float(value.imag), lanes)

@@ -17,6 +17,7 @@ anew at each load.
 from __future__ import annotations
 
 import ctypes
+import importlib
 from collections.abc import Callable, Iterator
 from functools import cache
 
@@ -45,6 +46,7 @@ NUMPY_API: dict[str, int] = {
     "PyArray_NewLikeArray": 277,
     "PyArray_SetBaseObject": 282,
     "PyArray_FailUnlessWriteable": 286,
+    "PyDataMem_SetHandler": 304,
 }
 
 _OBJECTS: dict[str, object] = {
@@ -100,11 +102,11 @@ def resolve(name: str) -> int:
 
 @cache
 def _numpy_api() -> ctypes.Array[ctypes.c_size_t]:
-    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
+    umath = importlib.import_module("numpy._core._multiarray_umath")
 
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = get(_multiarray_umath._ARRAY_API, None)
+    table = get(umath._ARRAY_API, None)
     return (ctypes.c_size_t * (max(NUMPY_API.values()) + 1)).from_address(table)
 
 
