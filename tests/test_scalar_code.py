@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -322,3 +323,45 @@ def test_remainders_and_counts() -> None:
     same(doubled, np.full(70, 5))
     for start in (0, 3, -4, 7, -(2**63)):
         same(turned, rng.random((6, 5)) < 0.5, start, 2, 40)
+
+
+# ------------------------------------------------------------------ doubling, errors of exp
+
+
+def doubles(x):
+    total = 0.0
+    for i in range(len(x)):
+        total = 2.0 * total + x[i] * 2.0
+    return total
+
+
+def exponentials(x):
+    total = 0.0
+    for i in range(len(x)):
+        total += math.exp(float(x[i]))
+    return total
+
+
+@pytest.mark.parametrize("x", [*SPECIAL, np.array([1e308, 1e308]), np.array([-1e308, -1.7e308]),
+                               np.array([5e-324, -5e-324]), np.array([-np.inf, 1.0])])
+def test_doubling(x: np.ndarray) -> None:
+    same(doubles, x)
+    with np.errstate(over="ignore"):
+        single = x.astype(np.float32)
+    same(doubles, single)
+
+
+@pytest.mark.parametrize("last", [709.0, 709.9, 710.5, np.inf, -np.inf, np.nan, -800.0])
+def test_what_overflows_in_python(last: float) -> None:
+    compiled = npcompile.jit(exponentials)
+    x = np.array([0.5, last])
+    for _ in range(2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                want: object = exponentials(x)
+            except OverflowError as error:
+                with pytest.raises(OverflowError, match=str(error)):
+                    compiled(x)
+            else:
+                np.testing.assert_array_max_ulp(compiled(x), want, 2)

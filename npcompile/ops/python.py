@@ -447,13 +447,12 @@ def _general_power(ctx: Context, x: Node, y: Node) -> Node:
 def check_finite(ctx: Context, made: Node, *operands: Node) -> None:
     """An infinite result of finite operands is an OverflowError in Python."""
     b = ctx.builder
-    fine = b.map("lt", (_magnitude(ctx, made), b.const(math.inf)), BOOL)
+    fine = b.map("ne", (_magnitude(ctx, made), b.const(math.inf)), BOOL)
     for x in operands:
         if known(x) is None:
-            wild = b.map("lt", (_magnitude(ctx, x), b.const(math.inf)), BOOL)
-            fine = b.map("bit_or", (fine, b.map("bit_not", (wild,), BOOL)), BOOL)
-    nan = b.map("ne", (made, made), BOOL)
-    b.check(b.map("bit_or", (fine, nan), BOOL), "a float power that overflows")
+            infinite = b.map("eq", (_magnitude(ctx, x), b.const(math.inf)), BOOL)
+            fine = b.map("bit_or", (fine, infinite), BOOL)
+    b.check(fine, "a float power that overflows")
 
 
 def _magnitude(ctx: Context, x: Node) -> Node:

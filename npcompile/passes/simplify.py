@@ -117,6 +117,17 @@ def _by_power_of_two(builder: Builder, node: Node, args: tuple[Node, ...]) -> No
     return builder.emit("mul", (dividend, factor), None, node.type)
 
 
+def _twice(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+    """``2.0 * x`` as ``x + x``: the same bits and flags, sooner.  Of numbers only: arrays would
+    be used twice."""
+    if not isinstance(node.type, Scalar) or node.dtype.kind != "f" or node.dtype.itemsize < 4:
+        return None
+    for constant, other in (args, args[::-1]):
+        if isinstance(constant.attrs, Const) and constant.attrs.value == 2:
+            return builder.emit("add", (other, other), None, node.type)
+    return None
+
+
 def _first(*rules: Rule) -> Rule:
     def rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
         for candidate in rules:
@@ -133,7 +144,7 @@ _RULES: dict[str, Rule] = {
     "real": _part(0),
     "imag": _part(1),
     "where": _where,
-    "mul": _first(_unit(0, 1), _unit(1, 1)),
+    "mul": _first(_unit(0, 1), _unit(1, 1), _twice),
     "div": _first(_unit(1, 1), _by_power_of_two),
     "sub": _unit(1, 0),
 }

@@ -18,7 +18,7 @@ from npcompile.backends.cpu.registers import Registers
 from npcompile.backends.cpu.routines import Routines
 from npcompile.backends.cpu.sizes import Sizes, fill
 from npcompile.backends.cpu.text import Function, Module, Value, i64
-from npcompile.core.sizes import Size, product
+from npcompile.core.sizes import Size, hint, is_known, product
 from npcompile.graph.types import c_strides
 from npcompile.program.ir import (
     Alloc,
@@ -40,6 +40,7 @@ from npcompile.program.ir import (
 #: lines of a body that computes little in loops from which on it counts for less how well they
 #: are compiled than how fast: what takes time is what it calls
 CALLS = 300
+FEW = 6  # turns of a loop that is not worth unrolling
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +170,14 @@ class _Body:
 
     def check(self, check: Check) -> None:
         (holds,) = self.slots.number(check.buffer)
-        if self.taken is not None:
-            holds = self.f.binary("or", holds, self.f.negate(self.taken))
         out, on = self.f.name_for("out"), self.f.name_for("on")
-        self.f.branch(holds, on, out, likely=True, whole=self.taken is not None)
+        if self.taken is not None:  # first what can be foretold
+            fails = self.f.name_for("fails")
+            self.f.branch(holds, on, fails, likely=True)
+            self.f.label(fails)
+            self.f.branch(self.taken, out, on)
+        else:
+            self.f.branch(holds, on, out, likely=True)
         self.f.label(out)
         with self.slots.inside(), self.taking(None):
             self.block(check.leaving)
@@ -188,7 +193,9 @@ class _Body:
         first, last = (start, stop) if single else (i64(0), kernels.trips(f, start, stop, step))
         changed = slots.joined(loop)
         self.depth += 1
-        with f.loop(first, last, 1, slots.get(changed)) as running, slots.inside():
+        distance = loop.stop - loop.start
+        short = single and is_known(distance) and hint(distance) < FEW
+        with f.loop(first, last, 1, slots.get(changed), rolled=short) as running, slots.inside():
             slots.set(changed, running.carried)
             value = running.index
             if not single:

@@ -91,7 +91,11 @@ def _optimise(machine: Any, function: Any) -> None:
     options.loop_vectorization = options.slp_vectorization = False
     options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine, options)
-    builder.getFunctionPassManager().run(function, builder)
+    passes = builder.getFunctionPassManager()
+    passes.add_loop_unroll_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(function, builder)
 
 
 @contextmanager

@@ -62,6 +62,16 @@ def chosen_by_order(f: Function, smallest: bool, a: Value, b: Value) -> Value:
     return f.phi(a.elem, 1, (b, unordered), (least, usual))
 
 
+def less(f: Function, equal: bool, a: Value, b: Value) -> Value:
+    """``a < b`` (or ``<=``) of two numbers in a mask register, without a flag for quiet NaNs."""
+    name, lanes = ("sd", 2) if a.elem == "double" else ("ss", 4)
+    wide = [f.op(f"insertelement <{lanes} x {v.elem}> poison, {v.typed}, i64 0", v.elem, lanes)
+            for v in (a, b)]
+    made = f.call(f"llvm.x86.avx512.mask.cmp.{name}", ("i8", 1), *wide,
+                  f"i32 {18 if equal else 17}", literal("i8", -1), "i32 4")
+    return f.convert("trunc", made, "i1")
+
+
 def permutes(elem: str, lanes: int, count: int) -> bool:
     """Whether a table can be held in up to four registers and permuted by index."""
     full = {"double": 8, "float": 16}.get(elem, 0)

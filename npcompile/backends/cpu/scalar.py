@@ -388,10 +388,7 @@ def _equality(on_floats: str, on_ints: str, join: str) -> Callable[..., Parts]:
 
 
 def _where(site: Site, mask: Parts, a: Parts, b: Parts) -> Parts:
-    chosen = mask[0]
-    if site.f.strict and chosen.lanes == 1 and a[0].elem in FLOATS and site.target.avx512:
-        chosen = site.f.whole(chosen)
-    return tuple(_chosen(site.f, chosen, x, y) for x, y in zip(a, b, strict=True))
+    return tuple(_chosen(site.f, mask[0], x, y) for x, y in zip(a, b, strict=True))
 
 
 def _chosen(f: Function, mask: Value, x: Value, y: Value) -> Value:

@@ -248,7 +248,8 @@ class Scope:
         f.branch(some, seldom, after)
         f.label(seldom)
         self._evaluate(position)
-        chosen, last = self._value(position, value), f.block
+        chosen = self.operand(value.args[1], 1) if count == 1 else self._value(position, value)
+        last = f.block
         f.jump(after)
         f.label(after)
         return tuple(
@@ -293,6 +294,18 @@ class Scope:
         assert isinstance(condition, Apply)
         (yes,), (no,) = self.values[args[1]], self.values[args[2]]
         return intrinsics.chosen_by_order(self.f, condition.args[0] == args[1], yes, no)
+
+    def _mask(self, position: int) -> Value:
+        """What a choice between two floats depends on, where their registers are told by masks."""
+        bit, condition = self.values[position][0], self.plan.kernel.values[position]
+        if not self.plan.target.avx512:
+            return bit
+        if isinstance(condition, Apply) and condition.op in ("lt", "le", "eq", "ne"):
+            (a, *_), (b, *_) = (self.values[arg] for arg in condition.args)
+            if a.elem in ("double", "float"):
+                orders = condition.op in ("lt", "le")
+                return intrinsics.less(self.f, condition.op == "le", a, b) if orders else bit
+        return self.f.whole(bit)
 
     def operand(self, position: int, count: int) -> Parts:
         """A value with this many lanes."""

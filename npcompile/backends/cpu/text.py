@@ -17,7 +17,8 @@ _SUFFIX = {"double": "f64", "float": "f32", "half": "f16", "ptr": "p0"}
 FLOATS = frozenset({"double", "float", "half"})
 _ARITHMETIC = frozenset({"fadd", "fsub", "fmul", "fdiv"})
 LIKELY = 1
-MEMORIES = 1000  # the first number of metadata on memories
+ROLLED = 500  # the first number of metadata on loops
+MEMORIES = 10000  # the same for memories
 COUNT = ", !range !2"  # says of a loaded i64 that it is not negative
 METADATA = (
     "!0 = !{i32 1}",
@@ -117,6 +118,7 @@ class Module:
         self._tables: dict[tuple[str, tuple[Literal, ...]], str] = {}
         self._texts: dict[str, Function] = {}
         self._memories: dict[object, int] = {}
+        self._rolled = 0  # loops that stay as they are
 
     def declare(self, name: str, result: str, params: Sequence[str]) -> None:
         self.declarations.setdefault(name, f"declare {result} @{name}({', '.join(params)})")
@@ -144,6 +146,17 @@ class Module:
         at = self._memories.setdefault(key, MEMORIES + 3 * len(self._memories))
         return f", !alias.scope !{at + 1}, !noalias !{at + 2}"
 
+    def rolled(self) -> str:
+        """What says of the branch back of a loop that it is not worth unrolling."""
+        self._rolled += 1
+        return f", !llvm.loop !{ROLLED + self._rolled}"
+
+    def _loops(self) -> Iterator[str]:
+        if self._rolled:
+            yield f'!{ROLLED} = !{{!"llvm.loop.unroll.runtime.disable"}}'
+        for at in range(ROLLED + 1, ROLLED + 1 + self._rolled):
+            yield f"!{at} = distinct !{{!{at}, !{ROLLED}}}"
+
     def _scopes(self) -> Iterator[str]:
         if self._memories:
             yield f"!{MEMORIES - 1} = distinct !{{!{MEMORIES - 1}}}"
@@ -161,7 +174,7 @@ class Module:
         ]
         bodies = [function.text() for function in self.functions]
         return "\n".join([*self.declarations.values(), *tables, *bodies, *METADATA,
-                          *self._scopes(), ""])
+                          *self._scopes(), *self._loops(), ""])
 
 
 class Loop:
@@ -366,12 +379,9 @@ class Function:
     def jump(self, name: str) -> None:
         self.do(f"br label %{name}")
 
-    def branch(self, condition: Value, yes: str, no: str, likely: bool = False,
-               whole: bool = False) -> None:
-        """``likely``: the condition holds nearly always; ``whole``: but parts of it can't be
-        foretold, so they get no branches of their own."""
+    def branch(self, condition: Value, yes: str, no: str, likely: bool = False) -> None:
+        """``likely``: the condition holds nearly always."""
         weights = f", !prof !{LIKELY}" if likely else ""
-        weights += ", !unpredictable !0" if whole else ""
         self.do(f"br {condition.typed}, label %{yes}, label %{no}{weights}")
 
     def phi(self, elem: str, lanes: int, *sources: tuple[Value, str]) -> Value:
@@ -397,9 +407,11 @@ class Function:
 
     @contextmanager
     def loop(self, start: Value, stop: Value, step: Value | int = 1,
-             carried: Sequence[Value] = (), first: Value | None = None) -> Iterator[Loop]:
+             carried: Sequence[Value] = (), first: Value | None = None,
+             rolled: bool = False) -> Iterator[Loop]:
         """``for index in range(start, stop, step)``, ``step`` positive, with carried values.
-        ``first``: the step after the first turn, if it is another one."""
+        ``first``: the step after the first turn, if it is another one; ``rolled``: it is not worth
+        unrolling."""
         body, after, before = self.name_for("loop"), self.name_for("after"), self.block
         self.branch(self.icmp("slt", start, stop), body, after)
         self.label(body)
@@ -417,7 +429,8 @@ class Function:
         how = "add nsw" if step == 1 else "add"  # the index is less than stop
         following = self.binary(how, running.index, width)
         again, latch = self.icmp("slt", following, stop), self.block
-        self.branch(again, body, after)
+        self.do(f"br {again.typed}, label %{body}, label %{after}"
+                + (self.module.rolled() if rolled else ""))
         rows[0] = (running.index, start, following)
         rows += zip(running.carried, carried, running.next, strict=True)
         self._lines[place:place] = [
