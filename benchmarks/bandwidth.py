@@ -50,16 +50,20 @@ CASES: list[tuple[Callable[..., Any], Callable[[int], list[tuple[int, ...]]]]] =
 ]
 
 
-def gigabytes(n: int, dtype: str, rounds: int) -> dict[str, float]:
-    """GB/s of each, all arrays counted once: the best of some interleaved turns."""
+def gigabytes(n: int, dtype: str, rounds: int) -> dict[str, tuple[float, float]]:
+    """GB/s of each, all arrays counted once, and of a copy that touches as many bytes (a copy of
+    ``n`` elements stays in caches where others don't): the best of some interleaved turns."""
     rng = np.random.default_rng(n)
-    made = []
+    copying, made = npcompile.jit(copy), []
     for function, shapes in CASES:
         args = [rng.uniform(0.5, 2.0, shape).astype(dtype) for shape in shapes(n)]
-        made.append((function.__name__, npcompile.jit(function), args))
-    found = {name: 0.0 for name, _, _ in made}
+        half = sum(a.size for a in args) // 2
+        like = [rng.uniform(0.5, 2.0, half).astype(dtype) for _ in range(2)]
+        made.append((function.__name__, npcompile.jit(function), args, like))
+    found = {name: (0.0, 0.0) for name, *_ in made}
     for _ in range(rounds):
-        for name, function, args in made:
-            speed = sum(a.nbytes for a in args) / burst(function, args, 0.03) / 1e9
-            found[name] = max(found[name], speed)
+        for name, function, args, like in made:
+            speeds = [sum(a.nbytes for a in given) / burst(called, given, 0.03) / 1e9
+                      for called, given in ((function, args), (copying, like))]
+            found[name] = max(found[name][0], speeds[0]), max(found[name][1], speeds[1])
     return found

@@ -117,13 +117,15 @@ def _row(case: str, dtype: str, n: int, names: list[str], times: Times) -> str:
 
 
 def bandwidth(options: argparse.Namespace) -> list[str]:
-    """GB/s with ``out=``, and in brackets the share of our own copy's in the same run."""
+    """GB/s with ``out=``, and in brackets the shares of our own copy's in the same run: of as many
+    elements, and of as many bytes."""
     names = [function.__name__ for function, _ in bandwidths.CASES]
     lines = ["| dtype | N | " + " | ".join(names) + " |", "|---" * (2 + len(names)) + "|"]
     for dtype in ("float64", "float32"):
         for n in options.sizes:
             found = bandwidths.gigabytes(n, dtype, options.rounds)
-            cells = [f"{v:.1f} ({v / found['copy']:.2f})" for v in found.values()]
+            copied = found["copy"][0]
+            cells = [f"{v:.1f} ({v / copied:.2f}, {v / like:.2f})" for v, like in found.values()]
             lines.append(f"| {dtype} | {n:.0e} | " + " | ".join(cells) + " |")
     return lines
 

@@ -19,6 +19,7 @@ LIGHT = 16  # operations of a kernel that memory may hold up
 STREAMING_BYTES = 8 << 20
 REREAD_BYTES = 32 << 20  # the same for what is read again in the same call
 PAIRED = 8  # operations up to which two registers are filled at a time
+AHEAD = 768  # bytes that are asked for before they are loaded
 LONG = 32  # vectors of a row from which on stores go past the cache
 
 
@@ -277,8 +278,11 @@ def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Va
         scope.enter(loop.index, lanes).stores()
     then = f.select(streaming, stop, begin)
     with f.loop(loop.end, then, lanes, first=i64(lanes)) as past:
-        scope.enter(past.index, lanes).stores(streaming=True)
+        inside = scope.enter(past.index, lanes)
+        inside.ask_ahead(AHEAD)  # processors that store past the cache look less far themselves
+        inside.stores(streaming=True)
     return past.end
+
 
 
 def streams(plan: Plan) -> bool:

@@ -23,6 +23,7 @@ from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_li
 from npcompile.program.ir import Apply, Kernel, Reduce
 
 UNROLLED = 4  # vectors with their own partial results, where the order does not show
+AHEAD = 2048  # bytes that are asked for before they are summed: some four leaves
 SEARCHED = 256  # vectors of a block of which the extreme is found at once
 LOOKED_AT = 64  # elements that are compared with it at once
 LIGHT = 12  # operations of what is summed up to which four leaves are summed at a time
@@ -368,6 +369,7 @@ class Forest:
         """Adds a vector of values to partial sums, or nothing."""
         f, lanes = self.f, self.lanes
         inside, made = self.scope.enter(index, lanes), []
+        inside.ask_ahead(AHEAD)
         for tree, state in zip(self.run.trees, states, strict=True):
             parts = tree.widen(inside.operand(tree.reduce.value, lanes))
             if counts is not None:

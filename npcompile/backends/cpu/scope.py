@@ -32,6 +32,7 @@ from npcompile.program.ir import (
     Store,
 )
 
+LINE = 64  # bytes that memory is read by
 SIMPLE = 4  # operations of a kernel that are quickly done one by one
 
 
@@ -354,6 +355,17 @@ class Scope:
         axis = self.plan.lane_axis
         step: Size = at.coefficients[axis] if axis >= 0 else 0
         return Place(pointer, buffer.dtype, at.part, self.sizes(step), self.slots.notes(buffer))
+
+    def ask_ahead(self, distance: int) -> None:
+        """Asks for what is loaded so many bytes later; for elements near each other once."""
+        asked: dict[Address, Load] = {}
+        for value in self.plan.kernel.values:
+            if isinstance(value, Load) and value.by is None and value.at.coefficients[-1] == 1:
+                asked.setdefault(access.split(value.buffer, value.at)[0], value)
+        for load in asked.values():
+            place = self.place(load.buffer, load.at).pointer
+            for line in range(0, self.plan.lanes * load.buffer.dtype.itemsize, LINE):
+                self.f.prefetch(self.f.offset(place, "i8", literal("i64", distance + line)))
 
     def store(self, store: Store, streaming: bool = False) -> None:
         if self.slots.holds(store.buffer) and store.mask is None and not store.at.part:
