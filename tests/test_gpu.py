@@ -3,12 +3,19 @@
 Only a GPU can tell how fast they are, and whether its own instructions round as they should.
 """
 
+import ctypes
+import importlib.util
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import npcompile
+from benchmarks.programs import PROGRAMS
+from npcompile.demo import data, selftest
+from npcompile.demo import run as demo
+from npcompile.demo.selftest import FUNCTIONS
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.program.interpret import interpret
 from tests.random_programs import difference, write
@@ -19,7 +26,9 @@ from tests.test_cpu_backend_reductions import reduction, sample
 
 pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs are not tested")
 
+from npcompile.backends import gpu
 from npcompile.backends.gpu.compile import translate
+from npcompile.backends.gpu.cuda import Cuda
 from npcompile.backends.gpu.driver import Launched, lower
 from npcompile.backends.gpu.interpreter import Interpreter
 
@@ -92,48 +101,10 @@ def test_reductions(kind, dtype, axes):
 # ------------------------------------------------------------------ whole functions
 
 
-FUNCTIONS = {
-    "stencil": lambda u, k: 0.25 * k * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]),
-    "normalise": lambda u, k: (u - u.mean(1, keepdims=True)) / (u.std(1, keepdims=True) + k),
-    "softmax": lambda u, k: np.exp(u - u.max(1, keepdims=True)) / k,
-    "outer": lambda u, k: u[0][:, None] * u[1][None, :] - u.T[:1, :1] * k,
-    "views": lambda u, k: (u[::-1, ::2].T + k, u.reshape(-1)[3::7], u.astype(np.int8) // 3),
-    "complex": lambda u, k: (u + 1j * k) * (u - 2j) / (1 + abs(u)),
-    "gather": lambda u, k: u[np.array([3, 0, -1])] + u[:, np.arange(4)].sum() * k,
-    "float32": lambda u, k: (u.astype(np.float32) * np.float32(0.1)).sum(0) / np.float32(3),
-    "exp": lambda u, k: np.exp(u * k),
-    "log": lambda u, k: np.log(abs(u) + 1),
-    "sin": lambda u, k: np.sin(u * 40),
-    "tanh": lambda u, k: np.tanh(u),
-    "erf": lambda u, k: npcompile.special.erf(u),
-}
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_have_the_bits_of_the_cpu(name):
-    function = FUNCTIONS[name]
-    args = rng.standard_normal((9, 40)), 0.75
-    want = npcompile.jit(function, fullgraph=True)(*args)
-    got = npcompile.jit(function, fullgraph=True, device="interpreter")(*args)
-    pairs = zip(got, want) if isinstance(want, tuple) else [(got, want)]
-    for one, other in pairs:
-        assert same(one, other)
-
-
-def test_mutation_and_loops():
-    def relax(u, n):
-        for _ in range(n):
-            u[1:-1] += 0.25 * (u[:-2] - 2 * u[1:-1] + u[2:])
-            if u.max() < 0.5:
-                break
-        return u.sum()
-
-    plain, compiled = rng.random(50), None
-    compiled = plain.copy()
-    want = relax(plain, 12)
-    f = npcompile.jit(relax, device="interpreter", fullgraph=True)
-    assert f(compiled, 12) == want
-    assert same(compiled, plain)
+def test_functions_have_the_bits_of_the_cpu(name, monkeypatch):
+    monkeypatch.setattr(selftest, "FUNCTIONS", {name: selftest.FUNCTIONS[name]})
+    assert [agree for _, agree, _ in selftest.run("interpreter", 9, 40)] == [True]
 
 
 @pytest.mark.parametrize("first", range(30_000, 30_200, 25))
@@ -174,7 +145,7 @@ def launches(function, *args):
 @pytest.mark.parametrize("capability", CAPABILITIES)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_kernels_compile(name, capability):
-    for source, constants in launches(FUNCTIONS[name], rng.standard_normal((9, 40)), 0.75):
+    for source, constants in launches(FUNCTIONS[name], *selftest.arguments()):
         cubin = translate(source, constants, capability)
         assert cubin.code[:4] == b"\x7fELF"
         (head,) = re.findall(r"\.entry (\w+)\((.*?)\)", cubin.ptx, re.S)
@@ -194,3 +165,90 @@ def test_no_contraction():
         assert not re.search(r"\bfma\.", "".join(texts))
         assert re.search(rf"div\.rn\.{suffix}", "".join(texts))
         assert re.search(rf"sqrt\.rn\.{suffix}", "".join(texts))
+
+
+# ------------------------------------------------------------------ launches
+
+
+class StubDriver:
+    """CuPy's names, as far as launches use them, over memory of the host."""
+
+    def __init__(self):
+        self.launched = []
+        stub = self
+
+        class Piece:
+            def __init__(self, nbytes):
+                self.bytes = np.zeros(nbytes, np.uint8)
+                self.ptr = self.bytes.ctypes.data
+
+            def copy_from_host(self, address, nbytes):
+                ctypes.memmove(self.ptr, address, nbytes)
+
+            def copy_to_host(self, address, nbytes):
+                ctypes.memmove(address, self.ptr, nbytes)
+
+        class Module:
+            def load(self, code):
+                assert code[:4] == b"\x7fELF"
+
+            def get_function(self, name):
+                def function(grid, block, args, shared_mem):
+                    stub.launched.append((name, grid, block, args, shared_mem))
+                return function
+
+        self.cuda = SimpleNamespace(
+            alloc=Piece, Device=lambda: SimpleNamespace(compute_capability="90"),
+            function=SimpleNamespace(Module=Module),
+        )
+
+
+WIDTHS = {"u64": 8, "u32": 4, "u16": 2, "u8": 1, "b8": 1, "f64": 8, "f32": 4, "b16": 2, "b64": 8}
+
+
+@pytest.mark.parametrize("function, args", [
+    (lambda x, a, n, flag: np.where(flag, x * a + n, x), (np.ones(70), 0.5, 3, True)),
+    (lambda x, a: x * a, (np.ones((3, 4), np.float32), np.float32(2))),
+    (lambda x, c: (x * c).sum(), (np.ones((3, 4), np.complex64), 1j)),
+    (lambda x: x[::-1, 0] + np.int16(1), (np.ones((3, 4), np.int16),)),
+])
+def test_arguments_of_a_launch_have_the_layout_of_the_machine_code(function, args, monkeypatch):
+    stub = StubDriver()
+    device = Cuda(stub)
+    monkeypatch.setattr(gpu, "_device", lambda name: device)
+    npcompile.jit(function, device="interpreter", fullgraph=True)(*args)
+    assert stub.launched
+    cubins = {cubin.entry: cubin for cubin, _ in device._kernels.values()}
+    for name, grid, block, given, shared in stub.launched:
+        cubin = cubins[name]
+        (head,) = re.findall(rf"\.entry {name}\((.*?)\)", cubin.ptx, re.S)
+        widths = [WIDTHS[kind] for kind in re.findall(r"\.param \.(\w+)", head)]
+        assert [arg.itemsize for arg in given] == widths
+        assert grid == (1,) and block == (32 * cubin.warps,) and shared == cubin.shared
+
+
+def test_without_a_gpu_there_is_an_error_at_once():
+    if importlib.util.find_spec("cupy"):
+        pytest.skip("CuPy is installed")
+    with pytest.raises(RuntimeError, match=r"npcompile\[gpu\]"):
+        npcompile.jit(lambda x: x, device="cuda")
+    with pytest.raises(ValueError, match="'tpu'"):
+        npcompile.jit(lambda x: x, device="tpu")
+
+
+def test_programs_of_the_corpus_are_kernels_as_a_whole():
+    names = ["jacobi_2d", "heat_3d", "fdtd_2d", "gray_scott", "softmax_rows", "layer_norm_gelu",
+             "bilateral_filter", "black_scholes_prices", "game_of_life", "max_pooling",
+             "burgers_2d", "sobel_edges"]
+    for name in names:
+        program = PROGRAMS[name]
+        compiled = npcompile.jit(program.function, device="interpreter", fullgraph=True)
+        lowered = compiled.lower(*program.arguments(program.small)).executable.program
+        assert not lower(lowered).refused, name
+
+
+def test_functions_of_the_demo_are_kernels_as_a_whole():
+    pytest.importorskip("matplotlib", reason="the demo's data come with matplotlib")
+    for case in demo.cases(data.load()):
+        compiled = npcompile.jit(case.function, device="interpreter", fullgraph=True)
+        assert not lower(compiled.lower(*case.args).executable.program).refused

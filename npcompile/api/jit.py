@@ -214,8 +214,14 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     backend
         ``"cpu"`` or ``"reference"`` (NumPy, for tests).
     device
-        ``"interpreter"`` runs kernels as they are written for GPUs, on Triton's interpreter and
-        slowly, without floating-point warnings.
+        ``"cuda"`` runs kernels on an NVIDIA GPU, with arrays of NumPy in and out;
+        ``"interpreter"`` runs the same kernels on Triton's interpreter, slowly.  Neither warns of
+        floating-point exceptions.
+
+    Raises
+    ------
+    RuntimeError
+        ``device="cuda"`` without CuPy, Triton or a GPU.
 
     Returns
     -------
@@ -235,6 +241,10 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     if fn is None:
         return functools.partial(jit, **options)
     config = from_environment(**options)
+    if config.device == "cuda":
+        from npcompile.backends.gpu.cuda import driver
+
+        driver()  # raises at once if there is none
     if disabled():
         return fn
     if isinstance(fn, Jit):

@@ -27,7 +27,7 @@ class Config:
     parallel: bool = True
     cache: bool = True
     backend: Literal["cpu", "reference"] = "cpu"
-    device: Literal["cpu", "interpreter"] = "cpu"
+    device: Literal["cpu", "cuda", "interpreter"] = "cpu"
 
 
 def _flag(name: str) -> bool:
@@ -131,6 +131,6 @@ def from_environment(**options: Any) -> Config:
     elif "static" in known:
         known["static"] = tuple(known["static"])
     config = Config(**known)
-    if config.device not in ("cpu", "interpreter"):
-        raise ValueError(f"device is 'cpu' or 'interpreter', not {config.device!r}")
+    if config.device not in ("cpu", "cuda", "interpreter"):
+        raise ValueError(f"device is 'cpu', 'cuda' or 'interpreter', not {config.device!r}")
     return replace(config, check=True) if _flag("NPCOMPILE_CHECK") else config

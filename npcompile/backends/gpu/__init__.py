@@ -6,24 +6,33 @@ A GPU raises no floating-point exceptions: programs on one warn of nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
-from npcompile.backends.gpu.driver import Device, Launched, lower
+from npcompile.backends.gpu.cuda import Cuda
+from npcompile.backends.gpu.driver import Launched, lower
 from npcompile.backends.gpu.interpreter import Interpreter
+from npcompile.backends.gpu.mirror import Device
 from npcompile.backends.reference import Executable
 from npcompile.program.ir import Program
 
-DEVICES: dict[str, Callable[[], Device]] = {"interpreter": Interpreter}
+DEVICES: dict[str, Callable[[], Device]] = {"interpreter": Interpreter, "cuda": Cuda}
 
 
 def load(program: Program, device: str) -> Executable:
     """The program as a function, with kernels on one of :data:`DEVICES`."""
-    module, where = lower(program), DEVICES[device]()
+    module, where = lower(program), _device(device)
 
     def run(params: Sequence[Any], flags: set[str] | None = None) -> tuple[int, Any]:
         return Launched(module, where).run(params)
 
     return run
+
+
+@cache
+def _device(name: str) -> Device:
+    """The one device of a name, with the kernels that it has loaded."""
+    return DEVICES[name]()
 
 
 def code(program: Program, file: str) -> str:

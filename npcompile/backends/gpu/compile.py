@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends.gpu.source import Given, Numbers, Parameter, Pointer, Source
+from npcompile.backends.gpu.source import Given, Memory, Numbers, Parameter, Source
 
 #: Triton's names of dtypes in signatures
 NAMES = {
@@ -59,7 +59,7 @@ def translate(source: Source, constants: dict[str, int], capability: int, warps:
     signature = {name: signature_of(parameter) for name, parameter in source.parameters}
     divisible = {
         (k,): [["tt.divisibility", 16]] for k, (_, p) in enumerate(source.parameters)
-        if aligned and isinstance(p, (Pointer, Numbers))
+        if aligned and isinstance(p, (Memory, Numbers))
     }
     tree = ASTSource(
         fn=_function(source), signature=signature | dict.fromkeys(constants, "constexpr"),
@@ -88,7 +88,7 @@ def translate(source: Source, constants: dict[str, int], capability: int, warps:
 def signature_of(parameter: Parameter) -> str:
     """A parameter's type as Triton writes it."""
     match parameter:
-        case Pointer(buffer):
+        case Memory(buffer):
             return "*" + NAMES[stored(buffer.dtype).char]
         case Numbers(_, dtype):
             return "*" + NAMES[dtype.char]

@@ -7,36 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from npcompile.backends.gpu.kernels import pointwise
+from npcompile.backends.gpu.mirror import Device, Mirror, Pointer
 from npcompile.backends.gpu.reductions import reduction
-from npcompile.backends.gpu.source import Given, Numbers, Parameter, Pointer, Source, Whole
+from npcompile.backends.gpu.source import Given, Memory, Numbers, Parameter, Source, Whole
 from npcompile.core.errors import Refusal, Refused
 from npcompile.ops.canonical import pairwise
-from npcompile.program.interpret import Run
+from npcompile.program.interpret import DONE, Run
 from npcompile.program.ir import (
+    Alloc,
     Buffer,
+    Call,
     Check,
     For,
     If,
     Kernel,
+    Library,
     Load,
     Program,
     Statement,
+    Swap,
     While,
 )
-
-
-class Device(Protocol):
-    """Where kernels run."""
-
-    def launch(self, source: Source, programs: int, args: Sequence[Any],
-               constants: dict[str, int]) -> None:
-        """Runs a kernel; ``args`` are memories and numbers."""
-        ...
 
 
 @dataclass(eq=False)
@@ -122,26 +118,52 @@ class Launched(Run):
     def __init__(self, module: Module, device: Device) -> None:
         super().__init__(module.program, pairwise)
         self.module, self.device = module, device
+        self.memory = self.mirror = Mirror(device)
+
+    def run(self, params: Sequence[Any]) -> tuple[int, Any]:
+        try:
+            return super().run(params)
+        finally:  # what is left of a run that an exception ends is seen, too
+            self.mirror.settle(self.program.params)
+
+    def statement(self, statement: Statement) -> int:
+        if isinstance(statement, Swap):
+            self.mirror.swap(statement.first, statement.second)
+            return DONE
+        status = super().statement(statement)
+        match statement:
+            case Alloc(buffer):
+                self.mirror.fresh(buffer)
+            case Library() | Call():
+                self.mirror.changed(statement.outputs)
+        return status
 
     def kernel(self, kernel: Kernel) -> None:
         sources = self.module.sources.get(kernel)
         if sources is None:
             super().kernel(kernel)
+            self.mirror.changed(_written(kernel))
             return
+        written = set(_written(kernel))
         for source in sources:
             programs, constants = source.grid.launch(self.size)
             if programs:
-                args = [self.argument(p) for _, p in source.parameters]
+                args = [self.argument(p, written) for _, p in source.parameters]
                 self.device.launch(source, programs, args, constants)
 
-    def argument(self, parameter: Parameter) -> Any:
+    def argument(self, parameter: Parameter, written: set[Buffer]) -> Any:
         match parameter:
-            case Pointer(buffer):
-                return self.memory[buffer]
+            case Memory(buffer):
+                return self.mirror.pointer(buffer, buffer in written)
             case Given(buffer, part):
                 number = self.memory[buffer][()]
                 return getattr(number, part) if part else number
             case Whole(size):
                 return np.int64(self.size(size))
             case Numbers(table, dtype):
-                return np.array(table.values, dtype)
+                return self.constant(np.array(table.values, dtype))
+
+    def constant(self, numbers: np.ndarray[Any, Any]) -> Pointer:
+        handle = self.device.empty(numbers.nbytes)
+        self.device.upload(handle, numbers.view(np.uint8))
+        return Pointer(handle, 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import linecache
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -16,24 +16,34 @@ from unittest import mock
 
 import numpy as np
 
-from npcompile.backends.gpu.compile import NAMES, stored
-from npcompile.backends.gpu.source import Source
+from npcompile.backends.gpu.compile import signature_of
+from npcompile.backends.gpu.mirror import Pointer
+from npcompile.backends.gpu.source import Parameter, Source
 from npcompile.graph.primitives import PRIMITIVES
 
 _cache: dict[str, Any] = {}
 
 
 class Interpreter:
-    """A device whose memory is the host's."""
+    """A device of the host's: its memory is apart all the same."""
 
-    def launch(self, source: Source, programs: int, args: Sequence[Any],
+    def empty(self, nbytes: int) -> np.ndarray[Any, Any]:
+        return np.empty(nbytes, np.uint8)
+
+    def upload(self, handle: np.ndarray[Any, Any], data: np.ndarray[Any, Any]) -> None:
+        handle[:] = data
+
+    def download(self, handle: np.ndarray[Any, Any], data: np.ndarray[Any, Any]) -> None:
+        data[:] = handle
+
+    def launch(self, source: Source, programs: int, args: Iterable[Any],
                constants: dict[str, int]) -> None:
-        """Runs all programs of a kernel; ``args`` are arrays (memory) and numbers (by value)."""
+        """Runs all programs of a kernel, one after the other."""
         from triton.runtime.interpreter import GridExecutor
 
         function = self.function(source)
         names = [name for name, _ in source.parameters] + list(constants)
-        given = [_argument(arg) for arg in args]
+        given = [_argument(arg, p) for arg, (_, p) in zip(args, source.parameters)]
         with _mended(), np.errstate(all="ignore"):
             GridExecutor(function, names, (programs,))(*given, **constants)
 
@@ -97,50 +107,15 @@ def _collapse(module: ModuleType) -> Callable[..., Any]:
     return collapse
 
 
-class _Memory:
-    """What the interpreter asks of a tensor; it aliases an array."""
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-        self.dtype = stored(array.dtype)
-
-    def data_ptr(self) -> int:
-        return int(self.array.__array_interface__["data"][0])
-
-    def untyped_storage(self) -> _Memory:
-        return self
-
-    def cpu(self) -> _Memory:
-        return self
-
-    def new_empty(self, size: int, device: object = None) -> _Memory:
-        return _Memory(self.array)
-
-    def set_(self, *storage: Any) -> None:
-        """The memory is the same already."""
-
-    def copy_(self, other: _Memory) -> None:
-        """The memory is the same already."""
-
-    def storage_offset(self) -> int:
-        return 0
-
-    def size(self) -> tuple[int, ...]:
-        return tuple(self.array.shape)
-
-    def stride(self) -> tuple[int, ...]:
-        return tuple(s // self.array.itemsize for s in self.array.strides)
-
-
-def _argument(arg: Any) -> Any:
-    """Arrays by address, numbers as tensors of exactly their type."""
+def _argument(arg: Any, parameter: Parameter) -> Any:
+    """Addresses and numbers as tensors of exactly their type."""
     import triton.language as tl
     from triton.runtime.interpreter import TensorHandle
 
-    if isinstance(arg, np.ndarray):
-        return _Memory(arg)
-    dtype = tl.str_to_ty(NAMES[arg.dtype.char], None)
-    return tl.tensor(TensorHandle(np.array([arg]), dtype), dtype)
+    kind = tl.str_to_ty(signature_of(parameter), None)
+    if isinstance(arg, Pointer):
+        arg = np.uint64(arg.handle.ctypes.data + arg.offset)
+    return tl.tensor(TensorHandle(np.array([arg]), kind), kind)
 
 
 @contextmanager

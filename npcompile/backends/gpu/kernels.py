@@ -14,8 +14,8 @@ from npcompile.backends.gpu.scalar import Parts, Term
 from npcompile.backends.gpu.source import (
     Given,
     Lanes,
+    Memory,
     Numbers,
-    Pointer,
     Source,
     Whole,
     Writer,
@@ -189,7 +189,7 @@ class Body:
         unit = 2 if buffer.dtype.kind == "c" else 1
         more = [] if by is None else [self.terms[by][0].operand]
         index = self.w.index(at.offset, at.coefficients, self.axes, unit, more)
-        return self.w.parameter(Pointer(buffer)) + index + " + 1" * (part == "imag")
+        return self.w.parameter(Memory(buffer)) + index + " + 1" * (part == "imag")
 
     def varies(self, at: Index, by: int | None = None) -> bool:
         """Whether lanes have places of their own."""

@@ -17,7 +17,7 @@ from npcompile.program.ir import Buffer
 
 
 @dataclass(frozen=True, slots=True)
-class Pointer:
+class Memory:
     """The memory of a buffer; complex elements are pairs, bools are bytes."""
 
     buffer: Buffer
@@ -46,7 +46,7 @@ class Numbers:
     dtype: np.dtype[Any]
 
 
-Parameter = Union[Pointer, Given, Whole, Numbers]
+Parameter = Union[Memory, Given, Whole, Numbers]
 
 
 class Grid(Protocol):
@@ -166,7 +166,7 @@ class Writer:
 
 def _wish(parameter: Parameter) -> str:
     match parameter:
-        case Pointer(buffer):
+        case Memory(buffer):
             return buffer.name
         case Given(buffer, part):
             return f"{buffer.name}_{part}" if part else buffer.name

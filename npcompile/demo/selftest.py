@@ -1,0 +1,125 @@
+"""``python -m npcompile selftest``: functions on a device, compared with the CPU bit for bit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import npcompile
+
+Array = np.ndarray[Any, Any]
+
+
+def stencil(u: Array, k: float) -> Array:
+    return 0.25 * k * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+
+
+def in_place(u: Array, k: float) -> Any:
+    for _ in range(5):
+        u[1:-1] += 0.25 * k * (u[:-2] - 2 * u[1:-1] + u[2:])
+        if u.max() > 1e6:
+            raise OverflowError("it grows")
+    return u.sum()
+
+
+def normalise(u: Array, k: float) -> Any:
+    return (u - u.mean(1, keepdims=True)) / (u.std(1, keepdims=True) + k)
+
+
+def softmax(u: Array, k: float) -> Any:
+    e = np.exp(k * (u - u.max(1, keepdims=True)))
+    return e / e.sum(1, keepdims=True)
+
+
+def extremes(u: Array, k: float) -> Any:
+    return u.argmin(1), u.argmax(), np.minimum(u, k).min(0), (u > k).any(1), (u > k).sum()
+
+
+def outer(u: Array, k: float) -> Any:
+    return u[0][:, None] * u[1][None, :] - u.T[:1, :1] * k
+
+
+def views(u: Array, k: float) -> Any:
+    return u[::-1, ::2].T + k, u.reshape(-1)[3::7] * 2, u.astype(np.int8) // 3
+
+
+def integers(u: Array, k: float) -> Any:
+    n = (u * 100).astype(np.int64)
+    return n // 7, n % -5, n << 3, n >> 2, n & 255, ~n, n.prod(0)
+
+
+def complex_numbers(u: Array, k: float) -> Any:
+    z = (u + 1j * k) * (u - 2j) / (1 + abs(u))
+    return z, z.sum(1)
+
+
+def gather(u: Array, k: float) -> Any:
+    return u[np.array([3, 0, -1])] + u[:, np.arange(4)].sum() * k
+
+
+def single_precision(u: Array, k: float) -> Any:
+    v = u.astype(np.float32)
+    return (v * np.float32(0.1)).sum(0) / np.float32(3), np.sqrt(abs(v)), v.sum()
+
+
+def exponentials(u: Array, k: float) -> Any:
+    return np.exp(u * k), np.log(abs(u) + k), np.tanh(u)
+
+
+def waves(u: Array, k: float) -> Any:
+    return np.sin(40 * u), np.cos(u + 1e6 * k)
+
+
+def bell(u: Array, k: float) -> Any:
+    return npcompile.special.erf(u / k), npcompile.special.ndtr(u)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    f.__name__: f for f in (
+        stencil, in_place, normalise, softmax, extremes, outer, views, integers, complex_numbers,
+        gather, single_precision, exponentials, waves, bell,
+    )
+}
+
+
+def arguments(rows: int = 9, columns: int = 40) -> tuple[Array, float]:
+    """Arguments of each of the functions."""
+    return np.random.default_rng(5).standard_normal((rows, columns)), 0.75
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal in type and bits, any NaN being like any other."""
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    a, b = np.asarray(a), np.asarray(b)
+    if (a.dtype, a.shape) != (b.dtype, b.shape):
+        return False
+    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")) and (
+        a.dtype.kind != "f" or bool(np.array_equal(np.signbit(a), np.signbit(b)))
+    )
+
+
+def run(device: str, rows: int, columns: int) -> Iterator[tuple[str, bool, float]]:
+    """Each function's name, whether both devices agree, and the milliseconds of a second call."""
+    for name, function in FUNCTIONS.items():
+        theirs, ours = arguments(rows, columns), arguments(rows, columns)
+        want = npcompile.jit(fullgraph=True)(function)(*theirs)
+        compiled = npcompile.jit(fullgraph=True, device=device)(function)
+        got = compiled(*ours)
+        agree = same(got, want) and same(ours[0], theirs[0])
+        started = time.perf_counter()
+        compiled(*arguments(rows, columns))
+        yield name, agree, 1e3 * (time.perf_counter() - started)
+
+
+def main(device: str, rows: int, columns: int) -> int:
+    """Prints a line for each function; the exit code is the number that differ."""
+    wrong = 0
+    for name, agree, ms in run(device, rows, columns):
+        wrong += not agree
+        print(f"{name:18} {'same bits' if agree else 'DIFFERS':10} {ms:9.2f} ms", flush=True)
+    print(f"{len(FUNCTIONS) - wrong} of {len(FUNCTIONS)} as on the CPU")
+    return wrong
