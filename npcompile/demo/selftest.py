@@ -10,7 +10,7 @@ import numpy as np
 
 import npcompile
 
-Array = np.ndarray[Any, Any]
+Array = Any
 
 
 def stencil(u: Array, k: float) -> Array:
