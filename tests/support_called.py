@@ -7,6 +7,7 @@ from typing import Any
 
 import mpmath as mp
 import numpy as np
+import scipy.special as sp
 
 from tests.support_special import Points, Samples
 
@@ -83,6 +84,24 @@ def student(p: Points) -> Samples:
     return joined(p, (p.span(0, 40), p.span(-8, 8)), (spread(p, -1, 3), p.span(-9, 9)))
 
 
+def shares(p: Points) -> Samples:
+    return joined(p, (p.span(0.1, 30), p.span(0.01, 1)), (spread(p, -1, 1), spread(p, -12, 0)),
+                  (spread(p, 1, 4), p.span(0.01, 0.99)))
+
+
+def beta_shares(p: Points) -> Samples:
+    return joined(p, (p.span(0.1, 30), p.span(0.1, 30), p.span(0.01, 0.99)),
+                  (spread(p, -1, 1), spread(p, -1, 1), spread(p, -12, 0)))
+
+
+def moduli(p: Points) -> Samples:
+    return joined(p, (p.span(0, 1),), (1 - spread(p, -6, -1),), (-spread(p, -3, 5),))
+
+
+def complements(p: Points) -> Samples:
+    return joined(p, (p.span(0, 1),), (spread(p, -30, 5),))
+
+
 # ------------------------------------------------------------------ exact values
 
 
@@ -113,6 +132,28 @@ def _student(v: Any, t: Any) -> Any:
     return tail if t < 0 else 1 - tail
 
 
+def _inverse(name: str, value: Callable[..., Any], slope: Callable[..., Any]) -> Any:
+    """By Newton's method from what SciPy has; ``value(x, ...)`` has a slope in x."""
+
+    def at(*args: Any) -> Any:
+        *first, target = args
+        x = mp.mpf(float(getattr(sp, name)(*map(float, args))))
+        for _ in range(6):
+            step = (value(*first, x) - target) / slope(*first, x)
+            x -= max(min(step, x / 2), -x / 2)
+        return x
+
+    return at
+
+
+def _gamma_slope(a: Any, x: Any) -> Any:
+    return x ** (a - 1) * mp.exp(-x) / mp.gamma(a)
+
+
+def _beta_slope(a: Any, b: Any, x: Any) -> Any:
+    return x ** (a - 1) * (1 - x) ** (b - 1) / mp.beta(a, b)
+
+
 #: name: exact function, points
 CALLED: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
     "gammainc": (_digits(_lower), gamma_pairs),
@@ -130,6 +171,13 @@ CALLED: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
     "fdtr": (_digits(lambda a, b, x: _share(a / 2, b / 2, a * x / (a * x + b))), quotients),
     "fdtrc": (_digits(lambda a, b, x: _share(b / 2, a / 2, b / (a * x + b))), quotients),
     "stdtr": (_digits(_student), student),
+    "gammaincinv": (_inverse("gammaincinv", _lower, _gamma_slope), shares),
+    "gammainccinv": (_inverse("gammainccinv", _upper, lambda a, x: -_gamma_slope(a, x)), shares),
+    "chdtri": (_inverse("chdtri", lambda v, x: _upper(v / 2, x / 2),
+                        lambda v, x: -_gamma_slope(v / 2, x / 2) / 2), shares),
+    "betaincinv": (_inverse("betaincinv", _share, _beta_slope), beta_shares),
+    "ellipk": (mp.ellipk, moduli), "ellipe": (mp.ellipe, moduli),
+    "ellipkm1": (lambda p: mp.ellipk(1 - p), complements),
     "betaln": (lambda a, b: mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b), beta_pairs),
 }
 
@@ -148,5 +196,7 @@ SCIPY_IS_WRONG: dict[str, Callable[..., Any]] = {
     "gdtr": _extreme, "gdtrc": _extreme, "fdtr": _extreme, "fdtrc": _extreme,
     "stdtr": _extreme, "chdtr": _extreme, "chdtrc": _extreme, "pdtr": _extreme,
     "pdtrc": _extreme,
+    **dict.fromkeys(("gammaincinv", "gammainccinv", "chdtri"),
+                    lambda a, p: (a == 0) | _extreme(a, p)), "betaincinv": _extreme,
     "beta": _extreme, "betaln": _extreme,
 }

@@ -100,3 +100,46 @@ def test_compositions() -> None:
         got, want = jit(lambda *a, f=function: f(*a), fullgraph=True)(*args), function(*args)
         assert type(got) is type(want) and got.dtype == want.dtype
         np.testing.assert_allclose(got, want, 1e-14)
+
+
+def chebyshev_u(n: int, x: Any) -> Any:
+    """By the recurrence: mpmath's fails at zeros."""
+    before, now = mp.mpf(0), mp.mpf(1)
+    for _ in range(n):
+        before, now = now, 2 * x * now - before
+    return now
+
+
+DEGREES = np.array([0, 1, 2, 3, 5, 8, 13, 30, -1, -2, -5])
+#: name of a polynomial: exact values, where it is tested
+POLYNOMIALS: dict[str, tuple[Any, float, float]] = {
+    "eval_chebyt": (mp.chebyt, -1, 1), "eval_chebyu": (chebyshev_u, -1, 1),
+    "eval_sh_chebyt": (lambda n, x: mp.chebyt(n, 2 * x - 1), 0, 1),
+    "eval_sh_chebyu": (lambda n, x: chebyshev_u(n, 2 * x - 1), 0, 1),
+    "eval_legendre": (mp.legendre, -1, 1),
+    "eval_sh_legendre": (lambda n, x: mp.legendre(n, 2 * x - 1), 0, 1),
+    "eval_laguerre": (lambda n, x: mp.laguerre(n, 0, x), 0, 9), "eval_hermite": (mp.hermite, -4, 4),
+    "eval_hermitenorm": (
+        lambda n, x: mp.hermite(n, x / mp.sqrt(2)) * mp.mpf(2) ** (-mp.mpf(n) / 2), -4, 4),
+}
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_polynomials(name: str) -> None:
+    exact, low, high = POLYNOMIALS[name]
+    n, x = map(np.ravel, np.meshgrid(DEGREES, np.linspace(low, high, 9)))
+    got, own = compiled(name, (n, x)), getattr(sp, name)(n, x)
+    assert got.dtype == own.dtype == np.float64
+    np.testing.assert_allclose(got, own, 1e-12, 1e-12)
+    for k in range(0, len(n), 3):
+        if n[k] >= 0:
+            want = float(exact(int(n[k]), mp.mpf(x[k])))
+            assert abs(got[k] - want) <= 4e-14 * max(1, abs(want)), (n[k], x[k])
+    fixed = jit(lambda x: getattr(sp, name)(5, x), fullgraph=True)(x)
+    assert same(fixed, compiled(name, (np.full(x.size, 5), x))).all()
+    derivative = OPERATORS[name].derivative
+    if derivative is not None:
+        inside = np.linspace(low + 0.1, high - 0.15, 5)
+        _, slopes = run(derivative, np.full(5, 4.0), inside)
+        want = [float(mp.diff(lambda x: exact(4, x), mp.mpf(x))) for x in inside]
+        np.testing.assert_allclose(slopes, want, 1e-13, 1e-13)

@@ -161,6 +161,13 @@ def betainc(a: Expr, b: Expr, x: Expr) -> Expr:
 
 
 @subprogram
+def beta_size(a: Expr, b: Expr, x: Expr) -> Expr:
+    """``x**a * y**(b - 1) / B(a, b)`` with ``y = 1 - x``, the slope of betainc in log(x)."""
+    y = two_sum(const(1.0, x), -x)
+    return beta_factor(a, b, (x, x * 0.0), y) * a / y[0]
+
+
+@subprogram
 def beta_density(a: Expr, b: Expr, x: Expr) -> Expr:
     """``x**(a - 1) * y**(b - 1) / B(a, b)`` with ``y = 1 - x``, the slope of betainc."""
     y = two_sum(const(1.0, x), -x)

@@ -12,6 +12,7 @@ from npcompile.special import (
     bessel,
     beta_functions,
     circular,
+    elliptic,
     exponential,
     incomplete,
     integrals,
@@ -19,6 +20,7 @@ from npcompile.special import (
     normal,
     powers,
     probability,
+    quantiles,
     roots,
 )
 from npcompile.special import gamma_functions as gamma
@@ -79,6 +81,11 @@ def _betaln(a: Expr, b: Expr) -> tuple[Expr, ...]:
     return gamma.digamma(a) - whole, gamma.digamma(b) - whole
 
 
+def _ellipk(m: Expr) -> Expr:
+    """DLMF 19.4.1 with ``m = k**2``; ellipe's is 19.4.2."""
+    return (elliptic.ellipe(m) / (1.0 - m) - elliptic.ellipk(m)) / (m + m)
+
+
 DERIVATIVES: dict[str, Partials] = {
     "exp": one(exponential.exp),
     "exp2": one(lambda x: math.log(2) * exponential.exp2(x)),
@@ -133,6 +140,12 @@ DERIVATIVES: dict[str, Partials] = {
     "y1": one(lambda x: bessel.y0(x) - bessel.y1(x) / x),
     "dawsn": one(lambda x: 1.0 - 2.0 * x * integrals.dawsn(x)),
     "exp1": one(lambda x: -exponential.exp(-x) / x),
+    "ellipk": one(_ellipk), "ellipe": one(
+        lambda m: (elliptic.ellipe(m) - elliptic.ellipk(m)) / (m + m)),
+    "gammaincinv": lambda a, p: (
+        None, 1.0 / incomplete.gamma_density(a, quantiles.gammaincinv(a, p))),
+    "betaincinv": lambda a, b, p: (
+        None, None, 1.0 / beta_functions.beta_density(a, b, quantiles.betaincinv(a, b, p))),
     "beta": _beta, "betaln": _betaln,
     "betainc": lambda a, b, x: (None, None, beta_functions.beta_density(a, b, x)),
     "gammainc": _gammainc(1.0), "gammaincc": _gammainc(-1.0),

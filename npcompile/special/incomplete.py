@@ -174,6 +174,12 @@ def _edges(a: Expr, x: Expr, inside: Expr, below: float) -> Expr:
 
 
 @subprogram
+def gamma_size(a: Expr, x: Expr) -> Expr:
+    """``x**a * exp(-x) / gamma(a)``, the slope of P in the logarithm of x."""
+    return gamma_factor(a, x) * a
+
+
+@subprogram
 def gamma_density(a: Expr, x: Expr) -> Expr:
     """``x**(a - 1) * exp(-x) / gamma(a)``, the slope of P."""
     return gamma_factor(a, x) * (a / x)

@@ -1,0 +1,163 @@
+"""Inverses of the incomplete gamma and beta functions, as subprograms.
+
+Newton's method for the logarithm of the function (of the smaller of both tails) in that of the
+unknown: it is concave, so the steps never go astray (DiDonato & Morris, ACM TOMS 12, 1986, and
+Abramowitz & Stegun 26.5.22 for the first guesses).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from npcompile.graph.expression import Expr, const, fma, sqrt, where
+from npcompile.graph.subprograms import Results, choose, repeat, subprogram
+from npcompile.special.beta_functions import beta_shares, beta_size, betaln
+from npcompile.special.gamma_functions import gammaln
+from npcompile.special.incomplete import gamma_size, gammainc, gammaincc
+from npcompile.special.normal import ndtri
+from npcompile.special.pieces import INFINITY, NAN, exp_sum, log_of
+from npcompile.special.words import two_sum
+
+#: the largest number, and after which change another step would change nothing
+MOST, NEAR = 1.7e308, 1e-6
+#: the tail, its slope in the logarithm, and that of the slope's logarithm
+Tail = Callable[[Expr], tuple[Expr, Expr, Expr]]
+
+
+def _solved(start: Expr, target: Expr, tail: Tail, most: float, back: float) -> Expr:
+    """The number where a tail has a value; ``start`` is a guess at its logarithm, ``back`` a step
+    to where the tail is larger."""
+
+    def step(n: Expr, x: Expr) -> Results:
+        value, slope, bend = tail(x)
+        lost = ~(value > 0.0)
+        value = where(lost, 1.0, value)
+        miss, by = log_of(value / target), value / slope
+        cubic = fma(miss * -0.5, bend * by - 1.0, 1.0)  # Halley's
+        cubic = where(cubic > 2.0, 2.0, where(cubic > 0.5, cubic, 0.5))
+        change = -miss * by / cubic
+        change = where(change > 3.0, 3.0, where(change < -3.0, -3.0, change))
+        change = where(lost, back, where((change == change) & (x > 0.0), change, 0.0))
+        x = x * exp_sum(change)
+        more = ((abs(change) > NEAR) | (abs(miss) > NEAR)) & (n < 100.0)
+        return more, n + 1.0, where(x > most, most, x)
+
+    return repeat(step, const(0.0, start), exp_sum(start))[1]
+
+
+# ------------------------------------------------------------------ gamma
+
+
+def _gamma_start(a: Expr, p: Expr, q: Expr, lower: Expr) -> Expr:
+    """Wilson's and Hilferty's cube, or the first term of the series where it is rough."""
+    z = ndtri(where(lower, p, q))
+    z = where(lower, z, -z)
+    root = 1.0 - 1.0 / (9.0 * a) + z / (3.0 * sqrt(a))
+    cube = (a > 0.5) & (root > 0.3)
+    series = (log_of(p) + gammaln(a + 1.0)) / a
+    tail = -log_of(q) - gammaln(a)  # of exp(-x) * x**(a - 1) / gamma(a)
+    distant = ~lower & ~cube & (tail > 1.0)
+    tail = where(distant, tail, 2.0)
+    tail = tail - (1.0 - a) * log_of(tail)
+    start = log_of(a) + 3.0 * log_of(where(cube, root, 1.0))
+    start = where(cube & ~(lower & (start < series)), start, series)  # series is below
+    return where(distant, log_of(where(tail > 0.5, tail, 0.5)), start)
+
+
+def _gamma_inverse(a: Expr, p: Expr, q: Expr) -> Expr:
+    """x with P(a, x) = p and Q(a, x) = q."""
+    fine = (a > 0.0) & (a < INFINITY) & (p > 0.0) & (q > 0.0)
+    a, p, q = where(fine, a, 1.0), where(fine, p, 0.5), where(fine, q, 0.5)
+    lower = p <= q
+    start = _gamma_start(a, p, q, lower)
+
+    def below() -> Results:
+        return (_solved(
+            start, p, lambda x: (gammainc(a, x), gamma_size(a, x), a - x), MOST, 0.2),)
+
+    def above() -> Results:
+        return (_solved(
+            start, q, lambda x: (gammaincc(a, x), -gamma_size(a, x), a - x), MOST, -0.2),)
+
+    wide = a > 1e11  # where the cube is exact
+    value, = choose(wide, lambda: (exp_sum(start),), lambda: choose(lower, below, above))
+    return where(fine, value, NAN)
+
+
+@subprogram
+def gammaincinv(a: Expr, p: Expr) -> Expr:
+    """The inverse of gammainc."""
+    value = _gamma_inverse(a, p, 1.0 - p)
+    value = where(p == 0.0, 0.0, where(p == 1.0, INFINITY, value))
+    return where((a >= 0.0) & (p >= 0.0) & (p <= 1.0), value, NAN)
+
+
+@subprogram
+def gammainccinv(a: Expr, q: Expr) -> Expr:
+    """The inverse of gammaincc."""
+    value = _gamma_inverse(a, 1.0 - q, q)
+    value = where(q == 1.0, 0.0, where(q == 0.0, INFINITY, value))
+    return where((a >= 0.0) & (q >= 0.0) & (q <= 1.0), value, NAN)
+
+
+@subprogram
+def chdtri(v: Expr, q: Expr) -> Expr:
+    """The inverse of chdtrc."""
+    return 2.0 * gammainccinv(0.5 * v, q)
+
+
+# ------------------------------------------------------------------ beta
+
+
+def _beta_start(a: Expr, b: Expr, p: Expr, q: Expr) -> Expr:
+    """By the normal distribution where both parameters are above 1, else the first term."""
+    series = (log_of(p) + log_of(a) + betaln(a, b)) / a
+    usual = (a > 1.0) & (b > 1.0)
+    a, b = where(usual, a, 2.0), where(usual, b, 2.0)
+    z = -where(p <= q, ndtri(p), -ndtri(q))
+    by_a, by_b = 1.0 / (a + a - 1.0), 1.0 / (b + b - 1.0)
+    whole, spread = 2.0 / (by_a + by_b), (z * z - 3.0) * (1 / 6)
+    w = z * sqrt(whole + spread) / whole
+    w = w - (by_b - by_a) * (spread + 5 / 6 - 2.0 / (3.0 * whole))
+    normal = -log_of(1.0 + b / a * exp_sum(w + w))
+    return where(usual & ((normal > series) | ((p > q) & (normal == normal))), normal, series)
+
+
+def _beta_inverse(a: Expr, b: Expr, p: Expr, q: Expr) -> Expr:
+    """x of at most 1/2 with I_x(a, b) = p = 1 - q."""
+    half = -0.6931471805599453
+    start = _beta_start(a, b, p, q)
+    start = where(start < half, start, half)
+    zero = const(0.0, a)
+
+    def share(x: Expr, upper: bool) -> Expr:
+        y, low = two_sum(const(1.0, x), -x)
+        return beta_shares(b, a, y, low, x, zero) if upper else beta_shares(a, b, x, zero, y, low)
+
+    def tail(x: Expr, upper: bool) -> tuple[Expr, Expr, Expr]:
+        size = beta_size(a, b, x)
+        return share(x, upper), -size if upper else size, a - (b - 1.0) * (x / (1.0 - x))
+
+    def below() -> Results:
+        return (_solved(start, p, lambda x: tail(x, False), 0.5, 0.2),)
+
+    def above() -> Results:
+        return (_solved(start, q, lambda x: tail(x, True), 0.5, -0.2),)
+
+    return choose(p <= q, below, above)[0]
+
+
+@subprogram
+def betaincinv(a: Expr, b: Expr, p: Expr) -> Expr:
+    """The inverse of betainc."""
+    fine = (a > 0.0) & (a < INFINITY) & (b > 0.0) & (b < INFINITY) & (p > 0.0) & (p < 1.0)
+    given, ends = p, (a > 0.0) & (a < INFINITY) & (b > 0.0) & (b < INFINITY)
+    a, b, p = where(fine, a, 1.0), where(fine, b, 1.0), where(fine, p, 0.25)
+    half, zero = const(0.5, a), const(0.0, a)
+    flipped = p > beta_shares(a, b, half, zero, half, zero)
+    first, second = where(flipped, b, a), where(flipped, a, b)
+    q = 1.0 - p
+    x = _beta_inverse(first, second, where(flipped, q, p), where(flipped, p, q))
+    value = where(flipped, 1.0 - x, x)
+    value = where(given == 0.0, 0.0, where(given == 1.0, 1.0, where(fine, value, NAN)))
+    return where(ends & (given >= 0.0) & (given <= 1.0), value, NAN)
