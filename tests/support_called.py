@@ -184,7 +184,7 @@ CALLED: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
 
 def _extreme(*operands: Any) -> Any:
     """Whether an operand is subnormal or too large for SciPy, or NaN."""
-    return np.any([((x != 0) & (abs(x) < 1e-30)) | ~(abs(x) < 1e9) for x in operands], axis=0)
+    return np.any([((x != 0) & (abs(x) < 1e-29)) | ~(abs(x) < 1e9) for x in operands], axis=0)
 
 
 #: special points where SciPy's values are not the function's: mpmath has ours
