@@ -8,6 +8,7 @@ from collections import deque
 import numpy as np
 import pytest
 
+from npcompile import jit
 from tests.support_calls import alike
 
 R = np.random.default_rng(3)
@@ -483,3 +484,49 @@ def test_warnings_of_consumers_of_iterables():
         )
 
     alike(f, (V,), (np.full(5, 1e308),))
+
+
+LISTS_BY_PATH = '''
+def one(a, k):
+    c = [1.0]
+    for y in a:
+        if y > k:
+            break
+        c = [y]
+    return len(c), c
+
+
+def two(a, k):
+    c, p, q = [], [3, 1], []
+    for y in a:
+        if len(q) > k:
+            break
+        c = sorted(p)
+        q.append(y)
+    if a[0] > 2:
+        a = a * 2
+    return len(c), a, q
+
+
+def three(a, k):
+    c = []
+    for y in a:
+        if y > k:
+            break
+        c = [y, y + 1]
+    for y in a:
+        if c:
+            c[0] += y
+    return c, len(c)
+'''
+
+
+@pytest.mark.parametrize("name", ["one", "two", "three"])
+def test_lists_that_one_path_makes_in_a_loop_with_a_break(name):
+    scope = {}
+    exec(LISTS_BY_PATH, scope)
+    compiled = jit(scope[name])
+    for k in (-1, 0, 2, 3, 99):
+        for a in (np.arange(6.0), np.arange(6.0)[::-1] + 1, np.zeros(1)):
+            got, want = compiled(a, k), scope[name](a, k)
+            assert repr(got) == repr(want)

@@ -160,9 +160,10 @@ class Builder:
         if type_ is None:
             type_ = PYTHON.get(type(value)) or Scalar(np.asarray(value).dtype, "np")
         kind: type = type_.python_type if type_.origin == "py" else type_.dtype.type
-        if type_.origin == "py" and kind is int and not -(2**63) <= integer(value) < 2**63:
-            raise refuse("int", f"the constant {value} is wider than 64 bits", self.line)
-        return self.emit("const", (), Const(kind(value)), type_)
+        number: Number = kind(value)
+        if type_.origin == "py" and kind is int and not -(2**63) <= integer(number) < 2**63:
+            raise refuse("int", f"the constant {number} is wider than 64 bits", self.line)
+        return self.emit("const", (), Const(number), type_)
 
     def size(self, size: Size) -> Node:
         """A size as a Python int."""

@@ -23,7 +23,7 @@ from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import growing, lengths, turns
 from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
-from npcompile.tracing.references import exclusive
+from npcompile.tracing.references import exclusive, reached
 from npcompile.tracing.selectors import recoded, same
 from npcompile.tracing.values import (
     UNBOUND,
@@ -262,7 +262,17 @@ class _Merge:
         stack = [self.value(x, y) for x, y in zip(a.stack, b.stack)]
         for escape in self.escapes:
             self.cells.update(escape.cells)
-        return State(variables, stack, self.cells)
+        made = State(variables, stack, self.cells)
+        self._keep(made)
+        return made
+
+    def _keep(self, made: State) -> None:
+        """What lists hold that only one path knows, and values by path still refer to."""
+        for value in reached((*made.locals, *made.stack), made):
+            if isinstance(value, Box) and value not in made.cells:
+                for escape, state in zip(self.escapes, self.states):
+                    if value in state.cells:
+                        made.cells[value] = escape.contents(state.cells[value])
 
     def _old_cells(self, a: State, b: State) -> None:
         """What was there before the branch."""
