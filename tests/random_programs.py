@@ -205,6 +205,12 @@ class Writer:
         if roll < 0.61:
             fn = rng.choice(["var", "std", "nansum", "nanmax", "ptp"])
             return f"np.{fn}({name}, axis={axis})"
+        if roll < 0.615 and self.env[name].dtype.kind in "iuf":
+            return rng.choice([
+                f"np.searchsorted(np.linspace(-2.0, 3.0, 9), {name})",
+                f"np.interp({name}, np.arange(-3.0, 4.0), np.arange(7) ** 2)",
+                f"np.histogram({name}, 5, (-2, 7))[0]",
+            ])
         if roll < 0.65:
             fn = rng.choice(["cumsum", "cumprod", "nancumsum", "maximum.accumulate",
                              "logical_or.accumulate", "cumulative_sum"])
