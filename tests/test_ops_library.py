@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -41,3 +42,22 @@ def test_no_points() -> None:
     f = jit(lambda x: np.fft.fft(x))
     with pytest.raises(ValueError, match="number of FFT data points"):
         f(np.zeros(0))
+
+
+def test_results_are_taken_as_they_are() -> None:
+    def f(x: Any) -> Any:
+        total = np.zeros(len(x))
+        for k in range(4):
+            s = np.sort(x * k)
+            s[0] = 9.0
+            total += s
+            x = np.sort(x + s)
+        return total, np.sort(x), np.argsort(x)
+
+    x = np.random.default_rng(1).random(50)
+    compiled = jit(f, fullgraph=True)
+    for _ in range(3):
+        for got, want in zip(compiled(x), f(x), strict=True):
+            assert got.tobytes() == want.tobytes()
+            assert got.base is None
+            assert sys.getrefcount(got) == sys.getrefcount(want)

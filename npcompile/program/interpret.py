@@ -233,6 +233,9 @@ class Run:
                 number = buffer.kind == "scalar"
                 self.memory[buffer] = np.array(result, buffer.dtype) if number else result
             return
+        for buffer in call.outputs:
+            if buffer.kind == "owned":
+                self.memory[buffer] = self.alloc(buffer)
         self.deliver(call.outputs, run_host(call.function, inputs))
 
     def deliver(self, outputs: tuple[Buffer, ...], found: Any) -> None:

@@ -252,8 +252,9 @@ class Library:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """Runs a Python function.  ``outputs`` of a HostCall are written by ``out=`` or copied into.
-    Those of a Site take the items of its result: arrays and objects as they are."""
+    """Runs a Python function.  ``outputs`` of a HostCall are written by ``out=`` or copied into; an
+    ``owned`` one takes a fresh result as it is.  Those of a Site take the items of its result:
+    arrays and objects as they are."""
 
     function: HostCall | Site
     inputs: tuple[View, ...]

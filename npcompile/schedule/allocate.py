@@ -7,7 +7,6 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from npcompile.core.sizes import Symbol, symbols
-from npcompile.graph.ir import Site
 from npcompile.program.ir import (
     Alloc,
     Bind,
@@ -108,7 +107,7 @@ def allocate(
 def adopted(statement: Statement) -> set[Buffer]:
     """The buffers that are given to a statement, or inside it, by calls that make them."""
     match statement:
-        case Call(function=Site()):
+        case Call():
             return {b for b in statement.outputs if b.kind == "owned"}
         case For() | While():
             return set[Buffer]().union(*map(adopted, statement.body))

@@ -9,7 +9,7 @@ import numpy as np
 
 from npcompile.core.errors import refuse
 from npcompile.graph.ir import Extern, Get, HostCall, Node, Site
-from npcompile.graph.types import OBJECT, Array, Nothing, Opaque, Scalar, Tuple, Type
+from npcompile.graph.types import OBJECT, Array, Nothing, Opaque, Scalar, Tuple, Type, c_strides
 from npcompile.schedule.memory import Memory, Place
 from npcompile.schedule.steps import Host, Operand, Routine
 
@@ -29,7 +29,10 @@ def call(s: Scheduler, node: Node) -> None:
         call_site(s, node, node.attrs)
         return
     inputs, outputs = _operands(s, node)
-    s.steps.append(Host(cast(HostCall, node.attrs), inputs, outputs, node.line))
+    host, type_ = cast(HostCall, node.attrs), node.type
+    if not host.out and isinstance(type_, Array) and type_.strides == c_strides(type_.shape):
+        outputs[0].kind = "owned"
+    s.steps.append(Host(host, inputs, outputs, node.line))
 
 
 def _operands(s: Scheduler, node: Node) -> tuple[tuple[Operand, ...], tuple[Memory, ...]]:

@@ -22,6 +22,9 @@ from npcompile.program.ir import Buffer, Call, View
 NULL = Value("null", "ptr")
 #: where an array object keeps the address of its first element
 ARRAY_DATA = object.__basicsize__
+ARRAY_DIMENSIONS, ARRAY_BASE = ARRAY_DATA + 16, ARRAY_DATA + 32
+ARRAY_DESCR, ARRAY_FLAGS = ARRAY_DATA + 40, ARRAY_DATA + 48
+ORDINARY = 0x0505  # contiguous, with memory of its own, aligned, writeable
 #: where every object has its class
 OBJECT_TYPE = object.__basicsize__ - 8
 WRITEABLE = 0x0400  # NPY_ARRAY_WRITEABLE
@@ -84,13 +87,12 @@ class HostCalls:
         self.ours = []
         sizes = Sizes(self.slots)
         inputs = [self.operand(sizes, view) for view in call.inputs]
-        site = isinstance(call.function, Site)
         if isinstance(call.function, Site) and call.function.direct is not None:
             self.direct(call.function.direct, inputs, call.outputs)
             self.release()
             return
-        outputs = [] if site else [
-            self.operand(sizes, whole(buffer), True) for buffer in call.outputs
+        outputs = [] if isinstance(call.function, Site) else [
+            self.operand(sizes, whole(b), True) for b in call.outputs if b.kind != "owned"
         ]
         control = f.alloca("i32")
         f.run("llvm.x86.sse.stmxcsr", control)
@@ -99,6 +101,8 @@ class HostCalls:
         self.require(result)
         if isinstance(call.function, Site):
             self.take(result, call.outputs)
+        elif not outputs and call.outputs:
+            result = self.adopt(sizes, result, call.outputs[0])
         elif not call.function.out:
             self.copy(result, outputs)
         f.run("Py_DecRef", result)
@@ -271,6 +275,58 @@ class HostCalls:
             if part.elem != elem:
                 part = f.convert("fptrunc" if part.elem == "double" else "trunc", part, elem)
             f.store(part, f.offset(place, elem, i64(k)))
+
+    def adopt(self, sizes: Sizes, result: Value, buffer: Buffer) -> Value:
+        """Takes over a result that is as expected and nobody else's, or a copy; the reference that
+        is left to give back."""
+        f = self.f
+        shape = [sizes(n) for n in buffer.shape]
+        fresh, as_it_is = f.alloca("ptr"), self.is_fresh(result, buffer, shape)
+        f.store(result, fresh)
+        with f.when(f.negate(as_it_is)):
+            made = new_array(f, buffer.dtype, shape, None)
+            self.require(made, result)
+            failed = f.call("PyArray_CopyObject", ("i32", 1), made, result)
+            with f.when(f.icmp("slt", failed, literal("i32", 0))):
+                f.run("Py_DecRef", made)
+            done = f.select(f.icmp("slt", failed, literal("i32", 0)), NULL, made)
+            self.require(done, result)
+            f.run("Py_DecRef", result)
+            f.store(made, fresh)
+        taken = f.load(fresh, "ptr")
+        f.run("Py_DecRef", self.slots.object(buffer))  # of the turn before
+        self.slots.set_object(buffer, taken)
+        self.slots.set_data(buffer, f.load(f.offset(taken, "i8", i64(ARRAY_DATA)), "ptr"))
+        return NULL
+
+    def is_fresh(self, result: Value, buffer: Buffer, shape: list[Value]) -> Value:
+        """Whether an object is an array of this type and shape with memory that only it refers
+        to."""
+        f = self.f
+
+        def word(place: Value, at: int, elem: str = "ptr") -> Value:
+            return f.load(f.offset(place, "i8", i64(at)), elem)
+
+        def both(a: Value, b: Value) -> Value:
+            return f.binary("and", a, b)
+
+        found = f.icmp("eq", word(result, OBJECT_TYPE), f.module.extern("PyArray_Type"))
+        fresh = f.alloca("i1")
+        f.store(found, fresh)
+        with f.when(found):
+            alone = f.icmp("eq", word(result, 0, "i32"), literal("i32", 1))
+            alone = both(alone, f.icmp("eq", word(result, ARRAY_BASE), NULL))
+            kind = f.icmp("eq", word(result, ARRAY_DESCR), f.module.extern(descr(buffer.dtype)))
+            rank = f.icmp("eq", word(result, ARRAY_DATA + 8, "i32"), literal("i32", len(shape)))
+            flags = f.binary("and", word(result, ARRAY_FLAGS, "i32"), literal("i32", ORDINARY))
+            plain = both(f.icmp("eq", flags, literal("i32", ORDINARY)), rank)
+            f.store(both(both(alone, kind), plain), fresh)
+        with f.when(f.load(fresh, "i1")):
+            lengths, same = word(result, ARRAY_DIMENSIONS), f.load(fresh, "i1")
+            for axis, length in enumerate(shape):
+                same = both(same, f.icmp("eq", word(lengths, 8 * axis, "i64"), length))
+            f.store(same, fresh)
+        return f.load(fresh, "i1")
 
     def copy(self, result: Value, outputs: list[Value]) -> None:
         f = self.f
