@@ -65,8 +65,8 @@ def test_numpys_bits(data: Any) -> None:
     assert got.size == 0 or all(n == 1 or mine == numpys for n, mine, numpys in steps)
     if name in ("minimum", "maximum"):  # whose signs of zeros are IEEE's
         want, got = want + 0, got + 0
-    for found in (want, got):  # of two NaN either may be taken
-        found[found != found] = np.nan
+    if want.dtype.kind == "f":  # of two NaN either may be taken
+        want, got = (np.where(x == x, x, x.dtype.type(np.nan)) for x in (want, got))
     assert got.tobytes() == want.tobytes()
 
 
