@@ -109,6 +109,7 @@ class Builder:
         self.resume: Callable[[], Resume] = Resume
         self.quiet = ""  # first letters of the floating-point errors that are ignored now
         self.hushed: dict[Node, str] = {}  # nodes that were made so, and what they may ignore
+        self.echoes: set[Node] = set()  # nodes whose floating-point errors others tell of
         self.bound: dict[Symbol, Node] = {}  # symbols that are bound by nodes
         self.known: dict[Node, Size] = {}  # computed integers that are equal to a size
         self.below: dict[Node, Size] = {}  # arrays of indices from 0 to below a size

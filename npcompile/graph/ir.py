@@ -413,7 +413,8 @@ class Graph:
     ``written`` holds the indices of parameters whose memory the graph writes; their final version
     is in ``finals``.  ``facts.guards`` are the predicates on sizes under which it is valid;
     ``bound`` gives the node of each symbol that is computed; ``hushed`` the first letters of the
-    floating-point errors that nodes do not tell of.
+    floating-point errors that nodes do not tell of; ``echoes`` are nodes whose errors others tell
+    of, so that they are computed only for their values.
     """
 
     name: str
@@ -423,6 +424,7 @@ class Graph:
     finals: dict[int, Node] = field(default_factory=dict)
     bound: dict[Symbol, Node] = field(default_factory=dict)
     hushed: dict[Node, str] = field(default_factory=dict)
+    echoes: set[Node] = field(default_factory=set)
 
     @property
     def params(self) -> list[Node]:

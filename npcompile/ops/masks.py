@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npcompile.core.sizes import Size, product
-from npcompile.graph.ir import Node, Reduction
-from npcompile.graph.types import BOOL, INT, Scalar
+from npcompile.graph.ir import Const, Node, Reduction
+from npcompile.graph.types import BOOL, INT, Array, Scalar
 from npcompile.ops import arguments, places
 from npcompile.ops.assignment import picked_out
 from npcompile.ops.operands import ArrayRef, Context, Operand
@@ -105,8 +105,65 @@ def write(ctx: Context, ref: ArrayRef, mask: ArrayRef, value: Operand) -> None:
     ctx.write(ref, node, ctx.read(wide))
 
 
+#: what raises no floating-point flags where all operands are 1, nor where small sums of these are
+_CALM = frozenset({
+    "add", "subtract", "multiply", "square", "negative", "absolute", "conjugate", "minimum",
+    "maximum", "fmin", "fmax", "floor", "ceil", "trunc", "rint", "sign", "sin", "cos", "tanh",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "logical_not", "where",
+})
+
+
+def spread(ctx: Context, node: Node, holds: Node) -> Node | None:
+    """What an elementwise value of elements that stand together because a mask holds is where they
+    came from, and something else where it does not; None if it is made otherwise."""
+    b = ctx.builder
+    if isinstance(node.type, Scalar):
+        return node
+    if node.op == "pack" and node.args[1] is holds:
+        one = b.const(node.dtype.type(1))
+        b.echoes.add(node)
+        return b.map("where", (holds, node.args[0], one), node.dtype)
+    if node.op == "write" and len(node.args) == 2 and _is_all(node):
+        b.echoes.add(node)
+        return spread(ctx, node.args[1], holds)
+    if not _is_calm(node):
+        return None
+    args = [spread(ctx, arg, holds) for arg in node.args]
+    given = [arg for arg in args if arg is not None]
+    if len(given) < len(args):
+        return None
+    b.echoes.add(node)
+    line, b.line = b.line, node.line
+    if node.op == "cast":
+        made = b.cast(given[0], node.dtype)
+    else:
+        made = b.map(node.op, given, node.dtype, node.attrs)
+    b.line = line
+    return made
+
+
+def _is_calm(node: Node) -> bool:
+    if node.op == "cast":
+        return node.dtype.kind in "fc" or node.args[0].dtype.kind in "biu"
+    if node.op == "divide":
+        by = node.args[1]
+        return by.op == "pack" or (isinstance(by.attrs, Const) and by.attrs.value != 0)
+    return node.op in _CALM
+
+
+def _is_all(write: Node) -> bool:
+    """Whether all of an array is overwritten."""
+    assert isinstance(write.type, Array)
+    return write.attrs == arguments.window(write.type.shape, write.type.strides)
+
+
 def _write_each(ctx: Context, ref: ArrayRef, mask: ArrayRef, value: ArrayRef) -> None:
     holds, b = ctx.read(mask), ctx.builder
+    if ref.ndim == mask.ndim and value.ndim == 1:
+        made = spread(ctx, ctx.read(value), holds)
+        if made is not None and isinstance(made.type, Array):
+            ctx.write(ref, picked_out(ctx, ref, ref.shape, ctx.new(made)), holds)
+            return
     steps = [places.offsets(ctx, along(ctx, mask.shape, axis), stride)
              for axis, stride in enumerate(ref.strides[: mask.ndim])]
     at = b.pack(places.total(ctx, steps), holds, count_of(ctx, holds))

@@ -40,6 +40,9 @@ def drop_dead(graph: Graph) -> Graph:
 def keep_flags(graph: Graph) -> Graph:
     """What nobody needs but may raise floating-point flags, on which NumPy warns, is computed all
     the same: it becomes a result of the graph's region."""
+    if graph.echoes:
+        used = {*_held(graph, graph.result), *graph.finals.values(), *graph.bound.values()}
+        _drop_echoes(graph, graph.region, used)
     live = reach(graph, _seen(graph), resumed=False)
     roots = []
     for node in reversed(graph.region.nodes):
@@ -50,6 +53,23 @@ def keep_flags(graph: Graph) -> Graph:
         return graph
     region = Region(graph.region.params, graph.region.nodes, roots[::-1])
     return Graph(graph.name, region, graph.result, graph.facts, graph.finals, graph.bound)
+
+
+def _drop_echoes(graph: Graph, region: Region, used: set[Node]) -> None:
+    """Takes out what nobody uses, backwards; others raise its flags."""
+    used.update(region.results)
+    kept = []
+    for node in reversed(region.nodes):
+        if node in graph.echoes and node not in used:
+            continue
+        kept.append(node)
+        used.update(node.args)
+        if isinstance(node.attrs, Check):
+            for tree in trees(node.attrs.resume):
+                used.update(_held(graph, tree))
+        for inner in node.regions:
+            _drop_echoes(graph, inner, used)
+    region.nodes[:] = kept[::-1]
 
 
 def _may_flag(node: Node) -> bool:

@@ -525,7 +525,7 @@ def _trace(
     graph = Graph(function.__qualname__, tracer.root, result, tracer.facts, finals)
     params = set(tracer.root.params)
     graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)
-    graph.hushed = tracer.builder.hushed
+    graph.hushed, graph.echoes = tracer.builder.hushed, tracer.builder.echoes
     inputs = tracer.inputs
     code = function.__code__
     return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.pauses)
