@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, cast
 
 from npcompile.graph.ir import Node, Scatter
 from npcompile.program.ir import Apply
+from npcompile.schedule.demand import is_number
 from npcompile.schedule.nest import Nest, Put
 from npcompile.schedule.writes import apart, own
 
 if TYPE_CHECKING:
     from npcompile.schedule.scheduler import Scheduler, Work
+
+
+DEAR = 16  # what places cost at least that are better computed in lanes
 
 
 def scatter(s: Scheduler, node: Node) -> None:
@@ -22,6 +26,11 @@ def scatter(s: Scheduler, node: Node) -> None:
     target = whole.window(attrs.window)
     for operand in operands:
         apart(s, node, operand, target, anywhere=True)
+    places = operands[1]
+    dear = places not in s.place and s.costs.get(places, 0) > DEAR and not is_number(places)
+    if dear and not attrs.distinct:
+        s.note(node, "one after the other: the places are computed first, side by side")
+        s.materialise(places)
     axes = tuple(range(len(target.shape)))
     work = s.collect(target.shape, operands)
     nest = Nest(target.shape, order=axes, ordered=not attrs.distinct)
