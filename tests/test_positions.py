@@ -1,7 +1,8 @@
-"""Positions of extremes: the first one, over types, sizes of blocks and axes."""
+"""Positions of extremes, the first one, and counts: over types, sizes of blocks and axes."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -54,3 +55,31 @@ def test_flags_of_what_is_not_looked_at() -> None:
     a[3], b[-1] = np.nan, 0.0
     with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match="divide by zero"):
         compiled(a, b)
+
+
+COUNTS = [
+    lambda a: a.sum(),
+    lambda a: np.count_nonzero(a),
+    lambda a: ((a > 0).sum(), (a < 1).sum(), a.sum()),
+    lambda a: ((a != 0).sum(axis=-1), (a > 0).sum(axis=0)),
+    lambda a: (a > 0).sum(dtype=np.int8),
+    lambda a: (a > 0).sum(initial=5),
+    lambda a: (a[..., ::2] > 0).mean(),
+]
+COUNTING = [npcompile.jit(f) for f in COUNTS]
+
+
+@pytest.mark.parametrize("dtype", list("?bHqfd"))
+def test_counts(dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    for shape in [(1,), (5,), (64,), (65,), (100_001,), (30, 70), (3, 5), (4, 5, 66), (0,), (3, 0)]:
+        x = rng.integers(0, 2, shape).astype(dtype)
+        for plain, compiled in zip(COUNTS, COUNTING, strict=True):
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                expected, found = plain(x), compiled(x)
+            if not isinstance(expected, tuple):
+                expected, found = (expected,), (found,)
+            for e, g in zip(expected, found, strict=True):
+                assert type(e) is type(g) and np.asarray(e).dtype == np.asarray(g).dtype
+                np.testing.assert_array_equal(g, e)

@@ -131,8 +131,45 @@ class AcrossLanes(Fold):
     def finish(self, state: State) -> Parts:
         state = merge_lanes(self.f, state, self.merge)
         if not self.idempotent and self.reduce.initial is not None:
-            state = self.merge(list(constant(self.reduce.initial, self.reduce.dtype)), state)
+            state = self.merge(list(constant(self.reduce.initial, self.dtype)), state)
         return super().finish(state)
+
+
+class Count(AcrossLanes):
+    """The sum of bools: how many of a vector's are true, at once."""
+
+    def __init__(self, f: Function, target: Target, reduce: Reduce) -> None:
+        super().__init__(f, target, reduce)
+        self.dtype = INT
+
+    def start(self, first: Parts | None, lanes: int) -> State:
+        return [literal("i64", 0)]
+
+    def another(self, state: State) -> State:
+        return self.start(None, 1)
+
+    def step(self, state: State, item: Item) -> State:
+        f, (bools,) = self.f, item.parts
+        if item.mask is not None:
+            bools = f.binary("and", bools, item.mask)
+        count = bools
+        if bools.lanes > 1:
+            bits = f.op(f"bitcast {bools.typed} to i{bools.lanes}", f"i{bools.lanes}")
+            count = f.intrinsic("ctpop", bits)
+        if count.elem != "i64":
+            count = f.convert("zext", count, "i64")
+        return [f.binary("add", state[0], count)]
+
+
+def counted(kernel: Kernel, reduce: Reduce) -> int | None:
+    """The bools that a sum of integers counts, which are needed as numbers by nothing else."""
+    cast = kernel.values[reduce.value]
+    if not (reduce.kind == "sum" and reduce.dtype.kind in "iu" and isinstance(cast, Apply)
+            and cast.op == "cast" and kernel.values[cast.args[0]].dtype.kind == "b"):
+        return None
+    users = [v for v in kernel.values if isinstance(v, Apply) and reduce.value in v.args]
+    stored = [s for s in kernel.stores if reduce.value in (s.value, s.mask, s.by)]
+    return None if users or stored or reduce.running else cast.args[0]
 
 
 class ShortRun(Fold):

@@ -34,7 +34,9 @@ def plan(kernel: Kernel, target: Target) -> Plan:
     order = (*kept, *(axis for axis in range(rank) if axis in reduced))
     if adds_rows(kernel):
         order = (*(axis for axis in order if axis != rank - 1), rank - 1)
-    lanes = max(1, target.width // widest(kernel))
+    counts = {r.value for r in kernel.reductions
+              if rank - 1 in reduced and folds.counted(kernel, r) is not None}
+    lanes = max(1, target.width // widest(kernel, counts))
     trees = [r for r in kernel.reductions if folds.is_pairwise(r)] if rank - 1 in reduced else []
     if trees:
         lanes, _ = folds.shape_of_tree(trees[0])

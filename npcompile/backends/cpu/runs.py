@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from npcompile.backends.cpu import access, folds
 from npcompile.backends.cpu.access import Lanes
 from npcompile.backends.cpu.compile import Target
@@ -10,6 +12,7 @@ from npcompile.backends.cpu.folds import (
     Arg,
     ArgAcrossLanes,
     ArgSearch,
+    Count,
     Fold,
     InOrder,
     Item,
@@ -49,6 +52,9 @@ def row_kind(f: Function, target: Target, kernel: Kernel, reduce: Reduce) -> Fol
     if reduce.kind.startswith("arg"):
         made = ArgSearch if folds.searches(kernel) else ArgAcrossLanes
         return made(f, target, reduce, kernel.values[reduce.value].dtype)
+    bools = folds.counted(kernel, reduce)
+    if bools is not None:
+        return Count(f, target, replace(reduce, value=bools))
     fold = AcrossLanes(f, target, reduce)
     return InOrder(f, target, reduce) if fold.ordered else fold
 
@@ -92,8 +98,7 @@ class Run:
     def sweep(self, scope: Scope, states: list[State], begin: Value, end: Value,
               base: Value) -> list[State]:
         """Without trees: whole vectors, then the rest in masked ones (or in single steps)."""
-        f, lanes = scope.f, scope.plan.lanes
-        masked = lanes > 1 and masks_tail(scope.plan)
+        f, lanes, masked = scope.f, scope.plan.lanes, masks_tail(scope.plan)
         vectors = self.independent(scope.plan)
         step = lanes * vectors
         flat = list(states)
@@ -119,7 +124,7 @@ class Run:
     def independent(self, plan: Plan) -> int:
         """Vectors with partial results of their own, so that no result waits for another."""
         light = sum(isinstance(v, Apply) for v in plan.kernel.values) <= 4
-        free = len(self.across) == len(self.kinds) and masks_tail(plan)
+        free = len(self.across) == len(self.kinds) and (plan.lanes == 1 or masks_tail(plan))
         return UNROLLED if light and free else 1
 
     def take(self, inside: Scope, states: list[State], base: Value) -> list[State]:

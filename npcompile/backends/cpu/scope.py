@@ -7,7 +7,7 @@ the next loop gives a new scope with all that depends on its index.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -410,13 +410,14 @@ class Scope:
         return f.binary("add", count, more)
 
 
-def widest(kernel: Kernel) -> int:
+def widest(kernel: Kernel, but: Container[int] = ()) -> int:
     """Bytes of the widest part in registers that differs between lanes, float16 being computed
-    with as float32."""
+    with as float32; ``but`` are values that are not computed."""
     sizes = [1]
-    for value in kernel.values:
+    for position, value in enumerate(kernel.values):
         part = component(value.dtype)
-        if not isinstance(value, (Const, SizeValue)) and part.kind != "b":
+        if (not isinstance(value, (Const, SizeValue)) and part.kind != "b"
+                and position not in but):
             sizes.append(max(part.itemsize, 4) if part.kind == "f" else part.itemsize)
     return max(sizes)
 
@@ -442,4 +443,4 @@ def one_by_one(kernel: Kernel) -> bool:
 
 def masks_tail(plan: Plan) -> bool:
     """Whether the machine has masked accesses for all that the kernel touches."""
-    return plan.target.avx512 or not narrow_memory(plan.kernel)
+    return plan.lanes > 1 and (plan.target.avx512 or not narrow_memory(plan.kernel))
