@@ -90,6 +90,16 @@ def _arrays(ctx: Context, what: str, operand: Operand) -> list[ArrayRef]:
     return [as_array(ctx, item) for item in operand]
 
 
+def _of_rows(ctx: Context, what: str, ref: ArrayRef, along: bool) -> ArrayRef:
+    """The rows of an array, taken for a list of them, joined along their own first axis or along
+    a new one."""
+    if ref.ndim < 2 or not views.is_contiguous(ctx, ref):
+        raise ctx.refuse(what, "of one array")
+    arguments.require(ctx, "<", 0, ref.shape[0], f"{what} of no arrays")
+    shape = (ref.shape[0] * ref.shape[1], *ref.shape[2:]) if along else ref.shape
+    return views.copied(ctx, views.reshaped(ctx, ref, shape))
+
+
 def _delivered(ctx: Context, what: str, found: ArrayRef, out: Operand) -> ArrayRef:
     if out is None:
         return found
@@ -105,6 +115,8 @@ def _delivered(ctx: Context, what: str, found: ArrayRef, out: Operand) -> ArrayR
 def concatenate(ctx: Context, arrays: Operand, /, axis: Operand = 0, out: Operand = None, *,
                 dtype: Operand = None, casting: Operand = "same_kind") -> ArrayRef:
     """Arrays one after the other along an axis."""
+    if isinstance(arrays, ArrayRef) and axis == 0 and dtype is out is None:
+        return _of_rows(ctx, "concatenate", arrays, True)
     refs = _arrays(ctx, "concatenate", arrays)
     if casting != "same_kind":
         raise ctx.refuse("concatenate", "casting=")
@@ -117,6 +129,8 @@ def concatenate(ctx: Context, arrays: Operand, /, axis: Operand = 0, out: Operan
 def stack(ctx: Context, arrays: Operand, axis: Operand = 0, out: Operand = None, *,
           dtype: Operand = None, casting: Operand = "same_kind") -> ArrayRef:
     """Arrays one after the other along a new axis."""
+    if isinstance(arrays, ArrayRef) and axis == 0 and dtype is out is None:
+        return _of_rows(ctx, "stack", arrays, False)
     refs = _arrays(ctx, "stack", arrays)
     if not refs or casting != "same_kind":
         raise ctx.refuse("stack", "no arrays, or casting=")
@@ -130,6 +144,9 @@ def _stacker(name: str, *aliases: str) -> None:
 
     def stacked(ctx: Context, tup: Operand, *, dtype: Operand = None,
                 casting: Operand = "same_kind") -> ArrayRef:
+        rows = isinstance(tup, ArrayRef) and dtype is None
+        if rows and (name == "vstack" or (name == "hstack" and tup.ndim == 2)):
+            return _of_rows(ctx, name, tup, tup.ndim > least)
         op = OPERATORS[f"atleast_{least}d"]
         refs = [op.kind.call(op, ctx, (ref,), {}) for ref in _arrays(ctx, name, tup)]
         axis = {"vstack": 0, "dstack": 2}.get(name, 0 if refs and refs[0].ndim == 1 else 1)

@@ -177,6 +177,7 @@ class Attempt:
             return Sequence(items, value.kind)
         if isinstance(value, ArrayRef) and path[0] in self.knowledge.rebound:
             if not exclusive(t, self.frame, self.state, self.live, value):
+                growing.wish_for_holders(t, self.state, value)
                 raise Unlike("gives one name to different arrays")
             if path[0] in self.knowledge.varying:
                 return self.made(*lengths.enter(self, value), value.dtype)

@@ -294,6 +294,7 @@ def identical(t: Tracer, left: Value, right: Value) -> bool:
                 t.inputs.guard(one.source, "is", one.value)
         return left.value is right.value
     if isinstance(left, ArrayRef) and isinstance(right, ArrayRef):
+        t.lending.compares()
         if left.cell.param >= 0 and right.cell.param >= 0:
             raise t.refuse("is", "between two arrays from outside")
         return False

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from npcompile.core.errors import Refused
+from npcompile.core.errors import Refused, refuse
 from npcompile.graph.builder import IMPURE, Diverged
 from npcompile.graph.ir import Node
 from npcompile.ops.operands import Cell
@@ -117,6 +117,8 @@ def _parts(value: Value, cells: dict[Cell | Box, Any]) -> tuple[Value, ...]:
         case Iterator():
             return value.parts
         case Box() if value.kind in (list, dict):
+            if value not in cells:
+                raise refuse("if", "depends on data, and only one path makes a list or object")
             contents = cells[value]
             if isinstance(contents, dict):
                 return tuple(contents.values())

@@ -165,6 +165,8 @@ class Escape:
         return self.t.register(Cell(self.node(version, like)))
 
     def _box(self, box: Box) -> Box:
+        if box not in self.state.cells:
+            raise self.t.refuse("if", "depends on data, and only one path makes a list or object")
         made = self.t.register(Box(box.kind, box.source, box.place))
         self.cells[made] = self.contents(self.state.cells[box])
         return made

@@ -28,8 +28,7 @@ from npcompile.ops import arguments, elementwise, library, slices
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.escapes import as_number
-from npcompile.tracing.references import unshared
-from npcompile.tracing.values import Box, Dead, Growing, Item, Sequence, Static, Value
+from npcompile.tracing.values import Box, Dead, Growing, Item, Sequence, State, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -38,18 +37,15 @@ CAPACITY = 2**23  #: items of a list that grows
 Place = tuple[Any, ...]
 
 
-def item_type(t: Tracer, value: Value, moves: bool = False) -> Item | None:
-    """What kind of item a value is; None: none that columns hold.  ``moves``: it goes into a list
-    now."""
+def item_type(t: Tracer, value: Value) -> Item | None:
+    """What kind of item a value is; None: none that columns hold."""
     parts = _parts(value)
     if parts is not None:
-        found = [item_type(t, part, moves) for part in parts]
+        found = [item_type(t, part) for part in parts]
         items = tuple([item for item in found if item is not None])
         return items if items and len(items) == len(found) else None
     if isinstance(value, ArrayRef):
-        fits = value.strides == c_strides(value.shape) and value.cell.param < 0
-        fits = fits and (not moves or unshared(t, value))
-        return contiguous(value.dtype, value.shape) if fits else None
+        return contiguous(value.dtype, value.shape) if value.ndim else None
     number = as_number(t, value)
     return number.type if number is not None and isinstance(number.type, Scalar) else None
 
@@ -81,6 +77,15 @@ def wish(t: Tracer, box: Box, items: tuple[Value, ...], grows: bool) -> None:
     (kind, *others) = kinds
     if kind is not None and not others:
         t.wishes[box.place] = Wish(kind, grows or (old is not None and old.grows))
+
+
+def wish_for_holders(t: Tracer, state: State, array: ArrayRef) -> None:
+    """Asks for columns for the lists that hold an array."""
+    for box, held in state.cells.items():
+        if isinstance(box, Box) and isinstance(held, tuple) and any(
+            item is array or (isinstance(item, Sequence) and array in item.items) for item in held
+        ):
+            wish(t, box, held, True)
 
 
 def wish_for(t: Tracer, box: Box, more: Growing | ArrayRef) -> None:
@@ -189,11 +194,12 @@ def _item(column: ArrayRef, at: Size) -> ArrayRef:
 
 def _flat(t: Tracer, value: Value, item: Item) -> list[Node]:
     """The numbers and arrays of an item, which must be of the list's type."""
-    if item_type(t, value, True) != item:
+    if item_type(t, value) != item:
         raise t.refuse("list", "gets items of several types, or arrays that have other names")
     if isinstance(item, tuple):
         return [n for v, kind in zip(_parts(value) or (), item) for n in _flat(t, v, kind)]
     if isinstance(value, ArrayRef):
+        t.lending.copied(value)
         return [t.read(value)]
     number = as_number(t, value)
     assert number is not None

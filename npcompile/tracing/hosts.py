@@ -151,9 +151,10 @@ class _Call:
                 inner = "".join(f"{self.text(item)}, " for item in items)
                 return f"({inner})" if kind is tuple else f"{self.constant(kind)}({inner})"
             case Box() if value.kind is list:
-                return "[" + "".join(f"{self.text(i)}, " for i in self.t.cells[value]) + "]"
+                held = prediction.contents(self.t, value)
+                return "[" + "".join(f"{self.text(i)}, " for i in held) + "]"
             case Box() if value.kind is dict:
-                items = self.t.cells[value].items()
+                items = prediction.contents(self.t, value).items()
                 return "{" + "".join(
                     f"{self.constant(key)}: {self.text(item)}, " for key, item in items
                 ) + "}"

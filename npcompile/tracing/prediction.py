@@ -22,7 +22,7 @@ from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing.values import Box, Object, Sequence, Slice, Static, Value
+from npcompile.tracing.values import Box, Growing, Object, Sequence, Slice, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -112,9 +112,10 @@ class Trial:
                 made = [self.sample(item) for item in items]
                 return tuple(made) if kind is tuple else kind(*made)
             case Box() if value.kind is list:
-                return [self.sample(item) for item in self.t.cells[value]]
+                return [self.sample(item) for item in contents(self.t, value)]
             case Box() if value.kind is dict:
-                return {key: self.sample(item) for key, item in self.t.cells[value].items()}
+                held = contents(self.t, value).items()
+                return {key: self.sample(item) for key, item in held}
             case Slice():
                 return slice(*map(self.sample, (value.start, value.stop, value.step)))
             case Static(held) if type(held) is int and held >= _LARGE:
@@ -147,6 +148,14 @@ class Trial:
         made[...] = _contents(shape, ref.dtype, self.fill)
         self.arrays.append((made, made.copy()))
         return made
+
+
+def contents(t: Tracer, box: Box) -> Any:
+    """What a list or dictionary holds that a library function gets."""
+    held = t.cells.get(box)
+    if held is None or isinstance(held, Growing):
+        raise t.refuse("argument", "a list of a length that only the run knows")
+    return held
 
 
 def _contents(shape: tuple[int, ...], dtype: np.dtype[Any], fill: str) -> Any:

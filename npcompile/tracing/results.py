@@ -20,6 +20,7 @@ from npcompile.graph.ir import (
     ViewOf,
     Window,
 )
+from npcompile.graph.types import Array
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import growing, iteration, selectors, turns
 from npcompile.tracing.values import (
@@ -110,6 +111,7 @@ class Trees:
         if self.t.borrows and ref.writeable is False and ref.cell.param < 0:
             raise self.t.refuse("return", "of what may be an array in a list")
         base: SameParam | NewArray
+        self.t.lending.hands(ref.cell)
         if ref.cell.param >= 0:
             base = SameParam(ref.cell.param)
         else:
@@ -135,6 +137,8 @@ class Trees:
             raise self.t.refuse("return", "of a list or dictionary that only one path makes")
         contents = self.t.cells[box]
         if isinstance(contents, Growing):
+            if any(isinstance(kind, Array) for kind in growing.leaves(contents.item)):
+                self.t.lending.hands_list()
             columns = growing.contents(self.t, contents)
             trees = tuple(map(self.result, columns))
             return Items(ir.Columns, trees, (contents.item,), self._number(box))

@@ -39,6 +39,7 @@ from npcompile.tracing import (
 )
 from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction, analyse
 from npcompile.tracing.inputs import Inputs, label, pinned
+from npcompile.tracing.lending import Lending
 from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace
 from npcompile.tracing.stretches import Pauses, Start
 from npcompile.tracing.values import (
@@ -94,6 +95,7 @@ class Tracer:
         self.trying = 0  # instructions that are executed for several options as one
         self.selectors: dict[Node, tuple[Node, Node, Node]] = {}  # condition, first, second
         self.borrows = False  # whether arrays were read from lists of unknown length
+        self.lending = Lending(self)
         self.errstate = Box(None)  # holds what ``np.errstate`` ignores now
         self.columns: dict[growing.Place, growing.Wish] = {}  # of lists made there
         self.wishes: dict[growing.Place, growing.Wish] = {}  # for another attempt
@@ -142,6 +144,7 @@ class Tracer:
         self._renew(ref.cell, self.builder.scatter(old, value, at, attrs))
 
     def _renew(self, cell: Cell, version: Node) -> None:
+        self.lending.writes(cell)
         self.cells[cell] = version
         self.writes += cell not in self.created[self.made :]
         self.visible += cell.param >= 0
@@ -150,6 +153,7 @@ class Tracer:
         assert isinstance(node.type, Array), node
         window = Window(0, node.type.shape, node.type.strides)
         made = ArrayRef(self.register(Cell(node)), window, node.type.dtype)
+        self.lending.fresh.add(made.cell)
         self.trees.own(made)
         return made
 
