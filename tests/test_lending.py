@@ -41,7 +41,7 @@ def times_and_states(y, n):
 def rows(a):
     held = []
     for row in a:
-        held.append(row)
+        held.append(row)  # noqa: PERF402
     return np.array(held) * 2
 
 
@@ -128,7 +128,7 @@ def argument_written(y, n):
 def views_of_an_argument(a):
     held = []
     for row in a:
-        held.append(row)
+        held.append(row)  # noqa: PERF402
     a[0] = 7
     return np.array(held)
 

@@ -206,17 +206,19 @@ def store(t: Tracer, target: Value, name: str, value: Value) -> None:
             return
     if isinstance(target, ArrayRef):
         raise t.refuse(f".{name} =", "changes an array's layout or is left to Python")
-    if isinstance(target, Static) and isinstance(value, ArrayRef) and _holds(t, target, name, value):
+    if isinstance(target, Static) and _holds(t, target, name, value):
         return  # what ``target.name += b`` assigns in the end
     raise t.refuse(f".{name} =", "changes an object that comes from outside")
 
 
-def _holds(t: Tracer, target: Static, name: str, array: ArrayRef) -> bool:
-    """Whether an object from outside has this very array as a plain attribute."""
+def _holds(t: Tracer, target: Static, name: str, value: Value) -> bool:
+    """Whether a value is the very array that an object from outside has as a plain attribute."""
     held = target.value
+    if not isinstance(value, ArrayRef):
+        return False
     plain = inspect.getattr_static(type(held), "__setattr__") is object.__setattr__
     own = getattr(held, "__dict__", {})
     on_class = inspect.getattr_static(type(held), name, _MISSING)
     if not plain or name not in own or hasattr(type(on_class), "__set__"):
         return False
-    return load(t, target, name) is array
+    return load(t, target, name) is value

@@ -23,7 +23,7 @@ import numpy as np
 
 from npcompile.core.sizes import Poly, Size, Symbol, floordiv, largest, product, substitute, symbols
 from npcompile.graph.ir import Node, Param
-from npcompile.graph.types import BOOL, FLOAT, INT, PY_FLOAT, Array, Scalar, c_strides, contiguous
+from npcompile.graph.types import BOOL, FLOAT, INT, PY_FLOAT, Array, Scalar, contiguous
 from npcompile.ops import arguments, elementwise, library, slices
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
