@@ -15,27 +15,63 @@ Keys = dict[Node, object]
 
 
 def join_arms(builder: Builder, node: Node) -> list[Node] | None:
-    """The results of an ``if_`` if both arms compute the same, from the same values."""
+    """The results of an ``if_`` without it, if its arms differ in nothing that costs or can be
+    seen: what both compute is computed once, and what else is different is chosen."""
     then, other = node.regions
     if not _pure(then) or not _pure(other):
         return None
-    keys: tuple[Keys, Keys] = ({}, {})
-    for region, known in zip(node.regions, keys, strict=True):
+    keys: Keys = {}
+    for region in node.regions:
         for inner in region.nodes:
-            known[inner] = _key(inner, known)
-    for one, two in zip(then.results, other.results, strict=True):
-        if one.type != two.type or _same(one, keys[0]) != _same(two, keys[1]):
-            return None
+            keys[inner] = _key(inner, keys)
+    results = list(zip(then.results, other.results, strict=True))
+    if any(one.type != two.type for one, two in results):
+        return None
+    shared = {_same(inner, keys) for inner in then.nodes} & {
+        _same(inner, keys) for inner in other.nodes}
+    alike = [_same(one, keys) == _same(two, keys) for one, two in results]
+    if not all(alike) and not (any(alike) and all(
+            _quiet(inner) or _same(inner, keys) in shared
+            for region in node.regions for inner in region.nodes)):
+        return None
+    new = _inlined(builder, then, keys, {})
+    if not all(alike):
+        known = {_same(inner, keys): new[inner] for inner in reversed(then.nodes)}
+        new |= _inlined(builder, other, keys, known)
+    return [
+        new.get(one, one) if same else builder.emit(
+            "where", (node.args[0], new.get(one, one), new.get(two, two)), None, one.type)
+        for (one, two), same in zip(results, alike, strict=True)
+    ]
+
+
+def _inlined(
+    builder: Builder, region: Region, keys: Keys, known: dict[object, Node]
+) -> dict[Node, Node]:
+    """The nodes of an arm where the branch was; those that are known are there already."""
     new: dict[Node, Node] = {}
-    for inner in then.nodes:
-        args = [new.get(arg, arg) for arg in inner.args]
-        new[inner] = builder.emit(inner.op, args, inner.attrs, inner.type)
-    return [new.get(result, result) for result in then.results]
+    for inner in region.nodes:
+        found = known.get(_same(inner, keys))
+        if found is None:
+            args = [new.get(arg, arg) for arg in inner.args]
+            found = builder.emit(inner.op, args, inner.attrs, inner.type)
+        elif found.type != inner.type:
+            found = builder.emit("cast", (found,), None, inner.type)
+        new[inner] = found
+    return new
 
 
 def _pure(region: Region) -> bool:
     """Whether all of it are numbers, computed from numbers."""
     return all(isinstance(node.type, Scalar) and node.op not in IMPURE for node in region.nodes)
+
+
+def _quiet(node: Node) -> bool:
+    """Whether it may as well be computed in vain: it costs little and raises no flag."""
+    if node.op == "cast":
+        return _renamed(node) or all(x.dtype.kind in "biu" for x in (*node.args, node))
+    primitive = PRIMITIVES.get(node.op)
+    return node.op == "const" or (primitive is not None and not primitive.flags)
 
 
 def _renamed(node: Node) -> bool:

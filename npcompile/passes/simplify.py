@@ -41,7 +41,7 @@ def _fold(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
             if node.op == "cast":
                 value = np.asarray(numbers[0]).astype(node.dtype)[()]
             elif node.op in PRIMITIVES:
-                value = PRIMITIVES[node.op].meaning(*numbers)
+                value = np.asarray(PRIMITIVES[node.op].meaning(*numbers))[()]
             else:
                 return None
     except FloatingPointError:

@@ -180,7 +180,7 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
     if isinstance(held, Growing):
         if isinstance(key, Slice):
             raise t.refuse("list", "assignment to a slice, of a length that only the run knows")
-        growing.setitem(t, held, key, value)
+        growing.setitem(t, box, held, key, value)
         return
     index = _static(t, box, key, "an index of a list")
     items = list(held)

@@ -23,12 +23,32 @@ import numpy as np
 
 from npcompile.core.sizes import Poly, Size, Symbol, floordiv, largest, product, substitute, symbols
 from npcompile.graph.ir import Node, Param
-from npcompile.graph.types import BOOL, FLOAT, INT, PY_FLOAT, Array, Scalar, contiguous
+from npcompile.graph.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    PY_FLOAT,
+    PY_INT,
+    Array,
+    Scalar,
+    contiguous,
+)
 from npcompile.ops import arguments, elementwise, library, slices
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing.escapes import as_number
-from npcompile.tracing.values import Box, Dead, Growing, Item, Sequence, State, Static, Value
+from npcompile.tracing.escapes import as_number, retyped
+from npcompile.tracing.values import (
+    AnyOrigin,
+    Box,
+    Dead,
+    Either,
+    Growing,
+    Item,
+    Sequence,
+    State,
+    Static,
+    Value,
+)
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -74,8 +94,8 @@ def wish(t: Tracer, box: Box, items: tuple[Value, ...], grows: bool) -> None:
     kinds = {item_type(t, item) for item in items}
     old = t.wishes.get(box.place) or t.columns.get(box.place)
     kinds |= {old.item} if old else set()
-    (kind, *others) = kinds
-    if kind is not None and not others:
+    kind = _common(kinds)
+    if kind is not None:
         t.wishes[box.place] = Wish(kind, grows or (old is not None and old.grows))
 
 
@@ -86,6 +106,16 @@ def wish_for_holders(t: Tracer, state: State, array: ArrayRef) -> None:
             item is array or (isinstance(item, Sequence) and array in item.items) for item in held
         ):
             wish(t, box, held, True)
+
+
+def _common(kinds: set[Item | None]) -> Item | None:
+    """The type of items of several; None if there is none."""
+    (kind, *others) = kinds
+    if not others:
+        return kind
+    numbers = [kind for kind in kinds if isinstance(kind, (Scalar, AnyOrigin))]
+    dtypes = {number.dtype for number in numbers}
+    return AnyOrigin(*dtypes) if len(numbers) == len(kinds) and len(dtypes) == 1 else None
 
 
 def wish_for(t: Tracer, box: Box, more: Growing | ArrayRef) -> None:
@@ -127,7 +157,7 @@ def _here(t: Tracer, item: Item) -> Item:
     again by their names."""
     if isinstance(item, tuple):
         return tuple(_here(t, part) for part in item)
-    if isinstance(item, Scalar):
+    if isinstance(item, (Scalar, AnyOrigin)):
         return item
     known = {name.name: Poly((((name,), 1),)) for name in _names(t)}
     there = {name for n in item.shape for name in symbols(n)}
@@ -164,6 +194,8 @@ def leaves(item: Item) -> tuple[Scalar | Array, ...]:
     """The types of the numbers and arrays in an item."""
     if isinstance(item, tuple):
         return tuple(kind for part in item for kind in leaves(part))
+    if isinstance(item, AnyOrigin):
+        return Scalar(item.dtype, "np"), Scalar(BOOL, "np")
     return (item,)
 
 
@@ -194,7 +226,12 @@ def _item(column: ArrayRef, at: Size) -> ArrayRef:
 
 def _flat(t: Tracer, value: Value, item: Item) -> list[Node]:
     """The numbers and arrays of an item, which must be of the list's type."""
-    if item_type(t, value) != item:
+    kind = item_type(t, value)
+    if isinstance(item, AnyOrigin) and isinstance(kind, Scalar) and kind.dtype == item.dtype:
+        number = as_number(t, value)
+        assert number is not None
+        return [number, t.builder.const(np.bool_(kind.origin == "np"))]
+    if kind != item:
         raise t.refuse("list", "gets items of several types, or arrays that have other names")
     if isinstance(item, tuple):
         return [n for v, kind in zip(_parts(value) or (), item) for n in _flat(t, v, kind)]
@@ -213,6 +250,16 @@ def _plain(t: Tracer, number: Node) -> Node:
     return py_scalar(t, number, Scalar(number.dtype, "np"))
 
 
+def _fits(t: Tracer, box: Box, g: Growing, value: Value) -> None:
+    """Asks for another kind of columns if a list gets a number that is Python's and not NumPy's,
+    or the other way round."""
+    kind = item_type(t, value)
+    common = _common({g.item, kind})
+    if common is not None and common != g.item:
+        t.wishes[box.place] = Wish(common, g.grows)
+        raise t.refuse("list", "gets numbers of Python's and of NumPy's")
+
+
 def _store(t: Tracer, g: Growing, at: Size, value: Value) -> None:
     for column, number in zip(g.columns, _flat(t, value, g.item)):
         t.write(_item(column, at), _plain(t, number))
@@ -221,7 +268,7 @@ def _store(t: Tracer, g: Growing, at: Size, value: Value) -> None:
 def load(t: Tracer, g: Growing, at: Size) -> Value:
     """The item at a place that is in range."""
     found = [_loaded(t, _item(c, at), kind) for c, kind in zip(g.columns, leaves(g.item))]
-    return _built(g.item, iter(found))
+    return _built(t, g.item, iter(found))
 
 
 def _loaded(t: Tracer, place: ArrayRef, kind: Scalar | Array) -> Value:
@@ -247,6 +294,7 @@ def append(t: Tracer, box: Box, g: Growing, value: Value) -> Growing:
     """The list with one more item."""
     n = size(t, g)
     _roomy_for(t, box, g, n + 1)
+    _fits(t, box, g, value)
     _store(t, g, n, value)
     return replace(g, length=_moved(t, g, 1))
 
@@ -354,7 +402,8 @@ def getitem(t: Tracer, g: Growing, index: Value) -> Value:
     return load(t, g, position(t, g, index))
 
 
-def setitem(t: Tracer, g: Growing, index: Value, value: Value) -> None:
+def setitem(t: Tracer, box: Box, g: Growing, index: Value, value: Value) -> None:
+    _fits(t, box, g, value)
     _store(t, g, position(t, g, index), value)
 
 
@@ -375,14 +424,21 @@ def choose(t: Tracer, items: tuple[Value, ...], index: Node) -> Value:
             pair = (here, number, found)
             found = t.builder.map("where", pair, number.dtype, origin=number.type.origin)
         numbers.append(found)
-    return _built(kind, iter(numbers))
+    return _built(t, kind, iter(numbers))
 
 
-def _built(item: Item, numbers: Iterator[Value]) -> Value:
+def _built(t: Tracer, item: Item, numbers: Iterator[Value]) -> Value:
     """An item of its numbers."""
     if isinstance(item, tuple):
-        return Sequence(tuple(_built(part, numbers) for part in item))
-    return next(numbers)
+        return Sequence(tuple(_built(t, part, numbers) for part in item))
+    found = next(numbers)
+    if not isinstance(item, AnyOrigin):
+        return found
+    flag = next(numbers)
+    assert isinstance(found, Node) and isinstance(flag, Node)
+    which = t.builder.emit("cast", (flag,), None, PY_INT)
+    t.undecided = True
+    return Either(which, (0, 1), (retyped(t, found, Scalar(item.dtype, "py")), found))
 
 
 def part(

@@ -111,6 +111,8 @@ class Trial:
             case Sequence(items, kind):
                 made = [self.sample(item) for item in items]
                 return tuple(made) if kind is tuple else kind(*made)
+            case Box() if isinstance(self.t.cells.get(value), Growing):
+                raise self.t.refuse("argument", "a list of a length that only the run knows")
             case Box() if value.kind is list:
                 return [self.sample(item) for item in contents(self.t, value)]
             case Box() if value.kind is dict:

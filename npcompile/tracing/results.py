@@ -26,6 +26,7 @@ from npcompile.tracing import growing, iteration, selectors, turns
 from npcompile.tracing.values import (
     NULL,
     UNBOUND,
+    AnyOrigin,
     Box,
     Either,
     Frame,
@@ -137,6 +138,8 @@ class Trees:
             raise self.t.refuse("return", "of a list or dictionary that only one path makes")
         contents = self.t.cells[box]
         if isinstance(contents, Growing):
+            if isinstance(contents.item, AnyOrigin):
+                raise self.t.refuse("return", "of a list of numbers of Python's and of NumPy's")
             if any(isinstance(kind, Array) for kind in growing.leaves(contents.item)):
                 self.t.lending.hands_list()
             columns = growing.contents(self.t, contents)

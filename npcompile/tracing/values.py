@@ -87,15 +87,22 @@ class Box:
         self.place = place  # where the program made a list
 
 
-Item = Union[Scalar, Array, "tuple[Item, ...]"]
+@dataclass(frozen=True, slots=True)
+class AnyOrigin:
+    """Numbers of one dtype, each of which is Python's or NumPy's."""
+
+    dtype: np.dtype
+
+
+Item = Union[Scalar, Array, AnyOrigin, "tuple[Item, ...]"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Growing:
     """What a list holds whose length only the run knows, see :mod:`npcompile.tracing.growing`.
 
-    ``item`` is the type of its items: a number, an array, or a tuple; ``columns`` hold the numbers;
-    ``grows``: they have room for more.
+    ``item`` is the type of its items: a number, an array, or a tuple; ``columns`` hold the numbers,
+    and whether they are NumPy's where that is each one's own; ``grows``: they have room for more.
     """
 
     length: Node
