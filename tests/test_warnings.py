@@ -110,3 +110,18 @@ def test_warnings_of_results_that_nobody_reads() -> None:
     for k in (1.0, -1.0):
         for a in (np.arange(6.0), np.zeros(6), np.ones(6)):
             assert told(compiled, a, k) == told(f, a, k)
+
+
+OVERWRITTEN = [
+    "v[:] = 1.0", "v[...] = np.fmin(x, y)", "v[:] = v * 0 + 1", "v[:] = 1.0; v[:] = 2.0",
+    "v[:] = 1.0; v += x", "w = v[::-1]; v[:] = y",
+]
+
+
+@pytest.mark.parametrize("then", OVERWRITTEN)
+@pytest.mark.parametrize("first", ["x % y", "x / y", "x * 1e300 * y", "np.sqrt(-y)"])
+def test_what_is_overwritten_has_warned(first: str, then: str) -> None:
+    scope: dict[str, Any] = {"np": np}
+    exec(f"def f(x, y):\n v = {first}\n {then}\n return v\n", scope)
+    x, y = np.array([1.0, 0.0, 1e200]), np.array([0.0, 1.0, 1e200])
+    assert told(jit(scope["f"]), x, y) == told(scope["f"], x, y)

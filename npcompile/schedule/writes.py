@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from npcompile.core.errors import refuse
 from npcompile.graph.ir import Node, Window
 from npcompile.graph.types import Array
+from npcompile.schedule.exits import may_flag
 from npcompile.schedule.memory import Access, Memory, Place, conflict
 from npcompile.schedule.nest import Nest, Put
 from npcompile.schedule.steps import Exchange
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def write(s: Scheduler, node: Node) -> None:
     """Schedules one write."""
     if s.demand.replaces(node) and node.args[0].dtype == node.args[1].dtype:
-        s.virtual_write(node)
+        _overwrite(s, node)
         return
     if _taken_over(s, node):
         return
@@ -35,6 +36,28 @@ def write(s: Scheduler, node: Node) -> None:
         s.place[value] = target
     s.place[node] = whole
     s.written |= whole.memory.kind == "param"
+
+
+def _overwrite(s: Scheduler, node: Node) -> None:
+    """All of an array of ours is overwritten: from now on it is its new value.  What it was is
+    computed only for the floating-point flags."""
+    version, value = node.args
+    if may_flag(s, version) and not _uses(s, value, version):
+        s.flagged.add(s.materialise(version).memory)
+    s.virtual_write(node)
+
+
+def _uses(s: Scheduler, value: Node, version: Node) -> bool:
+    """Whether computing a value computes a version as well."""
+    seen, stack = {value}, [value]
+    while stack:
+        node = stack.pop()
+        if node is version:
+            return True
+        fresh = [arg for arg in node.args if arg not in seen and node not in s.place]
+        stack += fresh
+        seen.update(fresh)
+    return False
 
 
 def assign(s: Scheduler, value: Node, target: Place, by: Node) -> None:
