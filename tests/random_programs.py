@@ -57,7 +57,13 @@ class Program:
     def arguments(self, size: int, variant: int) -> dict[str, Any]:
         """Fresh arguments; ``variant`` changes the numbers, the layout only with the seed."""
         rng = np.random.default_rng([self.seed, variant])
-        return {name: make(spec, size, rng) for name, spec in self.specs}
+        found: dict[str, Any] = {}
+        for name, spec in self.specs:
+            if spec[0] == "view":  # of an argument before it
+                found[name] = eval(spec[2], {"v": found[spec[1]]})
+            else:
+                found[name] = make(spec, size, rng)
+        return found
 
     def function(self) -> Any:
         scope: dict[str, Any] = {"np": np}
@@ -71,7 +77,9 @@ def make(spec: Any, size: int, rng: np.random.Generator) -> Any:
     if kind == "number":
         return rest[0]
     dtype, ndim, layout = rest
+    layout = layout if ndim else "c"
     shape = (size, 3)[:ndim] if ndim < 3 else (size, 2, 3)
+    shape = (0, *shape[1:]) if layout == "empty" else shape
     full = tuple(2 * n for n in shape) if layout == "strided" else shape
     if dtype == "bool":
         data = rng.random(full) < 0.5
@@ -81,13 +89,22 @@ def make(spec: Any, size: int, rng: np.random.Generator) -> Any:
         data = rng.integers(-8, 9, full) / 4 + 1j * rng.integers(-8, 9, full) / 4
     else:
         data = rng.standard_normal(full) * 3
-    array = np.ascontiguousarray(data).astype(dtype)
+    array = np.asarray(data, order="C").astype(dtype)
     if layout == "strided":
         return array[tuple(slice(None, None, 2) for _ in shape)]
     if layout == "reversed":
         return array[::-1]
     if layout == "fortran":
         return np.asfortranarray(array)
+    if layout == "swapped":
+        return array.astype(array.dtype.newbyteorder())
+    if layout == "repeated":
+        return np.broadcast_to(array[:1], shape)
+    if layout == "unaligned":
+        room = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(shape)
+        room[...] = array
+        return room
+    array.flags.writeable = layout != "readonly"
     return array
 
 
@@ -100,6 +117,13 @@ class Writer:
     lines: list[str] = field(default_factory=list)
     count: int = 0
     helpers: ClassVar[str] = HELPERS
+    layouts: ClassVar[tuple[str, ...]] = ("c", "c", "c", "strided", "reversed", "fortran")
+    ranks: ClassVar[tuple[int, ...]] = (1, 1, 2, 2, 3)
+
+    @classmethod
+    def more(cls, rng: random.Random, specs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+        """Further arguments."""
+        return []
 
     def fresh(self, prefix: str = "v") -> str:
         self.count += 1
@@ -432,14 +456,15 @@ def write(seed: int, kind: type[Writer] = Writer) -> Program:
     specs: list[tuple[str, Any]] = []
     for k in range(rng.randint(1, 3)):
         dtype = rng.choice(DTYPES if rng.random() < 0.5 else FLOATS)
-        layout = rng.choice(["c", "c", "c", "strided", "reversed", "fortran"])
-        specs.append(("abc"[k], ("array", dtype, rng.choice([1, 1, 2, 2, 3]), layout)))
+        layout = rng.choice(kind.layouts)
+        specs.append(("abc"[k], ("array", dtype, rng.choice(kind.ranks), layout)))
     if rng.random() < 0.6:
         specs.append(("x", ("number", rng.choice([0.5, 2.0, -3.25, 0.0]))))
     if rng.random() < 0.5:
         specs.append(("k", ("number", rng.choice([1, 2, 3, -1, 0]))))
     if rng.random() < 0.15:
         specs.append(("t", ("number", rng.choice([np.float32(1.5), np.int64(3), np.float64(-2)]))))
+    specs += kind.more(rng, specs)
     program = Program(seed, "", specs)
     env = program.arguments(7, 0)
     helpers: dict[str, Any] = {"np": np}

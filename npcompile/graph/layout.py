@@ -159,17 +159,29 @@ def k_strides(
 def is_packed(facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
     """Whether an array so laid out fills memory of its own: elements one after the other, in some
     order of its axes.  Axes of length 1 lie anywhere, and so do empty arrays."""
-    sizes = [facts.norm(size) for size in shape]
-    if 0 in sizes:
+    norm = facts.norm  # it may know a size, and not a product of it
+    return _fills(shape, strides) or _fills(tuple(map(norm, shape)), tuple(map(norm, strides)))
+
+
+def is_packed_here(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
+    """The same in the call being traced; true if nothing is known of its sizes."""
+    try:
+        return _fills(tuple(map(hint, shape)), tuple(map(hint, strides)))
+    except Unhinted:
         return True
-    left = [(size, facts.norm(stride)) for size, stride in zip(sizes, strides) if size != 1]
+
+
+def _fills(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
+    if 0 in shape:
+        return True
+    left = [axis for axis in zip(shape, strides) if axis[0] != 1]
     run: Size = 1
     while left:
         inner = next((axis for axis in left if axis[1] == run), None)
         if inner is None:
             return False
         left.remove(inner)
-        run = facts.norm(run * inner[0])
+        run = run * inner[0]
     return True
 
 

@@ -19,7 +19,7 @@ from npcompile.graph.ir import (
     result_nodes,
     walk,
 )
-from npcompile.graph.layout import is_packed
+from npcompile.graph.layout import is_packed_here
 from npcompile.graph.routines import ROUTINES, parse
 from npcompile.graph.types import BOOL, INT, Array, Nothing, Scalar, Tuple
 
@@ -46,7 +46,7 @@ def verify(graph: Graph) -> None:
     _region(graph.region, seen)
     for node in walk(graph.region):
         if node.op not in _ELSEWHERE and isinstance(node.type, Array):
-            _require(is_packed(graph.facts, node.type.shape, node.type.strides), node,
+            _require(is_packed_here(node.type.shape, node.type.strides), node,
                      "has the strides of a view")
     for node in (*result_nodes(graph.result), *graph.finals.values()):
         if node not in seen:

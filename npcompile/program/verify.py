@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from npcompile.core.errors import VerifyError
-from npcompile.core.sizes import Facts, Size, Symbol, Unhinted, hint, symbols
+from npcompile.core.sizes import Size, Symbol, symbols
 from npcompile.graph.ir import Subprogram, Table
-from npcompile.graph.layout import is_packed
+from npcompile.graph.layout import is_packed_here
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
 from npcompile.graph.types import BOOL, INT
 from npcompile.program.ir import (
@@ -88,7 +88,8 @@ class _Verifier:
                 self.require(buffer not in self.alive, f"{buffer.name} is allocated twice")
                 for size in (*buffer.shape, *buffer.strides):
                     self.size(size, buffer.name)
-                self.require(_is_packed(buffer), f"{buffer.name}: elements with gaps")
+                self.require(is_packed_here(buffer.shape, buffer.strides),
+                             f"{buffer.name}: elements with gaps")
                 self.alive.add(buffer)
             case Free(buffer):
                 self.require(buffer.kind in ("temp", "owned"), f"{buffer.name} is not ours to free")
@@ -266,16 +267,6 @@ class _Verifier:
             if not reduce.kind.startswith("arg"):
                 self.require(kernel.values[reduce.value].dtype == reduce.dtype, f"{here}: dtype")
                 self.require(reduce.buffer.dtype == reduce.dtype, f"{here}: dtype of the buffer")
-
-
-def _is_packed(buffer: Buffer) -> bool:
-    """Whether the elements of a fresh array lie one after the other, at least in the call that the
-    program was made for."""
-    try:
-        shape, strides = (tuple(map(hint, sizes)) for sizes in (buffer.shape, buffer.strides))
-    except Unhinted:
-        return True
-    return is_packed(Facts(), shape, strides)
 
 
 def _element(buffer: Buffer, at: Index) -> np.dtype:
