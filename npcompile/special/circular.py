@@ -31,6 +31,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
+from npcompile.graph.subprograms import subprogram
 from npcompile.special.coefficients.circular import (
     COS,
     SIN,
@@ -47,8 +48,8 @@ DOUBLE = FORMATS["d"]
 INFINITY = float("inf")
 #: steps of half a turn; two bits of n more give the sign
 STEPS, STEP_BITS = 16, 4
-#: bits of large numbers, which no reduction by two parts can be trusted with
-HUGE = {"d": 0x43F0 << 48, "f": 0x5F80 << 16}
+#: bits of large numbers, from which on no reduction by two parts is trusted
+HUGE = {"d": 0x42F0 << 48, "f": 0x4980 << 16}
 #: beyond it float64 does not reduce float32 well enough
 LARGE_SINGLE = 2.0**40
 
@@ -58,9 +59,10 @@ def sin(x: Expr) -> Expr:
     f = format_of(x)
     if f.char == "f":
         return _single(x, 0.0)
-    bits, r, low = reduce(abs(x), f)
+    bits, r, low, untrusted = reduce(abs(x), f)
     sine, _ = sine_cosine(bits, r, low, f)
-    return with_sign(joined(sine), (_half_turn(bits, f) ^ to_bits(x)) & sign_bit(f))
+    value = with_sign(joined(sine), (_half_turn(bits, f) ^ to_bits(x)) & sign_bit(f))
+    return rare(untrusted, _far(x, untrusted, far_sine), value)
 
 
 def cos(x: Expr) -> Expr:
@@ -68,10 +70,11 @@ def cos(x: Expr) -> Expr:
     f = format_of(x)
     if f.char == "f":
         return _single(x, 0.5)
-    bits, r, low = reduce(abs(x), f)
+    bits, r, low, untrusted = reduce(abs(x), f)
     bits = bits + STEPS // 2
     sine, _ = sine_cosine(bits, r, low, f)
-    return with_sign(joined(sine), _half_turn(bits, f) & sign_bit(f))
+    value = with_sign(joined(sine), _half_turn(bits, f) & sign_bit(f))
+    return rare(untrusted, _far(x, untrusted, far_cosine), value)
 
 
 def tan(x: Expr) -> Expr:
@@ -79,9 +82,10 @@ def tan(x: Expr) -> Expr:
     f = format_of(x)
     if f.char == "f":
         return _single_tangent(x)
-    bits, r, low = reduce(abs(x), f)
+    bits, r, low, untrusted = reduce(abs(x), f)
     value = quotient(*sine_cosine(bits, r, low, f))
-    return with_sign(value, to_bits(x) & sign_bit(f))
+    value = with_sign(value, to_bits(x) & sign_bit(f))
+    return rare(untrusted, _far(x, untrusted, far_tangent), value)
 
 
 def _half_turn(bits: Expr, f: Format) -> Expr:
@@ -101,11 +105,15 @@ class Turned:
 
 def turned(x: Expr, f: Format, more: Expr | None = None) -> Turned:
     """Sine and cosine of ``x + more``, their signs apart so that zeros keep them."""
-    bits, r, low = reduce(abs(x), f)
+    bits, r, low, untrusted = reduce(abs(x), f)
     if more is not None:
         low = low + where(x < 0.0, -more, more)
-    sign = _half_turn(bits, f)
-    return Turned(*sine_cosine(bits, r, low, f),
+    (s, s_low), (c, c_low) = sine_cosine(bits, r, low, f)
+    far = rare(untrusted, complex_(_far(abs(x), untrusted, far_cosine),
+                                   _far(abs(x), untrusted, far_sine)), complex_(c, s))
+    s_low, c_low = where(untrusted, 0.0, s_low), where(untrusted, 0.0, c_low)
+    sign = where(untrusted, const(0, bits), _half_turn(bits, f))
+    return Turned((imag(far), s_low), (real(far), c_low),
                   (sign ^ to_bits(x)) & sign_bit(f), sign & sign_bit(f))
 
 
@@ -131,8 +139,9 @@ def _turn(a: Expr, a_low: Expr, b: Expr, b_low: Expr, r: Expr, rise: Expr, fall:
     return value, fma(b, rise, fma(a, fall, fma(b_low, r, a_low))) + lost
 
 
-def reduce(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
-    """For ``x >= 0``: n, of whose bits the last five count, and the remainder in two parts."""
+def reduce(x: Expr, f: Format) -> tuple[Expr, Expr, Expr, Expr]:
+    """For ``x >= 0``: n, of whose bits the last five count, the remainder in two parts, and where
+    it must not be trusted."""
     first, second, inverse, trust = TURN_STEP[f.char]
     inside = from_bits(where(to_bits(x) < HUGE[f.char], to_bits(x), HUGE[f.char]))
     shifted = fma(inside, inverse, f.magic)
@@ -140,20 +149,45 @@ def reduce(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
     r1 = fma(n, -first, inside)
     r = fma(n, -second, r1)
     low = fma(n, -second, r1 - r)
-    untrusted = ~(abs(r) >= fma(x, trust, -trust))  # below 1 a remainder is never too small
-    wide = cast(where(untrusted & (x < INFINITY), x, const(1.0, x)), "d")
-    turns, slow, slow_low = payne_hanek(wide)
-    # one rare carries all three: n in the last bits of the low part
-    short = cast(slow, x.dtype) + where(untrusted, x - x, 0.0)
-    slow_low = cast((slow - cast(short, "d")) + slow_low, x.dtype)
-    marked = from_bits((to_bits(slow_low) & -32) | (cast(turns, f.integer) & 31))
-    both = rare(untrusted, complex_(short, marked), complex_(r, low))
-    r, low = real(both), imag(both)
-    return where(untrusted, to_bits(low), to_bits(shifted)), r, low
+    # below 1 a remainder is never too small
+    return to_bits(shifted), r, low, ~(abs(r) >= fma(x, trust, -trust))
+
+
+# ------------------------------------------------------------------ large arguments
+
+
+def _far(x: Expr, untrusted: Expr, program: Callable[[Expr], Expr]) -> Expr:
+    """A subprogram's value where needed; infinite arguments are invalid."""
+    inside = where(untrusted & (abs(x) < INFINITY), x, const(1.0, x))
+    return cast(program(inside), x.dtype) + where(untrusted, x - x, 0.0)
+
+
+@subprogram
+def far_sine(x: Expr) -> Expr:
+    """Sine of any double of magnitude 1 or more."""
+    bits, r, low = payne_hanek(abs(x))
+    sine, _ = sine_cosine(bits, r, low, DOUBLE)
+    return with_sign(joined(sine), (_half_turn(bits, DOUBLE) ^ to_bits(x)) & sign_bit(DOUBLE))
+
+
+@subprogram
+def far_cosine(x: Expr) -> Expr:
+    """Cosine, likewise."""
+    bits, r, low = payne_hanek(abs(x))
+    sine, _ = sine_cosine(bits + STEPS // 2, r, low, DOUBLE)
+    return with_sign(joined(sine), _half_turn(bits + STEPS // 2, DOUBLE) & sign_bit(DOUBLE))
+
+
+@subprogram
+def far_tangent(x: Expr) -> Expr:
+    """Tangent, likewise."""
+    bits, r, low = payne_hanek(abs(x))
+    value = quotient(*sine_cosine(bits, r, low, DOUBLE))
+    return with_sign(value, to_bits(x) & sign_bit(DOUBLE))
 
 
 def payne_hanek(x: Expr) -> tuple[Expr, Expr, Expr]:
-    """The same for any double >= 1, exactly enough for the worst case.
+    """The reduction of any double >= 1, exactly enough for the worst case.
 
     ``x = X * 2**(32*g - 52)`` with an integer X < 2**84, times 16/pi * 2**(32*g - 52) modulo 32:
     the parts of the product that are multiples of 32 drop out.
@@ -200,7 +234,7 @@ def _single(x: Expr, shift: float) -> Expr:
     z = r * r
     value = r * fma(z, poly(z, SINGLE_SIN["d"]), 1.0)
     value = with_sign(value, to_bits(shifted) << DOUBLE.sign_shift)
-    return _narrow(x, large, cos if shift else sin, value)
+    return _narrow(x, large, far_cosine if shift else far_sine, value)
 
 
 def _single_tangent(x: Expr) -> Expr:
@@ -215,7 +249,7 @@ def _single_tangent(x: Expr) -> Expr:
     top, bottom = where(odd, bottom, top), where(odd, -top, bottom)
     inverse = cast(1.0 / cast(bottom, "f"), "d")
     inverse = fma(inverse, fma(-bottom, inverse, 1.0), inverse)
-    return _narrow(x, large, tan, top * inverse)
+    return _narrow(x, large, far_tangent, top * inverse)
 
 
 def _widened(x: Expr) -> tuple[Expr, Expr]:
@@ -231,6 +265,5 @@ def _less(x: Expr, n: Expr, steps: int) -> Expr:
 
 
 def _narrow(x: Expr, large: Expr, program: Callable[[Expr], Expr], value: Expr) -> Expr:
-    """The value as float32, by the program for float64 where x is large."""
-    wide = cast(where(large, x, const(1.0, x)), "d")
-    return cast(rare(large, program(wide), value), x.dtype)
+    """The value as float32, by a subprogram where x is large."""
+    return rare(large, _far(x, large, program), cast(value, x.dtype))
