@@ -80,11 +80,11 @@ def half_log_2pi() -> Rows:
 
 @table("gamma")
 def gammaln() -> Rows:
-    """log(gamma(x)) / ((x - 1)*(x - 2)) on [1, 4)."""
+    """log(gamma(x)) / ((x - 1)*(x - 2)) on [1, 256)."""
     def smooth(x: Any) -> Any:
         return mp.loggamma(x) / ((x - 1) * (x - 2))
 
-    return pieces(smooth, octaves(0, 8), 13)
+    return pieces(smooth, octaves(0, 2), 18)
 
 
 @table("gamma")
@@ -95,19 +95,19 @@ def digamma_root() -> Rows:
 
 @table("gamma")
 def digamma() -> Rows:
-    """digamma(x) / (x - root) on [1, 4)."""
+    """digamma(x) / (x - root) on [1, 256)."""
     root = mp.findroot(mp.digamma, mp.mpf("1.46163"))
-    return pieces(lambda x: mp.digamma(x) / (x - root), octaves(0, 8), 13)
+    return pieces(lambda x: mp.digamma(x) / (x - root), octaves(0, 2), 18)
 
 
 @table("gamma")
 def digamma_far() -> Rows:
-    """(log(x) - 1/(2*x) - digamma(x)) * x**2 in v = 1/x**2, 1/x <= 1/4 (DLMF 5.11.2)."""
+    """(log(x) - 1/(2*x) - digamma(x)) * x**2 in v = 1/x**2, 1/x <= 1/128 (DLMF 5.11.2)."""
     def rest(v: Any) -> Any:
         x = 1 / mp.sqrt(v)
         return (mp.log(x) - 1 / (2 * x) - mp.digamma(x)) / v
 
-    return polynomial(rest, 10, mp.mpf(10) ** -12, mp.mpf(1) / 16)
+    return polynomial(rest, 3, mp.mpf(10) ** -12, mp.mpf(1) / 128**2)
 
 
 # ---------------------------------------------------------------- normal distribution
@@ -136,6 +136,23 @@ def erfinv() -> Rows:
     """erfinv(y) / y in s = sqrt(-log(1 - y*y)): 16 pieces on [0, 6.5), 16 on [6.5, 27.3)."""
     near = uniform(mp.mpf("6.5"))
     return pieces(inverse_erfc, near + [near[-1] + mp.mpf("1.3") * k for k in range(1, 17)], 14)
+
+
+def _middle(z: Any) -> Any:
+    """erfcinv(z) / (1 - z)"""
+    return inverse_erfc(mp.sqrt(-mp.log(z * (2 - z))) if z < 1 else 0)
+
+
+@table("normal")
+def erfcinv_middle() -> Rows:
+    """erfcinv(z) / (1 - z) on [2**-8, 1]."""
+    return pieces(_middle, octaves(-8, 2), 18)
+
+
+@table("normal")
+def ndtri_middle() -> Rows:
+    """ndtri(p) / (p - 1/2) on [2**-9, 1/2]."""
+    return pieces(lambda p: mp.sqrt(8) * _middle(2 * p), octaves(-9, 2), 18)
 
 
 # ---------------------------------------------------------------- Bessel functions

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npcompile.graph.expression import Expr, const, copysign, fma, poly, rare, sqrt, where
+from npcompile.graph.subprograms import subprogram
 from npcompile.special.circular import turned, with_sign
 from npcompile.special.coefficients.bessel import (
     BESSEL_HANKEL,
@@ -38,7 +39,7 @@ from npcompile.special.pieces import (
     scaled_quietly,
     uniform,
 )
-from npcompile.special.words import quick_two_sum, two_sum
+from npcompile.special.words import joined, quick_two_sum, two_sum
 
 SWITCH = 8.0
 #: where I0 and I1 overflow
@@ -69,32 +70,44 @@ def j1(x: Expr) -> Expr:
 
 def y0(x: Expr) -> Expr:
     """The Bessel function of the second kind of order 0."""
+    near = ~(x >= SWITCH)
+    _, far = _hankel(where(near, SWITCH, x), 0)
+    return rare(near, y0_near(where(near, x, 1.0)), where(x == INFINITY, 0.0, far))
+
+
+@subprogram
+def y0_near(x: Expr) -> Expr:
+    """Y0 below 8, and for NaN."""
     value, tail = _near(x, BESSEL_Y0["d"])
-    j, j_tail = _near(x, BESSEL_J0["d"])
-    j = j + j_tail
+    j = joined(_near(x, BESSEL_J0["d"]))
     high, low = _log(x)
     _, left, left_low = ROOT_PI["d"]
     turn = j * left
     part = high * turn
     rest = fma(high, turn, -part) + fma(low, turn, high * fma(j, left_low, fma(j, left, -turn)))
     s, e = two_sum(part, value)
-    _, far = _hankel(x, 0)
-    return _second(x, rare(~(x < SWITCH), far, s + (e + (tail + rest))))
+    return _second(x, s + (e + (tail + rest)))
 
 
 def y1(x: Expr) -> Expr:
     """The Bessel function of the second kind of order 1."""
+    near = ~(x >= SWITCH)
+    _, far = _hankel(where(near, SWITCH, x), 1)
+    return rare(near, y1_near(where(near, x, 1.0)), where(x == INFINITY, 0.0, far))
+
+
+@subprogram
+def y1_near(x: Expr) -> Expr:
+    """Y1 below 8, and for NaN."""
     value, tail = _near(x, BESSEL_Y1["d"])
-    j, j_tail = _near(x, BESSEL_J1["d"])
     high, low = _log(x)
     _, left, left_low = ROOT_PI["d"]
     inside = where((x > 1e-300) & (x < SWITCH), x, 1.0)
-    grown = (high + low) * (left * (j + j_tail)) + (value + tail)
+    grown = (high + low) * (left * joined(_near(x, BESSEL_J1["d"]))) + (value + tail)
     pole = left / inside
     pole_low = (fma(-pole, inside, left) + left_low) / inside
     s, e = two_sum(-pole, inside * grown)
-    _, far = _hankel(x, 1)
-    found = rare(~(x < SWITCH), far, s + (e + (fma(inside, grown, -inside * grown) - pole_low)))
+    found = s + (e + (fma(inside, grown, -inside * grown) - pole_low))
     tiny = where(x < 4e-309, -INFINITY, -left / where(x < 4e-309, 1.0, where(x < 1.0, x, 1.0)))
     return _second(x, where(x <= 1e-300, tiny, found))
 
@@ -109,8 +122,7 @@ def _log(x: Expr) -> Pair:
 
 
 def _second(x: Expr, value: Expr) -> Expr:
-    """At the pole, on the negative axis and at infinity."""
-    value = where(x == INFINITY, 0.0, value)
+    """At the pole and on the negative axis."""
     return where(x > 0.0, value, where(x == 0.0, const(-INFINITY, x), where(x == x, NAN, x)))
 
 
@@ -204,31 +216,21 @@ def i1(x: Expr) -> Expr:
 # ------------------------------------------------------------------ K
 
 
-def _k0(x: Expr) -> tuple[Expr, Expr, Expr]:
-    """K0 up to 1, ``exp(x) * K0(x)`` from there on, and where the first holds."""
-    near = x <= 1.0
-    small = where(near & (x > 0.0), x, 1.0)
-    z = small * small
+def _near_k0(x: Expr) -> Expr:
+    """K0 on (0, 1]."""
+    z = x * x
     grown, shifted, _, _ = BESSEL_SMALL["d"]
-    high, low = log_parts(small, DOUBLE)
+    high, low = log_parts(x, DOUBLE)
     series = poly(z, grown)
     product = high * series
     rest = fma(high, series, -product) + low * series
     s, e = two_sum(poly(z, shifted), -product)
-    large, value = _far(x, near, BESSEL_K0["d"])
-    return s + (e - rest), value / sqrt(large), near
+    return s + (e - rest)
 
 
-def _far(x: Expr, near: Expr, rows: Rows) -> Pair:
-    large = where(near | ~(x < INFINITY), 1.0, x)
-    u = 1.0 / large
-    value, tail = piece(u, None, uniform(u, 16.0), rows)
-    return large, value + tail
-
-
-def _k1(x: Expr) -> tuple[Expr, Expr, Expr]:
-    near = x <= 1.0
-    small = where(near & (x > 1e-300), x, 1.0)
+def _near_k1(x: Expr) -> Expr:
+    """K1 on (0, 1]."""
+    small = where(x > 1e-300, x, 1.0)
     z = small * small
     _, _, grown, shifted = BESSEL_SMALL["d"]
     high, low = log_parts(small, DOUBLE)
@@ -236,24 +238,35 @@ def _k1(x: Expr) -> tuple[Expr, Expr, Expr]:
     inverse = 1.0 / small
     inverse_low = fma(-inverse, small, 1.0) * inverse
     tiny = where(x < 6e-309, const(INFINITY, x), 1.0 / where(x < 6e-309, 1.0, x))
-    tiny = where(x <= 1e-300, tiny, inverse + (rest + inverse_low))
-    large, value = _far(x, near, BESSEL_K1["d"])
-    return tiny, value / sqrt(large), near
+    return where(x <= 1e-300, tiny, inverse + (rest + inverse_low))
 
 
-def _modified(parts: Callable[[Expr], tuple[Expr, Expr, Expr]], scaled: bool) -> Program:
-    def program(x: Expr) -> Expr:
-        small, large, near = parts(x)
-        if scaled:
-            small = small * exp(where(near & (x > 0.0), x, 0.0))
-        else:
-            large = large * exp(-where(near | ~(x < INFINITY), 1.0, x))
-        value = where(near, small, where(x == INFINITY, 0.0, large))
+def _modified(name: str, near: Program, rows: Rows, scaled: bool) -> Program:
+    """K by pieces of ``exp(x) * sqrt(x) * K(x)`` from 1 on; what is below is a subprogram."""
+
+    def small(x: Expr) -> Expr:
+        inside = where((x > 0.0) & (x <= 1.0), x, 1.0)
+        value = near(inside) * exp(inside) if scaled else near(inside)
         value = where(x == 0.0, INFINITY, where(x < 0.0, NAN, value))
         return where(x == x, value, x)
+
+    small.__name__ = f"{name}_near"
+    called = subprogram(small)
+
+    def program(x: Expr) -> Expr:
+        below = ~(x > 1.0)
+        inside = where(~below & (x < INFINITY), x, 1.0)
+        u = 1.0 / inside
+        value, tail = piece(u, None, uniform(u, 16.0), rows)
+        value = (value + tail) / sqrt(inside)
+        if not scaled:
+            value = value * exp(-inside)
+        return rare(below, called(where(below, x, 1.0)), where(x == INFINITY, 0.0, value))
 
     return program
 
 
-k0, k0e = _modified(_k0, False), _modified(_k0, True)
-k1, k1e = _modified(_k1, False), _modified(_k1, True)
+k0 = _modified("k0", _near_k0, BESSEL_K0["d"], False)
+k0e = _modified("k0e", _near_k0, BESSEL_K0["d"], True)
+k1 = _modified("k1", _near_k1, BESSEL_K1["d"], False)
+k1e = _modified("k1e", _near_k1, BESSEL_K1["d"], True)

@@ -1,7 +1,8 @@
 """gamma, rgamma, gammaln, digamma and what is made of them, as programs; none raises flags.
 
-Below 4 by pieces of functions from which the zeros are divided; above by Stirling's formula, with
-the logarithm in two parts; negative arguments by reflection (DLMF 5.5, 5.11).
+From 1 to 256 log(gamma) and digamma are pieces of functions from which the zeros are divided; what
+is elsewhere is a subprogram: above by Stirling's formula, with the logarithm in two parts, below by
+recurrence, negative arguments by reflection (DLMF 5.5, 5.11).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
+from npcompile.graph.subprograms import Results, choose, subprogram
 from npcompile.special.circular import sine_cosine
 from npcompile.special.coefficients.gamma import (
     DIGAMMA,
@@ -30,11 +32,13 @@ from npcompile.special.coefficients.gamma import (
     STIRLING,
 )
 from npcompile.special.logarithm import log_pair, log_parts
-from npcompile.special.pieces import DOUBLE, INFINITY, NAN, Pair, eighths, piece, uniform
+from npcompile.special.pieces import DOUBLE, INFINITY, NAN, Pair, halves, piece, uniform
 from npcompile.special.powers import exp_pair
 from npcompile.special.words import quick_two_sum, two_product, two_sum
 
 (HALF_LOG, HALF_LOG_LOW), (PI, PI_LOW) = HALF_LOG_2PI["d"]
+#: the end of the pieces
+MIDDLE = 256.0
 #: where gamma overflows, and where gammaln does
 TOP, TOP_LOG = 171.62437695630271, 2.5563481638716906e305
 
@@ -69,38 +73,53 @@ def stirling(x: Expr, log: Pair) -> Pair:
 
 def gammaln(x: Expr) -> Expr:
     """``log(abs(gamma(x)))``."""
+    outside = ~((x >= 1.0) & (x < MIDDLE))
+    inside = where(outside, 1.5, x)
+    value, rest = _near_log(inside, inside - 1.0)
+    return rare(outside, gammaln_outside(where(outside, x, 1.5)), value + rest)
+
+
+@subprogram
+def gammaln_outside(x: Expr) -> Expr:
+    """The same, best below 1 and from 256 on."""
     a = abs(x)
     value = _positive_log(where((a > 0.0) & (a < TOP_LOG), a, 1.5))
-    # gamma(-a) * gamma(a) = -pi / (a * sin(pi*a))
-    negative = (x < 0.0) & (a < 2.0**52)
-    b = where(negative, a, 0.5)
-    sine, _ = half_turns(b)
-    pole = sine == 0.0
-    tiny = b < 1e-100
-    lift = where(tiny, const(2.0**600, x), 1.0)
-    high, low = log_parts(b * lift * (where(pole, 1.0, sine) * lift), DOUBLE)
-    high = where(tiny, high - 831.7766166719343, high)
-    mirrored = 1.1447298858494002 - high - (low + value)
-    mirrored = where(pole, const(INFINITY, x), mirrored)
-    value = rare(x < 0.0, where(negative, mirrored, INFINITY), value)
+
+    def mirrored() -> Results:
+        # gamma(-a) * gamma(a) = -pi / (a * sin(pi*a))
+        negative = a < 2.0**52
+        b = where(negative, a, 0.5)
+        sine, _ = half_turns(b)
+        pole = sine == 0.0
+        tiny = b < 1e-100
+        lift = where(tiny, const(2.0**600, x), 1.0)
+        high, low = log_parts(b * lift * (where(pole, 1.0, sine) * lift), DOUBLE)
+        high = where(tiny, high - 831.7766166719343, high)
+        found = 1.1447298858494002 - high - (low + value)
+        return (where(negative & ~pole, found, INFINITY),)
+
+    (value,) = choose(x < 0.0, mirrored, lambda: (value,))
     value = where((a == 0.0) | (a >= TOP_LOG), INFINITY, value)
     return where(x == x, value, x)
 
 
+def _near_log(x: Expr, less: Expr) -> Pair:
+    """``log(gamma(x))`` in two parts for x of [1, 256); ``less`` is x - 1, perhaps more exactly."""
+    value, tail = piece(x, None, halves(x), GAMMALN["d"])
+    product, lost = two_product(less, less - 1.0)
+    head = product * value
+    return head, fma(product, tail, fma(lost, value, fma(product, value, -head)))
+
+
 def _positive_log(x: Expr) -> Expr:
     """The same for ``x > 0``."""
-    shifted, far = x < 1.0, x >= 4.0
-    y = where(shifted, x + 1.0, x)
-    near = where(far, 1.5, y)
-    value, tail = piece(near, None, eighths(near), GAMMALN["d"])
-    first, second = where(shifted, x, x - 1.0), where(shifted, x - 1.0, x - 2.0)
-    product, lost = two_product(where(far, 0.0, first), where(far, 0.0, second))
-    head = product * value
-    rest = fma(product, tail, fma(lost, value, fma(product, value, -head)))
+    shifted, far = x < 1.0, x >= MIDDLE
+    near = where(far, 1.5, where(shifted, x + 1.0, x))
+    head, rest = _near_log(near, where(shifted, x, near - 1.0))
     high, low = log_parts(x, DOUBLE)
     s, e = two_sum(head, where(shifted, -high, 0.0))
     value = s + (e + (rest - where(shifted, low, 0.0)))
-    big, small = stirling(where(far, x, 4.0), (where(far, high, 1.0), where(far, low, 0.0)))
+    big, small = stirling(where(far, x, MIDDLE), (where(far, high, 1.0), where(far, low, 0.0)))
     return where(far, big + small, value)
 
 
@@ -117,10 +136,20 @@ def multigammaln(x: Expr, order: int) -> Expr:
 
 def gamma(x: Expr) -> Expr:
     """The gamma function; exact factorials."""
+    outside = ~((x > 1e-300) & (x < TOP))
+    inside = where(outside, 1.5, x)
+    raised, below = _raised(inside)
+    value = exp_pair(*stirling(raised, log_pair(raised, DOUBLE)), DOUBLE)
+    value = value / where(below, inside, 1.0)
+    exact = lookup(to_bits(inside + DOUBLE.magic), FACTORIALS["d"])
+    value = where((rint(inside) == inside) & (inside <= 23.0), exact, value)
+    return rare(outside, gamma_outside(where(outside, x, 1.5)), value)
+
+
+@subprogram
+def gamma_outside(x: Expr) -> Expr:
+    """The same for negative numbers, next to 0 and where it overflows."""
     value, pole = _gamma(x, False)
-    whole = (rint(x) == x) & (x >= 1.0) & (x <= 23.0)
-    exact = lookup(to_bits(where(whole, x, 1.0) + DOUBLE.magic), FACTORIALS["d"])
-    value = where(whole, exact, value)
     value = where(abs(x) < 5.6e-309, copysign(INFINITY, x), value)
     value = where(x >= TOP, INFINITY, value)
     return where(pole | (x == -INFINITY), NAN, where(x == x, value, x))
@@ -128,9 +157,26 @@ def gamma(x: Expr) -> Expr:
 
 def rgamma(x: Expr) -> Expr:
     """The reciprocal of gamma."""
+    outside = ~((x > 0.0) & (x < TOP - 1.0))
+    inside = where(outside, 1.5, x)
+    raised, below = _raised(inside)
+    high, low = stirling(raised, log_pair(raised, DOUBLE))
+    value = exp_pair(-high, -low, DOUBLE) * where(below, inside, 1.0)
+    return rare(outside, rgamma_outside(where(outside, x, 1.5)), value)
+
+
+@subprogram
+def rgamma_outside(x: Expr) -> Expr:
+    """The same for negative numbers, at 0 and where it is small."""
     value, pole = _gamma(x, True)
     value = where(pole | (abs(x) == INFINITY), 0.0, value)
     return where((x == x) & (x != 0.0), value, x)
+
+
+def _raised(x: Expr) -> tuple[Expr, Expr]:
+    """``x + 1`` below 1, else x, and where it is the first."""
+    below = x < 1.0
+    return where(below, x + 1.0, x), below
 
 
 def _gamma(x: Expr, reciprocal: bool) -> tuple[Expr, Expr]:
@@ -139,12 +185,12 @@ def _gamma(x: Expr, reciprocal: bool) -> tuple[Expr, Expr]:
     With a = |x|: gamma(a) is gamma(a + 1) / a below 1, gamma(-a) is -pi / (a*sin(pi*a)*gamma(a)).
     """
     a = abs(x)
-    negative, below = x < 0.0, a < 1.0
+    negative = x < 0.0
     top = where(negative, const(TOP if reciprocal else 184.5, x),
                 184.5 if reciprocal else TOP)
     fine = a >= (0.0 if reciprocal else 5.6e-309)  # below it gamma overflows
     safe = where((a < top) & fine, a, 1.0)
-    y = where(below, safe + 1.0, safe)
+    y, below = _raised(safe)
     high, low = stirling(y, log_pair(y, DOUBLE))
     flipped = negative if not reciprocal else ~negative
     size = exp_pair(where(flipped, -high, high), where(flipped, -low, low), DOUBLE)
@@ -165,40 +211,56 @@ def _gamma(x: Expr, reciprocal: bool) -> tuple[Expr, Expr]:
 
 def digamma(x: Expr) -> Expr:
     """The logarithmic derivative of gamma."""
+    outside = ~((x >= 1.0) & (x < MIDDLE))
+    head, rest = _near_digamma(where(outside, 1.5, x), None)
+    return rare(outside, digamma_outside(where(outside, x, 1.5)), head + rest)
+
+
+@subprogram
+def digamma_outside(x: Expr) -> Expr:
+    """The same, best below 1 and from 256 on."""
     a = abs(x)
     fine = (a > 1e-300) & (a < INFINITY)
     safe = where(fine, a, 1.5)
-    value = _positive_digamma(safe)
-    negative = x < 0.0
-    s, c = half_turns(where(negative, safe, 0.25))
-    pole = negative & (s == 0.0)
-    r = safe - rint(safe)
-    turn = copysign(c * PI / where(pole, 1.0, s), r)
-    mirrored = value + (turn + 1.0 / safe)
-    value = rare(negative, where(pole, NAN, mirrored), value)
+    (value,) = choose(safe >= MIDDLE, lambda: (_far_digamma(safe),), lambda: (
+        _shifted_digamma(where(safe < MIDDLE, safe, 1.5)),))
+
+    def mirrored() -> Results:
+        s, c = half_turns(safe)
+        pole = s == 0.0
+        turn = copysign(c * PI / where(pole, 1.0, s), safe - rint(safe))
+        return (where(pole, NAN, value + (turn + 1.0 / safe)),)
+
+    (value,) = choose(x < 0.0, mirrored, lambda: (value,))
     tiny = -1.0 / where(fine | (a < 6e-309), 1.0, x)
     tiny = where(a < 6e-309, copysign(INFINITY, -x), tiny)
     value = where(fine, value, where(x == INFINITY, x, where(x == -INFINITY, NAN, tiny)))
     return where(x == x, value, x)
 
 
-def _positive_digamma(x: Expr) -> Expr:
-    shifted, far = x < 1.0, x >= 4.0
-    y = where(shifted, x + 1.0, x)
-    near = where(far, 1.5, y)
-    value, tail = piece(near, None, eighths(near), DIGAMMA["d"])
+def _near_digamma(x: Expr, low: Expr | None) -> Pair:
+    """digamma in two parts for ``x + low``, x of [1, 256)."""
+    value, tail = piece(x, None, halves(x), DIGAMMA["d"])
     root, root_low = DIGAMMA_ROOT["d"]
-    # x + 1 less the root, exactly
-    t, lost = two_sum(near, const(-root, x))
-    lost = lost + where(shifted, (x - (y - 1.0)), 0.0) - root_low
+    t, lost = two_sum(x, const(-root, x))
+    lost = lost - root_low if low is None else lost + low - root_low
     head = t * value
-    rest = fma(t, tail, fma(lost, value + tail, fma(t, value, -head)))
-    inverse = 1.0 / x
-    s, e = two_sum(head, -where(shifted, inverse, 0.0))
-    value = s + (e + rest)
-    high, low = log_parts(where(far, x, 4.0), DOUBLE)
-    u = where(far, inverse, 0.25)
+    return head, fma(t, tail, fma(lost, value + tail, fma(t, value, -head)))
+
+
+def _shifted_digamma(x: Expr) -> Expr:
+    """digamma on (0, 256)."""
+    shifted = x < 1.0
+    y = where(shifted, x + 1.0, x)
+    head, rest = _near_digamma(y, where(shifted, x - (y - 1.0), 0.0))
+    s, e = two_sum(head, -where(shifted, 1.0 / x, 0.0))
+    return s + (e + rest)
+
+
+def _far_digamma(x: Expr) -> Expr:
+    """digamma from 256 on."""
+    high, low = log_parts(x, DOUBLE)
+    u = 1.0 / x
     v = u * u
     s, e = quick_two_sum(high, -0.5 * u)
-    distant = s + (e + (low - v * poly(v, DIGAMMA_FAR["d"])))
-    return where(far, distant, value)
+    return s + (e + (low - v * poly(v, DIGAMMA_FAR["d"])))

@@ -18,7 +18,7 @@ from npcompile.special.pieces import (
     DOUBLE,
     INFINITY,
     NAN,
-    eighths,
+    halves,
     exp_sum,
     expm1_sum,
     log_of,
@@ -121,7 +121,7 @@ def _small_upper(a: Expr, x: Expr) -> Expr:
         series = fma(power * a, fma(square, second, first) / (pq * rs), series)
         power = power * (square * square)
     y = a + 1.0
-    value, tail = piece(y, None, eighths(y), GAMMALN["d"])
+    value, tail = piece(y, None, halves(y), GAMMALN["d"])
     exponent = fma(a, log_of(x), a * (1.0 - a) * (value + tail))
     part = expm1_sum(exponent)
     return -fma(part, series, series) - part

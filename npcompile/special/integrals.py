@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from npcompile.graph.expression import Expr, fma, poly, where
+from npcompile.graph.expression import Expr, fma, poly, rare, where
+from npcompile.graph.subprograms import subprogram
 from npcompile.special.coefficients.integrals import DAWSON, EXPONENTIAL_FAR, EXPONENTIAL_NEAR
 from npcompile.special.exponential import exp
 from npcompile.special.logarithm import log_parts
@@ -24,13 +25,19 @@ def dawsn(x: Expr) -> Expr:
 
 def exp1(x: Expr) -> Expr:
     """The exponential integral E1 (DLMF 6.2.1)."""
-    near = x <= 1.0
-    small = where(near & (x > 0.0), x, 1.0)
-    high, low = log_parts(small, DOUBLE)
-    s, e = two_sum(poly(small, EXPONENTIAL_NEAR["d"]), -high)
-    large = where(near | ~(x < INFINITY), 1.0, x)
+    below = ~(x > 1.0)
+    large = where(~below & (x < INFINITY), x, 1.0)
     u = 1.0 / large
     value, tail = piece(u, None, uniform(u, 16.0), EXPONENTIAL_FAR["d"])
-    found = where(near, s + (e - low), exp(-large) * (value + tail) * u)
-    found = where(x == INFINITY, 0.0, where(x == 0.0, INFINITY, found))
-    return where(x < 0.0, NAN, where(x == x, found, x))
+    found = where(x == INFINITY, 0.0, exp(-large) * (value + tail) * u)
+    return rare(below, exp1_near(where(below, x, 1.0)), found)
+
+
+@subprogram
+def exp1_near(x: Expr) -> Expr:
+    """E1 up to 1, and for NaN."""
+    small = where((x <= 1.0) & (x > 0.0), x, 1.0)
+    high, low = log_parts(small, DOUBLE)
+    s, e = two_sum(poly(small, EXPONENTIAL_NEAR["d"]), -high)
+    found = where(x == 0.0, INFINITY, where(x < 0.0, NAN, s + (e - low)))
+    return where(x == x, found, x)

@@ -1,21 +1,35 @@
 """erfinv, erfcinv, ndtri, erfcx and log_ndtr, as programs; none raises flags.
 
-The inverses are ``y * g(s)``, ``s = sqrt(-log(1 - y*y))`` (Giles, Approximating the erfinv
-function, GPU Computing Gems 2, 2012), with g by pieces that reach to the smallest numbers.
+The inverses are pieces of functions from which the zero is divided, by octaves of the tail's
+size; in the far tails, which are subprograms, they are ``y * g(s)``, ``s = sqrt(-log(1 - y*y))``
+(Giles, Approximating the erfinv function, GPU Computing Gems 2, 2012), with g by pieces that reach
+to the smallest numbers.
 """
 
 from __future__ import annotations
 
 from npcompile.graph.expression import Expr, const, copysign, fma, poly, rare, sqrt, to_bits, where
+from npcompile.graph.subprograms import Results, choose, subprogram
 from npcompile.special.coefficients.error import ROOT_HALF
-from npcompile.special.coefficients.normal import ERFINV
+from npcompile.special.coefficients.normal import ERFCINV_MIDDLE, ERFINV, NDTRI_MIDDLE
 from npcompile.special.exponential import clamp, exp_parts
 from npcompile.special.formats import power_of_two
-from npcompile.special.logarithm import log, log1p, log_sum
-from npcompile.special.pieces import DOUBLE, INFINITY, NAN, Pair, piece, scaled_quietly
+from npcompile.special.logarithm import log1p, log_parts, log_sum
+from npcompile.special.pieces import (
+    DOUBLE,
+    INFINITY,
+    NAN,
+    Pair,
+    Rows,
+    halves,
+    piece,
+    scaled_quietly,
+)
 from npcompile.special.probability import ndtr, scaled_tail
-from npcompile.special.words import quick_two_sum, two_product, two_sum
+from npcompile.special.words import joined, quick_two_sum, two_product, two_sum
 
+#: where erfc and what is left of 1 are tails
+TAIL = 2.0**-8
 NEAR, WIDTH = 6.5, 1.3
 #: where half of the square overflows
 BOTTOM = -1.896150381621835e154
@@ -46,8 +60,45 @@ def _factor(s: Expr, s_low: Expr, start: float, width: float) -> Expr:
     return value + tail
 
 
+def _middle(d: Expr, low: Expr | None, z: Expr, start: float, rows: Rows) -> Expr:
+    """``d + low`` times the pieces at z, which are octaves cut into two."""
+    value, tail = piece(z, None, halves(z, start), rows)
+    head = d * value
+    lost = fma(d, value, -head)
+    if low is not None:
+        lost = fma(low, value, lost)
+    return head + fma(d, tail, lost)
+
+
 def erfinv(y: Expr) -> Expr:
     """The inverse of erf."""
+    z = 1.0 - abs(y)
+    outer = ~(z > TAIL)
+    value = _middle(where(outer, 0.0, y), None, where(outer, 1.0, z), TAIL, ERFCINV_MIDDLE["d"])
+    return rare(outer, erfinv_tail(where(outer, y, 0.0)), copysign(value, y))
+
+
+def erfcinv(z: Expr) -> Expr:
+    """The inverse of erfc."""
+    least = where(z > 1.0, 2.0 - z, z)
+    outer = ~(least > TAIL)
+    d, low = quick_two_sum(const(1.0, z), -where(outer, 1.0, z))
+    value = _middle(d, low, where(outer, 1.0, least), TAIL, ERFCINV_MIDDLE["d"])
+    return rare(outer, erfcinv_tail(where(outer, z, 1.0)), value)
+
+
+def ndtri(p: Expr) -> Expr:
+    """The inverse of ndtr."""
+    least = where(p > 0.5, 1.0 - p, p)
+    outer = ~(least > 0.5 * TAIL)
+    d, low = quick_two_sum(const(-0.5, p), where(outer, 0.5, p))
+    value = _middle(d, low, where(outer, 0.5, least), 0.5 * TAIL, NDTRI_MIDDLE["d"])
+    return rare(outer, ndtri_tail(where(outer, p, 0.5)), value)
+
+
+@subprogram
+def erfinv_tail(y: Expr) -> Expr:
+    """The inverse of erf, best in the tails and beyond."""
     a = abs(y)
     inside = where(a < 1.0, a, 0.5)
     less, lost = two_sum(const(1.0, y), -inside)
@@ -59,15 +110,17 @@ def erfinv(y: Expr) -> Expr:
     return where(y == y, value, y)
 
 
-def erfcinv(z: Expr) -> Expr:
-    """The inverse of erfc."""
+@subprogram
+def erfcinv_tail(z: Expr) -> Expr:
+    """The inverse of erfc, likewise."""
     value = _tail_inverse(z, 2.0)
     value = where(z == 0.0, INFINITY, where(z == 2.0, -INFINITY, value))
     return where((z < 0.0) | (z > 2.0), NAN, where(z == z, value, z))
 
 
-def ndtri(p: Expr) -> Expr:
-    """The inverse of ndtr."""
+@subprogram
+def ndtri_tail(p: Expr) -> Expr:
+    """The inverse of ndtr, likewise."""
     root, root_low = ROOT_HALF["d"]
     value = -_tail_inverse(p, 1.0)
     value = fma(value, root_low + root_low, value * (root + root))
@@ -90,18 +143,30 @@ def _tail_inverse(z: Expr, end: float) -> Expr:
 
 def erfcx(x: Expr) -> Expr:
     """``exp(x*x) * erfc(x)``"""
-    a = abs(x)
-    inside = where(a < 28.0, a, 0.0)
-    top, bottom, inverse = scaled_tail(inside, const(0.0, x), DOUBLE)
+    outside = ~((x >= 0.0) & (x < 28.0))
+    value = _near_erfcx(where(outside, 0.0, x))
+    return rare(outside, erfcx_outside(where(outside, x, 28.0)), value)
+
+
+def _near_erfcx(x: Expr) -> Expr:
+    top, bottom, inverse = scaled_tail(x, const(0.0, x), DOUBLE)
     q = top[0] * inverse
-    value = q + (fma(-q, bottom[0], top[0]) + fma(-q, bottom[1], top[1])) * inverse
-    value = rare(a >= 28.0, _far_tail(a), value)
-    mirrored = where(x < 0.0, inside, 0.0)
-    square, low = two_product(mirrored, mirrored)
-    head, tail, k = exp_parts(clamp(square, 0.0, 720.0), low, DOUBLE)
-    head, tail = quick_two_sum(head, tail)
-    grown = scaled_quietly(head + (tail - scaled_down(0.5 * value, k)), k + 1)
-    value = where(x < 0.0, where(x < -26.7, INFINITY, grown), value)
+    return q + (fma(-q, bottom[0], top[0]) + fma(-q, bottom[1], top[1])) * inverse
+
+
+@subprogram
+def erfcx_outside(x: Expr) -> Expr:
+    """The same below 0, by ``2*exp(x*x) - erfcx(-x)``, and from 28 on."""
+    def mirrored() -> Results:
+        a = where((x < 0.0) & (x > -27.0), -x, 0.0)
+        value = _near_erfcx(a)
+        square, low = two_product(a, a)
+        head, tail, k = exp_parts(clamp(square, 0.0, 720.0), low, DOUBLE)
+        head, tail = quick_two_sum(head, tail)
+        grown = scaled_quietly(head + (tail - scaled_down(0.5 * value, k)), k + 1)
+        return (where(x < -26.7, INFINITY, grown),)
+
+    (value,) = choose(x < 0.0, mirrored, lambda: (_far_tail(x),))
     return where(x == x, value, x)
 
 
@@ -119,13 +184,19 @@ def _far_tail(a: Expr) -> Expr:
     return where(a == INFINITY, 0.0, u * 0.5641895835477563 * series)
 
 
+@subprogram
 def log_ndtr(x: Expr) -> Expr:
     """The logarithm of ndtr."""
-    near = x >= -1.0
-    right = log1p(-ndtr(where(near, -x, 0.0)), True)
-    left = where(near | (x < BOTTOM), 1.0, -x)
-    square, low = two_product(0.5 * left, left)
-    tail = log(0.5 * erfcx(left * ROOT_HALF["d"][0]))
-    s, e = two_sum(-square, tail)
-    value = where(near, right, where(x < BOTTOM, -INFINITY, s + (e - low)))
+    def right() -> Results:
+        return (log1p(-ndtr(where(x >= -1.0, -x, 0.0)), True),)
+
+    def left() -> Results:
+        a = where((x < -1.0) & (x >= BOTTOM), -x, 1.0)
+        square, low = two_product(0.5 * a, a)
+        z = a * ROOT_HALF["d"][0]
+        scaled = where(z < 28.0, _near_erfcx(where(z < 28.0, z, 0.0)), _far_tail(z))
+        s, e = two_sum(-square, joined(log_parts(0.5 * scaled, DOUBLE)))
+        return (where(x < BOTTOM, -INFINITY, s + (e - low)),)
+
+    (value,) = choose(x >= -1.0, right, left)
     return where(x == x, value, x)

@@ -8,6 +8,7 @@ what differs is looked up.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import log2
 
 from npcompile.graph.expression import Expr, cast, copysign, fma, lookup, poly, to_bits, where
 from npcompile.special.exponential import clamp, exp_parts, expm1_parts
@@ -42,9 +43,11 @@ def uniform(u: Expr, per_unit: float) -> Expr:
     return to_bits(fma(u, per_unit * INSIDE, -0.5) + DOUBLE.magic)
 
 
-def eighths(x: Expr) -> Expr:
-    """The interval of a number of [1, 4), of which each octave is cut into eight."""
-    return (to_bits(x) >> DOUBLE.mantissa - 3) - (DOUBLE.bias << 3)
+def halves(x: Expr, start: float = 1.0) -> Expr:
+    """The interval of a number among octaves cut into two, from a power of two on; below 1 the
+    intervals hold their upper ends."""
+    first = (DOUBLE.bias + round(log2(start))) << DOUBLE.mantissa
+    return to_bits(x) - (first + (start < 1)) >> DOUBLE.mantissa - 1
 
 
 def piece(u: Expr, low: Expr | None, index: Expr, rows: Rows) -> Pair:
