@@ -160,7 +160,7 @@ CALLED: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
     "gammaincc": (_digits(_upper), gamma_pairs),
     "betainc": (_digits(_share), beta_points),
     "beta": (mp.beta, beta_signed),
-    "_zeta": (mp.zeta, zeta_pairs),
+    "_zeta": (_digits(mp.zeta), zeta_pairs),
     "_riemann_zeta": (lambda s: mp.zeta(s) if s != 1 else mp.inf, zeta_points),
     "chdtr": (_digits(lambda v, x: _lower(v / 2, x / 2)), deviates),
     "chdtrc": (_digits(lambda v, x: _upper(v / 2, x / 2)), deviates),

@@ -269,6 +269,7 @@ def _size(x: Any) -> Any:
 
 #: least size of a result, of whose unit errors are counted
 SIZES: dict[str, Callable[..., Any]] = dict.fromkeys(("j0", "j1", "y0", "y1"), _size)
+SIZES["betaln"] = lambda a, b: mp.mpf(1)
 
 #: name: exact function, points
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {

@@ -26,6 +26,7 @@ import numpy as np
 
 from npcompile import jit
 from npcompile.ops.record import OPERATORS
+from tests.support_called import CALLED
 from tests.support_special import (
     CALLS,
     FUNCTIONS,
@@ -135,6 +136,7 @@ def largest(name: str, samples: Samples, got: np.ndarray, want: np.ndarray,
 
 
 #: how many points of functions without a long double go to mpmath
+EXACT_CALLED = 600  # of subprograms
 EXACT_POINTS = {**dict.fromkeys(SLOW, 1500), "k0": 300, "k1": 300, "k0e": 300, "k1e": 300}
 
 
@@ -196,6 +198,23 @@ def complex_row(name: str, char: str, count: int) -> str:
     return row + f"| {OPERATORS[name].ulp[char]} | {shown} | `{complex(z[place])}` |"
 
 
+def called_row(name: str, char: str) -> str:
+    """A row for a subprogram; SciPy's function is measured on the same points."""
+    points = CALLED[name][1]
+    sets = points(Points(char, 8))[0].size // 8
+    samples = points(Points(char, (EXACT_CALLED if char == "d" else 80) // sets, seed=1))
+    function = called(name, len(samples))
+    with np.errstate(all="ignore"):
+        got = np.asarray(jit(function, fullgraph=True)(*samples))
+        own = np.asarray(function(*samples))
+    ours, theirs = (ulp_errors(name, samples, values) for values in (got, own))
+    place = int(np.argmax(ours))
+    worst = ", ".join(float(x[place]).hex() for x in samples)
+    shown = f"{theirs.max():.3f}" if theirs.max() < 1000 else f"{theirs.max():.2g}"
+    row = f"| special.{name} | {got.dtype} | {got.size} | {ours[place]:.3f} "
+    return row + f"| {OPERATORS[name].ulp[char]} | {shown} | `{worst}` |"
+
+
 HEAD = """# Measured accuracy
 
 Largest errors in units in the last place of the exact result (of the smallest subnormal, where
@@ -214,6 +233,9 @@ that cancel.
 logaddexp and logaddexp2 are measured where the result is not small against the operands; next to
 their zeros the error is one ulp of the larger operand.  float16 is computed in float32 and rounded
 once: within {half} ulp of exact on all numbers.
+
+betaln: units of 1 where the result is smaller.  Inverses: where the function is nearly flat the
+problem itself amplifies errors.  betainc is measured up to parameters of 1000.
 
 Machine: {machine}, NumPy {numpy}, SciPy {scipy}.
 
@@ -244,15 +266,17 @@ def main(arguments: list[str]) -> None:
     """Measures and prints; writes the page if no functions are named, or if asked to."""
     chosen = [a for a in arguments if a != "--write"]
     count = int(chosen[0]) if chosen else 1_000_000
-    names = chosen[1:] or [*FUNCTIONS, "complex"]
+    names = chosen[1:] or [*FUNCTIONS, *CALLED, "complex"]
     rows = []
     for name in names:
-        kinds = [] if name == "complex" else list("df")
+        kinds = list("df") if name in FUNCTIONS else []
         made = [measure(name, char, count) for char in kinds]
         if kinds and "e->e" in OPERATORS[name].signatures.split():
             made.append(exhaustive(name))
         if name == "complex":
             made = [complex_row(each, char, 400) for each in COMPLEX for char in "DF"]
+        if name in CALLED:
+            made = [called_row(name, char) for char in "df"]
         print("\n".join(made), flush=True)
         rows += made
     if "--write" in arguments or not chosen[1:]:

@@ -72,6 +72,7 @@ class _Table:
     def __init__(self, op: Op, library: np.ufunc, fields: _Fields) -> None:
         self.op, self.library, self.fields = op, library, fields
         own = {np.dtype(text[0]).str: text for text in op.signatures.split()}
+        of_degree = {text for text in op.signatures.split() if text.startswith("ld")}
         count = library.ntypes
         self.functions = (ctypes.c_void_p * count)()
         self.data = (ctypes.c_void_p * count)()
@@ -82,7 +83,8 @@ class _Table:
             kinds += [np.dtype(char).num for char in chars]
             self.data[k] = fields.data[k] if fields.data else None
             same = all(char in "?" or char == chars[0] for char in chars)
-            if chars[0] in "efdFD" and same and np.dtype(chars[0]).str in own:
+            alike = chars[0] in "efdFD" and same and np.dtype(chars[0]).str in own
+            if alike or text in of_degree:
                 stub = _LOOP(_Stub(self, k, tuple(map(np.dtype, chars))))
                 self.stubs.append(stub)
                 self.functions[k] = ctypes.cast(stub, ctypes.c_void_p).value

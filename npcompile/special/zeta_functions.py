@@ -37,7 +37,7 @@ def _is_odd(n: Expr) -> Expr:
 
 def _hurwitz(s: Expr, q: Expr) -> Expr:
     """For ``s > 1``; q is positive, or not whole and s is."""
-    odd, start = _is_odd(s), where(s > START, s, START)
+    odd, start = _is_odd(s), where(s > START - 6.0, s + 6.0, START)
 
     def step(k: Expr, w: Expr, low: Expr, total: Expr, term: Expr) -> Results:
         term = _power(w, low, s)
