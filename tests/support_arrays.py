@@ -7,6 +7,7 @@ would, checks the graph and the guards, and returns what NumPy would return.
 import numpy as np
 
 from npcompile.core.errors import refuse
+from npcompile.core.paths import import_path
 from npcompile.core.sizes import symbol
 from npcompile.graph.builder import Builder
 from npcompile.graph.interpret import _clone, interpret
@@ -28,7 +29,7 @@ from npcompile.graph.verify import verify
 from npcompile.linalg import norms
 from npcompile.ops import canonical
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.ops.record import OPERATORS, import_path, resolve
+from npcompile.ops.record import OPERATORS, resolve
 
 assert norms  # its records are there when it is imported
 

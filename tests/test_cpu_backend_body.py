@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from npcompile.backends.cpu.frame import DONE, RAISED
+from npcompile.core.paths import import_path
 from npcompile.core.sizes import floordiv, largest, mod, smallest, symbol
 from npcompile.graph.ir import HostCall, Window
-from npcompile.ops.record import import_path
 from npcompile.program.ir import (
     Alloc,
     Apply,

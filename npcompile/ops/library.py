@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.core.paths import import_path
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import HostCall
 from npcompile.graph.types import SUPPORTED, contiguous
 from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, axis_in, program, static
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import import_path
 
 LIBRARY = arguments.program_kind("host call")
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from npcompile.core.paths import import_path, loaded
 from npcompile.ops.operands import Context, Operand
 
 Guarantee = Literal["portable", "machine", "none"]
@@ -80,25 +81,6 @@ def define(name: str, kind: Kind, signatures: str = "", **fields: Any) -> Op:
         raise ValueError(f"operator {name!r} is defined twice")
     op = OPERATORS[name] = Op(name, kind, signatures, **fields)
     return op
-
-
-def import_path(path: str) -> Any:
-    """The object at ``"package.module:attribute.attribute"``."""
-    module, _, names = path.partition(":")
-    __import__(module)
-    found: Any = sys.modules[module]
-    for name in names.split("."):
-        found = getattr(found, name)
-    return found
-
-
-def loaded(path: str) -> Any:
-    """The object at a path if its module is imported already, else None."""
-    module, _, names = path.partition(":")
-    found: Any = sys.modules.get(module)
-    for name in names.split("."):
-        found = getattr(found, name, None)
-    return found
 
 
 _BY_IDENTITY: dict[int, tuple[Any, Op]] = {}

@@ -1,4 +1,4 @@
-"""From a trace to something that runs: passes, schedule, machine code."""
+"""What runs, and how it leaves."""
 
 from __future__ import annotations
 
@@ -7,13 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from npcompile import passes
-from npcompile.core.config import Config, Deterministic, strict
-from npcompile.graph.ir import Check, Extern, Graph, HostCall, Site, walk
-from npcompile.ops.record import OPERATORS
 from npcompile.program.ir import Program
-from npcompile.schedule import schedule
-from npcompile.tracing.sources import Trace
 
 #: what a version returns for leaves that it is not valid for
 MISS = object()
@@ -83,63 +77,3 @@ class Stopwatch:
         now = time.perf_counter()
         self.times[name] = 1e3 * (now - self._last)
         self._last = now
-
-
-def lower(traced: Trace, config: Config, watch: Stopwatch) -> Program:
-    """A trace as a program."""
-    graph = passes.run(traced.graph, config)
-    watch.lap("passes")
-    program = schedule(graph, config)
-    watch.lap("schedule")
-    if strict():
-        from npcompile.graph import verify as graphs
-        from npcompile.program import verify as programs
-
-        for made in (traced.graph, graph):
-            graphs.verify(made)
-        programs.verify(program)
-    return program
-
-
-# ------------------------------------------------------------------ questions about graphs
-
-
-def unpromised(graph: Graph, mode: Deterministic, own: bool) -> list[str]:
-    """The operators of a traced graph that can't keep a deterministic mode's promise; ``own``:
-    products of matrices are computed without a library."""
-    accepted = ("portable",) if mode == "portable" else ("portable", "machine")
-    names = []
-    for node in walk(graph.region):
-        if isinstance(node.attrs, HostCall):
-            record = next((o for o in OPERATORS.values() if node.attrs.path in o.aliases), None)
-            if record is None or record.guarantee not in accepted:
-                names.append(node.attrs.path.replace(":", "."))
-        elif isinstance(node.attrs, Check) and node.attrs.resume.pauses:
-            names.append(f"Python's part of the function ({node.attrs.reason})")
-        elif isinstance(node.attrs, Site):
-            if node.attrs.guarantee not in accepted:
-                names.append(node.attrs.path)
-        elif isinstance(node.attrs, Extern):
-            exact = own or node.args[0].dtype.char not in "fdFD"
-            if node.attrs.routine != "product" or not exact:
-                names.append(node.attrs.name)
-        elif node.op in OPERATORS and OPERATORS[node.op].guarantee not in accepted:
-            names.append(node.op)
-    return list(dict.fromkeys(names))
-
-
-def effects(graph: Graph) -> bool:
-    """Whether something outside could tell that a traced graph ran, beside its parameters."""
-    return any(isinstance(n.attrs, Site) and n.attrs.effect for n in walk(graph.region))
-
-
-def exact(graph: Graph) -> bool:
-    """Whether a graph has no operator whose last bits may differ from NumPy's."""
-    for node in walk(graph.region):
-        record = OPERATORS.get(node.op)
-        if isinstance(node.attrs, Extern) and node.args[0].dtype.char in "fdFD":
-            return False
-        inexact = record is not None and any(record.ulp.values())
-        if inexact or isinstance(node.attrs, (HostCall, Site)):
-            return False
-    return True

@@ -24,20 +24,18 @@ from npcompile.core.config import Config, Deterministic, deterministic_mode, str
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
 from npcompile.program.ir import Exit
 from npcompile.program.show import show
-from npcompile.runtime import build, flags, match, remembered, resume, wiring
+from npcompile.runtime import build, flags, match, remembered, wiring
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.checked import checked
 from npcompile.runtime.entry import FLAGS, OVERLAP, STALE
-from npcompile.runtime.interpreted import interpreted
 from npcompile.runtime.native import Native, Probe, link, native, store
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
-from npcompile.tracing import trace
-from npcompile.tracing.sources import Trace
-from npcompile.tracing.stretches import Start, may_pause, worthwhile
 
 if TYPE_CHECKING:
     from npcompile.runtime.stretches import Stretches
+    from npcompile.tracing.sources import Trace
+    from npcompile.tracing.stretches import Start
 
 #: after so many versions a function stays in Python for what none of them serves
 VERSION_LIMIT = 64
@@ -287,12 +285,16 @@ class Dispatcher:
             return version, leaves
 
     def _make(self, bound: dict[str, Any]) -> Version:
+        from npcompile.runtime import keeping, lowering  # only who compiles needs them
+
         watch = Stopwatch()
         followed = self._trace(bound)
         watch.lap("trace")
-        program = build.lower(followed, self.config, watch)
-        traced = Outline.of(followed, self.config)
+        program = lowering.lower(followed, self.config, watch)
+        traced = lowering.outline(followed, self.config)
         if self._walked:
+            from npcompile.runtime.interpreted import interpreted
+
             made, direct = interpreted(traced, program, self.config.device), False
         else:
             wires, direct = self._wires(traced)
@@ -300,7 +302,7 @@ class Dispatcher:
             name = self._key(bound)
             if name is not None:
                 parts = (self.function, traced, linked, program, frame)
-                kept = remembered.keep(store(), name, *parts)
+                kept = keeping.keep(store(), name, *parts)
                 watch.lap("keep" if kept else "not kept")
         return self._version(traced, match.matcher(traced), made, direct, watch)
 
@@ -360,6 +362,9 @@ class Dispatcher:
 
     def _trace(self, bound: dict[str, Any]) -> Trace:
         """Traces the function; where something can't be followed, it pauses."""
+        from npcompile.tracing.stretches import may_pause, worthwhile
+        from npcompile.tracing.tracer import trace
+
         pauses: dict[int, Refusal] = {}
         first: Refused | None = None
         while True:
@@ -437,6 +442,8 @@ class Dispatcher:
         self._count(version, left)
         if way_out.pauses:
             return self.pause(version, left, way_out)
+        from npcompile.runtime import resume
+
         bound = self.bind(args, kwargs) or {}
         held = iter(left.held)
         frames = resume.activations(

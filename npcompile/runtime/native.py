@@ -11,9 +11,9 @@ from npcompile.backends import cpu
 from npcompile.backends.cpu.frame import Frame
 from npcompile.core import logs
 from npcompile.core.config import Config
+from npcompile.core.paths import import_path
 from npcompile.graph.ir import HostCall, Site
 from npcompile.graph.types import Opaque
-from npcompile.ops.record import import_path
 from npcompile.program.ir import Program
 from npcompile.runtime import algebra, memory, pool, subprograms
 from npcompile.runtime.boxing import builder, constants

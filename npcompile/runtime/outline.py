@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from npcompile.core.config import Config, Deterministic
+from npcompile.core.config import Deterministic
 from npcompile.core.errors import Refusal
 from npcompile.core.sizes import Predicate, Symbol
-from npcompile.graph.ir import Graph, Param
-from npcompile.runtime import build, flags
-from npcompile.tracing.sources import Guard, Leaf, Trace
-from npcompile.tracing.stretches import is_heavy
+from npcompile.graph.ir import Graph
+from npcompile.tracing.sources import Guard, Leaf
 
 
 @dataclass(eq=False, slots=True)
@@ -44,28 +42,3 @@ class Outline:
     silent: frozenset[str]
     pauses: Mapping[int, Refusal]
     graph: Graph | None = None
-
-    @staticmethod
-    def of(traced: Trace, config: Config) -> Outline:
-        """The outline of a trace that is compiled with a configuration."""
-        graph = traced.graph
-        params = [node.attrs for node in graph.params]
-        modes: tuple[Deterministic, ...] = (True, "portable")
-        return Outline(
-            traced.leaves,
-            traced.guards,
-            traced.notes,
-            graph.facts.guards,
-            tuple([p.symbol if isinstance(p, Param) else None for p in params]),
-            frozenset(graph.written),
-            {category: flags.candidate(graph, category) for category in flags.CATEGORIES},
-            flags.ambiguous(graph),
-            flags.repeatable(graph),
-            build.effects(graph),
-            build.exact(graph),
-            {mode: build.unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
-            is_heavy(graph),
-            flags.silent(graph) if graph.hushed else frozenset(),
-            traced.pauses,
-            graph,
-        )

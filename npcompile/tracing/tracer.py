@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import CellType, FunctionType, MappingProxyType
 from typing import Any, TypeVar
 
+from npcompile import special
 from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
@@ -25,6 +26,7 @@ from npcompile.graph.ir import (
     Window,
 )
 from npcompile.graph.types import PY_INT, Array
+from npcompile.linalg import compositions, factorisations, norms, sums
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.operands import ArrayRef, Cell, Operand
 from npcompile.tracing import (
@@ -59,6 +61,9 @@ from npcompile.tracing.values import (
     Static,
     Value,
 )
+
+#: what fills the table of records, beside the operators that all know
+RECORDS = (special, compositions, factorisations, norms, sums)
 
 HANDLED = (handlers, making, contexts, appliers)  # fill the tables of opcodes and functions
 WISHES = 8  #: times a function is traced anew to make lists of other kinds

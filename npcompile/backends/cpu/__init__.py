@@ -1,6 +1,12 @@
-"""Kernel programs as machine code of this CPU, by LLVM."""
+"""Kernel programs as machine code of this CPU, by LLVM.
 
-from npcompile.backends.cpu.body import Emitted, emit
+What writes programs is imported when the first one is written, not where code is only loaded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from npcompile.backends.cpu.compile import (
     Loaded,
     Target,
@@ -9,9 +15,23 @@ from npcompile.backends.cpu.compile import (
     load,
     target,
 )
+from npcompile.backends.cpu.frame import Frame
+from npcompile.program.ir import Program
+
+if TYPE_CHECKING:
+    from npcompile.backends.cpu.body import Emitted
+
+
+def emit(
+    program: Program, frame: Frame, target: Target, parallel: bool = False, own: bool = False
+) -> Emitted:
+    """The text of a program: see :func:`npcompile.backends.cpu.body.emit`."""
+    from npcompile.backends.cpu import body
+
+    return body.emit(program, frame, target, parallel, own)
+
 
 __all__ = [
-    "Emitted",
     "Loaded",
     "Target",
     "compile",

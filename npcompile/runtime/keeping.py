@@ -1,0 +1,152 @@
+"""How versions are written for other processes: see :mod:`npcompile.runtime.remembered`."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import random
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, cast
+
+import numpy as np
+
+from npcompile.backends.cpu.frame import Frame
+from npcompile.core.paths import import_path, loaded
+from npcompile.graph.ir import Site
+from npcompile.graph.stubs import Globals
+from npcompile.ops import foreign
+from npcompile.program.ir import ItemsResult, Program, Result, StaticResult
+from npcompile.runtime.cache import Record, Store, fingerprint
+from npcompile.runtime.outline import Outline
+from npcompile.runtime.remembered import Linked, globals_of, type_of, version_of
+from npcompile.tracing.sources import Source
+
+#: where another process finds objects, by identity; code is the same if it is equal
+Sources = dict[int | CodeType, tuple[str, Source | None]]
+#: entries of one key: the same kinds of arguments with other globals, sizes or constants
+LIMIT = 4
+
+_SAMPLES: tuple[Any, ...] = (range(0), [], (), "", b"", {}, set(), np.empty(0))
+#: types that can't be imported, by an object of them or by their name in the module ``types``
+_HIDDEN = {type(iter(made)): iter(made) for made in _SAMPLES}
+_TYPES = {found: name for name, found in vars(types).items() if isinstance(found, type)}
+_KINDS = ("is", "type", "code")
+
+def keep(
+    store: Store,
+    name: bytes,
+    function: FunctionType,
+    outline: Outline,
+    linked: Linked,
+    program: Program,
+    frame: Frame,
+) -> bool:
+    """Adds a version to the record; whether it can be kept."""
+    sources = _sources(function, outline, program)
+    try:
+        checks = [
+            (guard.source, guard.kind, fingerprint(guard.value))
+            for guard in outline.guards
+            if guard.kind in _KINDS
+        ]
+        version = _pickled((replace(outline, graph=None), linked), sources)
+        rest = _pickled((replace(program, body=()), frame), sources)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return False  # something of this process
+    record = store.get(name)
+    others = pickle.loads(record.object)[: LIMIT - 1] if record is not None else []
+    packages = {o.path.partition(".")[0] for o in linked.objects if isinstance(o, Site)}
+    libraries = [(name, version_of(name)) for name in sorted(packages & sys.modules.keys())]
+    entry = (checks, libraries, version, rest)
+    return store.put(name, Record(pickle.dumps([entry, *others], 5), {}))
+
+
+def _pickled(value: Any, sources: Sources) -> bytes:
+    data = io.BytesIO()
+    _Pickler(data, sources).dump(value)
+    return data.getvalue()
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, sources: Sources) -> None:
+        super().__init__(file, protocol=5)
+        self.sources = sources
+
+    def persistent_id(self, value: Any) -> Any:
+        space = isinstance(value, Globals)
+        key = value if isinstance(value, CodeType) else id(value.names if space else value)
+        found = self.sources.get(key)
+        return found if found is not None and (found[0] == "globals") == space else None
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, _OURS):
+            raise pickle.PicklingError(f"a {type(value).__name__} that no guard watches")
+        if isinstance(value, (MethodType, BuiltinMethodType)):
+            return self._method(value)
+        if isinstance(value, type) and value in _HIDDEN:
+            return (type, (_HIDDEN[value],))
+        if isinstance(value, type) and value in _TYPES:
+            return (type_of, (_TYPES[value],))
+        if _is_record(type(value)):  # many times faster to read than what dataclasses do
+            return (type(value), tuple([getattr(value, f.name) for f in fields(value)]))
+        return NotImplemented
+
+    def _method(self, value: Any) -> Any:
+        """A method of an object that a module has, like ``numpy.random.rand``, is found there."""
+        known = foreign.find(value)
+        if isinstance(value.__self__, (type, ModuleType, np.ufunc)) or known is None:
+            return NotImplemented
+        path = ":".join(known.path.rsplit(".", 1))
+        if loaded(path) is not value:
+            raise pickle.PicklingError(f"{known.path} is another one")
+        return (import_path, (path,))
+
+
+def _is_record(kind: type) -> bool:
+    """Whether objects of a class are made of their fields alone."""
+    own = vars(kind)
+    parameters = own.get("__dataclass_params__")
+    if parameters is None or not parameters.frozen or "__reduce__" in own:
+        return False
+    return all(f.init for f in own["__dataclass_fields__"].values())
+
+
+#: what is one process's
+_OURS = (CodeType, Globals, *foreign.GENERATORS, random.Random)
+
+
+def _sources(function: FunctionType, outline: Outline, program: Program) -> Sources:
+    """Objects of this process by identity, and where another process finds them."""
+    found: Sources = {
+        id(function): ("value", None),
+        function.__code__: ("code", None),
+        id(function.__globals__): ("globals", None),
+    }
+    for guard in outline.guards:
+        if guard.kind in _KINDS:
+            found.setdefault(id(guard.value), (_WHAT[guard.kind], guard.source))
+            if guard.kind != "type" and globals_of(guard.value) is not None:
+                found.setdefault(id(globals_of(guard.value)), ("globals", guard.source))
+        if guard.kind == "code":
+            found.setdefault(guard.value.__code__, ("code", guard.source))
+    for result in (program.result, *(held for way in program.resumes for held in way.held())):
+        for leaf in _statics(result):
+            if leaf.source is not None and not isinstance(leaf.value, _CONSTANT):
+                found.setdefault(id(leaf.value), ("value", cast(Source, leaf.source)))
+    return found
+
+
+_WHAT = {"is": "value", "type": "type", "code": "value"}
+_CONSTANT = (bool, int, float, complex, str, bytes, type(None), tuple, frozenset, slice)
+
+
+def _statics(result: Result) -> Iterator[StaticResult]:
+    if isinstance(result, StaticResult):
+        yield result
+    elif isinstance(result, ItemsResult):
+        for item in result.items:
+            yield from _statics(item)

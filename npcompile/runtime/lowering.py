@@ -1,0 +1,100 @@
+"""From a trace to a program and its outline: what only compiling needs."""
+
+from __future__ import annotations
+
+from npcompile import passes
+from npcompile.core.config import Config, Deterministic, strict
+from npcompile.graph.ir import Check, Extern, Graph, HostCall, Param, Site, walk
+from npcompile.ops.record import OPERATORS
+from npcompile.program.ir import Program
+from npcompile.runtime import flags
+from npcompile.runtime.build import Stopwatch
+from npcompile.runtime.outline import Outline
+from npcompile.schedule import schedule
+from npcompile.tracing.sources import Trace
+from npcompile.tracing.stretches import is_heavy
+
+
+def lower(traced: Trace, config: Config, watch: Stopwatch) -> Program:
+    """A trace as a program."""
+    graph = passes.run(traced.graph, config)
+    watch.lap("passes")
+    program = schedule(graph, config)
+    watch.lap("schedule")
+    if strict():
+        from npcompile.graph import verify as graphs
+        from npcompile.program import verify as programs
+
+        for made in (traced.graph, graph):
+            graphs.verify(made)
+        programs.verify(program)
+    return program
+
+
+def outline(traced: Trace, config: Config) -> Outline:
+    """The outline of a trace that is compiled with a configuration."""
+    graph = traced.graph
+    params = [node.attrs for node in graph.params]
+    modes: tuple[Deterministic, ...] = (True, "portable")
+    return Outline(
+        traced.leaves,
+        traced.guards,
+        traced.notes,
+        graph.facts.guards,
+        tuple([p.symbol if isinstance(p, Param) else None for p in params]),
+        frozenset(graph.written),
+        {category: flags.candidate(graph, category) for category in flags.CATEGORIES},
+        flags.ambiguous(graph),
+        flags.repeatable(graph),
+        effects(graph),
+        exact(graph),
+        {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
+        is_heavy(graph),
+        flags.silent(graph) if graph.hushed else frozenset(),
+        traced.pauses,
+        graph,
+    )
+
+
+# ------------------------------------------------------------------ questions about graphs
+
+
+def unpromised(graph: Graph, mode: Deterministic, own: bool) -> list[str]:
+    """The operators of a traced graph that can't keep a deterministic mode's promise; ``own``:
+    products of matrices are computed without a library."""
+    accepted = ("portable",) if mode == "portable" else ("portable", "machine")
+    names = []
+    for node in walk(graph.region):
+        if isinstance(node.attrs, HostCall):
+            record = next((o for o in OPERATORS.values() if node.attrs.path in o.aliases), None)
+            if record is None or record.guarantee not in accepted:
+                names.append(node.attrs.path.replace(":", "."))
+        elif isinstance(node.attrs, Check) and node.attrs.resume.pauses:
+            names.append(f"Python's part of the function ({node.attrs.reason})")
+        elif isinstance(node.attrs, Site):
+            if node.attrs.guarantee not in accepted:
+                names.append(node.attrs.path)
+        elif isinstance(node.attrs, Extern):
+            exact = own or node.args[0].dtype.char not in "fdFD"
+            if node.attrs.routine != "product" or not exact:
+                names.append(node.attrs.name)
+        elif node.op in OPERATORS and OPERATORS[node.op].guarantee not in accepted:
+            names.append(node.op)
+    return list(dict.fromkeys(names))
+
+
+def effects(graph: Graph) -> bool:
+    """Whether something outside could tell that a traced graph ran, beside its parameters."""
+    return any(isinstance(n.attrs, Site) and n.attrs.effect for n in walk(graph.region))
+
+
+def exact(graph: Graph) -> bool:
+    """Whether a graph has no operator whose last bits may differ from NumPy's."""
+    for node in walk(graph.region):
+        record = OPERATORS.get(node.op)
+        if isinstance(node.attrs, Extern) and node.args[0].dtype.char in "fdFD":
+            return False
+        inexact = record is not None and any(record.ulp.values())
+        if inexact or isinstance(node.attrs, (HostCall, Site)):
+            return False
+    return True
