@@ -61,7 +61,10 @@ class Plan:
         places = [(v.buffer, v.at) for v in kernel.values if isinstance(v, Load)]
         places += [(s.buffer, s.at) for s in kernel.stores]
         places += [(r.buffer, r.at) for r in kernel.reductions]
-        self.accesses = list(dict.fromkeys(access.split(buffer, at)[0] for buffer, at in places))
+        # what accesses share, and the constant of the first: others are told from that one
+        self.accesses: dict[Address, int] = {}
+        for buffer, at in places:
+            self.accesses.setdefault(*access.split(buffer, at))
 
     def _axes(self, value: object) -> frozenset[int]:
         match value:
@@ -147,8 +150,11 @@ class Scope:
         for size in plan.sizes():
             sizes(size)
         # without loops, an element is found by one index: see _element
-        some = plan.accesses if plan.order else ()
-        pointers = {address: slots.place(address.buffer, address.offset) for address in some}
+        some = plan.accesses if plan.order else {}
+        pointers = {
+            address: slots.place(address.buffer, address.offset + first)
+            for address, first in some.items()
+        }
         scope = Scope(plan, f, slots, sizes, pointers=pointers)
         scope._evaluate()
         return scope
@@ -349,6 +355,7 @@ class Scope:
     def _across(self, buffer: Buffer, at: Index) -> Place:
         address, constant = access.split(buffer, at)
         pointer = self.pointers[address]
+        constant -= self.plan.accesses[address]
         if constant:
             unit = access.element_type(buffer.dtype)
             pointer = self.f.offset(pointer, unit, literal("i64", constant))

@@ -1,0 +1,144 @@
+"""What a first call costs, counted rather than timed: work that grows shows here first."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import npcompile
+from benchmarks.programs import PROGRAMS
+from npcompile.graph.builder import Builder
+from npcompile.tracing import control
+from npcompile.tracing.attempts import Attempt
+
+CALL = """
+import sys
+import numpy as np
+import npcompile
+before = {m for m in sys.modules if not m.startswith("numpy")}
+def f(x):
+    for k in range(3):
+        x = x * 2.0 + k
+    return x
+assert npcompile.jit(f)(np.zeros(3))[0] == 4.0
+after = {m for m in sys.modules if m.startswith("npcompile") or "." not in m}
+print(" ".join(before), ";", " ".join(after))
+"""
+
+
+def imported(folder: Path) -> tuple[set[str], set[str]]:
+    """Modules before and after the first call in a new process."""
+    env = {**os.environ, "NPCOMPILE_CACHE_DIR": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", CALL], env=env, capture_output=True, text=True, check=True
+    )
+    before, after = done.stdout.split(";")
+    return set(before.split()), set(after.split())
+
+
+def test_what_is_imported(tmp_path: Path) -> None:
+    before, after = imported(tmp_path)
+    assert "llvmlite" not in before
+    assert len([m for m in before if m.startswith("npcompile")]) < 20
+    assert after.isdisjoint({"scipy", "sympy", "mpmath", "numba", "torch", "cupy", "triton"})
+    _, found = imported(tmp_path)  # the version is on disk
+    rooms = ("ops", "special", "fft", "linalg", "passes", "schedule")
+    assert not [m for m in found if m.startswith(tuple(f"npcompile.{room}" for room in rooms))]
+    assert "npcompile.tracing.tracer" not in found
+    assert "npcompile.backends.cpu.body" not in found
+    assert len([m for m in found if m.startswith("npcompile")]) < 90
+
+
+def functions(llvm: str) -> list[str]:
+    """The names of the functions of a module."""
+    lines = [line for line in llvm.splitlines() if line.startswith("define ")]
+    return [line[line.index("@") + 1 : line.index("(")] for line in lines]
+
+
+def test_equal_kernels_are_one_function() -> None:
+    def f(a: Any, b: Any, c: Any) -> Any:
+        a[1:-1] = b[:-2] * 2.0
+        b[0] = c[1]
+        c[2:] = a[:-2] * 2.0
+        b[3] = a[0]
+        b[:-2] = c[2:] * 2.0
+        return a
+
+    args = [np.arange(20.0) for _ in range(3)]
+    text = npcompile.jit(f).lower(*args).llvm
+    assert len([name for name in functions(text) if name not in ("body", "entry")]) == 1
+
+
+def test_kernels_of_other_sizes_are_one_function() -> None:
+    def f(a: Any, b: Any) -> Any:
+        u, v = a.copy(), b.copy()
+        a[:, 0], b[:, 1] = v[:, 1], u[:, 0]
+        a[:, -1] = 1.0
+        b[:, -2] = 1.0
+        return a
+
+    args = [np.ones((4, 6)), np.ones((4, 9))]
+    compiled = npcompile.jit(f)
+    names = functions(compiled.lower(*args).llvm)
+    kernels = [s for s in compiled.lower(*args).program.splitlines() if "kernel" in s.lower()]
+    assert len(names) - 2 < len(kernels)
+
+
+def test_loops_of_calls_need_no_passes() -> None:
+    def arrays(a: Any, n: int) -> Any:
+        for _ in range(n):
+            a = np.sqrt(a * a + 1.0) - a[::-1]
+        return a
+
+    def numbers(a: Any) -> Any:
+        total = 0.0
+        for k in range(len(a)):
+            total = total + a[k] * 0.5
+        return total
+
+    for function, args, wanted in ((arrays, (3,), ()), (numbers, (), ("body",))):
+        compiled = npcompile.jit(function)
+        compiled(np.arange(12.0), *args)
+        compiled.lower(np.arange(12.0), *args)
+        assert compiled._dispatcher.versions[0].executable.optimise == wanted
+
+
+#: instructions followed, turns of loops tried, nodes made, lines of LLVM text: some more than today
+COUNTS = {
+    "cavity_flow": (2100, 8, 1500, 7000),
+    "shallow_water": (1200, 4, 2000, 8500),
+    "merge_sort": (850, 18, 5200, 1800),
+    "nbody_scalars": (650, 7, 500, 1050),
+    "game_of_life_loops": (1100, 11, 2600, 1600),
+    "jacobi_2d": (170, 2, 160, 1650),
+}
+
+
+@pytest.mark.parametrize("name", list(COUNTS))
+def test_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: Counter[str] = Counter()
+
+    def counted(owner: Any, method: str) -> None:
+        real = getattr(owner, method)
+
+        def count(*args: Any, **kwargs: Any) -> Any:
+            found[method] += 1
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(owner, method, count)
+
+    counted(control, "instruct")
+    counted(Attempt, "turn")
+    counted(Builder, "emit")
+    program = PROGRAMS[name]
+    text = npcompile.jit(program.function, cache=False).lower(*program.arguments(program.small))
+    lines = text.llvm.count("\n")
+    counts = (found["instruct"], found["turn"], found["emit"], lines)
+    assert all(one <= most for one, most in zip(counts, COUNTS[name])), counts
