@@ -182,3 +182,9 @@ def test_integers() -> None:
     alike(lambda n, k: (math.comb(n, k), math.perm(n, k)), (10, 3), (3, 5), (0, 0), (61, 30))
     alike(lambda n: math.comb(n, -1), (3,), captured=False)
     alike(lambda z: (z.conjugate(), (z * 2).conjugate()), (3 + 4j,))
+
+
+def test_lists_of_arrays() -> None:
+    alike(lambda x: (x - x.mean()).tolist(), (X,), (X[:0] + 1,), captured=False)
+    for x in (X, X > 0, np.arange(5), X.astype(np.float32), X + 1j):
+        alike(lambda x: x.tolist(), (x,), (x[::2],))

@@ -75,6 +75,14 @@ def listed(items: Iterable[Any]) -> list[Any]:
     return found
 
 
+def numbers(items: Iterable[Any]) -> list[Any]:
+    """``tolist`` of an array of one axis"""
+    found = []
+    for item in items:
+        found.append(item.item())  # noqa: PERF401
+    return found
+
+
 def place(items: Iterable[Any], wanted: Any) -> int:
     """``list.index``; what is not equal to itself is found by its identity"""
     if wanted != wanted:

@@ -181,6 +181,13 @@ def _list(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return t.box(list, iteration.items(t, args[0]) if args else ())
 
 
+@rule(np.ndarray.tolist)
+def _tolist(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if len(args) != 1 or not isinstance(args[0], ArrayRef) or args[0].ndim != 1:
+        return NULL
+    return consumers.follow(t, consumers.numbers, args[0]) if _is_long(t, args) else NULL
+
+
 @rule(dict)
 def _dict(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     found: dict[Any, Value] = {}

@@ -1,0 +1,159 @@
+"""What users get wrong: class, message and line of the exception are those of the plain function,
+and so is what was changed before."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from npcompile import jit
+
+ARRAYS: dict[str, Any] = {
+    "x": np.linspace(0.5, 3, 6), "m": np.arange(12.0).reshape(3, 4), "k": np.arange(5),
+    "sq": np.eye(3),
+}
+
+#: an expression, and its arguments
+EXPRESSIONS = [
+    ('x + np.ones(len(x) + 1)', 'x'),
+    ('m @ m', 'm'),
+    ('np.dot(m, x)', 'm x'),
+    ('m.sum(axis=2)', 'm'),
+    ('m.mean(axis=-3)', 'm'),
+    ('m.reshape(5, 3)', 'm'),
+    ('m.transpose(0, 0)', 'm'),
+    ('np.concatenate([m, x])', 'm x'),
+    ('np.stack([m, x])', 'm x'),
+    ('x[10]', 'x'),
+    ('x[-7]', 'x'),
+    ('m[3, 0]', 'm'),
+    ('m[0, 0, 0]', 'm'),
+    ('x[1.5]', 'x'),
+    ("x['a']", 'x'),
+    ('x[k]', 'x k'),
+    ('x[np.array([True, False])]', 'x'),
+    ('np.linalg.inv(m)', 'm'),
+    ('np.linalg.inv(sq * 0)', 'sq'),
+    ('np.linalg.solve(sq, x)', 'sq x'),
+    ('np.linalg.cholesky(-sq)', 'sq'),
+    ("k.astype(float, casting='bogus')", 'k'),
+    ('np.zeros(-1)', 'x'),
+    ('np.arange(0, 1, 0)', 'x'),
+    ('np.linspace(0, 1, -3)', 'x'),
+    ('np.max(x[:0])', 'x'),
+    ('np.argmin(x[:0])', 'x'),
+    ('k ** -1', 'k'),
+    ('k & x', 'k x'),
+    ('~x', 'x'),
+    ('x.foo', 'x'),
+    ('np.foo(x)', 'x'),
+    ('np.add(x)', 'x'),
+    ('np.sum(x, bogus=1)', 'x'),
+    ('int(m)', 'm'),
+    ('float(x)', 'x'),
+    ('bool(x)', 'x'),
+    ('len(5)', 'x'),
+    ('x if x else k', 'x k'),
+    ("np.einsum('ij,jk->ik', m, m)", 'm'),
+    ('np.broadcast_to(x, (5, 5))', 'x'),
+    ('np.swapaxes(m, 0, 5)', 'm'),
+    ('np.expand_dims(m, 7)', 'm'),
+    ('np.squeeze(m, 0)', 'm'),
+    ('np.split(x, 4)', 'x'),
+    ('np.take(x, 9)', 'x'),
+    ('np.choose([0, 5], [x, x])', 'x'),
+    ('np.bincount(k - 3)', 'k'),
+    ('np.repeat(x, -1)', 'x'),
+    ("np.tile(x, 'a')", 'x'),
+    ('np.clip(x)', 'x'),
+    ('np.where(x > 1, m)', 'x m'),
+    ('np.searchsorted(m, 1)', 'm'),
+    ('np.interp(1, x, k)', 'x k'),
+    ('np.cross(x, x)', 'x'),
+    ('np.trace(x)', 'x'),
+    ('np.diag(np.zeros((2,2,2)))', 'x'),
+    ('np.convolve(x, x[:0])', 'x'),
+    ('np.histogram(x, -1)', 'x'),
+    ('np.polyfit(x, k, 1)', 'x k'),
+    ('x.view(np.int32).reshape(5)', 'x'),
+    ('np.vectorize(lambda a: 1 / 0)(x)', 'x'),
+    ('np.apply_along_axis(np.sum, 2, m)', 'm'),
+    ('np.piecewise(x, [x > 0], [])', 'x'),
+    ('np.ix_(m)', 'm'),
+    ('sorted(m)', 'm'),
+    ('max([], key=abs)', 'x'),
+]
+
+#: a statement, and its arguments
+STATEMENTS = [
+    ('x[2:4] = np.ones(3)', 'x'),
+    ('m[:, 0] = x', 'm x'),
+    ('x[10] = 1', 'x'),
+    ("k[0] = 'a'", 'k'),
+    ('k += 0.5', 'k'),
+    ('x += 1j', 'x'),
+    ('x[:2] += x[:3]', 'x'),
+    ('m[k] = 0', 'm k'),
+    ('x.flags.writeable = False; x[0] = 1', 'x'),
+    ('m.shape = (5, 5)', 'm'),
+    ('np.add(x, 1, out=k)', 'x k'),
+    ('np.copyto(x, m)', 'x m'),
+    ('k[0] = 2**70', 'k'),
+    ('k[0] = np.nan', 'k'),
+    ('x[0] = x', 'x'),
+    ('x[m > 3] = 1', 'x m'),
+    ('u8 = k.astype(np.uint8); u8[0] = 300', 'k'),
+    ('u8 = k.astype(np.uint8) + 300', 'k'),
+    ('del x; x + 1', 'x'),
+    ('a, b = x', 'x'),
+    ("raise ValueError(f'bad {x.shape}')", 'x'),
+    ("assert x.sum() < 0, 'no'", 'x'),
+    ('x.sort(axis=3)', 'x'),
+    ('np.random.default_rng(0).choice(x[:0])', 'x'),
+]
+
+
+def function(body: str, names: str, written: bool) -> Callable[..., Any]:
+    """A function of these arrays, the first of which it has changed before."""
+    first = names.split()[0]
+    before = f"    {first} *= 1\n" if written else ""
+    scope: dict[str, Any] = {"np": np, **ARRAYS}
+    text = f"def f({', '.join(names.split())}):\n{before}    {body}\n    return {first}\n"
+    exec(compile(text, "<mistake>", "exec"), scope)
+    made: Callable[..., Any] = scope["f"]
+    return made
+
+
+def outcome(call: Callable[..., Any], names: str) -> tuple[Any, list[Any]]:
+    """The exception, with the first line of the function that it names, and the arguments."""
+    args = [ARRAYS[name].copy() for name in names.split()]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return type(call(*args)), args
+    except Exception as error:
+        lines = [
+            frame.lineno for frame in traceback.extract_tb(error.__traceback__)
+            if frame.filename == "<mistake>"
+        ]
+        return (type(error), str(error), lines[:1]), args
+
+
+@pytest.mark.parametrize("written", [False, True])
+@pytest.mark.parametrize(("body", "names"), [
+    *((f"return {text}", names) for text, names in EXPRESSIONS), *STATEMENTS,
+])
+def test_as_python(body: str, names: str, written: bool) -> None:
+    plain = function(body, names, written)
+    compiled = jit(plain)
+    want, theirs = outcome(plain, names)
+    for _ in range(2):
+        got, mine = outcome(compiled, names)
+        assert got == want
+        for a, b in zip(mine, theirs, strict=True):
+            np.testing.assert_array_equal(a, b)
