@@ -492,3 +492,53 @@ class TestWhereGeneratorsAre:
         assert first is not second
         assert x == y
         assert first.random() == second.random()
+
+
+def test_in_comprehensions() -> None:
+    def f(x, n):
+        return np.array([np.median(x[i:]) * 2 for i in range(n)])
+
+    run(f, X, 4)
+
+
+def test_in_comprehensions_inside_try() -> None:
+    def f(x, n):
+        try:
+            return [np.percentile(x[i:], 200) for i in range(n)]
+        except ValueError:
+            return n
+
+    assert jit(f)(X, 3) == 3
+
+
+def test_in_functions_called_inside_try() -> None:
+    def inner(x, q):
+        return np.percentile(x, q) + 1
+
+    def middle(x, q):
+        return inner(x, q) * 2
+
+    def f(x, q):
+        try:
+            return middle(x, q)
+        except ValueError:
+            return -1.0
+
+    compiled = jit(f)
+    for q in (200.0, 50.0, 200.0):
+        same(compiled(X, q), f(X, q))
+
+
+def test_records_in_functions_called_inside_try() -> None:
+    def inner(a):
+        return np.linalg.cholesky(a)
+
+    def f(a):
+        try:
+            return inner(a).sum()
+        except np.linalg.LinAlgError:
+            return np.float64(-1.0)
+
+    compiled = jit(f)
+    for a in (SQUARE @ SQUARE.T, -np.eye(4), SQUARE @ SQUARE.T):
+        assert np.isclose(compiled(a), f(a))

@@ -163,6 +163,10 @@ def accesses(i: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return (), ()
 
 
+#: what the handler of an inlined comprehension consists of
+_GIVING_BACK = frozenset({"SWAP", "POP_TOP", "STORE_FAST", "STORE_FAST_STORE_FAST"})
+
+
 class Code:
     """All that control flow needs to know of a code object.
 
@@ -327,6 +331,17 @@ class Code:
     def handlers(self, start: int, end: int) -> list[int]:
         """Handlers of exceptions raised between two offsets."""
         return [p.handler for p in self.protected if p.start < end and start < p.end]
+
+    def catches(self, start: int, end: int) -> bool:
+        """Whether the program does anything about exceptions raised between two offsets: more than
+        an inlined comprehension, which gives names back and raises again."""
+        for handler in self.handlers(start, end):
+            *body, last = self.blocks[handler]
+            if last.op != "RERAISE" or not all(i.op in _GIVING_BACK for i in body):
+                return True
+            if self.catches(handler, last.following):
+                return True
+        return False
 
     def _liveness(self) -> None:
         edges = {

@@ -85,8 +85,7 @@ def _opened(t: Tracer, value: Value) -> Value:
 def _allowed(
     t: Tracer, found: Foreign, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool
 ) -> None:
-    code, instruction = t.frame.code, t.frame.instruction
-    if instruction and code.handlers(instruction.offset, instruction.following):
+    if t.catches():
         raise t.refuse(found.path, "may raise inside try")
     if not plain and (found.effect or found.writes):
         raise t.refuse(found.path, "is called from inside another function")

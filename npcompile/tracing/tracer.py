@@ -163,12 +163,18 @@ class Tracer:
         return made
 
     def host_call(self, call: HostCall, args: tuple[Operand, ...], result: Array) -> ArrayRef:
-        code, instruction = self.frame.code, self.frame.instruction
-        if instruction and code.handlers(instruction.offset, instruction.following):
+        if self.catches():
             raise self.refuse(call.path, "may raise inside try")
         self.tells(call.path)
         nodes = [self._node(arg) for arg in args]
         return self.new(self.builder.emit("host_call", nodes, call, result))
+
+    def catches(self) -> bool:
+        """Whether the program, or a function that called it, handles what is raised here."""
+        return any(
+            frame.code.catches(frame.instruction.offset, frame.instruction.following)
+            for frame in self.frames if frame.instruction
+        )
 
     def ignored(self) -> str:
         """The first letters of the floating-point errors that ``np.errstate`` ignores now."""
