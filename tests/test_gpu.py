@@ -62,8 +62,6 @@ def test_primitive(name):
     for chars, result in signatures(name):
         table = tables(name)[-1]
         columns = operands(name, chars)
-        if name in ("fma", "fmod"):
-            columns = [column[::3].copy() for column in columns]
         expected = np.asarray(meaning(name, columns, table)[0]).astype(result)
         out = np.zeros(len(columns[0]), result)
         refused, _ = launched(elementwise(name, chars, result, table), *columns, out)
@@ -145,6 +143,8 @@ def launches(function, *args):
 @pytest.mark.parametrize("capability", CAPABILITIES)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_kernels_compile(name, capability):
+    if name == "gamma_family" and capability != 90:
+        return  # thousands of lines: once will do
     for source, constants in launches(FUNCTIONS[name], *selftest.arguments()):
         cubin = translate(source, constants, capability)
         assert cubin.code[:4] == b"\x7fELF"

@@ -77,10 +77,14 @@ def bell(u: Array, k: float) -> Any:
     return npcompile.special.erf(u / k), npcompile.special.ndtr(u)
 
 
+def gamma_family(u: Array, k: float) -> Any:
+    return npcompile.special.gammainc(k, abs(u)), npcompile.special.betainc(k, 2.0, u % 1)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f for f in (
         stencil, in_place, normalise, softmax, extremes, outer, views, integers, complex_numbers,
-        gather, single_precision, exponentials, waves, bell,
+        gather, single_precision, exponentials, waves, bell, gamma_family,
     )
 }
 

@@ -30,10 +30,69 @@ class Primitive:
 
 
 def _fma(a: Any, b: Any, c: Any) -> Any:
-    """One rounding; by Python's integers, slowly: this defines the meaning, it is not for speed."""
+    """One rounding: by error-free transformations where nothing can overflow or underflow in them,
+    else by Python's integers."""
     dtype = np.result_type(a, b, c)
-    one = np.frompyfunc(lambda *operands: _fma_one(dtype.type, *operands), 3, 1)
-    return np.asarray(one(a, b, c)).astype(dtype)[()]
+    whole = np.broadcast_arrays(a, b, c)
+    a, b, c = (np.array(x, dtype).ravel() for x in whole)
+    with np.errstate(all="ignore"):
+        product = a * b
+        result = product + c
+        easy = _is_middling(a) & _is_middling(b) & _is_middling(c)
+        wide = [x[easy].astype(np.float64) for x in (a, b, c)]
+        result[easy] = _rounded_once(wide[0], wide[1], wide[2], dtype)
+        # where an operand is 0, the plain form is rounded once, unless it underflows
+        hard = ~easy & (a != 0) & (b != 0) & ((c != 0) | (product == 0))
+    for k in np.flatnonzero(hard):
+        result[k] = _fma_one(dtype.type, a[k], b[k], c[k])
+    return result.reshape(whole[0].shape)[()]
+
+
+def _is_middling(x: Any) -> Any:
+    """Neither zero nor near the ends of float64's range."""
+    return (np.abs(x) > 1e-100) & (np.abs(x) < 1e100)
+
+
+def _rounded_once(a: Any, b: Any, c: Any, dtype: np.dtype[Any]) -> Any:
+    """``a * b + c`` of float64 (Boldo and Melquiond, Emulation of FMA and correctly rounded sums:
+    proved algorithms using rounding to odd, 2008, figure 8); then rounded to the dtype."""
+    product, rest = _two_product(a, b)
+    high, low = _two_sum(c, rest)
+    total, error = _two_sum(product, high)
+    if dtype == np.float64:
+        return total + _odd_sum(low, error)
+    # the product of two float32 is exact in float64: one sum, to odd, decides the last rounding
+    return _odd_sum(product, c).astype(dtype)
+
+
+def _two_sum(a: Any, b: Any) -> tuple[Any, Any]:
+    """The rounded sum and its error (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
+    """The rounded product and its error (Dekker)."""
+    product = a * b
+    (a1, a2), (b1, b2) = _halves(a), _halves(b)
+    return product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
+
+
+def _halves(x: Any) -> tuple[Any, Any]:
+    """Two numbers of 26 bits whose sum x is (Veltkamp)."""
+    scaled = 134217729.0 * x
+    high = scaled - (scaled - x)
+    return high, x - high
+
+
+def _odd_sum(a: Any, b: Any) -> Any:
+    """The sum rounded to odd: of the neighbours of an inexact sum, that with an odd last bit."""
+    total, error = _two_sum(a, b)
+    bits = total.view(np.int64)
+    outward = (error > 0) == (total > 0)
+    odd = np.where((error != 0) & (bits & 1 == 0), np.where(outward, bits + 1, bits - 1), bits)
+    return odd.view(np.float64)
 
 
 def _fma_one(kind: type, a: Any, b: Any, c: Any) -> Any:

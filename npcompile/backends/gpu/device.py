@@ -335,6 +335,12 @@ def _most(x, y):
 
 
 @triton.jit
+def any_of(x):
+    """Whether any lane of a block of bools is true."""
+    return tl.reduce(x.to(tl.int32), None, _or) != 0
+
+
+@triton.jit
 def collapse(x, KIND: tl.constexpr):
     """Reduces each row by what may be done in any order."""
     if KIND == "add":

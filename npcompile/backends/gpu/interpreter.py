@@ -82,7 +82,7 @@ def _device() -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         with mock.patch.object(triton, "jit", _plain):
             spec.loader.exec_module(module)
-        vars(module).update(fmod=_fmod, collapse=_collapse(module))
+        vars(module).update(fmod=_fmod, any_of=_any_of, collapse=_collapse(module))
         _cache[name] = module
     found: ModuleType = _cache[name]
     return found
@@ -95,6 +95,10 @@ def _fmod(x: Any, y: Any) -> Any:
 
     found = np.fmod(x.handle.data, y.handle.data)
     return tl.tensor(TensorHandle(found, x.dtype), tl.block_type(x.dtype, list(found.shape)))
+
+
+def _any_of(x: Any) -> bool:
+    return bool(x.handle.data.any())
 
 
 def _collapse(module: ModuleType) -> Callable[..., Any]:
@@ -120,8 +124,10 @@ def _argument(arg: Any, parameter: Parameter) -> Any:
 
 @contextmanager
 def _mended() -> Iterator[None]:
-    """The interpreter with one rounding in ``fma``, and numbers of its own as bounds of loops,
-    which NumPy >= 2.4 does not take for integers."""
+    """The interpreter with one rounding in ``fma``, bools as the results of comparisons (it takes
+    those of single numbers for floats when it spreads them), and numbers of its own as bounds of
+    loops, which NumPy >= 2.4 does not take for integers."""
+    import triton.language as tl
     from triton.runtime import interpreter
 
     patch_tensor = interpreter._patch_lang_tensor
@@ -135,7 +141,16 @@ def _mended() -> Iterator[None]:
         exact = np.asarray(PRIMITIVES["fma"].meaning(x.data, y.data, z.data))
         return interpreter.TensorHandle(exact, z.dtype.scalar)
 
+    binary_op = interpreter.InterpreterBuilder.binary_op
+
+    def typed(self: Any, left: Any, right: Any, op: Any) -> Any:
+        found = binary_op(self, left, right, op)
+        if found.data.dtype == np.bool_:
+            found.dtype = tl.int1
+        return found
+
     with (
+        mock.patch.object(interpreter.InterpreterBuilder, "binary_op", typed),
         mock.patch.object(interpreter.InterpreterBuilder, "create_fma", fma),
         mock.patch.object(interpreter, "_patch_lang_tensor", patched),
     ):

@@ -20,9 +20,10 @@ from npcompile.backends.gpu.source import (
     Whole,
     Writer,
 )
+from npcompile.backends.gpu.subprograms import Library
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Size, product
-from npcompile.graph.ir import Table
+from npcompile.graph.ir import Subprogram, Table
 from npcompile.program.ir import (
     Apply,
     Axis,
@@ -37,6 +38,7 @@ from npcompile.program.ir import (
     Value,
 )
 
+LONG = 150  # lines: what is longer has one point a thread, for the time to compile it
 INLINE = 72  # characters of an expression that is written inside another one
 
 
@@ -69,7 +71,9 @@ def pointwise(kernel: Kernel, given: frozenset[Buffer], file: str = "") -> Sourc
     body.values("live")
     for store in kernel.stores:
         body.store(store, "live")
-    return w.source(Lanes(tuple([axis.extent for axis in kernel.axes])), ["BLOCK"])
+    long = len(w.lines) + body.library.text.count("\n") > LONG
+    grid = Lanes(tuple([axis.extent for axis in kernel.axes]), 128 if long else 1024)
+    return w.source(grid, ["BLOCK"], body.library.text)
 
 
 class Body:
@@ -81,6 +85,7 @@ class Body:
         self.axes = [""] * len(kernel.axes)  # text of each axis' index
         self.terms: list[Parts] = []
         self.uses = Counter(_used(kernel))
+        self.library = Library()
         self.varying: set[int] = set()  # values that are not the same in all lanes
 
     def comment(self) -> None:
@@ -135,18 +140,18 @@ class Body:
                 name = self.w.parameter(Whole(size)) if not isinstance(size, int) else None
                 return (Term(name or f"tl.full((), {size}, tl.int64)", value.dtype),)
             case Apply():
-                return self.named(number, self.apply(value))
+                return self.named(number, self.apply(value, live))
 
-    def apply(self, value: Apply) -> Parts:
+    def apply(self, value: Apply, live: str) -> Parts:
         operands = [self.terms[a] for a in value.args]
         if value.op == "cast":
             return casts.cast(operands[0], self.kernel.values[value.args[0]].dtype, value.dtype)
-        if value.op == "lookup":
-            assert isinstance(value.attrs, Table)
+        if isinstance(value.attrs, Subprogram):
+            args = [parts[0] for parts in operands]
+            return (Term(self.library.call(value.attrs, args, live, self.w), value.dtype),)
+        if isinstance(value.attrs, Table):
             table = self.w.parameter(Numbers(value.attrs, value.dtype))
-            last = len(value.attrs.values) - 1
-            index = f"({operands[0][0].operand} & {last})"
-            return (Term(f"tl.load({table} + {index})", value.dtype),)
+            return (scalar.lookup(table, value.attrs, operands[0][0], value.dtype),)
         if value.op not in scalar.KNOWN:
             raise refuse(value.op, "has no Triton code")
         return scalar.apply(value.op, operands, value.dtype)

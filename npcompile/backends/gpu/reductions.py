@@ -107,7 +107,8 @@ class _Form:
         parts = [part.text if part.value is None else scalar.typed(part)
                  for part in value.terms[reduce.value]]
         value.w.line(f"return {', '.join(parts)}")
-        self.value = value.w.function(first=[*value.axes, "live"])
+        function = value.w.function(first=[*value.axes, "live"])
+        self.value = value.library.text + function
         self.w = Writer(kernel.name, set(value.w.taken), dict(value.w.parameters))
         self.body = Body(self.kernel, given, self.w, file)
         self.body.comment()

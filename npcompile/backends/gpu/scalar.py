@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.graph.ir import Number
+from npcompile.graph.ir import Number, Table
 from npcompile.graph.primitives import PRIMITIVES
 
 #: Triton's names of dtypes in registers
@@ -99,6 +99,11 @@ def _computed(op: str, terms: Sequence[Term]) -> Any:
 
 def call(function: str, terms: Sequence[Term], dtype: np.dtype[Any]) -> Term:
     return Term(f"{function}({', '.join(map(typed, terms))})", dtype)
+
+
+def lookup(table: str, numbers: Table, index: Term, dtype: np.dtype[Any]) -> Term:
+    """An element of a table in memory, whose length is a power of two."""
+    return Term(f"tl.load({table} + ({index.operand} & {len(numbers.values) - 1}))", dtype)
 
 
 def _call(function: str) -> Rule:

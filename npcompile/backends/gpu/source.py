@@ -62,7 +62,7 @@ class Lanes:
     """A lane for each point of a space."""
 
     extents: tuple[Size, ...]
-    block: int = 1024
+    block: int
 
     def launch(self, size: Callable[[Size], int]) -> tuple[int, dict[str, int]]:
         points = prod(map(size, self.extents))
