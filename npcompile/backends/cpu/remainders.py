@@ -23,7 +23,12 @@ def integers(f: Function, target: Target, a: Value, b: Value, signed: bool) -> t
         to, back = ("sitofp", "fptosi") if signed else ("uitofp", "fptoui")
         elem = "float" if bits <= 16 else "double"
         ratio = f.binary("fdiv", f.convert(to, a, elem), f.convert(to, b, elem))
-        quotient = f.convert(back, ratio, a.elem)
+        if elem == "double" and not signed and not target.avx512:
+            # AVX2 converts to signed integers only, and tries both halves: the one is invalid
+            whole = f.binary("fadd", f.intrinsic("trunc", ratio), literal(elem, 2.0**52, a.lanes))
+            quotient = f.convert("trunc", f.bitcast(whole, "i64"), a.elem)
+        else:
+            quotient = f.convert(back, ratio, a.elem)
     else:
         quotient = f.binary("sdiv" if signed else "udiv", a, b)
     return quotient, f.binary("sub", a, f.binary("mul", quotient, b))
