@@ -300,3 +300,29 @@ def test_names_of_warnings_of_two_numbers(x: Any) -> None:
         if isinstance(x, np.generic) or isinstance(y, np.generic):
             agrees(plain, np.zeros(3), x, y * 0)
             agrees(literal, np.zeros(3), x, type(y)(0))
+
+
+def unknown(v: Any) -> Any:
+    return eval("len(v)", {"v": v})
+
+
+def test_variables_without_a_value_over_a_pause() -> None:
+    def plain(a: Any, k: int) -> Any:
+        if a[0] > k:
+            late = a * 2
+        n = unknown(a)
+        return late[n - 1] + a
+
+    agrees(plain, np.arange(3.0), -1)
+    compiled = npcompile.jit(plain)
+    for k in (-1, 5, -1, 5):
+        want, got = (run(f, {"a": np.arange(3.0), "k": k}) for f in (plain, compiled))
+        assert not difference(got, want), difference(got, want)
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int64", "uint64", "int32", "bool", "float16"])
+@pytest.mark.parametrize("text", ["-a[0]", "abs(a[0])", "-a[0:1]", "np.negative(a[0])"])
+def test_signs_of_numbers_that_overflow(kind: str, text: str) -> None:
+    if kind != "bool":
+        for value in (0, 1, 127, -128 if kind[0] in "if" else 200, -(2**63)):
+            agrees(function(text), np.array([value]).astype(np.int64).astype(kind), 0)

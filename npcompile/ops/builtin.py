@@ -18,6 +18,7 @@ from npcompile.graph.types import BOOL, PY_BOOL, PY_FLOAT, PY_INT, Scalar
 from npcompile.ops import python
 from npcompile.ops.casting import number, to_int
 from npcompile.ops.elementwise import as_node, composed, py_scalar, run
+from npcompile.ops.integers import check_sign
 from npcompile.ops.numerals import decimals
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS
@@ -31,6 +32,8 @@ def abs_(ctx: Context, x: Operand, /) -> Operand:
     """``abs(x)``"""
     if not python.is_python(x):
         python.no_sequences(ctx, "abs", x)
+        if not python.has_array(x):
+            check_sign(ctx, "absolute", as_node(ctx, x, "abs"))
         return run(ctx, "absolute", x)
     node = as_node(ctx, x, "abs")
     if node.dtype.kind == "c":

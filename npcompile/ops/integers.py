@@ -33,6 +33,17 @@ def check_overflow(ctx: Context, symbol: str, a: Node, b: Node, dtype: np.dtype)
     builder.check(fits, f"a {dtype} scalar overflows: NumPy warns")
 
 
+def check_sign(ctx: Context, name: str, x: Node) -> None:
+    """Leaves compiled code where the ``negative`` or ``absolute`` of a scalar does not fit."""
+    dtype, builder = x.dtype, ctx.builder
+    if dtype.kind not in "iu" or (dtype.kind == "u" and name == "absolute"):
+        return
+    lost = dtype.type(np.iinfo(dtype).min)
+    op = "ne" if dtype.kind == "i" else "eq"  # of what has no sign only 0 has a negative
+    fits = builder.map(op, (x, builder.const(lost)), BOOL)
+    builder.check(fits, f"a {dtype} scalar overflows: NumPy warns")
+
+
 def _unsigned(builder: Builder, name: str, a: Node, b: Node, dtype: np.dtype) -> Node:
     """64 bits have no wider type to compute in."""
     if name == "sub":

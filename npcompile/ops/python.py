@@ -18,7 +18,7 @@ from npcompile.core.sizes import Unhinted, product
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, PY_BOOL, PY_COMPLEX, PY_FLOAT, PY_INT, Scalar
 from npcompile.ops.elementwise import WHOLE, as_node, lift, py_scalar, run
-from npcompile.ops.integers import check_overflow
+from npcompile.ops.integers import check_overflow, check_sign
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS
 from npcompile.ops.sizes import bounded, fold_sizes, known, known_sizes, size_of
@@ -79,7 +79,7 @@ def binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
     no_sequences(ctx, symbol, a, b)
     if symbol not in UFUNCS or UFUNCS[symbol] not in OPERATORS:
         raise ctx.refuse(symbol, "the operator is left to Python")
-    if not _has_array(a, b):
+    if not has_array(a, b):
         found = _scalar_binary(ctx, symbol, a, b)
         if found is not None:
             return found
@@ -149,6 +149,8 @@ def unary(ctx: Context, symbol: str, a: Operand) -> Operand:
     if is_python(a):
         return _python_unary(ctx, symbol, a)
     no_sequences(ctx, symbol, a)
+    if symbol == "-" and not has_array(a):
+        check_sign(ctx, "negative", as_node(ctx, a, symbol))
     return run(ctx, UNARY[symbol], a)
 
 
@@ -187,7 +189,7 @@ def truth(ctx: Context, a: Operand) -> bool | Node:
     return ctx.builder.map(name, (node, zero), BOOL, origin="py")
 
 
-def _has_array(*operands: Operand) -> bool:
+def has_array(*operands: Operand) -> bool:
     return any(isinstance(x, (ArrayRef, np.ndarray, list, tuple)) for x in operands)
 
 

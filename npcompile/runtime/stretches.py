@@ -24,6 +24,7 @@ from npcompile.runtime.parameters import Parameters
 from npcompile.runtime.resume import Activation
 from npcompile.tracing.bytecode import RETURN, accesses, analyse
 from npcompile.tracing.stretches import Slot, Start, statement_end
+from npcompile.tracing.values import UNBOUND
 
 #: places in one function where compiled code goes on
 PLACES = 16
@@ -82,7 +83,8 @@ def paused(version: Version, left: Left, way_out: Exit) -> Paused:
     (frame,) = way_out.frames
     held = iter(left.held)
     local = {name: next(held) for name, _ in frame.local}
-    return Paused(frame.offset, local, list(held), version.heavy)
+    bound = {name: value for name, value in local.items() if value is not UNBOUND}
+    return Paused(frame.offset, bound, list(held), version.heavy)
 
 
 class Stretches:
