@@ -225,13 +225,13 @@ sine and cosine ten times as fast as NumPy's, erf, gammaln, digamma, i0e, j0, nd
 times as fast as SciPy's in float64, complex exp, log and sqrt three times as fast as NumPy's;
 exp, log, sin, cos, tanh, erf and power at 0.8 of libmvec's speed or more.
 
-N = 4096 on one thread by its processor time; N = 1e6 on {threads} threads (NumPy and SciPy on one)
-by {clock}.  The best of {turns} turns in one process.
+N = 4096 on one thread by its processor time{large}.
+The best of {turns} turns in one process.
 
     python -m benchmarks.functions --write
 
-Machine: {machine}, {threads} cores; {date}; {note}NumPy {numpy}, SciPy {scipy}, numba {numba},
-llvmlite {llvmlite}, glibc {libc}.
+Machine: {machine}, {threads} cores; {date}; {note}NumPy {numpy},
+SciPy {scipy}, numba {numba}, llvmlite {llvmlite}, glibc {libc}.
 
 {missed} of {rows} rows miss a goal.
 
@@ -250,8 +250,10 @@ def page(rows: list[Row], threads: int, cpu: bool) -> str:
     import numba
     import scipy
 
+    clock = "the process's processor time" if cpu else "the wall clock"
+    large = f";\nN = 1e6 on {threads} threads (NumPy and SciPy on one) by {clock}"
     head = HEAD.format(
-        threads=threads, clock="the process's processor time" if cpu else "the wall clock",
+        threads=threads, large=large if any(row.n == LARGE for row in rows) else "",
         turns=TURNS, machine=_processor(), date=date.today(),
         note="other programs ran beside it; " if cpu else "",
         numpy=np.__version__, scipy=scipy.__version__, numba=numba.__version__,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,3 +77,37 @@ def test_monotonic(x: float, step: float) -> None:
         assert falling(x + step) <= falling(x)
     for growing in (special.psi, special.i0, special.log_ndtr):
         assert growing(x + step) >= growing(x)
+
+
+BORDERS = [sign * 2.0**k * m for k in range(-9, 9) for m in (1.0, 1.5) for sign in (1, -1)]
+
+
+@pytest.mark.parametrize("name, low, high", [
+    ("gammaln", 2.0, 300.0), ("psi", 0.1, 300.0), ("ndtri", 0.001, 0.6), ("erfinv", -0.9, 0.9),
+])
+def test_monotonic_at_borders(name: str, low: float, high: float) -> None:
+    """Where one piece ends and the next begins, and about zero."""
+    steps = 1 + np.arange(-40, 41) * 2.0**-46
+    for border in BORDERS:
+        for at in (border, 1 - border):
+            if at and low <= at <= high:
+                values = getattr(special, name)(at * steps)
+                assert (np.diff(values) * np.sign(at) > 0).all(), at
+
+
+@many
+@given(st.floats(-1e6, 1e6))
+def test_circles(x: float) -> None:
+    s, c = npcompile.sin(x), npcompile.cos(x)
+    assert close(s * s + c * c, 1.0)
+    if abs(c) > 1e-9:
+        assert close(npcompile.tan(x), s / c)
+
+
+@many
+@given(st.floats(-300.0, 300.0))
+def test_hyperbolas(x: float) -> None:
+    s, c = npcompile.sinh(x), npcompile.cosh(x)
+    assert close(s + c, npcompile.exp(x), size=abs(s))
+    assert close(npcompile.tanh(x), s / c)
+    assert close(npcompile.expm1(x), npcompile.exp(x) - 1.0, size=1.0)

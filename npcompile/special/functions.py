@@ -57,7 +57,7 @@ _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
     ("i0", (), bessel.i0, 3.0, Domain(-700, 700), "Modified Bessel function I of order 0."),
     ("i0e", (), bessel.i0e, 3.0, Domain(-HUGE, HUGE), "exp(-abs(x)) * i0(x)"),
     ("i1", (), bessel.i1, 4.0, Domain(-700, 700), "Modified Bessel function I of order 1."),
-    ("i1e", (), bessel.i1e, 3.0, Domain(-HUGE, HUGE), "exp(-abs(x)) * i1(x)"),
+    ("i1e", (), bessel.i1e, 3.5, Domain(-HUGE, HUGE), "exp(-abs(x)) * i1(x)"),
     ("k0", (), bessel.k0, 3.0, Domain(0, 700), "Modified Bessel function K of order 0."),
     ("k0e", (), bessel.k0e, 3.0, Domain(0, HUGE), "exp(x) * k0(x)"),
     ("k1", (), bessel.k1, 3.0, Domain(0, 700), "Modified Bessel function K of order 1."),

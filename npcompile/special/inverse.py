@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from npcompile.graph.expression import (
     Expr,
+    cast,
     const,
     copysign,
     fma,
@@ -122,7 +123,8 @@ def _arcsine(x: Expr, f: Format) -> tuple[Expr, Expr, Expr, Expr, Expr]:
     s = where(outer, root, a)
     z = where(outer, half, s * s)
     safe = where(root > 0.0, root + root, 1.0)
-    s_low = where(outer, fma(-root, root, half) / safe, 0.0)
+    inverse = cast(1.0 / cast(safe, "f"), x.dtype)  # a rounding error needs few digits
+    s_low = where(outer, fma(-root, root, half) * inverse, 0.0)
     return a, outer, s, s_low, s * z * poly(z, ARCSIN[f.char])
 
 
