@@ -20,6 +20,7 @@ STREAMING_BYTES = 8 << 20
 REREAD_BYTES = 32 << 20  # the same for what is read again in the same call
 PAIRED = 8  # operations up to which two registers are filled at a time
 AHEAD = 768  # bytes that are asked for before they are loaded
+FEW = 32  # elements of which one is packed at most, where few are
 LONG = 32  # vectors of a row from which on stores go past the cache
 
 
@@ -172,6 +173,10 @@ def _packing_nest(scope: Scope, begin: Value, end: Value) -> None:
     f, plan = scope.f, scope.plan
     count = f.alloca("i64")
     f.store(i64(0), count)
+    packed = next(store.buffer for store in plan.kernel.stores if store.packed)
+    # where few elements hold, most vectors have none; else branches would often go astray
+    room = f.binary("mul", scope.sizes(packed.shape[0]), i64(FEW))
+    many = f.select(f.icmp("sle", scope.sizes(plan.total), room), i64(-1), i64(0))
 
     def turns(outer: Scope, first: Value, last: Value) -> None:
         if outer.depth < len(plan.order) - 1:
@@ -185,12 +190,12 @@ def _packing_nest(scope: Scope, begin: Value, end: Value) -> None:
         with f.loop(first, whole, lanes, [f.load(count, "i64")]) as loop:
             inside = outer.enter(loop.index, lanes)
             inside.stores()
-            loop.next = [inside.pack(loop.carried[0])]
+            loop.next = [inside.pack(loop.carried[0], many)]
         with f.loop(whole, last, masked, loop.results) as rest:
             valid = f.binary("sub", last, rest.index) if masked > 1 else None
             inside = outer.enter(rest.index, masked, valid)
             inside.stores()
-            rest.next = [inside.pack(rest.carried[0])]
+            rest.next = [inside.pack(rest.carried[0], many)]
         f.store(rest.results[0], count)
 
     turns(scope, begin, end)

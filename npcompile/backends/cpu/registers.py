@@ -174,6 +174,7 @@ def _sizes(kernel: Kernel) -> Iterator[Size]:
     yield from (axis.extent for axis in kernel.axes)
     yield from (v.size for v in kernel.values if isinstance(v, SizeValue))
     yield from (reduce.chunk for reduce in kernel.reductions)
+    yield from (store.buffer.shape[0] for store in kernel.stores if store.packed)
 
 
 class Registers(Slots):

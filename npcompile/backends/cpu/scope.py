@@ -124,6 +124,7 @@ class Plan:
         for address in self.accesses:
             found += address.coefficients
         found += [reduce.chunk for reduce in self.kernel.reductions]
+        found += [store.buffer.shape[0] for store in self.kernel.stores if store.packed]
         return found
 
 
@@ -400,20 +401,30 @@ class Scope:
             if not store.packed:
                 self.store(store, streaming)
 
-    def pack(self, count: Value) -> Value:
-        """Packs the elements of this scope behind ``count`` that are there; how many then are."""
+    def pack(self, count: Value, many: Value) -> Value:
+        """Packs the elements of this scope behind ``count`` that are there; how many then are.
+        Unless ``many`` has ones, most vectors have none."""
         f, lanes, packed = self.f, self.lanes, [s for s in self.plan.kernel.stores if s.packed]
         assert packed[0].mask is not None
         (mask,) = self.operand(packed[0].mask, lanes.count)
         if lanes.mask is not None:
             mask = f.binary("and", mask, lanes.mask)
-        for store in packed:
-            place = access.further(f, self.place(store.buffer, store.at), count)
-            access.pack(f, place, self.operand(store.value, lanes.count), mask)
-        if lanes.count > 1:
-            bits = f.op(f"bitcast {mask.typed} to i{lanes.count}", f"i{lanes.count}")
-            mask = f.intrinsic("ctpop", bits)
-        more = mask if mask.elem == "i64" else f.convert("zext", mask, "i64")
+
+        def put() -> None:
+            for store in packed:
+                place = access.further(f, self.place(store.buffer, store.at), count)
+                access.pack(f, place, self.operand(store.value, lanes.count), mask)
+
+        if lanes.count == 1:
+            put()
+            return f.binary("add", count, f.convert("zext", mask, "i64"))
+        bits = f.op(f"bitcast {mask.typed} to i{lanes.count}", f"i{lanes.count}")
+        if bits.elem != "i64":
+            many = f.convert("trunc", many, bits.elem)
+        with f.when(f.icmp("ne", f.binary("or", bits, many), literal(bits.elem, 0))):
+            put()
+        more = f.intrinsic("ctpop", bits)
+        more = more if more.elem == "i64" else f.convert("zext", more, "i64")
         return f.binary("add", count, more)
 
 
