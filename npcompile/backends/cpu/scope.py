@@ -18,7 +18,7 @@ from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.quotients import Divisor
 from npcompile.backends.cpu.scalar import Parts, component
 from npcompile.backends.cpu.sizes import Sizes, Slots
-from npcompile.backends.cpu.text import Function, Value, literal, vector_literal
+from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_literal
 from npcompile.core.sizes import Size, product
 from npcompile.program.ir import (
     Apply,
@@ -34,6 +34,9 @@ from npcompile.program.ir import (
 
 LINE = 64  # bytes that memory is read by
 SIMPLE = 4  # operations of a kernel that are quickly done one by one
+
+
+ALL_ONES = i64(-1)
 
 
 class Plan:
@@ -401,7 +404,7 @@ class Scope:
             if not store.packed:
                 self.store(store, streaming)
 
-    def pack(self, count: Value, many: Value) -> Value:
+    def pack(self, count: Value, many: Value = ALL_ONES) -> Value:
         """Packs the elements of this scope behind ``count`` that are there; how many then are.
         Unless ``many`` has ones, most vectors have none."""
         f, lanes, packed = self.f, self.lanes, [s for s in self.plan.kernel.stores if s.packed]
