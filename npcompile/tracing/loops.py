@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 from npcompile.core.errors import Refused
 from npcompile.core.sizes import Unhinted, hint
 from npcompile.graph.types import BOOL
-from npcompile.tracing import control, iteration, turns
-from npcompile.tracing.attempts import Attempt, has_turns, last_instruction
+from npcompile.tracing import attempts, control, iteration, turns
 from npcompile.tracing.bodies import Again, MayBeEmpty, Unlike
 from npcompile.tracing.values import (
     Exits,
@@ -40,7 +39,7 @@ ATTEMPTS = 6  #: times a body is traced while something is learned about it
 
 def enter(t: Tracer, frame: Frame, header: int, state: State) -> Exits | None:
     """The exits of a loop that is reached at its header; None: go on there, turn by turn."""
-    last = last_instruction(frame, header)
+    last = attempts.last_instruction(frame, header)
     top = state.stack[-1] if last.op == "FOR_ITER" else None
     iterator = top if isinstance(top, Iterator) else None
     if header in frame.unrolled:
@@ -99,7 +98,7 @@ def advance(t: Tracer, frame: Frame, iterator: Iterator) -> Exits | None:
     over = turns.turns(t, iterator)
     header, state = frame.block, frame.state
     last = frame.code.blocks[header][-1]
-    if not iterator.nonempty and not has_turns(t, over):
+    if not iterator.nonempty and not attempts.has_turns(t, over):
         try:
             hint(over.high - over.low)
         except Unhinted:
@@ -152,7 +151,7 @@ def _region(
     over = None if iterator is None else turns.turns(t, iterator)
     for _ in range(ATTEMPTS):
         try:
-            attempt = Attempt(t, frame, header, state, knowledge, over, followed)
+            attempt = attempts.Attempt(t, frame, header, state, knowledge, over, followed)
             attempt.nonempty = iterator is not None and iterator.nonempty
             return attempt.exits()
         except Unhinted as unknown:
