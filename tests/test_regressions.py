@@ -326,3 +326,24 @@ def test_signs_of_numbers_that_overflow(kind: str, text: str) -> None:
     if kind != "bool":
         for value in (0, 1, 127, -128 if kind[0] in "if" else 200, -(2**63)):
             agrees(function(text), np.array([value]).astype(np.int64).astype(kind), 0)
+
+
+def test_a_check_of_sizes_is_made_again_where_it_was_taken_back():
+    """An array of another layout by path: its comparison was tried once for both layouts, and what
+    was found out about the sizes outlived the check that it rested on."""
+
+    def shrink(a, k):
+        rows = a + 0
+        n = 0
+        while n < int((a > k).sum()) and len(rows) > 1:
+            n += 1
+            rows = rows[(rows <= k)[:, 0]]
+        return ((rows == a) * a) - a
+
+    few, all_rows = np.asfortranarray(np.ones((4, 3))), np.asfortranarray(np.zeros((4, 3)))
+    few[2:, 0] = 0.0
+    f = npcompile.jit(shrink)
+    for _ in range(2):
+        assert np.array_equal(f(all_rows, 0.5), shrink(all_rows, 0.5))
+        with pytest.raises(ValueError, match=r"shapes \(2,3\) \(4,3\)"):
+            f(few, 0.5)

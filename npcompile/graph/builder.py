@@ -370,8 +370,8 @@ class Builder:
         if not arrays:
             return Scalar(dtype, origin)
         facts = self.facts  # what was found with fewer facts may be put more simply now
-        key = (dtype, len(facts.guards), len(facts.replaced), *facts.mark(),
-               *[(a.shape, a.strides) for a in arrays])
+        known = (len(facts.guards), len(facts.replaced), *facts.mark())
+        key = (dtype, *known, *[(a.shape, a.strides) for a in arrays])
         found = self._layouts.get(key)
         if found is None:
             shape = layout.broadcast_shapes(facts, *(a.shape for a in arrays))
@@ -379,7 +379,8 @@ class Builder:
                 layout.broadcast_strides(facts, a.shape, a.strides, shape) for a in arrays
             ]
             found = Array(dtype, shape, layout.k_strides(facts, shape, strides))
-            self._layouts[key] = found
+            if known == (len(facts.guards), len(facts.replaced), *facts.mark()):
+                self._layouts[key] = found  # else it rests on a check, which may be taken back
         return found
 
     def full(self, shape: tuple[Size, ...], value: Node) -> Node:
