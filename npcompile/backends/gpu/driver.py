@@ -15,7 +15,7 @@ from npcompile.backends.gpu.kernels import pointwise
 from npcompile.backends.gpu.mirror import Device, Mirror, Pointer
 from npcompile.backends.gpu.reductions import reduction
 from npcompile.backends.gpu.source import Given, Memory, Numbers, Parameter, Source, Whole
-from npcompile.core.errors import Refusal, Refused
+from npcompile.core.errors import Refusal, Refused, refuse
 from npcompile.ops.canonical import pairwise
 from npcompile.program.interpret import DONE, Run
 from npcompile.program.ir import (
@@ -70,6 +70,8 @@ def lower(program: Program, file: str = "") -> Module:
 
 def _sources(kernel: Kernel, given: frozenset[Buffer], file: str) -> tuple[Source, ...]:
     """Reductions read what stores of the same kernel change: they come first."""
+    if kernel.in_order:
+        raise refuse("kernel", "iterations that depend on each other have no GPU kernel")
     found = [reduction(kernel, reduce, given, file) for reduce in kernel.reductions]
     if kernel.stores:
         found.append(pointwise(kernel, given, file))

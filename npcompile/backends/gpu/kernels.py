@@ -48,7 +48,7 @@ def pointwise(kernel: Kernel, given: frozenset[Buffer], file: str = "") -> Sourc
     Parameters
     ----------
     kernel
-        Its iterations run in any order.
+        One whose iterations may run in any order.
     given
         The numbers that the host knows when the kernel is launched: they go by value.
     file
@@ -59,8 +59,6 @@ def pointwise(kernel: Kernel, given: frozenset[Buffer], file: str = "") -> Sourc
     Refused
         There is no Triton code for it (yet).
     """
-    if kernel.in_order:
-        raise refuse("kernel", "iterations that depend on each other have no GPU kernel")
     body = Body(kernel, given, Writer(kernel.name), file)
     body.comment()
     w, axes = body.w, merge(kernel)

@@ -35,8 +35,6 @@ def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: st
     Refused
         There is no Triton code for it (yet).
     """
-    if kernel.in_order:
-        raise refuse("kernel", "iterations that depend on each other have no GPU kernel")
     if reduce.running:
         raise refuse("scan", "has no GPU kernel")
     if any(isinstance(v, Load) and v.buffer is reduce.buffer for v in kernel.values):
