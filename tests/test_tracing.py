@@ -706,4 +706,4 @@ def test_joins_are_exact():
         for t in (-2.0, 0.0, 1.0):
             compare(function, *args, t)
     refusal = refused(lengths, V, 1.0)
-    assert refusal.construct == "if" and "depends on data" in refusal.reason
+    assert refusal.construct == "return" and "a list holds" in refusal.reason
