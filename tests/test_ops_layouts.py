@@ -80,3 +80,30 @@ def test_arrays_that_warn_when_written() -> None:
 
     a = np.ones((2, 3))
     assert jit(function)(a).flags.writeable == function(a).flags.writeable
+
+
+STRIDED: list[Callable[..., Any]] = [
+    lambda a: a.T.cumsum(axis=0),
+    lambda a: a.T.cumprod(axis=1),
+    lambda a: a.T + 1,
+    lambda a: np.zeros_like(a.T),
+    lambda a: a[a[:, 0] > 1][:, ::2],
+    lambda a: a[a[:, 0] > 1].T,
+    lambda a: a[:, (a > 1).any(axis=0)][::2],
+    lambda a: a[a > 1][::2],
+    lambda a: a[a > 1].reshape(-1, 1),
+    lambda a: (a + 1)[:, None],
+]
+
+
+@pytest.mark.parametrize("number", range(len(STRIDED)))
+def test_strides_where_axes_have_length_one_or_none(number: int) -> None:
+    function, compiled = STRIDED[number], jit(STRIDED[number])
+    for shape in ((2, 6), (1, 5), (5, 1), (1, 1), (0, 3), (1, 8)):
+        for dtype in (np.float64, np.float32, np.int8):
+            for value in (0, 2):
+                a = np.full(shape, value, dtype)
+                for x in (a, np.asfortranarray(a)):
+                    got, want = compiled(x), function(x)
+                    assert (got.shape, got.strides) == (want.shape, want.strides)
+                    assert got.tobytes() == want.tobytes()

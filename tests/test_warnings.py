@@ -125,3 +125,19 @@ def test_what_is_overwritten_has_warned(first: str, then: str) -> None:
     exec(f"def f(x, y):\n v = {first}\n {then}\n return v\n", scope)
     x, y = np.array([1.0, 0.0, 1e200]), np.array([0.0, 1.0, 1e200])
     assert told(jit(scope["f"]), x, y) == told(scope["f"], x, y)
+
+
+LOUD = [
+    "a > a", "a <= 1", "abs(a)", "np.sign(a)", "np.arctan(a)", "np.tanh(a)", "np.exp(a)",
+    "np.ldexp(a.real, 5)", "np.rad2deg(a.real)",
+]
+
+
+@pytest.mark.parametrize("then", LOUD)
+def test_what_else_may_have_raised_a_flag(then: str) -> None:
+    """Functions that write and have a second operation that can raise what the first can."""
+    scope: dict[str, Any] = {"np": np}
+    exec(f"def f(a, b):\n b /= b\n r = {then}\n return r\n", scope)
+    a = np.array([complex(1.5e308, 1.5e308), complex(np.nan, 1), 1])
+    for b in (np.zeros(2), np.ones(2)):
+        assert told(jit(scope["f"]), a, b.copy()) == told(scope["f"], a, b.copy())

@@ -7,7 +7,7 @@ that has strides on both decides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import gcd
 
 from npcompile.core.errors import refuse
@@ -91,7 +91,6 @@ def axis_order(
 
     ``operands`` are the broadcast strides of each operand over ``shape``.
     """
-    ndim = len(shape)
     unit = [facts.norm(size) == 1 for size in shape]
 
     def keep(outer: int, inner: int) -> bool | None:
@@ -107,7 +106,16 @@ def axis_order(
             said = False
         return said
 
-    order: list[int] = []  # insertion sort, from the fastest on, exactly as nditer does
+    order = _sorted_axes(len(shape), keep)
+    if order != sorted(order):
+        unit = _squeezed(facts, shape)
+        order = _sorted_axes(len(shape), keep)
+    return tuple(order)
+
+
+def _sorted_axes(ndim: int, keep: Callable[[int, int], bool | None]) -> list[int]:
+    """An insertion sort, from the fastest axis on, exactly as nditer does it."""
+    order: list[int] = []
     for axis in reversed(range(ndim)):
         position = len(order)
         for k in range(len(order) - 1, -1, -1):
@@ -117,12 +125,12 @@ def axis_order(
             if verdict is False:
                 position = k
         order.insert(position, axis)
-    order.reverse()
-    if order != sorted(order):  # a single element has no order
-        for size in shape:
-            if not is_known(size):
-                facts.equal(size, 1)
-    return tuple(order)
+    return order[::-1]
+
+
+def _squeezed(facts: Facts, shape: tuple[Size, ...]) -> list[bool]:
+    """Which axes have length 1 (asked, so it may guard): these have no order."""
+    return [facts.equal(size, 1) for size in shape]
 
 
 def _reaches(facts: Facts, outer: Size, inner: Size) -> bool:
@@ -208,6 +216,12 @@ def like_strides(
         ):
             position -= 1
         order.insert(position, axis)
+    if order != sorted(order):
+        unit = _squeezed(facts, shape)
+        rest = [axis for axis, single in enumerate(unit) if not single]
+        packed = c_strides(tuple(shape[axis] for axis in rest))
+        if all(facts.norm(strides[axis] - s) == 0 for axis, s in zip(rest, packed)):
+            return c_strides(shape)
     return fresh_strides(shape, order)
 
 

@@ -46,7 +46,7 @@ from typing import Any, Literal, Union
 
 import numpy as np
 
-from npcompile.core.sizes import Predicate, Size, Symbol
+from npcompile.core.sizes import Predicate, Size, Symbol, product
 from npcompile.graph.ir import (
     Extern,
     HostCall,
@@ -56,7 +56,7 @@ from npcompile.graph.ir import (
     Table,
     Window,
 )
-from npcompile.graph.types import INT
+from npcompile.graph.types import INT, c_strides
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -316,6 +316,16 @@ class ViewResult:
     window: Window
     dtype: np.dtype
     writeable: bool = True
+
+    @property
+    def filled(self) -> Size:
+        """0 if all strides are: NumPy gives such to an empty array of its own, and so to views of
+        it, but not where these are of another shape (``reshape``)."""
+        if isinstance(self.base, ParamResult):
+            return 1
+        shape, window = self.base.buffer.shape, self.window
+        reshaped = len(shape) != len(window.shape) and window.strides == c_strides(window.shape)
+        return 1 if reshaped else product(shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,8 +234,11 @@ class Boxing:
         window = view.window
         for k, size in enumerate(window.shape):
             w.store("i64", self._sizes.emit(size), "%dims", 8 * k)
+        filled = self._sizes.emit(view.filled)
+        some = w.add("icmp ne", "i64", filled, 0)
         for k, size in enumerate(window.strides):
-            w.store("i64", self._sizes.emit(size * unit), "%strides", 8 * k)
+            stride = w.let(f"select i1 {some}, i64 {self._sizes.emit(size * unit)}, i64 0")
+            w.store("i64", stride, "%strides", 8 * k)
         half = unit // 2 if window.part == "imag" else 0
         offset = self._sizes.emit(window.offset * unit + half)
         start = w.load("ptr", "%frame", 8 * self.frame.data(buffer))

@@ -35,6 +35,15 @@ _RAISES = {
     **dict.fromkeys(["sin", "cos", "tan"], "i"),
     **dict.fromkeys(["cast", "astype"], "oi"),
     "reduce": "oui",
+    **dict.fromkeys(["ldexp", "degrees", "rad2deg", "spacing"], "ou"),
+}
+#: those of complex numbers, where they can raise others
+_OF_COMPLEX = {
+    **dict.fromkeys(["greater", "greater_equal", "less", "less_equal"], "i"),
+    **dict.fromkeys(["exp", "exp2", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh"], "oui"),
+    **dict.fromkeys(["arctan", "arctanh"], "doui"),
+    "absolute": "ou",
+    "sign": "oui",
 }
 #: what NumPy's scalars compute by themselves, and call so
 _OPERATORS = frozenset(
@@ -164,4 +173,5 @@ def raises(node: Node) -> str:
         return ""
     if kind.dtype.kind in "iub" and node.op != "divide":
         return "d" if node.op in _OF_INTEGERS else ""
-    return _RAISES.get(node.op, "")
+    more = _OF_COMPLEX if kind.dtype.kind == "c" else {}
+    return more.get(node.op) or _RAISES.get(node.op, "")

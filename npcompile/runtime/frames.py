@@ -96,6 +96,7 @@ class FrameReader:
         part, unit = view.window.part, owner.dtype.itemsize
         offset = self.size(view.window.offset) * unit + (unit // 2 if part == "imag" else 0)
         shape = tuple(map(self.size, view.window.shape))
+        unit = unit if self.size(view.filled) else 0
         strides = tuple(self.size(stride) * unit for stride in view.window.strides)
         flags = owner.flags.num & (_WRITEABLE if view.writeable else 0)
         return _view_of(owner, view.dtype, offset, shape, strides, flags)
