@@ -347,3 +347,61 @@ def test_a_check_of_sizes_is_made_again_where_it_was_taken_back():
         assert np.array_equal(f(all_rows, 0.5), shrink(all_rows, 0.5))
         with pytest.raises(ValueError, match=r"shapes \(2,3\) \(4,3\)"):
             f(few, 0.5)
+
+
+def test_memory_is_not_as_large_as_what_is_counted_later() -> None:
+    def f(a: Any, k: int) -> Any:
+        c = np.zeros(5)
+        if a[0] > k:
+            c[0] = 2.0
+        m = int(a[1])
+        e = np.ones(m)
+        w = np.empty(max(5, m))
+        if a[2] > k:
+            w[:5] = c
+            return w[:5]
+        w[:m] = e
+        return w[:m]
+
+    for a in ([1.0, 7.0, 3.0], [1.0, 2.0, 0.0], [-1.0, 3.0, 3.0], [0.0, 7.0, 0.0]):
+        agrees(f, np.array(a), 0)
+    assert npcompile.jit(f).explain(np.ones(3), 0).refusal is None
+
+
+def _onto_all(a: Any) -> Any:
+    a[...] = a
+    return a.sum()
+
+
+def _onto_part(a: Any) -> Any:
+    a[1:] = a[1:]
+    return a.sum()
+
+
+def _onto_view(a: Any) -> Any:
+    v = a[2:]
+    v[-3:] = v
+    return a.sum()
+
+
+def _onto_view_of_written(a: Any) -> Any:
+    a[0] = 1.0
+    d = np.broadcast_to(a, (2, a.size))
+    d[0] = d[0]
+    return a.sum()
+
+
+@pytest.mark.parametrize("f", [_onto_all, _onto_part, _onto_view, _onto_view_of_written])
+def test_read_only_arrays_are_not_assigned_to_themselves(f: Any) -> None:
+    for flag in (True, False):
+        compiled = npcompile.jit(f)
+        for writeable in (flag, not flag, flag):
+            a = np.arange(4.0)
+            a.flags.writeable = writeable
+            if writeable and f is not _onto_view_of_written:
+                assert compiled(a) == f(a)
+                continue
+            with pytest.raises(ValueError, match="assignment destination is read-only"):
+                f(a)
+            with pytest.raises(ValueError, match="assignment destination is read-only"):
+                compiled(a)

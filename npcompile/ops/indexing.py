@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from npcompile.ops import arguments, masks, places
 from npcompile.ops.assignment import assigned
-from npcompile.ops.operands import ArrayRef, Context, Operand, same_elements
+from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.slices import view_of
 
 
@@ -42,6 +42,4 @@ def setitem(ctx: Context, ref: ArrayRef, key: Operand, value: Operand) -> None:
         places.write(ctx, ref, masks.as_places(ctx, ref, items), value)
         return
     target = view_of(ctx, ref, key)
-    if isinstance(value, ArrayRef) and same_elements(value, target):
-        return  # what ``a[key] += b`` assigns in the end
     ctx.write(target, assigned(ctx, target, value))

@@ -88,6 +88,7 @@ def repeat(s: Scheduler, node: Node) -> None:
         s.now, s.turn = s.demand.start[node], len(s.memories)
         _anew(s, node)
         if isinstance(step, Counted):
+            s.since[step.symbol] = len(s.memories)
             _index(s, region.params[0], step)
         for (_, param, _), home in zip(carried(node), homes):
             s.place[param] = home

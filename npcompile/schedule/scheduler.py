@@ -77,6 +77,7 @@ class Scheduler:
         self.binds: dict[Node, list[Symbol]] = {}
         for symbol, node in graph.bound.items():
             self.binds.setdefault(node, []).append(symbol)
+        self.since: dict[Symbol, int] = {}  # how many memories were older than a symbol's value
         for node in graph.params:
             self._param(node)
 
@@ -245,6 +246,7 @@ class Scheduler:
         """From here on symbols stand for a computed number."""
         for symbol in self.binds[node]:
             self.steps.append(Binding(symbol, self.number(node)))
+            self.since[symbol] = len(self.memories)
 
     def _extern(self, node: Node) -> None:
         call_routine(self, node)

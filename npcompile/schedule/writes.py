@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from npcompile.core.errors import refuse
+from npcompile.core.sizes import symbols
 from npcompile.graph.ir import Node, Window
 from npcompile.graph.types import Array
 from npcompile.schedule.exits import may_flag
@@ -119,8 +120,18 @@ def _fits(s: Scheduler, mine: Memory, other: Memory) -> bool:
     if small != large and not s.facts.prove("<=", small[0], large[0]):
         return False
     if mine is not other:
+        if not _sized(s, mine, other):
+            return False
         mine.like = other
     return True
+
+
+def _sized(s: Scheduler, mine: Memory, other: Memory) -> bool:
+    """Whether the size of another memory was known when a memory, and all that are as large, were
+    made."""
+    sizes = (*other.shape, *other.strides)
+    since = max([s.since.get(name, 0) for size in sizes for name in symbols(size)], default=0)
+    return all(memory.model is not mine for memory in s.memories[:since])
 
 
 def _taken_over(s: Scheduler, node: Node) -> bool:

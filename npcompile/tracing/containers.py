@@ -156,8 +156,12 @@ def _in_list(t: Tracer, box: Box, key: Value) -> Value:
 
 
 def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bool:
-    """``a[k] = a[k]``: the end of every ``a[k] += b``."""
+    """``a[k] = a[k]``: the end of every ``a[k] += b``.  It is a write like others, which Python
+    may refuse, unless the array was written before."""
     if not isinstance(value, ArrayRef) or value.cell is not container.cell:
+        return False
+    cell = container.cell
+    if not container.writeable or (cell.param >= 0 and t.version(cell) is t.first(cell)):
         return False
     mark = t.builder.mark()
     target = t.operate(indexing.getitem, container, key)
