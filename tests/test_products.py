@@ -324,3 +324,16 @@ def test_deterministic_modes() -> None:
             library(a)
         integers = np.arange(9).reshape(3, 3)
         assert np.array_equal(jit(lambda a: a @ a.T)(integers), integers @ integers.T)
+
+
+@pytest.mark.parametrize("shape", [(12, 3), (3, 12), (40, 40), (1, 5), (0, 2)])
+def test_a_computed_matrix_times_its_own_transpose(shape: tuple[int, int]) -> None:
+    a = np.random.default_rng(0).normal(size=shape)
+    for function in (
+        lambda a: (lambda v: v @ v.T)(a - 3.0),
+        lambda a: (lambda v: v.T @ v)(a * 3.0),
+        lambda a: (lambda v: (v @ v.T, v.T + 1))(a / 3.0),
+    ):
+        got, want = jit(function)(a), function(a)
+        for ours, theirs in zip(got, want):
+            assert np.array_equal(ours, theirs)

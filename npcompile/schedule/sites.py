@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 
 from npcompile.core.errors import refuse
-from npcompile.graph.ir import Extern, Get, HostCall, Node, Site
+from npcompile.graph.ir import Extern, Get, HostCall, Node, Site, Window
 from npcompile.graph.types import OBJECT, Array, Nothing, Opaque, Scalar, Tuple, Type, c_strides
 from npcompile.schedule.memory import Memory, Place
 from npcompile.schedule.steps import Host, Operand, Routine
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 
 def call_routine(s: Scheduler, node: Node) -> None:
-    """Schedules a call of a routine."""
+    """Schedules a call of a routine.  A window of another operand is found in its memory: BLAS
+    takes another way for a matrix times its own transpose."""
+    for arg in node.args:
+        if arg.op == "read" and arg not in s.place and arg.args[0] in node.args:
+            s.place[arg] = s.laid_out(arg.args[0]).window(cast(Window, arg.attrs))
     inputs, outputs = _operands(s, node)
     s.steps.append(Routine(cast(Extern, node.attrs), inputs, outputs, node.line))
 
