@@ -405,3 +405,39 @@ def test_read_only_arrays_are_not_assigned_to_themselves(f: Any) -> None:
                 f(a)
             with pytest.raises(ValueError, match="assignment destination is read-only"):
                 compiled(a)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_a_reversed_view_of_rows_is_changed_in_place(backend):
+    """Rows that a kernel runs through backwards were no rows of a sweep, but counted as such."""
+
+    def double(a):
+        v = a[np.array([-5, -2, 1, 2]), None] + 1.25
+        w = v[::-1]
+        w += w
+        return v.copy()
+
+    a = np.arange(12.0).reshape(6, 2)
+    assert np.array_equal(npcompile.jit(double, backend=backend)(a), double(a))
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_views_of_a_path_that_is_not_taken(backend):
+    """Their lengths, of what the run did not make, may come out below zero."""
+
+    def shorten(a, x):
+        v = a + 0
+        if int((a > x).sum()) > 5:
+            v = v[(v > x)[:, 0]] + 1
+        else:
+            v = v[::-1]
+        w = v[:-1]
+        w -= w
+        return w
+
+    f = npcompile.jit(shorten, backend=backend)
+    for n, x in ((7, 0.1), (3, 0.99), (4, 2.0), (7, 0.1)):
+        a = np.random.default_rng(n).random((n, 3))
+        got, want = f(a, x), shorten(a, x)
+        assert got.strides == want.strides and np.array_equal(got, want)
+

@@ -7,6 +7,7 @@ Every access is checked against the bounds of its buffer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided
 
 from npcompile.core.errors import VerifyError
-from npcompile.core.sizes import Poly, Size, Symbol, evaluate
+from npcompile.core.sizes import Poly, Size, Symbol, evaluate, largest
 from npcompile.graph.ir import HostCall, Site, Window, container, keywords
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
 from npcompile.graph.routines import ROUTINES
@@ -371,7 +372,10 @@ class Run:
                 if ident not in self.objects:
                     owner = self.program.params[base.index] if isinstance(
                         base, ParamResult) else base.buffer
-                    made = self.objects[ident] = self.window(owner, window).view(dtype)
+                    # below 0 in an option that is not taken
+                    shape = tuple([largest(n, 0) for n in window.shape])
+                    whole = self.window(owner, replace(window, shape=shape))
+                    made = self.objects[ident] = whole.view(dtype)
                     if not writeable:
                         made.flags.writeable = False
                 return self.objects[ident]

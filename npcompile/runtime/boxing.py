@@ -7,7 +7,7 @@ from typing import Any
 
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.symbols import descr
-from npcompile.core.sizes import Symbol
+from npcompile.core.sizes import Symbol, largest
 from npcompile.graph.ir import container
 from npcompile.program.ir import (
     Buffer,
@@ -232,8 +232,8 @@ class Boxing:
         buffer = self.program.params[base.index] if isinstance(base, ParamResult) else base.buffer
         unit = buffer.dtype.itemsize
         window = view.window
-        for k, size in enumerate(window.shape):
-            w.store("i64", self._sizes.emit(size), "%dims", 8 * k)
+        for k, size in enumerate(window.shape):  # below 0 in an option that is not taken
+            w.store("i64", self._sizes.emit(largest(size, 0)), "%dims", 8 * k)
         filled = self._sizes.emit(view.filled)
         some = w.add("icmp ne", "i64", filled, 0)
         for k, size in enumerate(window.strides):

@@ -95,7 +95,7 @@ class FrameReader:
         owner = self.box(view.base)
         part, unit = view.window.part, owner.dtype.itemsize
         offset = self.size(view.window.offset) * unit + (unit // 2 if part == "imag" else 0)
-        shape = tuple(map(self.size, view.window.shape))
+        shape = tuple([max(self.size(n), 0) for n in view.window.shape])  # as in boxing
         unit = unit if self.size(view.filled) else 0
         strides = tuple(self.size(stride) * unit for stride in view.window.strides)
         flags = owner.flags.num & (_WRITEABLE if view.writeable else 0)

@@ -307,7 +307,7 @@ def _width(facts: Facts, kernel: Kernel, axis: int | None, strides: Strides) -> 
         if stride == 0 or step == 0:
             return None
         width = stride if step == 1 else quotient(stride, step)
-        if width is None:
+        if width is None or facts.prove("<=", width, 0):  # backwards through the rows
             return None
         widths[width] = None
     return next(iter(widths)) if len(widths) == 1 else None
