@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,12 @@ def driver() -> Any:
     RuntimeError
         What is missing.
     """
-    try:
-        import cupy
-        import triton  # noqa: F401  # without it there is nothing to launch
-    except ImportError as missing:
-        hint = "pip install 'npcompile[gpu]'"
-        raise RuntimeError(f"device='cuda' needs CuPy and Triton: {hint} ({missing})") from None
+    missing = [name for name in ("cupy", "triton") if find_spec(name) is None]
+    if missing:
+        hint = f"pip install 'npcompile[gpu]' ({' and '.join(missing)} not found)"
+        raise RuntimeError(f"device='cuda' needs CuPy and Triton: {hint}")
+    import cupy
+
     if not cupy.cuda.is_available():
         raise RuntimeError("device='cuda' needs an NVIDIA GPU and its driver; none is found")
     return cupy
