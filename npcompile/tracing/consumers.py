@@ -79,7 +79,7 @@ def numbers(items: Iterable[Any]) -> list[Any]:
     """``tolist`` of an array of one axis"""
     found = []
     for item in items:
-        found.append(item.item())  # noqa: PERF401
+        found.append(item.item())
     return found
 
 

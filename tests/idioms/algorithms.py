@@ -100,7 +100,7 @@ def srt(x):
 
 @idiom(lambda: (vector(),))
 def zipstuff(x):
-    return ([a + b for a, b in zip(x[:-1], x[1:])], max(enumerate(x), key=lambda t: t[1]))  # noqa: RUF007
+    return ([a + b for a, b in zip(x[:-1], x[1:])], max(enumerate(x), key=lambda t: t[1]))
 
 
 @idiom(lambda: (vector(),))
@@ -113,7 +113,7 @@ def jacobi(A, b, n):
     x = np.zeros_like(b)
     D = np.diag(A)
     Rr = A - np.diagflat(D)
-    for i in range(n):  # noqa: B007
+    for i in range(n):
         xn = (b - Rr @ x) / D
         if np.linalg.norm(xn - x, ord=np.inf) < 1e-10:
             break

@@ -12,7 +12,7 @@ from tests.idioms import idiom, matrix, vector
 def irr(cf):
     lo, hi = (-0.9, 1.0)
     t = np.arange(len(cf))
-    npv = lambda r: np.sum(cf / (1 + r) ** t)  # noqa: E731
+    npv = lambda r: np.sum(cf / (1 + r) ** t)
     for _ in range(60):
         mid = (lo + hi) / 2
         if npv(mid) > 0:
@@ -60,7 +60,7 @@ def crr(S, K, T, r, sigma, N):
     p = (np.exp(r * dt) - d) / (u - d)
     ST = S * u ** np.arange(N, -1, -1) * d ** np.arange(0, N + 1)
     V = np.maximum(K - ST, 0)
-    for i in range(N - 1, -1, -1):  # noqa: B007
+    for i in range(N - 1, -1, -1):
         V = np.exp(-r * dt) * (p * V[:-1] + (1 - p) * V[1:])
     return V[0]
 
@@ -262,7 +262,7 @@ def knn(X, y, Q, k):
 @idiom(lambda: (matrix(20, 3), 2))
 def pca(X, k):
     Xc = X - X.mean(axis=0)
-    U, S, Vt = np.linalg.svd(Xc, full_matrices=False)  # noqa: RUF059
+    U, S, Vt = np.linalg.svd(Xc, full_matrices=False)
     return (np.abs(Xc @ Vt[:k].T), S**2 / (len(X) - 1))
 
 
@@ -331,7 +331,7 @@ def metrics(y, p):
     rmse = mse**0.5
     mae = np.abs(y - p).mean()
     r2 = 1 - np.sum((y - p) ** 2) / np.sum((y - np.mean(y)) ** 2)
-    return dict(mse=mse, rmse=rmse, mae=mae, r2=r2)  # noqa: C408
+    return dict(mse=mse, rmse=rmse, mae=mae, r2=r2)
 
 
 @idiom(lambda: (matrix(10, 3), 0.5))
@@ -343,7 +343,7 @@ def dropout(x, p):
 
 @idiom(lambda: (matrix(20, 3), vector(20), 0.1))
 def ridge(X, y, lam):
-    n, d = X.shape  # noqa: RUF059
+    n, d = X.shape
     return np.linalg.solve(X.T @ X + lam * np.identity(d), X.T.dot(y))
 
 

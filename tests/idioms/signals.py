@@ -132,7 +132,7 @@ def iqr_scalar(x):
 @idiom(lambda: (vector(60), vector(60, 3)))
 def linreg(x, y):
     A = np.vstack([x, np.ones(len(x))]).T
-    (slope, c), res, rank, s = np.linalg.lstsq(A, y, rcond=None)  # noqa: RUF059
+    (slope, c), res, rank, s = np.linalg.lstsq(A, y, rcond=None)
     return (slope, c)
 
 
@@ -234,7 +234,7 @@ def quantile_bins(x):
 def bs_scalar(S, K, T, r, sigma):
     d1 = (math.log(S / K) + (r + 0.5 * sigma**2) * T) / (sigma * math.sqrt(T))
     d2 = d1 - sigma * math.sqrt(T)
-    N = lambda z: 0.5 * (1 + math.erf(z / math.sqrt(2)))  # noqa: E731
+    N = lambda z: 0.5 * (1 + math.erf(z / math.sqrt(2)))
     return S * N(d1) - K * math.exp(-r * T) * N(d2)
 
 

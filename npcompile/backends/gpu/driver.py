@@ -40,12 +40,14 @@ class Module:
     """A program's kernels as Triton code.
 
     ``sources`` are the functions that each kernel consists of, ``refused`` the kernels that the
-    host runs and why; kernels in neither compute numbers on the host.
+    host runs and why; kernels in neither compute numbers on the host.  ``tables`` are the constants
+    that the device has already.
     """
 
     program: Program
     sources: dict[Kernel, tuple[Source, ...]] = field(default_factory=dict)
     refused: dict[Kernel, Refusal] = field(default_factory=dict)
+    tables: dict[Numbers, Pointer] = field(default_factory=dict)  # that the device has already
 
     @property
     def text(self) -> str:
@@ -162,10 +164,15 @@ class Launched(Run):
                 return getattr(number, part) if part else number
             case Whole(size):
                 return np.int64(self.size(size))
-            case Numbers(table, dtype):
-                return self.constant(np.array(table.values, dtype))
+            case Numbers():
+                return self.table(parameter)
 
-    def constant(self, numbers: np.ndarray[Any, Any]) -> Pointer:
-        handle = self.device.empty(numbers.nbytes)
-        self.device.upload(handle, numbers.view(np.uint8))
-        return Pointer(handle, 0)
+    def table(self, wanted: Numbers) -> Pointer:
+        """Constants on the device, brought there once."""
+        found = self.module.tables.get(wanted)
+        if found is None:
+            numbers = np.array(wanted.table.values, wanted.dtype)
+            handle = self.device.empty(numbers.nbytes)
+            self.device.upload(handle, numbers.view(np.uint8))
+            found = self.module.tables[wanted] = Pointer(handle, 0)
+        return found
