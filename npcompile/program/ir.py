@@ -327,6 +327,12 @@ class ViewResult:
         reshaped = len(shape) != len(window.shape) and window.strides == c_strides(window.shape)
         return 1 if reshaped else product(shape)
 
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """All that the view's place and form are computed from."""
+        window = self.window
+        return (window.offset, *window.shape, *window.strides, self.filled)
+
 
 @dataclass(frozen=True, slots=True)
 class ScalarResult:

@@ -157,8 +157,7 @@ def numbers(result: Result) -> Iterator[Buffer]:
 def names(result: Result) -> Iterator[Symbol]:
     """The symbols in the sizes of a result's views."""
     if isinstance(result, ViewResult):
-        window = result.window
-        for size in (window.offset, *window.shape, *window.strides):
+        for size in result.sizes:
             yield from symbols(size)
     elif isinstance(result, ItemsResult):
         for item in result.items:
