@@ -141,3 +141,48 @@ def test_what_else_may_have_raised_a_flag(then: str) -> None:
     a = np.array([complex(1.5e308, 1.5e308), complex(np.nan, 1), 1])
     for b in (np.zeros(2), np.ones(2)):
         assert told(jit(scope["f"]), a, b.copy()) == told(scope["f"], a, b.copy())
+
+
+FORGOTTEN = [
+    "np.isnan(np.logical_not(v))", "(v > 0).astype(np.int64) * 0", "np.sqrt(-v) < 0",
+    "(v > 1) & (v <= 1)", "((v > 0) * 1) < 2", "np.abs(v) < 0", "np.minimum(np.uint8(0), v > 0)",
+    "(v > 0) & False", "(v > 0) ^ (v > 0)", "np.clip((v > 0).astype(np.int32), 5, 5)",
+    "np.where((v > 0) & False, v, 1.0)", "np.where(v > 0, 5, 5)", "(v > 0) | np.ones(3, bool)",
+    "(np.nan_to_num(v).astype(np.int64) & 1) >> 1", "np.abs(np.copysign(1.0, v))",
+    "(v > 0).astype(np.int8) // 2", "((v + 1j) == v) & False",
+]
+
+
+@pytest.mark.parametrize("then", FORGOTTEN)
+@pytest.mark.parametrize("kind", ["float64", "float32", "float16"])
+def test_what_makes_no_difference_has_warned(then: str, kind: str) -> None:
+    scope: dict[str, Any] = {"np": np}
+    exec(f"def f(b):\n v = b / b\n return {then}\n", scope)
+    b = np.array([0, -1, np.inf], kind)
+    assert told(jit(scope["f"]), b) == told(scope["f"], b)
+
+
+def test_what_only_a_vain_loop_needs_has_warned() -> None:
+    def f(b: Any) -> Any:
+        v = b % b
+        n = 0
+        while n < int((v > 0).sum()):
+            n += 1
+        return b[1:]
+
+    b = np.array([0.0, 1.0, np.inf])
+    assert told(jit(f), b) == told(f, b)
+
+
+def test_numbers_that_make_no_difference_have_warned() -> None:
+    def f(b: Any) -> Any:
+        count = 0
+        for k in range(len(b)):
+            v = b[k] / b[k]
+            count += int(v > 0) * 0
+            if v * v < 0 and (v > 0) & (v <= 0):
+                count += 1
+        return count
+
+    b = np.array([0.0, 1.0, np.inf])
+    assert told(jit(f), b) == told(f, b)

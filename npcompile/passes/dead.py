@@ -27,32 +27,44 @@ from npcompile.graph.types import Array, Scalar
 from npcompile.passes.decompose import GRAMMAR
 
 
-def drop_dead(graph: Graph) -> Graph:
-    """Checks and host calls stay; a write stays if its memory is seen; so do the results of the
-    region itself, which :func:`keep_flags` has put there."""
-    live = reach(graph, needed(graph))
-    kept = [node for node in graph.region.nodes if node in live or node.op == "param"]
-    bound = {name: node for name, node in graph.bound.items() if node in live}
-    region = Region(graph.region.params, kept, graph.region.results)
-    return Graph(graph.name, region, graph.result, graph.facts, graph.finals, bound)
-
-
 def keep_flags(graph: Graph) -> Graph:
-    """What nobody needs but may raise floating-point flags, on which NumPy warns, is computed all
-    the same: it becomes a result of the graph's region."""
+    """What may raise floating-point flags, on which NumPy warns, is a result of the graph's region:
+    no pass loses it, whatever becomes of those who use it."""
     if graph.echoes:
         used = {*_held(graph, graph.result), *graph.finals.values(), *graph.bound.values()}
         _drop_echoes(graph, graph.region, used)
-    live = reach(graph, _seen(graph), resumed=False)
-    roots = []
-    for node in reversed(graph.region.nodes):
-        if node not in live and _may_flag(node):
-            roots.append(node)
-            live |= reach(graph, [node], resumed=False)
+    nodes = graph.region.nodes
+    roots = [node for node in nodes if node not in graph.echoes and _may_flag(node)]
     if not roots:
         return graph
-    region = Region(graph.region.params, graph.region.nodes, roots[::-1])
+    region = Region(graph.region.params, nodes, roots)
     return Graph(graph.name, region, graph.result, graph.facts, graph.finals, graph.bound)
+
+
+def drop_dead(graph: Graph) -> Graph:
+    """Checks and host calls stay; a write stays if its memory is seen; so does of the results of
+    the region itself, which :func:`keep_flags` has put there, what nobody else computes."""
+    seen = _seen(graph)
+    computed = reach(graph, seen, resumed=False)
+    roots: list[Node] = []
+    for node in dict.fromkeys(reversed(graph.region.results)):
+        if not _is_computed(node, computed):
+            roots.append(node)
+            computed |= reach(graph, [node], resumed=False)
+    live = reach(graph, seen + roots)
+    kept = [node for node in graph.region.nodes if node in live or node.op == "param"]
+    bound = {name: node for name, node in graph.bound.items() if node in live}
+    region = Region(graph.region.params, kept, roots[::-1])
+    return Graph(graph.name, region, graph.result, graph.facts, graph.finals, bound)
+
+
+def _is_computed(node: Node, computed: set[Node]) -> bool:
+    """Whether all is computed that may raise a value's flags."""
+    if node in computed or node.op in ("param", "const", "size"):
+        return True
+    primitive = PRIMITIVES.get(node.op)
+    return primitive is not None and not primitive.flags and all(
+        _is_computed(arg, computed) for arg in node.args)
 
 
 def _drop_echoes(graph: Graph, region: Region, used: set[Node]) -> None:
@@ -91,19 +103,14 @@ def _may_flag(node: Node) -> bool:
     return floats or any(word in node.op for word in ("div", "remainder", "mod"))
 
 
-def needed(graph: Graph) -> list[Node]:
-    """What is seen of a graph.  Regions stay whole: one that may raise flags is needed for them."""
-    return _seen(graph) + [node for node in graph.region.nodes if node.regions and any(
-        _may_flag(inner) for inner in _inside(node)
-    )]
-
-
 def _seen(graph: Graph) -> list[Node]:
-    """Results, parameters written, effects."""
-    seen = [*_held(graph, graph.result), *graph.finals.values(), *graph.region.results]
-    return seen + [node for node in graph.region.nodes if any(
-        inner.op in ("check", "host_call") for inner in (node, *_inside(node))
-    )]
+    """Results, parameters written, effects.  Regions stay whole: one that may raise flags is needed
+    for them."""
+    return [*_held(graph, graph.result), *graph.finals.values()] + [
+        node for node in graph.region.nodes if any(
+            inner.op in ("check", "host_call") or (inner is not node and _may_flag(inner))
+            for inner in (node, *_inside(node)))
+    ]
 
 
 def _inside(node: Node) -> Iterator[Node]:

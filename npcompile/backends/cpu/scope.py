@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from npcompile.backends.cpu import access, intrinsics, quotients, scalar, updates
+from npcompile.backends.cpu import access, flags, intrinsics, quotients, scalar, updates
 from npcompile.backends.cpu.access import Address, Lanes, Place
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.quotients import Divisor
@@ -57,6 +57,7 @@ class Plan:
         if not order and not self.owner:
             self.units = updates.units(kernel.values)
         self.widened = self._widened()
+        self.unsure = flags.unsure(kernel)
         self.divisors: frozenset[int] = frozenset()
         if lanes > 1 and target.width >= 32:  # which have fused multiplication
             varies = [self.vector(position) for position in range(len(kernel.values))]
@@ -224,6 +225,9 @@ class Scope:
             rare = isinstance(value, Apply) and value.op == "rare"
             parts = self._rare(position) if rare else self._value(position, value)
             self.values[position] = parts
+            if position in self.plan.unsure:
+                for part in parts:
+                    self.f.use(part)
             if position in self.plan.widened:
                 self.wide[position] = tuple(self.f.splat(p, self.plan.lanes) for p in parts)
             if position in self.plan.divisors:

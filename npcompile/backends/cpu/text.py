@@ -299,6 +299,11 @@ class Function:
         because then no flag is raised."""
         return self.intrinsic("arithmetic.fence", value)
 
+    def use(self, value: Value) -> None:
+        """Uses a value for nothing, so that it is computed."""
+        self.module.declare("llvm.fake.use", "void", ["..."])
+        self.do(f"call void (...) @llvm.fake.use({value.typed})")
+
     def whole(self, bit: Value) -> Value:
         """The same bit, computed in a whole register: what sets a byte of one waits for what the
         register held before, and mask registers are set from whole ones."""
