@@ -26,6 +26,7 @@ from npcompile.tracing.sources import (
     Item,
     Leaf,
     Source,
+    defaults,
 )
 
 Match = Callable[[dict[str, Any], FunctionType], "tuple[Any, ...] | None"]
@@ -45,12 +46,7 @@ def closure_of(function: FunctionType, name: str) -> Any:
 
 def default_of(function: FunctionType, name: str) -> Any:
     """The default value of a parameter."""
-    if name in (function.__kwdefaults__ or {}):
-        return (function.__kwdefaults__ or {})[name]
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
-    defaults = function.__defaults__ or ()
-    return defaults[names.index(name) - len(names) + len(defaults)]
+    return defaults(function)[name]
 
 
 _MISSING = object()

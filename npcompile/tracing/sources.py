@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any, Union
 
 from npcompile.core.errors import Refusal
@@ -104,3 +105,10 @@ class Trace:
     notes: list[str]
     code: Any = None
     pauses: Mapping[int, Refusal] = field(default_factory=dict)
+
+
+def defaults(function: FunctionType) -> dict[str, Any]:
+    """The default values of a function's parameters, by name."""
+    values, code = function.__defaults__ or (), function.__code__
+    names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
+    return dict(zip(names, values)) | (function.__kwdefaults__ or {})

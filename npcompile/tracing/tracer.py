@@ -42,7 +42,7 @@ from npcompile.tracing import (
 from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction, analyse
 from npcompile.tracing.inputs import Inputs, label, pinned
 from npcompile.tracing.lending import Lending
-from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace
+from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace, defaults
 from npcompile.tracing.stretches import Pauses, Start
 from npcompile.tracing.values import (
     UNBOUND,
@@ -512,10 +512,14 @@ def _attempt(
 def _begin(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> Frame:
     code = analyse(function.__code__)
     variables: list[Value] = [UNBOUND] * len(code.names)
+    usual = defaults(function)
     for position, (name, held) in enumerate(bound.items()):
         source = Arg(name, position)
         lift = tracer.inputs.static if name in tracer.config.static else tracer.inputs.lift
-        variables[code.names.index(name)] = _fresh_containers(lift(held, source), function, name)
+        value = _fresh_containers(lift(held, source), function, name)
+        if type(held) is int and held is usual.get(name):  # few calls give another
+            value = Static(tracer.static(value, name))
+        variables[code.names.index(name)] = value
     closure = tracer.free_variables(function, None)
     return Frame(code, function.__globals__, None, closure, State(variables, [], {}))
 

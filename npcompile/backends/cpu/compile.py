@@ -76,11 +76,11 @@ def compiler_version() -> str:
 
 
 @cache
-def _machine(of: Target) -> Any:
+def _machine(of: Target, level: int) -> Any:
     llvm = _binding()
     triple = llvm.Target.from_triple(llvm.get_process_triple())
     return triple.create_target_machine(
-        cpu=of.cpu, features=of.features, opt=1, reloc="pic", codemodel="small"
+        cpu=of.cpu, features=of.features, opt=level, reloc="pic", codemodel="small"
     )
 
 
@@ -103,7 +103,8 @@ def _parsed(text: str, of: Target, optimise: tuple[str, ...]) -> Iterator[tuple[
     """A target machine and a module, ready to be written by it."""
     with _lock:
         llvm = _binding()
-        machine = _machine(of)
+        # quotients of small numbers in wide registers take the narrow instruction from level 2 on
+        machine = _machine(of, 2 if optimise else 1)
         module = llvm.parse_assembly(text)
         module.verify()
         for name in optimise:
