@@ -3,6 +3,7 @@
 Only a GPU can tell how fast they are, and whether its own instructions round as they should.
 """
 
+import copy
 import ctypes
 import importlib.util
 import re
@@ -18,6 +19,7 @@ from npcompile.demo import run as demo
 from npcompile.demo.selftest import FUNCTIONS
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.program.interpret import interpret
+from npcompile.runtime.interpreted import made
 from tests.random_programs import difference, write
 from tests.random_programs import run as outcome
 from tests.support_cpu_backend import elementwise, same
@@ -27,6 +29,7 @@ from tests.test_cpu_backend_reductions import reduction, sample
 pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs are not tested")
 
 from npcompile.backends import gpu
+from npcompile.backends.gpu import cuda, rows
 from npcompile.backends.gpu.compile import translate
 from npcompile.backends.gpu.cuda import Cuda
 from npcompile.backends.gpu.driver import Launched, lower
@@ -103,6 +106,44 @@ def test_reductions(kind, dtype, axes):
 def test_functions_have_the_bits_of_the_cpu(name, monkeypatch):
     monkeypatch.setattr(selftest, "FUNCTIONS", {name: selftest.FUNCTIONS[name]})
     assert [agree for _, agree, _ in selftest.run("interpreter", 9, 40)] == [True]
+
+
+def rows_of(function, *args):
+    """How many kernels the device runs; the bits are the CPU's."""
+    found = launches(function, *args)
+    theirs, ours = copy.deepcopy(args), copy.deepcopy(args)
+    want = npcompile.jit(function)(*theirs)
+    got = npcompile.jit(function, device="interpreter")(*ours)
+    assert selftest.same(got, want) and selftest.same(ours, theirs)
+    return len(found)
+
+
+def test_row_wise_functions_are_one_kernel(monkeypatch):
+    u, k = selftest.arguments(21, 300)
+    assert rows_of(selftest.normalise, u, k) == 1
+    assert rows_of(selftest.softmax, u, k) == 1
+
+    def in_place(u):
+        u -= u.mean((1, 2), keepdims=True)
+        u /= np.sqrt((u * u).sum((1, 2), keepdims=True))
+        return u.max((1, 2))
+
+    assert rows_of(in_place, u.reshape(7, 3, -1).copy()) == 1
+    monkeypatch.setattr(rows, "LONGEST", 299)
+    assert rows_of(selftest.normalise, u, k) == 5
+
+
+def test_rows_that_need_others_stay_apart():
+    u = selftest.arguments(21, 30)[0]
+    assert rows_of(lambda u: u - u.mean(1)[::-1, None], u) > 1
+    assert rows_of(lambda u: u / u.sum(1).max(), u) > 1
+    assert rows_of(lambda u: np.exp(u).sum(1)[np.argsort(u[:, 0])] + u.sum(1), u) > 1
+
+    def shifted(u):
+        v = np.exp(u)
+        return (v[1:] - v[:-1]).sum(1) + v[1:, 0]
+
+    assert rows_of(shifted, u) > 1
 
 
 @pytest.mark.parametrize("first", range(30_000, 30_200, 25))
@@ -214,17 +255,52 @@ WIDTHS = {"u64": 8, "u32": 4, "u16": 2, "u8": 1, "b8": 1, "f64": 8, "f32": 4, "b
 ])
 def test_arguments_of_a_launch_have_the_layout_of_the_machine_code(function, args, monkeypatch):
     stub = StubDriver()
-    device = Cuda(stub)
-    monkeypatch.setattr(gpu, "_device", lambda name: device)
+    device, texts = Cuda(made, stub), {}
+
+    def translated(*args):
+        cubin = translate(*args)
+        texts[cubin.code] = cubin.ptx
+        return cubin
+
+    monkeypatch.setattr(cuda, "translate", translated)
+    monkeypatch.setattr(gpu, "_device", lambda name, keep: device)
     npcompile.jit(function, device="interpreter", fullgraph=True)(*args)
     assert stub.launched
     cubins = {cubin.entry: cubin for cubin, _ in device._kernels.values()}
     for name, grid, block, given, shared in stub.launched:
         cubin = cubins[name]
-        (head,) = re.findall(rf"\.entry {name}\((.*?)\)", cubin.ptx, re.S)
+        (head,) = re.findall(rf"\.entry {name}\((.*?)\)", texts[cubin.code], re.S)
         widths = [WIDTHS[kind] for kind in re.findall(r"\.param \.(\w+)", head)]
         assert [arg.itemsize for arg in given] == widths
         assert grid == (1,) and block == (32 * cubin.warps,) and shared == cubin.shared
+
+
+def test_cubins_are_kept():
+    """A second process neither compiles nor imports Triton."""
+    (source, constants), = launches(lambda x: x * 2, np.ones(64))
+    store = {}
+
+    def keep(key, make):
+        return store[key] if key in store else store.setdefault(key, make())
+
+    def kernel(keep, sixteens):
+        return Cuda(keep, StubDriver()).cubin(source, constants, sixteens)
+
+    def refuse(key, make):
+        return store[key]
+
+    every = frozenset(name for name, _ in source.parameters)
+    first = kernel(keep, every)
+    assert kernel(refuse, every) == first and first.code[:4] == b"\x7fELF"
+    with pytest.raises(KeyError):  # what is not known to be aligned is other code
+        kernel(refuse, frozenset())
+
+
+def test_aligned_memory_is_read_16_bytes_at_a_time():
+    (source, constants), = launches(lambda x: x * 2, np.ones(4096))
+    every = {name for name, _ in source.parameters}
+    assert "ld.global.v2.b64" in translate(source, constants, 90, every).ptx
+    assert "ld.global.v2.b64" not in translate(source, constants, 90).ptx
 
 
 def test_without_a_gpu_there_is_an_error_at_once():

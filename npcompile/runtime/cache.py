@@ -28,7 +28,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
@@ -47,6 +47,9 @@ _LENGTHS = struct.Struct("<IIQ")  # key, metadata, object
 _SUFFIX, _TEMPORARY = ".npc", ".tmp"
 _TRIMS = 64  # looks at all files, on average, while one capacity is written: it takes long
 _STALE = 3600.0  # seconds after which a temporary file has no writer any more
+
+
+Made = tuple[bytes, dict[str, Any]]  #: machine code and what belongs to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,12 +456,18 @@ def compiled(text: str) -> bytes:
     """An object of LLVM text that is the same in every process, from the cache if it is there."""
     from npcompile.backends.cpu.compile import compile, compiler_version, target
 
-    store, key = Store(), fingerprint("text", text, target(), compiler_version()).encode()
-    found = store.get(key)
+    key = ("text", text, target(), compiler_version())
+    return kept(key, lambda: (compile(text), {}))[0]
+
+
+def kept(key: tuple[object, ...], make: Callable[[], Made]) -> Made:
+    """What was made in an earlier process, or else is made now and kept."""
+    store, name = Store(), fingerprint(*key).encode()
+    found = store.get(name)
     if found is not None:
-        return found.object
-    made = compile(text)
-    store.put(key, Record(made, {}))
+        return found.object, found.metadata
+    made = make()
+    store.put(name, Record(*made))
     return made
 
 

@@ -295,7 +295,7 @@ class Dispatcher:
         if self._walked:
             from npcompile.runtime.interpreted import interpreted
 
-            made, direct = interpreted(traced, program, self.config.device), False
+            made, direct = interpreted(traced, program, self.config), False
         else:
             wires, direct = self._wires(traced)
             made, linked, frame = native(traced, program, self.config, wires, self._exit, watch)

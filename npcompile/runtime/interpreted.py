@@ -3,24 +3,27 @@ makes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from npcompile.backends import reference
+from npcompile.core.config import Config
 from npcompile.program.ir import Program
 from npcompile.runtime import match
 from npcompile.runtime.build import MISS, Executable, Left
+from npcompile.runtime.cache import Made, kept
 from npcompile.runtime.entry import FLAGS
 from npcompile.runtime.outline import Outline
 
 
-def interpreted(traced: Outline, program: Program, device: str = "cpu") -> Executable:
+def interpreted(traced: Outline, program: Program, config: Config) -> Executable:
     """An executable over the reference backend, or over one that launches kernels on a device."""
-    if device == "cpu":
+    if config.device == "cpu":
         execute = reference.load(program)
     else:
         from npcompile.backends import gpu
 
-        execute = gpu.load(program, device)
+        execute = gpu.load(program, config.device, kept if config.cache else made)
 
     def run(leaves: tuple[Any, ...]) -> Any:
         if not match.accepts(traced, leaves):
@@ -35,3 +38,8 @@ def interpreted(traced: Outline, program: Program, device: str = "cpu") -> Execu
         return result
 
     return Executable(lambda: program, run)
+
+
+def made(key: tuple[object, ...], make: Callable[[], Made]) -> Made:
+    """As ``kept``, without a cache."""
+    return make()

@@ -9,19 +9,20 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from npcompile.backends.gpu.cuda import Cuda
+from npcompile.backends.gpu.cuda import Cuda, Keep
 from npcompile.backends.gpu.driver import Launched, lower
 from npcompile.backends.gpu.interpreter import Interpreter
 from npcompile.backends.gpu.mirror import Device
 from npcompile.backends.reference import Executable
 from npcompile.program.ir import Program
 
-DEVICES: dict[str, Callable[[], Device]] = {"interpreter": Interpreter, "cuda": Cuda}
+DEVICES: dict[str, Callable[[Keep], Device]] = {"interpreter": Interpreter, "cuda": Cuda}
 
 
-def load(program: Program, device: str) -> Executable:
-    """The program as a function, with kernels on one of :data:`DEVICES`."""
-    module, where = lower(program), _device(device)
+def load(program: Program, device: str, keep: Keep) -> Executable:
+    """The program as a function, with kernels on one of :data:`DEVICES`; ``keep`` makes machine
+    code, or has it."""
+    module, where = lower(program), _device(device, keep)
 
     def run(params: Sequence[Any], flags: set[str] | None = None) -> tuple[int, Any]:
         return Launched(module, where).run(params)
@@ -30,9 +31,9 @@ def load(program: Program, device: str) -> Executable:
 
 
 @cache
-def _device(name: str) -> Device:
+def _device(name: str, keep: Keep) -> Device:
     """The one device of a name, with the kernels that it has loaded."""
-    return DEVICES[name]()
+    return DEVICES[name](keep)
 
 
 def code(program: Program, file: str) -> str:

@@ -1,7 +1,8 @@
 """Triton code to cubins, ahead of time: without a GPU, without torch, without Triton's own cache.
 
 The stages are Triton's; called one by one they need no driver, and no hash of Triton's whole
-installation.  Multiplications and additions are never contracted.
+installation.  Multiplications and additions are never contracted.  What names a cubin on disk is
+found without Triton, which takes longer to import than a cubin to load.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ import importlib
 import inspect
 import linecache
 import os
+from collections.abc import Set
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,23 +38,38 @@ class Cubin:
     """
 
     code: bytes
-    ptx: str
     entry: str
     warps: int
     shared: int
     scratch: tuple[int, int]
+    ptx: str = ""
 
 
-def translate(source: Source, constants: dict[str, int], capability: int, warps: int = 4,
-            aligned: bool = False) -> Cubin:
+def identity(source: Source, constants: dict[str, int], capability: int,
+             sixteens: Set[str]) -> tuple[object, ...]:
+    """All that the machine code of :func:`translate` depends on, in every process the same."""
+    signature = tuple((name, signature_of(p)) for name, p in source.parameters)
+    return ("cubin", version("triton"), _means(), capability, source.text, signature,
+            tuple(sorted(constants.items())), tuple(sorted(sixteens)))
+
+
+@cache
+def _means() -> bytes:
+    """The text of the functions that kernels call."""
+    return Path(__file__).with_name("device.py").read_bytes()
+
+
+def translate(source: Source, constants: dict[str, int], capability: int,
+              sixteens: Set[str] = frozenset(), warps: int = 4) -> Cubin:
     """The machine code of a kernel for a GPU of a compute capability (90: sm_90).
 
     Parameters
     ----------
     constants
         Values of the function's constants: what its grid tells for the sizes at hand.
-    aligned
-        Whether all memory begins at a multiple of 16 bytes.
+    sixteens
+        Names of parameters that are multiples of 16, addresses and sizes: memory is accessed 16
+        bytes at a time only where this is known.
     """
     from triton._C.libtriton import ir
     from triton.backends.compiler import GPUTarget, Language
@@ -58,8 +78,8 @@ def translate(source: Source, constants: dict[str, int], capability: int, warps:
     os.environ.setdefault("TRITON_DISABLE_LINE_INFO", "1")
     signature = {name: signature_of(parameter) for name, parameter in source.parameters}
     divisible = {
-        (k,): [["tt.divisibility", 16]] for k, (_, p) in enumerate(source.parameters)
-        if aligned and isinstance(p, (Memory, Numbers))
+        (k,): [["tt.divisibility", 16]] for k, (name, _) in enumerate(source.parameters)
+        if name in sixteens
     }
     tree = ASTSource(
         fn=_function(source), signature=signature | dict.fromkeys(constants, "constexpr"),
@@ -81,8 +101,8 @@ def translate(source: Source, constants: dict[str, int], capability: int, warps:
     for name, stage in stages.items():
         module = texts[name] = stage(module, meta)
     scratch = meta["global_scratch_size"], meta.get("profile_scratch_size", 0)
-    return Cubin(texts["cubin"], texts["ptx"], meta["name"], meta["num_warps"], meta["shared"],
-                 scratch)
+    return Cubin(texts["cubin"], meta["name"], meta["num_warps"], meta["shared"], scratch,
+                 texts["ptx"])
 
 
 def signature_of(parameter: Parameter) -> str:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from npcompile.backends.gpu.compile import Cubin, translate
-from npcompile.backends.gpu.mirror import Pointer
-from npcompile.backends.gpu.source import Source
+from npcompile.backends.gpu.compile import Cubin, identity, translate
+from npcompile.backends.gpu.mirror import Launch, Pointer
+from npcompile.backends.gpu.source import Memory, Numbers, Parameter, Source, Whole
 
 STATIC = 48 * 1024  # bytes of shared memory that need no permission
+
+#: machine code and what belongs to it (for JSON), made or from where it is kept under a key
+Made = tuple[bytes, dict[str, Any]]
+Keep = Callable[[tuple[object, ...], Callable[[], Made]], Made]
 
 
 def driver() -> Any:
@@ -37,8 +43,8 @@ def driver() -> Any:
 class Cuda:
     """The GPU that is CuPy's current one when the device is made."""
 
-    def __init__(self, cupy: Any = None) -> None:
-        self.cupy = cupy or driver()
+    def __init__(self, keep: Keep, cupy: Any = None) -> None:
+        self.keep, self.cupy = keep, cupy or driver()
         self.capability = int(self.cupy.cuda.Device().compute_capability)
         self._kernels: dict[Any, tuple[Cubin, Any]] = {}
 
@@ -51,22 +57,33 @@ class Cuda:
     def download(self, handle: Any, data: np.ndarray[Any, Any]) -> None:
         handle.copy_to_host(data.ctypes.data, data.size)
 
+    def prepare(self, launches: Sequence[Launch]) -> None:
+        """Compiles side by side what is sure to be launched; addresses are taken for aligned."""
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            jobs = [pool.submit(self.cubin, source, constants, _sixteens(source, sizes))
+                    for source, constants, sizes in launches]
+        for job in jobs:
+            job.result()
+
     def launch(self, source: Source, programs: int, args: Iterable[Any],
                constants: dict[str, int]) -> None:
         """Puts a kernel on the current stream."""
-        cubin, function = self.kernel(source, constants)
         given = [_argument(arg) for arg in args]
+        sixteens = _sixteens(source, {p: int(g) for (_, p), g in zip(source.parameters, given)
+                                      if isinstance(p, (Memory, Numbers, Whole))})
+        cubin, function = self.kernel(source, constants, sixteens)
         scratch = [self.empty(programs * nbytes) for nbytes in cubin.scratch]
         given += [np.uint64(piece.ptr if nbytes else 0)
                   for piece, nbytes in zip(scratch, cubin.scratch)]
         function((programs,), (32 * cubin.warps,), tuple(given), shared_mem=cubin.shared)
 
-    def kernel(self, source: Source, constants: dict[str, int]) -> tuple[Cubin, Any]:
-        """A kernel's machine code, compiled once, and its function in the driver."""
-        key = source.text, tuple(constants.items())
+    def kernel(self, source: Source, constants: dict[str, int],
+               sixteens: Set[str]) -> tuple[Cubin, Any]:
+        """A kernel's machine code, and its function in the driver: loaded once."""
+        key = source.text, tuple(constants.items()), sixteens
         found = self._kernels.get(key)
         if found is None:
-            cubin = translate(source, constants, self.capability)
+            cubin = self.cubin(source, constants, sixteens)
             module = self.cupy.cuda.function.Module()
             module.load(cubin.code)
             function = module.get_function(cubin.entry)
@@ -74,6 +91,24 @@ class Cuda:
                 function.max_dynamic_shared_size_bytes = cubin.shared
             found = self._kernels[key] = cubin, function
         return found
+
+    def cubin(self, source: Source, constants: dict[str, int], sixteens: Set[str]) -> Cubin:
+        """A kernel's machine code, from disk if it is there."""
+        def make() -> Made:
+            made = translate(source, constants, self.capability, sixteens)
+            return made.code, {"entry": made.entry, "warps": made.warps, "shared": made.shared,
+                               "scratch": made.scratch}
+
+        code, rest = self.keep(identity(source, constants, self.capability, sixteens), make)
+        return Cubin(code, rest["entry"], rest["warps"], rest["shared"], tuple(rest["scratch"]))
+
+
+def _sixteens(source: Source, numbers: Mapping[Parameter, int]) -> frozenset[str]:
+    """The names of addresses and sizes that are multiples of 16; unknown addresses are."""
+    return frozenset(
+        name for name, p in source.parameters
+        if isinstance(p, (Memory, Numbers, Whole)) and numbers.get(p, 0) % 16 == 0
+    )
 
 
 def _argument(arg: Any) -> Any:

@@ -6,14 +6,16 @@ The walk is the interpreter's of language 2; only kernels are launched instead.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from npcompile.backends.gpu.kernels import pointwise
-from npcompile.backends.gpu.mirror import Device, Mirror, Pointer
+from npcompile.backends.gpu.mirror import Device, Launch, Mirror, Pointer
 from npcompile.backends.gpu.reductions import reduction
+from npcompile.backends.gpu.rows import Group, arranged, group
 from npcompile.backends.gpu.source import Given, Memory, Numbers, Parameter, Source, Whole
 from npcompile.core.errors import Refusal, Refused, refuse
 from npcompile.ops.canonical import pairwise
@@ -39,24 +41,32 @@ from npcompile.program.ir import (
 class Module:
     """A program's kernels as Triton code.
 
-    ``sources`` are the functions that each kernel consists of, ``refused`` the kernels that the
-    host runs and why; kernels in neither compute numbers on the host.  ``tables`` are the constants
-    that the device has already.
+    ``sources`` are the functions that each kernel consists of, ``groups`` are by their first
+    kernels, ``refused`` the kernels that the host runs and why; kernels in neither compute numbers
+    on the host.  ``tables`` are the constants that the device has already.
     """
 
     program: Program
     sources: dict[Kernel, tuple[Source, ...]] = field(default_factory=dict)
+    groups: dict[Kernel, Group] = field(default_factory=dict)
     refused: dict[Kernel, Refusal] = field(default_factory=dict)
-    tables: dict[Numbers, Pointer] = field(default_factory=dict)  # that the device has already
+    tables: dict[Numbers, Pointer] = field(default_factory=dict)
+    prepared: bool = False  # its kernels are compiled, as far as the first call could tell which
 
     @property
     def text(self) -> str:
-        """The code of all kernels."""
-        return "\n\n".join(s.text for sources in self.sources.values() for s in sources)
+        """The code of all kernels: of a group as a whole, not of each one."""
+        apart = {k for group in self.groups.values() for k in group.kernels}
+        texts = [self.groups[k].source.text if k in self.groups else source.text
+                 for k, sources in self.sources.items() for source in sources
+                 if k in self.groups or k not in apart]
+        return "\n\n".join(dict.fromkeys(texts))
 
 
 def lower(program: Program, file: str = "") -> Module:
     """Kernels of a program as Triton code; ``file`` has the user's lines."""
+    groups: list[list[Kernel]] = []
+    program = replace(program, body=arranged(program.body, groups))
     module = Module(program)
     kernels = [s for s in flatten(program.body) if isinstance(s, Kernel)]
     given = _given(program, kernels)
@@ -67,6 +77,10 @@ def lower(program: Program, file: str = "") -> Module:
             module.sources[kernel] = _sources(kernel, given, file)
         except Refused as refused:
             module.refused[kernel] = refused.refusal
+    for members in groups:
+        if all(kernel in module.sources for kernel in members):
+            with suppress(Refused):  # they are kernels of their own
+                module.groups[members[0]] = group(members, given, file)
     return module
 
 
@@ -123,6 +137,7 @@ class Launched(Run):
         super().__init__(module.program, pairwise)
         self.module, self.device = module, device
         self.memory = self.mirror = Mirror(device)
+        self.done: set[Kernel] = set()  # with the group that they are in
 
     def run(self, params: Sequence[Any]) -> tuple[int, Any]:
         try:
@@ -142,18 +157,53 @@ class Launched(Run):
                 self.mirror.changed(statement.outputs)
         return status
 
+    def block(self, body: tuple[Statement, ...]) -> int:
+        if not self.module.prepared:  # all sizes of arguments have values
+            self.module.prepared = True
+            self.device.prepare(list(self.launches()))
+        return super().block(body)
+
+    def launches(self) -> Iterator[Launch]:
+        """What can be launched with the sizes that are known."""
+        for sources in self.chosen():
+            for source in sources:
+                with suppress(KeyError):  # a size that is computed
+                    sizes: dict[Parameter, int] = {
+                        p: self.size(p.size) for _, p in source.parameters if isinstance(p, Whole)
+                    }
+                    yield source, source.grid.launch(self.size)[1], sizes
+
+    def chosen(self) -> Iterator[tuple[Source, ...]]:
+        """The sources of kernels that are not in a group, and of groups."""
+        inside: set[Kernel] = set()
+        for kernel, sources in self.module.sources.items():
+            group = self.module.groups.get(kernel)
+            with suppress(KeyError):
+                if group is not None and group.suits(self.size):
+                    inside.update(group.kernels)
+                    yield (group.source,)
+            if kernel not in inside:
+                yield sources
+
     def kernel(self, kernel: Kernel) -> None:
-        sources = self.module.sources.get(kernel)
-        if sources is None:
+        group = self.module.groups.get(kernel)
+        if kernel in self.done:
+            self.done.remove(kernel)
+        elif kernel not in self.module.sources:
             super().kernel(kernel)
             self.mirror.changed(_written(kernel))
-            return
-        written = set(_written(kernel))
-        for source in sources:
-            programs, constants = source.grid.launch(self.size)
-            if programs:
-                args = [self.argument(p, written) for _, p in source.parameters]
-                self.device.launch(source, programs, args, constants)
+        elif group is not None and group.suits(self.size):
+            self.launch(group.source, {b for k in group.kernels for b in _written(k)})
+            self.done.update(group.kernels[1:])
+        else:
+            for source in self.module.sources[kernel]:
+                self.launch(source, set(_written(kernel)))
+
+    def launch(self, source: Source, written: set[Buffer]) -> None:
+        programs, constants = source.grid.launch(self.size)
+        if programs:
+            args = [self.argument(p, written) for _, p in source.parameters]
+            self.device.launch(source, programs, args, constants)
 
     def argument(self, parameter: Parameter, written: set[Buffer]) -> Any:
         match parameter:

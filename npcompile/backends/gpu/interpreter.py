@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import linecache
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -17,7 +17,7 @@ from unittest import mock
 import numpy as np
 
 from npcompile.backends.gpu.compile import signature_of
-from npcompile.backends.gpu.mirror import Pointer
+from npcompile.backends.gpu.mirror import Launch, Pointer
 from npcompile.backends.gpu.source import Parameter, Source
 from npcompile.graph.primitives import PRIMITIVES
 
@@ -25,7 +25,10 @@ _cache: dict[str, Any] = {}
 
 
 class Interpreter:
-    """A device of the host's: its memory is apart all the same."""
+    """A device of the host's: its memory is apart all the same, and there is no machine code."""
+
+    def __init__(self, keep: object = None) -> None:
+        pass
 
     def empty(self, nbytes: int) -> np.ndarray[Any, Any]:
         return np.empty(nbytes, np.uint8)
@@ -35,6 +38,9 @@ class Interpreter:
 
     def download(self, handle: np.ndarray[Any, Any], data: np.ndarray[Any, Any]) -> None:
         data[:] = handle
+
+    def prepare(self, launches: Sequence[Launch]) -> None:
+        """The text is all that it takes."""
 
     def launch(self, source: Source, programs: int, args: Iterable[Any],
                constants: dict[str, int]) -> None:

@@ -69,9 +69,9 @@ def pointwise(kernel: Kernel, given: frozenset[Buffer], file: str = "") -> Sourc
     body.values("live")
     for store in kernel.stores:
         body.store(store, "live")
-    long = len(w.lines) + body.library.text.count("\n") > LONG
+    long = len(w.lines) + sum(text.count("\n") for text in body.library.parts) > LONG
     grid = Lanes(tuple([axis.extent for axis in kernel.axes]), 128 if long else 1024)
-    return w.source(grid, ["BLOCK"], body.library.text)
+    return w.source(grid, ["BLOCK"], body.library.parts)
 
 
 class Body:

@@ -6,14 +6,14 @@ spans, so that strides, of any sign, are the same on both sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from npcompile.backends.gpu.source import Source
+from npcompile.backends.gpu.source import Parameter, Source
 from npcompile.program.ir import Buffer
 
 Handle = Any  # what a device has for a piece of its memory
@@ -25,6 +25,10 @@ class Pointer:
 
     handle: Handle
     offset: int
+
+
+#: a kernel that will be launched, with its constants and the sizes that are known
+Launch = tuple[Source, dict[str, int], Mapping[Parameter, int]]
 
 
 class Device(Protocol):
@@ -40,6 +44,10 @@ class Device(Protocol):
 
     def download(self, handle: Handle, data: np.ndarray[Any, Any]) -> None:
         """Fills a one-dimensional array of bytes with a piece of memory."""
+        ...
+
+    def prepare(self, launches: Sequence[Launch]) -> None:
+        """Makes ready what is sure to be launched."""
         ...
 
     def launch(self, source: Source, programs: int, args: Iterable[Any],

@@ -18,17 +18,20 @@ import numpy as np
 from npcompile.backends.gpu import casts, scalar
 from npcompile.backends.gpu.kernels import Body
 from npcompile.backends.gpu.scalar import Parts, Term
-from npcompile.backends.gpu.source import Lanes, Source, Writer
+from npcompile.backends.gpu.source import BASE, Lanes, Source, Writer
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Size, largest, product
 from npcompile.graph.primitives import REDUCTIONS
 from npcompile.program.ir import Buffer, Kernel, Load, Reduce
 
 WIDTH = 1024  #: lanes of a program
+FIRST = "tl.program_id(0).to(tl.int64) * ROWS"  #: the first row of a program
 
 
-def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: str) -> Source:
-    """The Triton function of one reduction of a kernel.
+def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: str,
+              stage: str = "") -> Source:
+    """The Triton function of one reduction of a kernel; the name of a ``stage`` says that it does
+    the rows from ``BASE`` on.
 
     Raises
     ------
@@ -39,13 +42,16 @@ def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: st
         raise refuse("scan", "has no GPU kernel")
     if any(isinstance(v, Load) and v.buffer is reduce.buffer for v in kernel.values):
         raise refuse("reduction", "reads what it writes")
-    form = _Form(kernel, reduce, given, file)
-    last = len(kernel.axes) - 1 in reduce.axes
-    if reduce.kind in ("argmin", "argmax"):
-        return form.positions()
-    if reduce.dtype.kind not in "fc" or reduce.kind in ("min", "max"):
-        return form.rows() if last else form.columns()
-    return form.runs() if last and reduce.kind == "sum" else form.columns()
+    form = _Form(kernel, reduce, given, file, stage)
+    positions = reduce.kind in ("argmin", "argmax")
+    along = len(kernel.axes) - 1 in reduce.axes and not positions
+    if along and (reduce.dtype.kind not in "fc" or reduce.kind in ("min", "max")):
+        return form.rows()
+    if along and reduce.kind == "sum":
+        return form.runs()
+    if stage:
+        raise refuse("reduction", "that walks along rows is no stage of a kernel")
+    return form.positions() if positions else form.columns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +63,8 @@ class Rows:
 
     def launch(self, size: Callable[[Size], int]) -> tuple[int, dict[str, int]]:
         kept, length = prod(map(size, self.kept)), prod(map(size, self.reduced))
-        width = min(WIDTH, _power(length))
-        rows = min(WIDTH // width, _power(kept))
+        width = min(WIDTH, power(length))
+        rows = min(WIDTH // width, power(kept))
         return -(-kept // rows), {"ROWS": rows, "LEVELS": width.bit_length() - 1}
 
 
@@ -77,11 +83,11 @@ class Runs:
         while length > 16 * self.lanes:
             length -= (length // 2) & -self.lanes
             depth += 1
-        rows = max(1, min(WIDTH // (self.lanes << depth), _power(kept)))
+        rows = max(1, min(WIDTH // (self.lanes << depth), power(kept)))
         return -(-kept // rows), {"ROWS": rows, "DEPTH": depth, "LANES": self.lanes}
 
 
-def _power(length: int) -> int:
+def power(length: int) -> int:
     """The least power of two that is not less."""
     return 1 << max(0, length - 1).bit_length()
 
@@ -89,15 +95,16 @@ def _power(length: int) -> int:
 class _Form:
     """One reduction being written: ``kept`` and ``reduced`` are axes of the kernel."""
 
-    def __init__(self, kernel: Kernel, reduce: Reduce, given: frozenset[Buffer],
-                 file: str) -> None:
+    def __init__(self, kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: str,
+                 stage: str) -> None:
         self.reduce, self.dtype = reduce, reduce.dtype
+        self.name, self.first = stage or kernel.name, (BASE,) * bool(stage)
         self.kernel = replace(kernel, stores=(), reductions=(reduce,))
         self.kept = [a for a in range(len(kernel.axes)) if a not in reduce.axes]
         ordered = reduce.kind.startswith("arg")
         self.reduced = list(reduce.axes) if ordered else sorted(reduce.axes)
         self.extents = [axis.extent for axis in kernel.axes]
-        value = Body(self.kernel, given, Writer(f"{kernel.name}_value"), file)
+        value = Body(self.kernel, given, Writer(f"{self.name}_value"), file)
         value.axes = [value.w.fresh(axis.name) for axis in kernel.axes]
         self.axes = list(value.axes)
         value.w.taken.add("live")
@@ -106,8 +113,8 @@ class _Form:
                  for part in value.terms[reduce.value]]
         value.w.line(f"return {', '.join(parts)}")
         function = value.w.function(first=[*value.axes, "live"])
-        self.value = value.library.text + function
-        self.w = Writer(kernel.name, set(value.w.taken), dict(value.w.parameters))
+        self.before = (*value.library.parts, function)
+        self.w = Writer(self.name, set(value.w.taken), dict(value.w.parameters))
         self.body = Body(self.kernel, given, self.w, file)
         self.body.comment()
         self.names = list(value.w.parameters.values())
@@ -124,7 +131,7 @@ class _Form:
             aside = dict.fromkeys(self.kept, aside)
         names = [(at or {}).get(axis, name) for axis, name in enumerate(self.axes)]
         axes = [name + aside.get(axis, "") for axis, name in enumerate(names)]
-        return f"{self.kernel.name}_value({', '.join([*axes, live, *self.names])})"
+        return f"{self.name}_value({', '.join([*axes, live, *self.names])})"
 
     def split(self, axes: Sequence[int], lane: str) -> None:
         """Names the index of each axis, given that of all of them."""
@@ -210,7 +217,7 @@ class _Form:
             w.line(f"{name} = {text}")
         w.indent -= 1
         self.store(total, "live")
-        return w.source(Lanes(self.at(self.kept), 128), ["BLOCK"], self.value + "\n\n")
+        return w.source(Lanes(self.at(self.kept), 128), ["BLOCK"], self.before, self.first)
 
     def rows(self) -> Source:
         """Lanes lie along the reduced axes; what they hold is combined at the end."""
@@ -234,10 +241,11 @@ class _Form:
             w.line(f"total = {self.combined(['first'], ['total'])[0]}")
         self.store(["total"], "row")
         grid = Rows(self.at(self.kept), self.at(self.reduced))
-        return w.source(grid, ["ROWS", "LEVELS"], self.value + "\n\n")
+        return w.source(grid, ["ROWS", "LEVELS"], self.before, self.first)
 
     def _rows_of_kept(self) -> None:
-        self.w.line("lane = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)")
+        first = BASE if self.first else FIRST
+        self.w.line(f"lane = {first} + tl.arange(0, ROWS)")
         self.w.line(f"row = lane < {self.w.size(product(self.at(self.kept)))}")
         self.split(self.kept, "lane")
 
@@ -264,7 +272,7 @@ class _Form:
         w.line("found = tl.where(better, at, found)")
         w.indent -= 1
         self.store(["found"], "live")
-        return w.source(Lanes(self.at(self.kept), 128), ["BLOCK"], self.value + "\n\n")
+        return w.source(Lanes(self.at(self.kept), 128), ["BLOCK"], self.before, self.first)
 
     def runs(self) -> Source:
         """Runs along the last axis are summed pairwise, their sums added in order."""
@@ -276,15 +284,14 @@ class _Form:
         kind = scalar.register(self.half)
         total = self.names_of("total")
         self._rows_of_kept()
-        for name in total:
-            w.line(f"{name} = tl.full((ROWS,), 0, {kind})")
-        if reduce.initial is not None:
-            for name, start in zip(total, self.initial()):
-                w.line(f"{name} = tl.broadcast_to({scalar.typed(start)}, (ROWS,))")
-        w.line(f"for run in range(0, {w.size(product(self.at(outer)))}):")
-        w.indent += 1
-        w.line("at = lane * 0 + run")
-        self.split(outer, "at")
+        start = self.initial() if reduce.initial is not None else [Term("0", self.half)] * 2
+        for name, number in zip(total, start):
+            w.line(f"{name} = tl.full((ROWS,), {number.text}, {kind})")
+        if outer:
+            w.line(f"for run in range(0, {w.size(product(self.at(outer)))}):")
+            w.indent += 1
+            w.line("at = lane * 0 + run")
+            self.split(outer, "at")
         w.line(f"for begin in range(0, {w.size(length)}, {w.size(piece)}):")
         w.indent += 1
         w.line(f"count = tl.minimum({w.size(piece)} + begin * 0, {w.size(length)} - begin)")
@@ -298,12 +305,13 @@ class _Form:
                 text = f"({name}.to(tl.float32) + {whole}).to(tl.float16)"
                 whole = f"{whole}.to(tl.float16)"
             if reduce.initial is None:
-                text = f"tl.where(run + begin > 0, {text}, {whole})"
+                later = "run + begin > 0" if outer else "begin > 0"
+                text = f"tl.where({later}, {text}, {whole})"
             w.line(f"{name} = {text}")
-        w.indent -= 2
+        w.indent = 1
         self.store(total, "row")
         grid = Runs(self.at(self.kept), length, reduce.chunk, lanes)
-        return w.source(grid, ["ROWS", "DEPTH", "LANES"], self.value + "\n\n")
+        return w.source(grid, ["ROWS", "DEPTH", "LANES"], self.before, self.first)
 
     def _leaves(self, lanes: int, outer: Sequence[int], inner: int) -> list[str]:
         """The sum of each leaf: in lanes, which are folded, and what is left one by one."""

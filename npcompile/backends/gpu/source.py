@@ -72,18 +72,24 @@ class Lanes:
 @dataclass(frozen=True, slots=True)
 class Source:
     """A kernel as Triton code: a function ``name`` of ``parameters`` in order, each with its name,
-    and of the constants that its ``grid`` tells."""
+    and of the ``constants`` that its ``grid`` tells.  ``parts`` of the text are functions, itself
+    the last."""
 
     name: str
     text: str
     parameters: tuple[tuple[str, Parameter], ...]
     grid: Grid
+    constants: tuple[str, ...]
+    parts: tuple[str, ...]
 
+
+BASE = "base"  #: the first row of a program, where a function is only a stage of a kernel
 
 #: modules in the scope of a kernel, and names that the forms of kernels use themselves
 OWN = frozenset({
-    "tl", "npc", "triton", "lane", "live", "row", "at", "step", "run", "begin", "count", "start",
-    "size", "whole", "more", "only", "left", "place", "rest", "best", "better", "found", "first",
+    BASE, "tl", "npc", "triton", "lane", "live", "row", "at", "step", "run", "begin", "count",
+    "start", "size", "whole", "more", "only", "left", "place", "rest", "best", "better", "found",
+    "first",
 } | {f"{stem}{part}" for stem in ("total", "part", "leaf", "sum", "value", "other")
      for part in ("", "_real", "_imag")})
 
@@ -158,10 +164,12 @@ class Writer:
         head = f"@triton.jit\ndef {self.name}({', '.join(names)}):"
         return "\n".join([head, *self.lines]) + "\n"
 
-    def source(self, grid: Grid, constants: Sequence[str], before: str = "") -> Source:
-        text = self.function(last=[f"{name}: tl.constexpr" for name in constants])
+    def source(self, grid: Grid, constants: Sequence[str], before: tuple[str, ...] = (),
+               first: Sequence[str] = ()) -> Source:
+        text = self.function(first, [f"{name}: tl.constexpr" for name in constants])
         given = tuple((name, parameter) for parameter, name in self.parameters.items())
-        return Source(self.name, before + text, given, grid)
+        parts = (*before, text)
+        return Source(self.name, "\n\n".join(parts), given, grid, tuple(constants), parts)
 
 
 def _wish(parameter: Parameter) -> str:

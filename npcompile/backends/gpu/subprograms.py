@@ -34,9 +34,9 @@ class Library:
         return f"{what.name}({', '.join([*map(scalar.typed, args), active, *more])})"
 
     @property
-    def text(self) -> str:
+    def parts(self) -> tuple[str, ...]:
         """All functions."""
-        return "".join(f"{text}\n\n" for text in self.texts.values())
+        return tuple(self.texts.values())
 
 
 class _Function:
