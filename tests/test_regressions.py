@@ -448,3 +448,15 @@ def test_views_of_a_path_that_is_not_taken(backend):
         got, want = f(a, x), shorten(a, x)
         assert got.strides == want.strides and np.array_equal(got, want)
 
+
+
+def test_sums_of_real_and_complex_numbers_side_by_side():
+    """Their pairwise sums have leaves of different sizes."""
+
+    def f(z):
+        return z.var(), z.mean(), z.real.sum()
+
+    for n in (3, 7, 30, 200, 2000):
+        z = np.random.default_rng(n).standard_normal((n, 6)).view(complex)
+        for a in (z, np.asfortranarray(z), z.ravel(), z[:, 1]):
+            assert npcompile.jit(f)(a) == f(a)

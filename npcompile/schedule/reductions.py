@@ -206,12 +206,20 @@ def _nest(
         isinstance(last, Nest) and last.folds and last.extents == extents
         and last.reduced == reduced and last.order == order.axes and last.groups == order.groups
         and last.joins == order.any and not last.folds[0].running
-        and last.accepts(s.facts, work.loads, [])
+        and _alike(last.folds, attrs, order) and last.accepts(s.facts, work.loads, [])
     ):
         return last
     nest = Nest(extents, reduced, order.axes, order.groups, order.any)
     s.steps.append(nest)
     return nest
+
+
+def _alike(folds: list[Fold], attrs: Reduction, order: Order) -> bool:
+    """Whether the runs of another sum are cut into the same pieces and leaves: those of complex
+    numbers are smaller."""
+    sums = [fold for fold in folds if fold.kind == "sum" and fold.dtype.kind in "fc"]
+    return attrs.kind != "sum" or attrs.loop.kind not in "fc" or all(
+        (fold.chunk, fold.dtype.kind) == (order.chunk, attrs.loop.kind) for fold in sums)
 
 
 def _along(ndim: int, attrs: Reduction) -> tuple[int | None, ...]:
