@@ -16,7 +16,7 @@ import npcompile
 
 ROOT = Path(npcompile.__file__).parent
 ROOMS = [
-    "core", "graph", "program", "ops", "special", "fft", "linalg", "tracing", "passes",
+    "core", "graph", "program", "ops", "special", "fft", "linalg", "tensors", "tracing", "passes",
     "schedule", "backends", "runtime", "api", "demo",
 ]
 MODULES = sorted(ROOT.rglob("*.py"))

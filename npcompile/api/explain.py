@@ -28,7 +28,7 @@ from npcompile.program.ir import (
 from npcompile.program.memory import peak
 from npcompile.runtime.dispatch import Dispatcher, Version
 from npcompile.runtime.pool import get_num_threads
-from npcompile.tracing.sources import Attribute, Default, Guard, Item, Leaf, Source
+from npcompile.tracing.sources import Attribute, Default, Guard, Item, Leaf, Memory, Source
 
 
 @dataclass(frozen=True)
@@ -167,6 +167,8 @@ def _name(source: Source | None) -> str:
             return f"{_name(base)}[{key!r}]"
         case Default(name):
             return f"the default of {name}"
+        case Memory(base):
+            return _name(base)
         case None:
             return "the function"
         case _:

@@ -534,7 +534,7 @@ def container(kind: Any, items: list[Any], keys: tuple[Any, ...]) -> Any:
         return kind._make(items)
     if kind in ITERATORS:  # over what is left
         return rest(kind, items)
-    if kind in (tuple, list):
+    if kind is list or issubclass(kind, tuple):
         return kind(items)
     made = object.__new__(kind)
     vars(made).update(zip(keys, items, strict=True))

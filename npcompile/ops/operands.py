@@ -4,6 +4,7 @@
 
     operand ::= Node                      a traced scalar (its type is a Scalar)
               | ArrayRef                  an array object of the program
+              | Tensor                    a torch tensor
               | tuple | list | dict | slice of operands
               | any other Python object   static: its value is known while tracing
 
@@ -69,6 +70,13 @@ class ArrayRef:
     @property
     def type(self) -> Array:
         return Array(self.dtype, self.window.shape, self.window.strides)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tensor:
+    """A torch tensor of the program: its operators are torch's (:mod:`npcompile.tensors`)."""
+
+    memory: ArrayRef
 
 
 def same_elements(a: ArrayRef, b: ArrayRef) -> bool:

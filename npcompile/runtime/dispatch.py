@@ -31,6 +31,7 @@ from npcompile.runtime.entry import FLAGS, OVERLAP, STALE
 from npcompile.runtime.native import Native, Probe, link, native, store
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
+from npcompile.tensors import memory
 
 if TYPE_CHECKING:
     from npcompile.runtime.stretches import Stretches
@@ -200,6 +201,8 @@ class Dispatcher:
             left = found.with_traceback(None)  # else a cycle would keep the arguments alive
         if left is not None:
             return self.leave(version, left, args, kwargs, saved)
+        for source in version.trace.tensors:
+            memory.written(match.fetch(source, bound, self.function))
         if result is not MISS:
             version.calls += 1
             if saved is not None:
@@ -528,6 +531,8 @@ def call_kind(bound: dict[str, Any], exact: bool) -> object:
         if type(value) is np.ndarray:
             kind = (value.dtype, value.ndim, value.flags.c_contiguous)
             return (*kind, value.shape) if exact else kind
+        if memory.is_torch(value):
+            return memory.kind(value, exact)
         if type(value) in (int, float, bool, str, type(None), complex):
             return (type(value), value) if exact else type(value)
         return type(value)

@@ -11,7 +11,7 @@ from npcompile.runtime import flags
 from npcompile.runtime.build import Stopwatch
 from npcompile.runtime.outline import Outline
 from npcompile.schedule import schedule
-from npcompile.tracing.sources import Trace
+from npcompile.tracing.sources import Memory, Trace
 from npcompile.tracing.stretches import is_heavy
 
 
@@ -35,6 +35,7 @@ def outline(traced: Trace, config: Config) -> Outline:
     """The outline of a trace that is compiled with a configuration."""
     graph = traced.graph
     params = [node.attrs for node in graph.params]
+    written = [traced.leaves[k].source for k in sorted(graph.written)]
     modes: tuple[Deterministic, ...] = (True, "portable")
     return Outline(
         traced.leaves,
@@ -47,11 +48,12 @@ def outline(traced: Trace, config: Config) -> Outline:
         flags.ambiguous(graph),
         flags.repeatable(graph),
         effects(graph),
-        exact(graph),
+        exact(graph) and not any(isinstance(leaf.source, Memory) for leaf in traced.leaves),
         {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
         is_heavy(graph),
         flags.silent(graph) if graph.hushed else frozenset(),
         traced.pauses,
+        tuple(source.base for source in written if isinstance(source, Memory)),
         graph,
     )
 

@@ -16,6 +16,7 @@ import numpy as np
 from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.graph.types import Array, Opaque, Scalar
 from npcompile.runtime.outline import Outline
+from npcompile.tensors.memory import lend
 from npcompile.tracing.sources import (
     Arg,
     Attribute,
@@ -25,6 +26,7 @@ from npcompile.tracing.sources import (
     Guard,
     Item,
     Leaf,
+    Memory,
     Source,
     defaults,
 )
@@ -98,6 +100,7 @@ class _Writer:
     def __init__(self) -> None:
         self.scope: dict[str, Any] = {
             "G": global_of, "C": closure_of, "D": default_of, "S": same_constant, "P": same_parts,
+            "M": lend,
         }
 
     def constant(self, value: Any) -> str:
@@ -121,6 +124,8 @@ class _Writer:
                 return f"{self.source(base)}.{name}"
             case Item(base, key):
                 return f"{self.source(base)}[{self.constant(key)}]"
+            case Memory(base):
+                return f"M({self.source(base)})"
 
     def guard(self, guard: Guard) -> str:
         wanted = parts_of(guard.value) if guard.kind == "code" else guard.value
@@ -144,6 +149,8 @@ def fetch(source: Source | None, bound: dict[str, Any], function: FunctionType) 
             return getattr(fetch(base, bound, function), name)
         case Item(base, key):
             return fetch(base, bound, function)[key]
+        case Memory(base):
+            return lend(fetch(base, bound, function))
 
 
 def same_constant(a: Any, b: Any) -> bool:

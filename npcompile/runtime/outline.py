@@ -9,7 +9,7 @@ from npcompile.core.config import Deterministic
 from npcompile.core.errors import Refusal
 from npcompile.core.sizes import Predicate, Symbol
 from npcompile.graph.ir import Graph
-from npcompile.tracing.sources import Guard, Leaf
+from npcompile.tracing.sources import Guard, Leaf, Source
 
 
 @dataclass(eq=False, slots=True)
@@ -20,6 +20,7 @@ class Outline:
     ``suspects``: for each category of floating-point flags the name and line of the operation that
     is most likely to have raised it; ``ambiguous``: there may be another one.  ``repeatable``,
     ``lasting``, ``exact``: see :mod:`npcompile.runtime.flags` and :mod:`~npcompile.runtime.build`.
+    ``tensors`` are the torch tensors whose memory is written.
     ``unpromised``: by deterministic mode, the operators that can't keep its promise.  ``heavy``: it
     has loops or large arrays.  ``silent``: floating-point errors that only ``np.errstate`` hides
     in it.  ``pauses``: places where Python executes what can't be compiled.  ``graph`` is None if
@@ -41,4 +42,5 @@ class Outline:
     heavy: bool
     silent: frozenset[str]
     pauses: Mapping[int, Refusal]
+    tensors: tuple[Source, ...]
     graph: Graph | None = None

@@ -26,6 +26,7 @@ from npcompile.tracing.sources import (
     Global,
     Guard,
     Item,
+    Memory,
     Source,
 )
 
@@ -149,7 +150,7 @@ def _same(traced: Outline, names: Sequence[str]) -> list[tuple[int, Any]]:
 
 
 def _root(source: Source) -> Source:
-    while isinstance(source, (Attribute, Item)):
+    while isinstance(source, (Attribute, Item, Memory)):
         source = source.base
     return source
 

@@ -21,6 +21,7 @@ import numpy as np
 from npcompile.graph.ir import Node
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
+from npcompile.tracing import tensors
 from npcompile.tracing.sources import Attribute, Source
 from npcompile.tracing.values import (
     Box,
@@ -63,6 +64,8 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
             return _method_outside(t, value.value, value.source, name)
     kind = python_class(value)
     found = inspect.getattr_static(kind, name, _MISSING)
+    if tensors.is_tensor(value):
+        return None
     if isinstance(value, Object):
         return Static(getattr(kind, name)) if callable(found) else None
     if isinstance(found, _C_METHODS):
@@ -110,6 +113,8 @@ def load(t: Tracer, value: Value, name: str) -> Value:
             return t.operate(views.attribute, value, name)
         case Node():
             return _number(t, value, name)
+        case Sequence() if tensors.is_tensor(value):
+            return tensors.load(t, value, name)
         case Sequence(items, kind) if name in _fields(kind):
             return items[_fields(kind).index(name)]
         case Slice() if name in ("start", "stop", "step"):

@@ -18,7 +18,15 @@ from npcompile.graph.types import PY_INT
 from npcompile.ops import python
 from npcompile.ops.operands import ArrayRef
 from npcompile.ops.record import Op, resolve
-from npcompile.tracing import attributes, consumers, containers, growing, hosts, iteration
+from npcompile.tracing import (
+    attributes,
+    consumers,
+    containers,
+    growing,
+    hosts,
+    iteration,
+    tensors,
+)
 from npcompile.tracing.bytecode import analyse
 from npcompile.tracing.sources import Attribute, Default, Source
 from npcompile.tracing.values import (
@@ -88,6 +96,8 @@ def _plain(t: Tracer, *values: Value) -> list[Any] | None:
 def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     """``left symbol right``; with ``=`` at the end of the symbol, in place."""
     plain = symbol.rstrip("=")
+    if tensors.among((left, right)):
+        return tensors.binary(t, symbol, left, right)
     held = _plain(t, left, right)
     if held is not None:
         return executed(t, _BINARY[plain], *held)
@@ -197,6 +207,8 @@ def _repetitions(t: Tracer, value: Value) -> int:
 
 
 def unary(t: Tracer, symbol: str, value: Value) -> Value:
+    if tensors.is_tensor(value):
+        return tensors.unary(t, symbol, value)
     held = _plain(t, value)
     if held is not None:
         return executed(t, _UNARY[symbol], *held)
@@ -204,6 +216,8 @@ def unary(t: Tracer, symbol: str, value: Value) -> Value:
 
 
 def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    if tensors.among((left, right)):
+        return tensors.compare(t, symbol, left, right)
     held = _plain(t, left, right)
     if held is not None:
         return executed(t, _BINARY[symbol], *held)
@@ -260,6 +274,8 @@ def truth(t: Tracer, value: Value) -> Value:
             raise t.refuse("truth", f"of a {type(held).__name__} is computed by Python")
         case Static(held):
             return boolean(bool(held))
+        case Sequence() if tensors.is_tensor(value):
+            return tensors.truth(t, value)
         case Sequence(items):
             return boolean(bool(items))
         case Box() if value.kind in (list, dict):
@@ -286,6 +302,8 @@ def _computes_truth(kind: type) -> bool:
 
 def identical(t: Tracer, left: Value, right: Value) -> bool:
     """``left is right``."""
+    if tensors.is_tensor(left) and tensors.is_tensor(right):
+        return identical(t, tensors.array(left), tensors.array(right))
     if left is right and not isinstance(left, Node):
         return True
     if isinstance(left, Static) and isinstance(right, Static):
@@ -334,6 +352,9 @@ def _call_object(
 
     if getattr(held, "__objclass__", None) is np.ufunc and args and isinstance(args[0], Static):
         held, args = getattr(args[0].value, held.__name__), args[1:]  # of one ufunc
+    found = tensors.called(t, held, args, kwargs)
+    if found is not None:
+        return found
     special = FUNCTIONS.get(held) if hashable(held) else None
     if special is not None:
         found = special(t, args, kwargs)

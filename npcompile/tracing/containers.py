@@ -11,7 +11,7 @@ from npcompile.core.errors import Refused
 from npcompile.graph.ir import Node
 from npcompile.ops import foreign, indexing, slices
 from npcompile.ops.operands import ArrayRef, same_elements
-from npcompile.tracing import consumers, growing, hosts, iteration
+from npcompile.tracing import consumers, growing, hosts, iteration, tensors
 from npcompile.tracing.sources import Item
 from npcompile.tracing.values import (
     NONE,
@@ -80,7 +80,7 @@ def _at(t: Tracer, items: tuple[Value, ...], key: Value, kind: type) -> Value:
     try:
         if isinstance(index, slice):
             part = items[index]
-            return t.box(list, part) if kind is list else Sequence(part)
+            return t.box(list, part) if kind is list else Sequence(part, kind)
         found: Value = items[index]
         return found
     except (IndexError, TypeError):
@@ -93,7 +93,9 @@ def _is_tuple(key: Value) -> bool:
     )
 
 
-def _in_tuple(t: Tracer, items: tuple[Value, ...], key: Value) -> Value:
+def _in_tuple(
+    t: Tracer, items: tuple[Value, ...], key: Value, kind: type = tuple
+) -> Value:
     """An item, or a slice, of a tuple: chosen by the run where it finds the index."""
     try:
         index = t.static(key, "an index of a list or tuple")
@@ -101,7 +103,7 @@ def _in_tuple(t: Tracer, items: tuple[Value, ...], key: Value) -> Value:
         if not isinstance(key, Node) or not 0 < len(items) <= CHOSEN:
             raise
         return growing.choose(t, items, key)
-    return _at(t, items, Static(index), tuple)
+    return _at(t, items, Static(index), tuple if hasattr(kind, "_fields") else kind)
 
 
 def getitem(t: Tracer, container: Value, key: Value) -> Value:
@@ -109,8 +111,10 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
     match container:
         case ArrayRef():
             return t.operate(indexing.getitem, container, key)
-        case Sequence(items):
-            return _in_tuple(t, items, key)
+        case Sequence() if tensors.is_tensor(container):
+            return tensors.getitem(t, container, key)
+        case Sequence(items, kind):
+            return _in_tuple(t, items, key, kind)
         case Box() if container.kind is list:
             return _in_list(t, container, key)
         case Box() if container.kind is dict:
@@ -171,6 +175,9 @@ def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bo
 
 def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
     """``container[key] = value``."""
+    if tensors.is_tensor(container):
+        tensors.setitem(t, container, key, value)
+        return
     if isinstance(container, ArrayRef):
         if not _onto_itself(t, container, key, value):
             t.operate(indexing.setitem, container, key, value)
@@ -243,7 +250,7 @@ def contains(t: Tracer, container: Value, item: Value) -> bool:
         return t.static(item, "in") in mapping(t, container)
     if isinstance(container, Box) and container.kind is dict:
         return t.static(item, "in") in t.cells[container]
-    if isinstance(container, (ArrayRef, Node)):
+    if isinstance(container, (ArrayRef, Node)) or tensors.is_tensor(container):
         raise t.refuse("in", "of an array is left to Python")
     if isinstance(container, Static) and isinstance(container.value, (str, bytes, frozenset)):
         return t.static(item, "in") in container.value
@@ -262,6 +269,8 @@ def contains(t: Tracer, container: Value, item: Value) -> bool:
 def count(t: Tracer, value: Value) -> Value | None:
     """``len(value)`` of anything but an array; None if it is none of ours."""
     match value:
+        case Sequence() if tensors.is_tensor(value):
+            return count(t, tensors.array(value))
         case Sequence(items):
             return Static(len(items))
         case Box() if isinstance(t.cells[value], Growing):

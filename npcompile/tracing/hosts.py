@@ -32,7 +32,7 @@ from npcompile.graph.types import (
 )
 from npcompile.ops import foreign
 from npcompile.ops.foreign import Foreign
-from npcompile.ops.operands import ArrayRef
+from npcompile.ops.operands import ArrayRef, Tensor
 from npcompile.tracing import prediction
 from npcompile.tracing.inputs import label, pinned
 from npcompile.tracing.prediction import Shape
@@ -146,7 +146,7 @@ class _Call:
         match value:
             case Node() | ArrayRef() | Object():
                 return self._operand(value)
-            case Sequence(items, kind):
+            case Sequence(items, kind) if kind is not Tensor:
                 inner = "".join(f"{self.text(item)}, " for item in items)
                 return f"({inner})" if kind is tuple else f"{self.constant(kind)}({inner})"
             case Box() if value.kind is list:

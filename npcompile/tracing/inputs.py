@@ -20,7 +20,8 @@ from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Node, Param, Region, Window
 from npcompile.graph.types import PYTHON, SUPPORTED, Array, Opaque, Scalar, c_strides
 from npcompile.ops.foreign import GENERATORS
-from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.ops.operands import ArrayRef, Cell, Tensor
+from npcompile.tensors import memory
 from npcompile.tracing.sources import (
     Arg,
     Attribute,
@@ -30,6 +31,7 @@ from npcompile.tracing.sources import (
     Guard,
     Item,
     Leaf,
+    Memory,
     Source,
 )
 from npcompile.tracing.values import Method, Object, Partial, Sequence, Slice, Static, Value
@@ -47,6 +49,8 @@ def label(source: Source) -> str:
             return f"{label(base)}.{name}"
         case Item(base, key):
             return f"{label(base)}[{key!r}]"
+        case Memory(base):
+            return label(base)
 
 
 class Inputs:
@@ -59,6 +63,7 @@ class Inputs:
         self.leaves: list[Leaf] = []
         self.guards: list[Guard] = []
         self.objects: dict[int, Any] = {}  # parameter index -> the object of this call
+        self.tensors: dict[int, Static] = {}  # parameter index -> the tensor whose memory it is
         self._known: dict[Source, Value] = {}
         self._whole: dict[Source, Node] = {}
         self._guarded: set[tuple[Source, str]] = set()
@@ -88,6 +93,8 @@ class Inputs:
         for classes, rule in _RULES:
             if isinstance(value, classes):
                 return rule(self, value, source)
+        if memory.is_torch(value):
+            return self._tensor(value, source)
         if pinned(value):
             return self._same(value, source)  # a function of a library, whatever its type
         self.guard(source, "type", type(value))
@@ -107,6 +114,16 @@ class Inputs:
         made = ArrayRef(Cell(node, index), window, type_.dtype, bool(value.flags.writeable))
         self.own(made)
         return made
+
+    def _tensor(self, value: Any, source: Source) -> Value:
+        """A torch tensor: its memory is the parameter."""
+        reason = memory.refused(value)
+        if reason:
+            raise refuse(label(source), reason)
+        made = self._array(memory.lend(value), Memory(source))
+        assert isinstance(made, ArrayRef)
+        self.tensors[made.cell.param] = Static(value, source)
+        return Sequence((made,), Tensor)
 
     def _accept(self, array: Any, source: Source) -> None:
         dtype = array.dtype

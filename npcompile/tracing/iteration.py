@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
+from npcompile.tracing import tensors
 from npcompile.tracing.values import Box, Dead, Growing, Iterator, Sequence, Static, Value
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
     match value:
         case Iterator():
             return value
+        case Sequence() if tensors.is_tensor(value):
+            raise t.refuse("iteration", "over a tensor is left to Python")
         case Sequence(parts):
             return Iterator("items", parts)
         case Box() if isinstance(t.cells.get(value), Growing):
@@ -91,7 +94,7 @@ def advance(t: Tracer, iterator: Iterator) -> tuple[Value, Iterator] | None:
 
 def items(t: Tracer, value: Value, exactly: int = -1) -> tuple[Value, ...]:
     """All items of something; ``exactly``: how many the program wants (-1: all there are)."""
-    if isinstance(value, Sequence):
+    if isinstance(value, Sequence) and not tensors.is_tensor(value):
         return value.items
     if isinstance(value, Box) and value.kind is list:
         return _items_of(t, value)

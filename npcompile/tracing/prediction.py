@@ -22,7 +22,16 @@ from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing.values import Box, Growing, Object, Sequence, Slice, Static, Value
+from npcompile.tracing.values import (
+    Box,
+    Growing,
+    Object,
+    Sequence,
+    Slice,
+    Static,
+    Value,
+    assembled,
+)
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -109,8 +118,7 @@ class Trial:
             case Object():
                 return copy.deepcopy(value.sample)
             case Sequence(items, kind):
-                made = [self.sample(item) for item in items]
-                return tuple(made) if kind is tuple else kind(*made)
+                return assembled(kind, [self.sample(item) for item in items])
             case Box() if isinstance(self.t.cells.get(value), Growing):
                 raise self.t.refuse("argument", "a list of a length that only the run knows")
             case Box() if value.kind is list:

@@ -21,7 +21,8 @@ from npcompile.graph.ir import (
     Window,
 )
 from npcompile.graph.types import Array
-from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.ops.operands import ArrayRef, Cell, Tensor
+from npcompile.tensors import memory as torch
 from npcompile.tracing import growing, iteration, selectors, turns
 from npcompile.tracing.values import (
     NULL,
@@ -85,6 +86,8 @@ class Trees:
                 return ObjectOf(node)
             case Static():
                 return self._static(value)
+            case Sequence((memory,), kind) if kind is Tensor:
+                return self._tensor(memory)
             case Sequence(items, kind, whole):
                 if whole is not None:
                     return self._static(whole)
@@ -123,6 +126,22 @@ class Trees:
         if ref.writeable is None:
             raise self.t.refuse("return", "of a view that warns when it is written")
         return ViewOf(self._number(ref), base, ref.window, ref.dtype, ref.writeable)
+
+    def _tensor(self, ref: Value) -> Tree:
+        """A torch tensor: the caller's, a new one, or a view of either."""
+        if isinstance(ref, Either):
+            place = NumberOf(selectors.place(self.t, ref))
+            return Items(ir.OneOf, (place, *map(self._tensor, ref.options)))
+        assert isinstance(ref, ArrayRef)
+        tree = self._array(ref)
+        base = tree.base if isinstance(tree, ViewOf) else tree
+        if isinstance(base, SameParam):
+            held = self._static(self.t.inputs.tensors[base.index])
+        else:
+            held = Items(torch.Made, (base,), (), self._number(ref.cell))
+        if base is tree:
+            return held
+        return Items(torch.Part, (tree, held), (), self._number((ref, torch.Part)))
 
     def _box(self, box: Box) -> Tree:
         if box in self._open:

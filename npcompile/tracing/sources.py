@@ -3,7 +3,7 @@
 ::
 
     source ::= Arg(name) | Global(name) | ClosureCell(function source, name)
-             | Attribute(source, name) | Item(source, key) | TypeOf / LengthOf(source)
+             | Attribute(source, name) | Item(source, key) | Memory(source)
     guard  ::= source is object | source == value | type(source) is class | len(source) == n
              | code of function source is code
 """
@@ -58,6 +58,13 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of a torch tensor, as an array."""
+
+    base: Source
+
+
+@dataclass(frozen=True, slots=True)
 class Default:
     """A default value of ``owner``: of the parameter ``name``."""
 
@@ -65,7 +72,7 @@ class Default:
     owner: Source | None = None
 
 
-Source = Union[Arg, Global, Closure, Attribute, Item, Default]
+Source = Union[Arg, Global, Closure, Attribute, Item, Memory, Default]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,7 +28,7 @@ from npcompile.graph.ir import (
 from npcompile.graph.types import PY_INT, Array
 from npcompile.linalg import compositions, factorisations, norms, sums
 from npcompile.ops.bits import as_dtype, memory_dtype, written
-from npcompile.ops.operands import ArrayRef, Cell, Operand
+from npcompile.ops.operands import ArrayRef, Cell, Operand, Tensor
 from npcompile.tracing import (
     appliers,
     contexts,
@@ -60,6 +60,7 @@ from npcompile.tracing.values import (
     State,
     Static,
     Value,
+    assembled,
 )
 
 #: what fills the table of records, beside the operators that all know
@@ -206,8 +207,7 @@ class Tracer:
                     return held
                 return self._outside(held, source)
             case Sequence(items, kind):
-                operands = map(self.operand, items)
-                return tuple(operands) if kind is tuple else kind(*operands)
+                return assembled(kind, map(self.operand, items))
             case Box():
                 contents = self.cells[value]
                 if isinstance(contents, Growing):
@@ -238,6 +238,8 @@ class Tracer:
         """What an operator returned as a value."""
         if isinstance(operand, (Node, ArrayRef)):
             return operand
+        if isinstance(operand, Tensor):
+            return Sequence((operand.memory,), Tensor)
         if isinstance(operand, tuple):
             return Sequence(tuple(map(self.value, operand)), type(operand))
         if type(operand) is list:
@@ -283,8 +285,7 @@ class Tracer:
             case Sequence(items, kind):
                 known = [self.known(item) for item in items]
                 if all(ok for ok, _ in known):
-                    held = [x for _, x in known]
-                    return True, tuple(held) if kind is tuple else kind(*held)
+                    return True, assembled(kind, (x for _, x in known))
             case Slice():
                 known = [self.known(x) for x in (value.start, value.stop, value.step)]
                 if all(ok for ok, _ in known):

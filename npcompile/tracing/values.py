@@ -17,7 +17,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Union
@@ -27,7 +27,8 @@ import numpy as np
 from npcompile.core.errors import refuse
 from npcompile.graph.ir import Node
 from npcompile.graph.types import Array, Scalar, Type
-from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.ops.operands import ArrayRef, Cell, Tensor
+from npcompile.tensors import memory
 from npcompile.tracing.bytecode import NEXT, Code, Instruction
 from npcompile.tracing.sources import Source
 
@@ -329,6 +330,12 @@ class Frame:
         return self.code.live[target]
 
 
+def assembled(kind: Any, items: Iterable[Any]) -> Any:
+    """A tuple, one of a class of its own, or another sequence of these items."""
+    plain = issubclass(kind, tuple) and not hasattr(kind, "_fields")
+    return kind(items) if plain else kind(*items)
+
+
 def python_class(value: Value) -> type:
     """``type(value)`` as the program sees it."""
     if isinstance(value, Node):
@@ -338,7 +345,7 @@ def python_class(value: Value) -> type:
     if isinstance(value, Static):
         return type(value.value)
     if isinstance(value, Sequence):
-        return value.kind
+        return memory.tensor_class() if value.kind is Tensor else value.kind
     if isinstance(value, Box) and value.kind is not None:
         return value.kind
     if isinstance(value, Object):

@@ -1,0 +1,1 @@
+"""Torch tensors as arguments: torch's names and rules, spelled with our operators."""

@@ -1,0 +1,160 @@
+"""The memory of torch tensors as arrays, and arrays as tensors, without copies.
+
+Nothing here imports torch: who has a tensor has done so.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+#: dtypes of tensors that are followed, by their names in both libraries
+NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
+
+
+def is_torch(value: Any) -> bool:
+    """Whether a value is a tensor of any kind."""
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    return tensor is not None and isinstance(value, tensor)
+
+
+def tensor_class() -> Any:
+    """``torch.Tensor``"""
+    return sys.modules["torch"].Tensor
+
+
+def size_class() -> Any:
+    """``torch.Size``"""
+    return sys.modules["torch"].Size
+
+
+@cache
+def dtypes() -> dict[Any, np.dtype[Any]]:
+    """NumPy's dtype for each of torch's."""
+    return {getattr(sys.modules["torch"], name): np.dtype(name) for name in NAMES}
+
+
+def torch_dtype(dtype: np.dtype[Any]) -> Any:
+    """Torch's dtype for one of NumPy's."""
+    return getattr(sys.modules["torch"], dtype.name)
+
+
+# ------------------------------------------------------------------ what can be lent
+
+
+@cache
+def _modes() -> tuple[Any, ...]:
+    torch = sys.modules["torch"]
+    c = torch._C
+    return (
+        c._len_torch_function_stack, c._len_torch_dispatch_stack,
+        c._functorch.maybe_current_level, torch.autograd.forward_ad,
+    )
+
+
+def _mode() -> str:
+    """Why torch's functions are not what they are by default now; empty: they are."""
+    torch = sys.modules["torch"]
+    functions, dispatch, level, forward = _modes()
+    if functions() or dispatch():
+        return "a mode overrides torch's functions"
+    if level() is not None or forward._current_level >= 0:
+        return "a transformation of functions is under way"
+    if torch.is_autocast_enabled("cpu"):
+        return "autocast changes dtypes"
+    if torch.get_default_dtype() is not torch.float32:
+        return "the default dtype is not float32"
+    return ""
+
+
+def refused(tensor: Any) -> str:
+    """Why the memory of a tensor can't be lent; empty: it can."""
+    torch = sys.modules["torch"]
+    if type(tensor) is not torch.Tensor:
+        return f"a {type(tensor).__name__} may behave unlike a tensor"
+    if tensor.requires_grad:
+        return "autograd follows it"
+    if not tensor.is_cpu or tensor.layout is not torch.strided:
+        return f"its memory is {tensor.layout} on {tensor.device}"
+    if tensor.is_conj() or tensor.is_neg() or tensor.is_inference():
+        return "it is a conjugate or negative view, or made for inference"
+    if tensor.dtype not in dtypes():
+        return f"tensors of {tensor.dtype} are torch's"
+    return _mode()
+
+
+class _Capsule:
+    """What ``np.from_dlpack`` asks a tensor for; torch's own method is slower."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.held
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+
+def lend(tensor: Any) -> np.ndarray[Any, Any]:
+    """A tensor's memory as an array.
+
+    ``Tensor.numpy`` would forbid the tensor to change its size from then on.
+
+    Raises
+    ------
+    ValueError
+        If it can't be lent.
+    """
+    reason = refused(tensor)
+    if reason:
+        raise ValueError(reason)
+    capsule = sys.modules["torch"]._C._to_dlpack_versioned(tensor)
+    return np.from_dlpack(_Capsule(capsule))
+
+
+def written(tensor: Any) -> None:
+    """Tells autograd that a tensor has been changed."""
+    sys.modules["torch"].autograd.graph.increment_version(tensor)
+
+
+def kind(tensor: Any, exact: bool) -> object:
+    """What refusals are remembered by."""
+    named = (str(tensor.dtype), tensor.dim(), bool(refused(tensor)))
+    return (*named, tuple(tensor.shape)) if exact else named
+
+
+# ------------------------------------------------------------------ results
+
+
+class Made:
+    """As the kind of a result: a tensor over the memory of a new array."""
+
+    @classmethod
+    def _make(cls, items: Iterable[Any]) -> Any:
+        (array,) = items
+        torch = sys.modules["torch"]
+        if not array.size:
+            return torch.empty(array.shape, dtype=torch_dtype(array.dtype))
+        return torch.from_numpy(array)
+
+
+class Part:
+    """As the kind of a result: the view of a tensor that an array is of its memory."""
+
+    @classmethod
+    def _make(cls, items: Iterable[Any]) -> Any:
+        array, tensor = items
+        unit = array.itemsize
+        strides = [step // unit for step in array.strides]
+        offset = tensor.storage_offset()
+        if array.size:
+            start = array.__array_interface__["data"][0]
+            offset += (start - tensor.data_ptr()) // unit
+        return tensor.as_strided(array.shape, strides, offset)

@@ -1,0 +1,162 @@
+"""Torch tensors as the traced program sees them.
+
+A tensor is a :class:`~npcompile.tracing.values.Sequence` of kind
+:class:`~npcompile.ops.operands.Tensor`, whose only item is the array that is its memory: so it
+passes through joins and loops like a tuple, and whoever looks at it asks here first.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
+from npcompile.tensors import indexing, memory, table
+from npcompile.tracing.values import Method, Sequence, Static, Value
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+#: torch reports no floating-point errors
+_SILENT = "diou"
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a torch tensor."""
+    return isinstance(value, Sequence) and value.kind is Tensor
+
+
+def among(values: Iterable[Any]) -> bool:
+    """Whether a torch tensor is among them."""
+    return any(map(is_tensor, values))
+
+
+def array(value: Value) -> ArrayRef:
+    """The memory of a tensor."""
+    assert isinstance(value, Sequence) and isinstance(value.items[0], ArrayRef)
+    return value.items[0]
+
+
+def operate(t: Tracer, operator: Callable[..., Operand], *values: Any) -> Value:
+    """``operator(ctx, operands...)`` without floating-point errors."""
+    before, t.builder.quiet = t.builder.quiet, _SILENT
+    try:
+        return t.operate(operator, *values)
+    finally:
+        t.builder.quiet = before
+
+
+def call(
+    t: Tracer, meaning: table.Function, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value:
+    """A function of torch's."""
+    if not t.inputs.tensors:  # a call's tensors vouch for torch's modes
+        raise t.refuse("torch", "in a function that no tensor comes to")
+
+    def called(ctx: Context, args: Any, kwargs: Any) -> Operand:
+        return meaning(ctx, *args, **kwargs)
+
+    return operate(t, called, args, kwargs)
+
+
+def _named(t: Tracer, path: str, *args: Value) -> Value:
+    meaning = table.rows().get(path)
+    if meaning is None:
+        raise t.refuse(f"torch.{path}", "is left to torch")
+    return call(t, meaning, args, {})
+
+
+def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    """``left symbol right``, where one is a tensor; with ``=`` at its end in place."""
+    plain = symbol.rstrip("=")
+    if plain not in table.OPERATORS:
+        raise t.refuse(symbol, "of tensors is left to torch")
+    name = table.OPERATORS[plain]
+    if symbol == plain or not is_tensor(left):
+        return _named(t, name, left, right)
+    meaning = table.rows().get(f"Tensor.{name}_")
+    if meaning is None:
+        raise t.refuse(symbol, "of tensors is left to torch")
+    call(t, meaning, (left, right), {})
+    return left
+
+
+def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    """``left symbol right``, where one is a tensor."""
+    return _named(t, table.OPERATORS[symbol], left, right)
+
+
+def unary(t: Tracer, symbol: str, value: Value) -> Value:
+    """``symbol value``"""
+    return _named(t, table.UNARY[symbol], value)
+
+
+def getitem(t: Tracer, value: Value, key: Value) -> Value:
+    """``value[key]``"""
+    return operate(t, indexing.getitem, value, key)
+
+
+def setitem(t: Tracer, value: Value, key: Value, new: Value) -> None:
+    """``value[key] = new``"""
+    operate(t, indexing.setitem, value, key, new)
+
+
+def truth(t: Tracer, value: Value) -> Value:
+    """``bool(value)`` of a tensor of one element."""
+    from npcompile.tracing import calls
+
+    return calls.truth(t, _named(t, "Tensor.item", value))
+
+
+# ------------------------------------------------------------------ attributes and calls
+
+
+def load(t: Tracer, value: Value, name: str) -> Value:
+    """``value.name``"""
+    ref = array(value)
+    if name == "shape":
+        sizes = tuple(map(t.builder.size, ref.shape))
+        return Sequence(sizes, memory.size_class())
+    if name == "ndim":
+        return Static(ref.ndim)
+    if name == "dtype":
+        return Static(memory.torch_dtype(ref.dtype))
+    held = getattr(memory.tensor_class(), name, None)
+    if table.resolve(held) is None:
+        raise t.refuse(f".{name}", "of a tensor is left to torch")
+    return Method(Static(held), value)
+
+
+def called(
+    t: Tracer, held: Any, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value | None:
+    """A call that is torch's, or that tensors take part in; None: it is neither, or goes on in a
+    function of the program."""
+    meaning = table.resolve(held)
+    if meaning is not None:
+        return call(t, meaning, args, kwargs)
+    if not among((*args, *kwargs.values())) or not _of_library(held):
+        return None
+    if held in _NUMBERS and len(args) == 1 and not kwargs:
+        from npcompile.tracing import calls
+
+        return calls.call(t, Static(held), (_named(t, "Tensor.item", *args),), {})
+    if held is abs and len(args) == 1:
+        return _named(t, "abs", *args)
+    if held in _LOOKING:
+        return None
+    name = getattr(held, "__qualname__", repr(held))
+    raise t.refuse(name, "of a tensor is left to Python")
+
+
+def _of_library(held: Any) -> bool:
+    """Whether a callable is no function, class or object of the program's."""
+    from npcompile.tracing import attributes
+
+    module = getattr(held, "__module__", None)
+    return module is None or attributes.is_library(sys.modules.get(module))
+
+
+_NUMBERS = frozenset([int, float, bool])
+_LOOKING = frozenset([isinstance, type, len, id])

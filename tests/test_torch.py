@@ -1,0 +1,261 @@
+"""Torch tensors as arguments, with torch as the oracle."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from npcompile import jit  # noqa: E402
+
+
+def _copies(args: tuple[Any, ...]) -> list[Any]:
+    """Copies of arguments, of the same layout."""
+    return [_copy(a) if isinstance(a, torch.Tensor) else a for a in args]
+
+
+def _copy(x: Any) -> Any:
+    storage = x.untyped_storage().clone()
+    fresh = torch.empty(0, dtype=x.dtype)
+    return fresh.set_(storage, x.storage_offset(), x.shape, x.stride())
+
+
+def _outcome(f: Any, args: list[Any]) -> Any:
+    try:
+        return "result", f(*args)
+    except Exception as error:
+        return type(error), str(error)
+
+
+def _equal(have: Any, want: Any, where: str) -> None:
+    assert type(have) is type(want), where
+    if isinstance(want, (tuple, list)):
+        assert len(have) == len(want), where
+        for k, (a, b) in enumerate(zip(have, want)):
+            _equal(a, b, f"{where}[{k}]")
+    elif isinstance(want, torch.Tensor):
+        assert have.dtype == want.dtype, where
+        assert have.shape == want.shape, where
+        assert have.stride() == want.stride(), where
+        assert have.storage_offset() == want.storage_offset(), where
+        wide = {torch.float32: (2e-6, 1e-6), torch.float64: (1e-14, 1e-15)}
+        rtol, atol = wide.get(want.dtype, (0, 0))
+        torch.testing.assert_close(have, want, rtol=rtol, atol=atol, equal_nan=True)
+    elif isinstance(want, float):
+        assert have == pytest.approx(want, 2e-6, nan_ok=True), where
+    else:
+        assert have == want, where
+
+
+def check(f: Any, *args: Any, captured: bool = True) -> Any:
+    """Compares a function with its compiled form: results, arguments, identity, exceptions."""
+    compiled = jit(f)
+    for _ in range(2):  # the call that compiles, and one that does not
+        plain, ours = _copies(args), _copies(args)
+        want, have = _outcome(f, plain), _outcome(compiled, ours)
+        if want[0] != "result":
+            assert have == want
+            continue
+        _equal(have, want, "result")
+        _equal(ours, plain, "arguments")
+        for k, arg in enumerate(plain):
+            assert (want[1] is arg) == (have[1] is ours[k])
+            if isinstance(arg, torch.Tensor) and isinstance(want[1], torch.Tensor) and arg.numel():
+                shared = [r.untyped_storage().data_ptr() == a.untyped_storage().data_ptr()
+                          for r, a in ((want[1], arg), (have[1], ours[k]))]
+                assert shared[0] == shared[1]
+    if captured:
+        info = compiled.cache_info()
+        assert info.compiled and not info.fallbacks, str(compiled.explain(*_copies(args)))
+    return compiled
+
+
+X = torch.linspace(-2, 2, 10)
+Y = torch.linspace(-1, 3, 12).reshape(3, 4)
+OPERANDS = [
+    X, X.double(), torch.arange(-4, 6), torch.arange(10, dtype=torch.int32),
+    torch.arange(10, dtype=torch.uint8), X > 0, torch.tensor(1.5), torch.tensor(3),
+    torch.tensor(2.5, dtype=torch.float64), 2, 0.5, True,
+]
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "<", "==", "&"])
+def test_promotion(symbol: str) -> None:
+    """Tensors with axes, without, numbers of Python's."""
+    space: dict[str, Any] = {}
+    exec(f"def f(x, y):\n    return x {symbol} y", space)
+    for x, y in itertools.product(OPERANDS, OPERANDS):
+        if isinstance(x, torch.Tensor) or isinstance(y, torch.Tensor):
+            check(space["f"], x, y, captured=False)
+
+
+def test_arithmetic() -> None:
+    def f(x):
+        return x * 2 + 1
+
+    for x in (X, X.double(), torch.arange(5), Y, Y.T, Y[:, 1:3], torch.tensor(2.0),
+              torch.empty(0), torch.empty(0, 3)):
+        check(f, x)
+
+
+def test_transcendental() -> None:
+    def f(x):
+        return torch.exp(x) * torch.sin(x) + torch.special.erf(x) - x.tanh()
+
+    for x in (X, X.double(), Y, torch.arange(5)):
+        check(f, x)
+
+
+def test_sum() -> None:
+    def f(x):
+        return x.sum(), x.sum(dim=-1, keepdim=True), torch.sum(x, 0), x.mean(dim=(0, 1))
+
+    check(f, Y)
+    check(f, Y.T)
+
+    def g(x):
+        return x.sum(), (x > 1).sum(), x.sum(dtype=torch.float64)
+
+    check(g, torch.arange(5, dtype=torch.int32))
+
+
+def test_slices() -> None:
+    def f(x):
+        x[1:-1] = x[2:] * 0.5 + x[:-2]
+        x[0] = 7
+        x[-1] += 2
+        return x
+
+    check(f, X)
+
+    def g(x):
+        return x[0], x[1:, 2], x[None, ..., 0], x[:, None], x[1, 2], x[::2]
+
+    check(g, Y)
+    check(g, Y.T)
+
+
+def test_views_share_memory() -> None:
+    def f(x):
+        y = x * 2
+        return y[1:], y, x[1:], x
+
+    a, b, c, d = check(f, X)(X)
+    assert a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+    assert c.data_ptr() == X[1:].data_ptr() and d is X
+
+
+def test_branches_on_data() -> None:
+    def f(x, y):
+        if (x > 0).all():
+            return torch.log(x) + y
+        if x[0] < -1:
+            return y
+        return x
+
+    for x in (X + 3, X, X + 1.5):
+        check(f, x, Y[0, :1])
+
+
+def test_loop() -> None:
+    def f(x, n):
+        y = torch.exp(x)
+        for _ in range(n):
+            y = y * 0.5 + x
+            x += 1
+        return y.sum().item(), y
+
+    check(f, X, 5)
+    check(f, X, 0)
+
+
+def test_shapes() -> None:
+    def f(x):
+        n = x.shape[0]
+        if x.ndim == 2 and x.dtype == torch.float32 and len(x) == n:
+            return x * n, x.shape, x.shape[:-1]
+        return None
+
+    check(f, Y)
+
+
+def test_in_place() -> None:
+    def f(x, y):
+        x += y
+        x.mul_(2)
+        return x.add_(y), x
+
+    check(f, X, X + 1)
+    check(f, X, 3)
+
+    def overlapping(x):
+        x[1:] += x[:-1]
+        return x
+
+    check(overlapping, X, captured=False)
+    check(f, torch.arange(3), 0.5, captured=False)
+
+
+def test_errors_are_torch_s() -> None:
+    def f(x, y):
+        return x + y
+
+    check(f, X, X[:3], captured=False)
+
+    def g(x, k):
+        x[0] = 5
+        return x[k]
+
+    check(g, X, 3)
+    check(g, X, 30, captured=False)
+    check(g, X, -10)
+
+
+def test_left_to_torch() -> None:
+    """Tensors that are followed by autograd, other dtypes, and modes."""
+    def f(x):
+        return x * 2
+
+    class Mine(torch.Tensor):
+        pass
+
+    compiled = jit(f)
+    for x in (X.clone().requires_grad_(), X.half(), X.to(torch.complex64).conj(), X.to_sparse(),
+              X.as_subclass(Mine)):
+        assert type(compiled(x)) is type(f(x))
+    assert compiled(X.clone().requires_grad_()).requires_grad
+    assert not compiled.cache_info().compiled
+    compiled(X)
+    assert compiled.cache_info().compiled
+    assert compiled(X.clone().requires_grad_()).requires_grad
+    assert torch.vmap(compiled)(Y).equal(f(Y))
+    with torch.autocast("cpu"):
+        assert compiled(X).equal(f(X))
+    integers = torch.arange(3)
+    half = jit(lambda x: x * 0.5)
+    assert half(integers).dtype == torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert half(integers).dtype == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_autograd_hears_of_changes() -> None:
+    def f(x):
+        x[0] = 1
+
+    compiled, x = jit(f), X.clone()
+    for _ in range(2):
+        before = x._version
+        compiled(x)
+        assert x._version > before
+
+
+def test_arguments_can_be_resized() -> None:
+    x = X.clone()
+    jit(lambda x: x + 1)(x)
+    x.resize_(100)
