@@ -27,7 +27,6 @@ from npcompile.ops.elementwise import py_scalar, run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors.promotion import DEFAULT, result_dtype
 
-
 _COMPILED = {"real": "f"}
 
 
