@@ -36,6 +36,7 @@ from npcompile.backends.gpu.driver import Launched, lower
 from npcompile.backends.gpu.interpreter import Interpreter
 
 CAPABILITIES = (80, 90, 120)
+FEW = (30_000, 90)  # random programs, and for which devices, that are not slow to test
 rng = np.random.default_rng(5)
 
 
@@ -133,6 +134,26 @@ def test_row_wise_functions_are_one_kernel(monkeypatch):
     assert rows_of(selftest.normalise, u, k) == 5
 
 
+def test_products_are_the_devices(monkeypatch):
+    """Nothing goes to the host and back between kernels and products."""
+    downloads = []
+    download = Interpreter.download
+    monkeypatch.setattr(Interpreter, "download",
+                        lambda self, *args: downloads.append(args) or download(self, *args))
+    rng = np.random.default_rng(3)
+    for dtype in (np.float64, np.float32, np.complex128, np.int64):
+        a, b = (100 * rng.standard_normal((2, 5, 5)) for _ in "ab")
+        a, b = a.astype(dtype), b.astype(dtype)
+
+        def chain(a, b):
+            return ((a * 2) @ b.transpose(0, 2, 1)[::-1] + 1) @ a[0, :, 1:3]
+
+        downloads.clear()
+        got = npcompile.jit(chain, device="interpreter", fullgraph=True)(a, b)
+        np.testing.assert_allclose(got, chain(a, b), 1e-4 if dtype == np.float32 else 1e-12)
+        assert got.dtype == dtype and len(downloads) == 1
+
+
 def test_rows_that_need_others_stay_apart():
     u = selftest.arguments(21, 30)[0]
     assert rows_of(lambda u: u - u.mean(1)[::-1, None], u) > 1
@@ -181,18 +202,68 @@ def launches(function, *args):
     return launched(compiled.lower(*args).executable.program, *args)[1]
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES)
+def read(source, constants, capability):
+    """Compiles a kernel and reads its PTX: nothing is contracted or approximate, and the parameters
+    are those that a launch passes."""
+    cubin = translate(source, constants, capability)
+    assert cubin.code[:4] == b"\x7fELF"
+    (head,) = re.findall(r"\.entry (\w+)\((.*?)\)", cubin.ptx, re.S)
+    widths = re.findall(r"\.param \.(\w+)", head[1])
+    assert head[0] == cubin.entry
+    assert len(widths) == len(source.parameters) + 2  # and two pointers to scratch memory
+    if "fma(" not in source.text and "fmod" not in source.text:
+        assert not re.search(r"\bfma\.", cubin.ptx)
+        assert not re.search(r"\b(div\.(full|approx)|sqrt\.approx|rcp)\b", cubin.ptx)
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_kernels_compile(name, capability):
-    if name == "gamma_family" and capability != 90:
-        return  # thousands of lines: once will do
+def test_kernels_compile(name):
+    """Those of thousands of lines for one generation of devices only."""
     for source, constants in launches(FUNCTIONS[name], *selftest.arguments()):
-        cubin = translate(source, constants, capability)
-        assert cubin.code[:4] == b"\x7fELF"
-        (head,) = re.findall(r"\.entry (\w+)\((.*?)\)", cubin.ptx, re.S)
-        widths = re.findall(r"\.param \.(\w+)", head[1])
-        assert head[0] == cubin.entry
-        assert len(widths) == len(source.parameters) + 2  # and two pointers to scratch memory
+        for capability in CAPABILITIES if name != "gamma_family" else (90,):
+            read(source, constants, capability)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("capability", CAPABILITIES)
+@pytest.mark.parametrize("name", [n for n in PRIMITIVES if n not in ("rare", "call")])
+def test_primitives_compile(name, capability):
+    for chars, result in signatures(name):
+        table = tables(name)[-1]
+        columns = operands(name, chars)
+        program = elementwise(name, chars, result, table)
+        for source, constants in launched(program, *columns, np.zeros(len(columns[0]), result))[1]:
+            read(source, constants, capability)
+
+
+@pytest.mark.parametrize("first, capability", [
+    pytest.param(first, capability, marks=() if (first, capability) == FEW else pytest.mark.slow)
+    for first in range(30_000, 30_200, 25) for capability in CAPABILITIES
+])
+def test_random_programs_compile(first, capability, monkeypatch):
+    known, device = set(), Recorder()
+    monkeypatch.setattr(gpu, "_device", lambda name, keep: device)
+    for seed in range(first, first + 25):
+        program = write(seed)
+        compiled = npcompile.jit(program.function(), device="interpreter")
+        outcome(compiled, program.arguments(7, 0))
+        for source, constants in device.launches:
+            key = source.text, tuple(constants.items())
+            if key not in known:
+                known.add(key)
+                read(source, constants, capability)
+        device.launches.clear()
+    assert len(known) > 25
+
+
+def test_explain_says_what_the_host_does():
+    def f(u):
+        v = np.linalg.inv(u) @ u
+        return np.cumsum(v / v.sum(1, keepdims=True))
+
+    notes = "\n".join(npcompile.jit(f, device="interpreter").explain(np.eye(5)).notes)
+    assert "kernels on the device" in notes and "are one kernel" in notes
+    assert "runs on the host" in notes and "copied from the device" in notes
 
 
 def test_no_contraction():

@@ -130,13 +130,21 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
         + [_guard(guard) for guard in traced.guards]
         + [_readable(repr(p)) for p in traced.predicates],
         notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])),
-               _memory(program, most)],
+               _memory(program, most), *_places(dispatcher, program)],
         peak=most,
         host_calls=[_host_call(s) for s in statements if isinstance(s, Call)],
         routines=[_routine(s) for s in statements if isinstance(s, Library)],
         times=executable.times,
         history=_past(dispatcher),
     )
+
+
+def _places(dispatcher: Dispatcher, program: Program) -> list[str]:
+    if dispatcher.config.device == "cpu":
+        return []
+    from npcompile.backends.gpu import places
+
+    return places(program)
 
 
 def _pauses(dispatcher: Dispatcher, version: Version) -> list[str]:

@@ -77,17 +77,17 @@ def parse(spec: str) -> Spec:
     return Spec(left, right, out)
 
 
-def product(spec: str, a: Any, b: Any) -> Any:
-    """By ``np.matmul`` on axes brought into its order."""
+def product(spec: str, a: Any, b: Any, xp: Any = np) -> Any:
+    """By ``matmul`` of NumPy, or of a module with its names, on axes brought into its order."""
     s = parse(spec)
-    a, b = np.asarray(a), np.asarray(b)
+    a, b = xp.asarray(a), xp.asarray(b)
     extents = {**dict(zip(s.left, a.shape)), **dict(zip(s.right, b.shape))}
     batch, rows, columns = (tuple(extents[c] for c in w) for w in (s.batch, s.rows, s.columns))
     k = extents[s.summed] if s.summed else 1
     left = a.transpose([s.left.index(c) for c in s.batch + s.rows + s.summed])
     right = b.transpose([s.right.index(c) for c in s.batch + s.summed + s.columns])
     m, n = (int(np.prod(sizes, dtype=int)) for sizes in (rows, columns))
-    found = np.matmul(left.reshape((*batch, m, k)), right.reshape((*batch, k, n)))
+    found = xp.matmul(left.reshape((*batch, m, k)), right.reshape((*batch, k, n)))
     order = s.batch + s.rows + s.columns
     shape = (*batch, *rows, *columns)
     return found.reshape(shape).transpose([order.index(c) for c in s.out])

@@ -44,12 +44,16 @@ class Cuda:
     """The GPU that is CuPy's current one when the device is made."""
 
     def __init__(self, keep: Keep, cupy: Any = None) -> None:
-        self.keep, self.cupy = keep, cupy or driver()
-        self.capability = int(self.cupy.cuda.Device().compute_capability)
+        self.keep, self.xp = keep, cupy or driver()
+        self.capability = int(self.xp.cuda.Device().compute_capability)
         self._kernels: dict[Any, tuple[Cubin, Any]] = {}
 
     def empty(self, nbytes: int) -> Any:
-        return self.cupy.cuda.alloc(max(nbytes, 1))
+        return self.xp.cuda.alloc(max(nbytes, 1))
+
+    def array(self, pointer: Pointer, shape: tuple[int, ...], strides: tuple[int, ...],
+              dtype: np.dtype[Any]) -> Any:
+        return self.xp.ndarray(shape, dtype, pointer.handle + pointer.offset, strides)
 
     def upload(self, handle: Any, data: np.ndarray[Any, Any]) -> None:
         handle.copy_from_host(data.ctypes.data, data.size)
@@ -84,7 +88,7 @@ class Cuda:
         found = self._kernels.get(key)
         if found is None:
             cubin = self.cubin(source, constants, sixteens)
-            module = self.cupy.cuda.function.Module()
+            module = self.xp.cuda.function.Module()
             module.load(cubin.code)
             function = module.get_function(cubin.entry)
             if cubin.shared > STATIC:

@@ -18,6 +18,8 @@ from npcompile.backends.gpu.reductions import reduction
 from npcompile.backends.gpu.rows import Group, arranged, group
 from npcompile.backends.gpu.source import Given, Memory, Numbers, Parameter, Source, Whole
 from npcompile.core.errors import Refusal, Refused, refuse
+from npcompile.graph.ir import Window
+from npcompile.graph.routines import product
 from npcompile.ops.canonical import pairwise
 from npcompile.program.interpret import DONE, Run
 from npcompile.program.ir import (
@@ -33,6 +35,7 @@ from npcompile.program.ir import (
     Program,
     Statement,
     Swap,
+    View,
     While,
 )
 
@@ -125,6 +128,19 @@ def _on_host(kernel: Kernel, given: set[Buffer] | frozenset[Buffer]) -> bool:
     return not kernel.axes and given.issuperset(loads + _written(kernel))
 
 
+def is_hosts(statement: Statement) -> bool:
+    """Whether arrays have to be on the host for a statement."""
+    if not isinstance(statement, Library):
+        return isinstance(statement, Call)
+    return statement.routine.routine != "product" or any(
+        view.window.part or view.dtype.char in "?e" for view in statement.inputs
+    )
+
+
+def _all_of(buffer: Buffer) -> View:
+    return View(buffer, Window(0, buffer.shape, buffer.strides), buffer.dtype)
+
+
 def _written(kernel: Kernel) -> list[Buffer]:
     stored = [store.buffer for store in kernel.stores]
     return stored + [reduce.buffer for reduce in kernel.reductions]
@@ -153,9 +169,27 @@ class Launched(Run):
         match statement:
             case Alloc(buffer):
                 self.mirror.fresh(buffer)
-            case Library() | Call():
+            case Call():
                 self.mirror.changed(statement.outputs)
         return status
+
+    def library(self, call: Library) -> None:
+        """Products are the device's; other routines take their operands to the host."""
+        if is_hosts(call):
+            super().library(call)
+            self.mirror.changed(call.outputs)
+            return
+        views = [*call.inputs, *map(_all_of, call.outputs)]
+        left, right, out = [self.on_device(view, view.buffer in call.outputs) for view in views]
+        out[...] = product(call.routine.spec, left, right, self.device.xp)
+
+    def on_device(self, view: View, written: bool) -> Any:
+        """What a view shows as an array of the device."""
+        place, unit = self.mirror.pointer(view.buffer, written), view.buffer.dtype.itemsize
+        offset = place.offset + unit * self.size(view.window.offset)
+        strides = tuple([unit * step for step in self.shape(view.window.strides)])
+        return self.device.array(Pointer(place.handle, offset), self.shape(view.window.shape),
+                                 strides, view.dtype)
 
     def block(self, body: tuple[Statement, ...]) -> int:
         if not self.module.prepared:  # all sizes of arguments have values

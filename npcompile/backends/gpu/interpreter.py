@@ -27,11 +27,17 @@ _cache: dict[str, Any] = {}
 class Interpreter:
     """A device of the host's: its memory is apart all the same, and there is no machine code."""
 
+    xp: Any = np
+
     def __init__(self, keep: object = None) -> None:
         pass
 
     def empty(self, nbytes: int) -> np.ndarray[Any, Any]:
         return np.empty(nbytes, np.uint8)
+
+    def array(self, pointer: Pointer, shape: tuple[int, ...], strides: tuple[int, ...],
+              dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+        return np.ndarray(shape, dtype, pointer.handle, pointer.offset, strides)
 
     def upload(self, handle: np.ndarray[Any, Any], data: np.ndarray[Any, Any]) -> None:
         handle[:] = data

@@ -32,10 +32,17 @@ Launch = tuple[Source, dict[str, int], Mapping[Parameter, int]]
 
 
 class Device(Protocol):
-    """Where kernels run, one after the other."""
+    """Where kernels run, one after the other; ``xp`` has NumPy's names for arrays there."""
+
+    xp: Any
 
     def empty(self, nbytes: int) -> Handle:
         """A piece of memory."""
+        ...
+
+    def array(self, pointer: Pointer, shape: tuple[int, ...], strides: tuple[int, ...],
+              dtype: np.dtype[Any]) -> Any:
+        """An array of ``xp`` whose element (0, ..., 0) is at a place; strides count bytes."""
         ...
 
     def upload(self, handle: Handle, data: np.ndarray[Any, Any]) -> None:
