@@ -8,7 +8,8 @@ import numpy as np
 
 from npcompile import passes
 from npcompile.core.errors import Refused, refuse
-from npcompile.core.sizes import Facts, symbol
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import symbol
 from npcompile.graph.builder import Builder
 from npcompile.graph.interpret import _clone, interpret
 from npcompile.graph.ir import (

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npcompile.core.sizes import Facts, symbol
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import symbol
 from npcompile.graph.layout import fresh_strides, is_packed, packed_strides
 
 N, M, K = symbol("n", 4), symbol("m", 3), symbol("k", 4)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from npcompile.core.sizes import Facts, symbol
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import symbol
 from npcompile.ops import canonical
 
 LOOPS = {"e": "f", "f": "d", "d": "f", "F": "D", "D": "F", "l": "d"}

@@ -10,7 +10,8 @@ import pytest
 
 from npcompile import passes
 from npcompile.core.errors import Refused
-from npcompile.core.sizes import Facts, symbol
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import symbol
 from npcompile.graph.builder import Builder
 from npcompile.graph.interpret import interpret
 from npcompile.graph.ir import (

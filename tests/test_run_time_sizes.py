@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import npcompile
-from npcompile.core.sizes import Facts, Predicate, Unhinted, symbol
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Predicate, Unhinted, symbol
 from tests.random_programs import difference, run
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from npcompile import passes
 from npcompile.core.errors import Refused
-from npcompile.core.sizes import Facts, Size, symbol
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Size, symbol
 from npcompile.graph.builder import Builder
 from npcompile.graph.interpret import interpret as meaning
 from npcompile.graph.ir import (

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Facts, Poly, Predicate, Size, Symbol, symbol
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Poly, Predicate, Size, Symbol, symbol
 from npcompile.graph import layout
 from npcompile.graph.ir import (
     EFFECTS,

@@ -68,7 +68,8 @@ from typing import Any, Union
 
 import numpy as np
 
-from npcompile.core.sizes import Facts, Size, Symbol
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Size, Symbol
 from npcompile.graph.stubs import Stub
 from npcompile.graph.types import Array, Nothing, Scalar, Type
 

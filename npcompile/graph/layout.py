@@ -11,14 +11,8 @@ from collections.abc import Callable, Sequence
 from math import gcd
 
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import (
-    Facts,
-    Size,
-    Unhinted,
-    hint,
-    is_known,
-    lower_bound,
-)
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Size, Unhinted, hint, is_known, lower_bound
 from npcompile.graph.types import c_strides
 
 

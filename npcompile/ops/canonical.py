@@ -37,7 +37,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from npcompile.core.sizes import Facts, Size, floordiv, hint, is_known, product
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Size, floordiv, hint, is_known, product
 from npcompile.graph import layout
 from npcompile.graph.ir import Number, Reduction
 from npcompile.graph.primitives import REDUCTIONS

@@ -19,7 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from npcompile.core.errors import Refused
-from npcompile.core.sizes import Facts, Size
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Size
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import HostCall, Node, Window
 from npcompile.graph.types import Array

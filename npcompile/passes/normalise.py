@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npcompile.core.sizes import Facts, Size
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Size
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
     WRITES,

@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from npcompile.core.sizes import (
-    Facts,
     Poly,
     Predicate,
     Size,
     Symbol,
     bound,
+    lone_symbol,
     substitute,
     symbols,
 )
@@ -41,13 +41,15 @@ from npcompile.graph.ir import (
     integer,
     walk,
 )
-from npcompile.graph.types import BOOL, INT, Array, Scalar
+from npcompile.graph.types import BOOL, INT, Array, Scalar, c_strides
 from npcompile.passes.conditions import holding
 from npcompile.passes.rewrite import rewrite
 from npcompile.passes.simplify import simplify
 
+CHOICES = 2  # that are looked at case by case, within one another
 STEP = 1 << 10
 FAR = 1 << 61
+MEMORY = 1 << 57  # bytes that have addresses
 
 
 class Interval(NamedTuple):
@@ -97,7 +99,7 @@ class _Intervals:
         self.index: dict[Node, Loop] = {}
         self.loops: dict[Symbol, Loop] = {}
         self.known: dict[Node, Interval] = {}
-        self.sizes: dict[Symbol, Interval] = _guarded(graph.facts)
+        self.sizes: dict[Symbol, Interval] = _guarded(graph)
         self.decided: dict[Node, bool] = {}
         self.sized: dict[Node, Size | None] = {}
         self.node = dict(graph.bound)  # that a symbol names
@@ -162,12 +164,27 @@ class _Intervals:
     def _proved(self, node: Node) -> bool | None:
         """What the facts say of two sizes."""
         op = {"lt": "<", "le": "<="}.get(node.op)
-        if op is None:
+        return None if op is None else self.prove(op, node.args[0], node.args[1])
+
+    def prove(self, op: str, left: Node, right: Node, depth: int = CHOICES) -> bool | None:
+        """What the facts say of two numbers; those that are chosen by a condition case by case."""
+        left, right = self.chosen(left), self.chosen(right)
+        a, b = self.exact(left), self.exact(right)
+        if a is None or b is None:
             return None
-        left, right = map(self.exact, node.args)
-        if left is None or right is None:
-            return None
-        return self.facts.prove(op, left, right)
+        found = self.facts.prove(op, a, b)
+        choice = next((n for n in (left, right) if n.op == "where"), None)
+        if found is not None or choice is None or not depth:
+            return found
+        condition, *cases = choice.args
+        answers = set()
+        for truth, case in zip((True, False), cases, strict=True):
+            before = self.facts.mark()
+            self._learn(condition, truth)
+            pair = [case if n is choice else n for n in (left, right)]
+            answers.add(self.prove(op, pair[0], pair[1], depth - 1))
+            self.facts.undo(before)
+        return answers.pop() if len(answers) == 1 else None
 
     def chosen(self, node: Node) -> Node:
         """What a choice comes to that is decided."""
@@ -464,10 +481,16 @@ def _predicate(op: str, holds: bool, left: Size, right: Size) -> Predicate:
     return Predicate(_WRITTEN[op], left, right)
 
 
-def _guarded(facts: Facts) -> dict[Symbol, Interval]:
-    """What guards say of single symbols."""
+def _guarded(graph: Graph) -> dict[Symbol, Interval]:
+    """What guards say of single symbols, and that arrays are in memory."""
     found: dict[Symbol, Interval] = {}
-    for predicate in facts.guards:
+    for param in graph.params:
+        if isinstance(param.type, Array):
+            most = (MEMORY if param.type.ndim == 1 else 2**63 - 1) // param.type.dtype.itemsize
+            contiguous = param.type.strides == c_strides(param.type.shape)
+            names = map(lone_symbol, param.type.shape if contiguous else ())
+            found.update((name, Interval(0, most)) for name in names if name is not None)
+    for predicate in graph.facts.guards:
         said = bound(predicate)
         if said is not None:
             name, sign, least = said

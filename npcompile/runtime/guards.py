@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from npcompile.backends.cpu.symbols import descr
-from npcompile.core.sizes import Call, Poly, Predicate, Size, Symbol
+from npcompile.core.sizes import Call, Predicate, Size, Symbol, lone_symbol
 from npcompile.graph.types import Array, Scalar
 from npcompile.runtime.layout import Layout
 from npcompile.runtime.writer import Writer
@@ -88,15 +88,6 @@ class Sizes:
         left, right = self.emit(predicate.left), self.emit(predicate.right)
         opposite = {"==": "ne", "!=": "eq", "<": "sge", "<=": "sgt"}[predicate.op]
         self.wrong.append(self.writer.add(f"icmp {opposite}", "i64", left, right))
-
-
-def lone_symbol(size: Size) -> Symbol | None:
-    """The symbol of a size that is nothing else."""
-    if isinstance(size, Poly) and len(size.terms) == 1:
-        atoms, coefficient = size.terms[0]
-        if coefficient == 1 and len(atoms) == 1 and isinstance(atoms[0], Symbol):
-            return atoms[0]
-    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.core.sizes import Size, Symbol, evaluate
+from npcompile.core.sizes import Size, Symbol, evaluate, lone_symbol
 from npcompile.graph.types import Array, Opaque, Scalar
 from npcompile.runtime.outline import Outline
 from npcompile.tensors.memory import lend
@@ -216,16 +216,6 @@ def bind_sizes(trace: Outline, values: tuple[Any, ...]) -> dict[Symbol, int] | N
     if any(evaluate(size, known.__getitem__) != actual for size, actual in pairs):
         return None
     return known
-
-
-def lone_symbol(size: Size) -> Symbol | None:
-    """The symbol of a size that is nothing but one."""
-    if isinstance(size, int) or len(size.terms) != 1:
-        return None
-    atoms, coefficient = size.terms[0]
-    if coefficient == 1 and len(atoms) == 1 and isinstance(atoms[0], Symbol):
-        return atoms[0]
-    return None
 
 
 def _conflict(values: tuple[Any, ...], written: int) -> bool:

@@ -6,7 +6,8 @@ from typing import cast
 
 from npcompile.core.config import Config
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Facts, Unhinted
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Unhinted
 from npcompile.graph.builder import learn
 from npcompile.graph.ir import Graph, Reduction, Region
 from npcompile.ops.canonical import ask_order

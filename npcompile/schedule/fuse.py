@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from npcompile.core.sizes import Facts
+from npcompile.core.facts import Facts
 from npcompile.program.ir import Buffer, For, If, Statement, While
 from npcompile.schedule.allocate import bound, uses
 from npcompile.schedule.interchange import interchange

@@ -11,16 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from npcompile.core.sizes import (
-    Facts,
-    Poly,
-    Size,
-    Symbol,
-    floordiv,
-    largest,
-    smallest,
-    symbols,
-)
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Poly, Size, Symbol, floordiv, largest, smallest, symbols
 from npcompile.program.ir import (
     Alloc,
     Buffer,

@@ -9,7 +9,8 @@ from typing import Literal, Union
 
 import numpy as np
 
-from npcompile.core.sizes import Facts, Poly, Predicate, Size, Unhinted, hint
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Poly, Predicate, Size, Unhinted, hint
 from npcompile.graph.ir import Window
 from npcompile.program.ir import Buffer
 

@@ -7,7 +7,8 @@ from typing import Union
 
 import numpy as np
 
-from npcompile.core.sizes import Facts, Size
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Size
 from npcompile.graph.ir import Node, Number
 from npcompile.program.ir import (
     Apply,

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Facts, Size
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Size
 from npcompile.graph.ir import Const, Node, Number, Reduction
 from npcompile.graph.layout import fresh_strides
 from npcompile.graph.primitives import REDUCTIONS

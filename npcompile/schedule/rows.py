@@ -16,17 +16,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from npcompile.core.sizes import (
-    Facts,
-    Poly,
-    Size,
-    Symbol,
-    Unhinted,
-    largest,
-    product,
-    smallest,
-    symbols,
-)
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Poly, Size, Symbol, Unhinted, largest, product, smallest, symbols
 from npcompile.graph.types import INT
 from npcompile.program.ir import (
     Alloc,

@@ -16,7 +16,8 @@ from typing import Literal, cast
 import numpy as np
 
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Facts, Size, Symbol
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Size, Symbol
 from npcompile.graph import layout
 from npcompile.graph.builder import learn
 from npcompile.graph.ir import Const as ConstAttrs

@@ -15,7 +15,7 @@ import numpy as np
 
 from npcompile.core.config import Config
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Poly, Size, Symbol, symbol
+from npcompile.core.sizes import Size, Symbol, lone_symbol, symbol
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Node, Param, Region, Window
 from npcompile.graph.types import PYTHON, SUPPORTED, Array, Opaque, Scalar, c_strides
@@ -165,7 +165,7 @@ class Inputs:
             if not -(2**63) <= value < 2**63:
                 raise refuse(name, "an int wider than 64 bits")
             size = symbol(name, value)
-            bound = _lone(size)
+            bound = lone_symbol(size)
         node = self._param(name, type_, bound)
         if bound is not None:
             self.builder.bind(size, node)
@@ -269,10 +269,3 @@ _RULES: list[tuple[Any, Rule]] = [  # the first that fits
     (functools.partial, Inputs._partial),
     (slice, Inputs._slice),
 ]
-
-
-def _lone(size: Size) -> Symbol:
-    assert isinstance(size, Poly)
-    found = size.terms[0][0][0]
-    assert isinstance(found, Symbol)
-    return found

@@ -11,7 +11,7 @@ from npcompile import special
 from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
-from npcompile.core.sizes import Facts
+from npcompile.core.facts import Facts
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
     Const,

@@ -260,7 +260,7 @@ class Scope:
         usual = self.operand(value.args[2], count)
         some = scalar.any_lane(f, self.operand(value.args[0], count)[0])
         before, seldom, after = f.block, f.name_for("seldom"), f.name_for("after")
-        f.branch(some, seldom, after)
+        f.branch(f.negate(some), after, seldom, likely=count == 1)
         f.label(seldom)
         self._evaluate(position)
         chosen = self.operand(value.args[1], 1) if count == 1 else self._value(position, value)
@@ -291,6 +291,11 @@ class Scope:
                 return (quotients.divide(self.f, self.operand(a, count)[0], self.divisors[b]),)
             case Apply("where", args) if not self.plan.order and self._orders(args):
                 return (self._by_order(args),)
+            case Apply("where", (condition, a, b), dtype) if (
+                    not self.plan.order and self.values[a][0].elem in ("double", "float")):
+                mask = (self._mask(condition),)
+                return scalar.apply(self.f, self.plan.target, "where", [dtype],
+                                    [mask, self.values[a], self.values[b]], dtype)
             case Apply(op, args, dtype, attrs):
                 operands = [self.operand(a, count) for a in args]
                 dtypes = [self.plan.kernel.values[a].dtype for a in args]
@@ -311,16 +316,15 @@ class Scope:
         return intrinsics.chosen_by_order(self.f, condition.args[0] == args[1], yes, no)
 
     def _mask(self, position: int) -> Value:
-        """What a choice between two floats depends on, where their registers are told by masks."""
+        """What a choice between two floats depends on: in a mask register at once, where a
+        comparison of floats can put it there."""
         bit, condition = self.values[position][0], self.plan.kernel.values[position]
-        if not self.plan.target.avx512:
+        if not (self.plan.target.avx512 and isinstance(condition, Apply)
+                and condition.op in ("lt", "le")):
             return bit
-        if isinstance(condition, Apply) and condition.op in ("lt", "le", "eq", "ne"):
-            (a, *_), (b, *_) = (self.values[arg] for arg in condition.args)
-            if a.elem in ("double", "float"):
-                orders = condition.op in ("lt", "le")
-                return intrinsics.less(self.f, condition.op == "le", a, b) if orders else bit
-        return self.f.whole(bit)
+        (a,), (b,) = (self.values[arg] for arg in condition.args)
+        floats = a.elem in ("double", "float")
+        return intrinsics.less(self.f, condition.op == "le", a, b) if floats else bit
 
     def operand(self, position: int, count: int) -> Parts:
         """A value with this many lanes."""

@@ -304,15 +304,6 @@ class Function:
         self.module.declare("llvm.fake.use", "void", ["..."])
         self.do(f"call void (...) @llvm.fake.use({value.typed})")
 
-    def whole(self, bit: Value) -> Value:
-        """The same bit, computed in a whole register: what sets a byte of one waits for what the
-        register held before, and mask registers are set from whole ones."""
-        if not bit.text.startswith("%"):
-            return bit
-        word = self.convert("zext", bit, "i32")
-        word = self.op(f'call i32 asm "", "=r,0"({word.typed})', "i32")
-        return self.convert("trunc", word, "i1")
-
     def splat(self, value: Value, lanes: int) -> Value:
         """One number in every lane."""
         if lanes == 1 or value.lanes == lanes:
