@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from npcompile.core import logs
+from npcompile.core import collector, logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode, strict
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
 from npcompile.program.ir import Exit
@@ -221,7 +221,8 @@ class Dispatcher:
         if refusal is not None:
             return self._python(refusal, args, kwargs, mode)
         try:
-            version, leaves = self.compile(bound)
+            with collector.paused():
+                version, leaves = self.compile(bound)
         except Refused as refused:
             refusal = refused.refusal
         except Exception as error:  # a bug here must not become one of the user's program

@@ -147,10 +147,15 @@ def _load_run(f: Function, place: Place, lanes: Lanes) -> Sequence[Value]:
 def _load_masked(f: Function, place: Place, lanes: Lanes) -> Value:
     assert lanes.mask is not None
     first = f.splat(f.load(place.pointer, place.elem), lanes.count)
-    name = f"llvm.masked.load.{first.suffix}.p0"
-    f.module.declare(name, first.type, ["ptr", lanes.mask.type, first.type])
-    return f.op(f"call {first.type} @{name}(ptr align {place.size} {place.pointer.text}, "
-                f"{lanes.mask.typed}, {first.typed})", place.elem, lanes.count)
+    return load_where(f, lanes.mask, place.pointer, first, place.size)
+
+
+def load_where(f: Function, mask: Value, pointer: Value, others: Value, align: int) -> Value:
+    """A vector from memory; in masked lanes that of ``others``."""
+    name = f"llvm.masked.load.{others.suffix}.p0"
+    f.module.declare(name, others.type, ["ptr", mask.type, others.type])
+    return f.op(f"call {others.type} @{name}(ptr align {align} {pointer.text}, {mask.typed}, "
+                f"{others.typed})", others.elem, others.lanes)
 
 
 def _load_reversed(f: Function, place: Place, count: int) -> Value:
@@ -221,10 +226,16 @@ def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming
     if mask is None:
         f.store(whole, place.pointer, streaming or place.size, streaming > 0)
         return
-    name = f"llvm.masked.{masked}.{whole.suffix}" + (".p0" if masked == "store" else "")
-    f.module.declare(name, "void", [whole.type, "ptr", mask.type])
-    f.do(f"call void @{name}({whole.typed}, ptr align {place.size} {place.pointer.text}, "
-         f"{mask.typed})")
+    store_where(f, mask, whole, place.pointer, place.size, masked)
+
+
+def store_where(f: Function, mask: Value, values: Value, pointer: Value, align: int,
+                how: str = "store") -> None:
+    """The unmasked lanes of a vector to memory, each to its place or (``compressstore``) one after
+    the other."""
+    name = f"llvm.masked.{how}.{values.suffix}" + (".p0" if how == "store" else "")
+    f.module.declare(name, "void", [values.type, "ptr", mask.type])
+    f.do(f"call void @{name}({values.typed}, ptr align {align} {pointer.text}, {mask.typed})")
 
 
 def _scatter(f: Function, value: Value, pointers: Value, lanes: Lanes, size: int) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from npcompile.backends.cpu import divided, reductions, scans
+from npcompile.backends.cpu import divided, padded, reductions, scans
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, one_by_one, widest
 from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
@@ -224,6 +224,9 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
             loop.next = [f.binary("add", d, p) for d, p in zip(loop.carried, paces, strict=True)]
         return
     edge = _edge(scope.plan)
+    if padded.pads(scope.plan):
+        padded.row(scope, begin, end, *_vectors(scope, edge, begin, end))
+        return
     if edge is not None:
         whole = _aligned_row(scope, edge, begin, end)
     else:
@@ -256,27 +259,37 @@ def _edge(plan: Plan) -> tuple[Buffer, Index] | None:
     return None
 
 
-def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> Value:
-    """Whole vectors; in long rows aligned ones after the first, which they may overlap, and where
-    much memory is passed over these are stored past the cache.  Returns where the rest begins."""
+def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
+             end: Value) -> tuple[Value, Value]:
+    """How far the second vector is from the first, and before where vectors begin; in long rows
+    all but the first are aligned, and the second may overlap it."""
     f, plan = scope.f, scope.plan
-    lanes, width = plan.lanes, plan.target.width
-    size = i64(edge[0].dtype.itemsize)
-    place = scope.enter(begin).place(*edge).pointer
-    address = f.op(f"ptrtoint {place.typed} to i64", "i64")
-    over = f.binary("udiv", f.binary("and", address, i64(width - 1)), size)
-    count = f.binary("sub", end, begin)
+    lanes = i64(plan.lanes)
+    stop = f.binary("sub", end, i64(plan.lanes - 1))
+    if edge is None:
+        return lanes, stop
+    address = f.op(f"ptrtoint {scope.first(*edge, begin).typed} to i64", "i64")
+    over = f.binary("and", address, i64(plan.target.width - 1))
+    over = f.binary("udiv", over, i64(edge[0].dtype.itemsize))
     least = max(2, weight(plan.kernel) // 2)  # vectors of a row that are worth one more
-    some = f.icmp("sle", i64(least * lanes), count)
-    first = f.select(some, f.binary("sub", i64(lanes), over), i64(lanes))
-    stop = f.binary("sub", end, i64(lanes - 1))
+    some = f.icmp("sle", i64(least * plan.lanes), f.binary("sub", end, begin))
+    return f.select(some, f.binary("sub", lanes, over), lanes), stop
+
+
+def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> Value:
+    """Whole vectors, aligned in long rows, and stored past the cache where much memory is passed
+    over these.  Returns where the rest begins."""
+    f, plan = scope.f, scope.plan
+    lanes, size = plan.lanes, i64(edge[0].dtype.itemsize)
+    first, stop = _vectors(scope, edge, begin, end)
     if not streams(plan):
         with f.loop(begin, stop, lanes, first=first) as loop:
             scope.enter(loop.index, lanes).stores()
         return loop.end
     much = f.icmp("slt", i64(_streaming_from(plan)), scope.sizes(plan.total))
+    address = f.op(f"ptrtoint {scope.first(*edge, begin).typed} to i64", "i64")
     fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
-    long = f.icmp("sle", i64(LONG * lanes), count)
+    long = f.icmp("sle", i64(LONG * lanes), f.binary("sub", end, begin))
     streaming = f.binary("and", much, f.binary("and", fits, long))
     once = f.select(streaming, f.binary("add", begin, i64(1)), stop)
     with f.loop(begin, once, lanes, first=first) as loop:

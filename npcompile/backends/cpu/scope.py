@@ -174,7 +174,7 @@ class Scope:
         axis = self.plan.order[self.depth]
         inside = self.lanes
         if axis == self.plan.lane_axis:
-            inside = Lanes(lanes, None if valid is None else self._first_lanes(lanes, valid))
+            inside = Lanes(lanes, None if valid is None else self.first_lanes(lanes, valid))
         pointers = dict(self.pointers)
         for address, pointer in self.pointers.items():
             step = address.coefficients[axis]
@@ -191,13 +191,18 @@ class Scope:
         scope._evaluate()
         return scope
 
+    def first(self, buffer: Buffer, at: Index, index: Value) -> Value:
+        """The address of an element of contiguous ones, at an index of the next loop."""
+        place = self._across(buffer, at)
+        return self.f.offset(place.pointer, access.element_type(buffer.dtype), index)
+
     def steps(self) -> list[Size]:
         """How far the elements of the next loop are apart, where that is not known."""
         axis = self.plan.order[self.depth]
         found = dict.fromkeys(address.coefficients[axis] for address in self.pointers)
         return [step for step in found if not isinstance(step, int)]
 
-    def _first_lanes(self, lanes: int, valid: Value) -> Value:
+    def first_lanes(self, lanes: int, valid: Value) -> Value:
         f, bits = self.f, f"i{lanes}"
         if self.plan.target.avx512 and lanes > 16:  # in one mask register; some lane is valid
             none = f.binary("sub", literal("i64", lanes),
