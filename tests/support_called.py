@@ -9,20 +9,10 @@ import mpmath as mp
 import numpy as np
 import scipy.special as sp
 
+from tests.support_families import FAMILIES, binomial, joined, negative_binomial, spread
 from tests.support_special import Points, Samples
 
 # ------------------------------------------------------------------ points
-
-
-def spread(p: Points, low: float, high: float) -> np.ndarray:
-    """Numbers of all sizes between powers of ten."""
-    return 10.0 ** p.rng.uniform(low, high, p.count)
-
-
-def joined(p: Points, *sets: tuple[Any, ...]) -> Samples:
-    """Sets of points, one after the other."""
-    return tuple(np.concatenate([np.broadcast_to(x, p.count).astype(p.kind) for x in column])
-                 for column in zip(*sets, strict=True))
 
 
 def gamma_pairs(p: Points) -> Samples:
@@ -102,6 +92,15 @@ def complements(p: Points) -> Samples:
     return joined(p, (p.span(0, 1),), (spread(p, -30, 5),))
 
 
+def binomial_shares(p: Points) -> Samples:
+    k, n, y = binomial(p)
+    return np.minimum(k, n - 1), n, y
+
+
+def students(p: Points) -> Samples:
+    return joined(p, (p.span(0.1, 40), p.span(0.01, 0.99)), (spread(p, 0, 4), spread(p, -9, 0)))
+
+
 # ------------------------------------------------------------------ exact values
 
 
@@ -137,10 +136,11 @@ def _inverse(name: str, value: Callable[..., Any], slope: Callable[..., Any]) ->
 
     def at(*args: Any) -> Any:
         *first, target = args
-        x = mp.mpf(float(getattr(sp, name)(*map(float, args))))
+        given = (int(a) if mp.isint(a) else float(a) for a in args)
+        x = mp.mpf(float(getattr(sp, name)(*given)))
         for _ in range(6):
             step = (value(*first, x) - target) / slope(*first, x)
-            x -= max(min(step, x / 2), -x / 2)
+            x -= max(min(step, abs(x) / 2), -abs(x) / 2)
         return x
 
     return at
@@ -153,6 +153,16 @@ def _gamma_slope(a: Any, x: Any) -> Any:
 def _beta_slope(a: Any, b: Any, x: Any) -> Any:
     return x ** (a - 1) * (1 - x) ** (b - 1) / mp.beta(a, b)
 
+
+def _quotient_slope(a: Any, b: Any, x: Any) -> Any:
+    return _beta_slope(a / 2, b / 2, a * x / (a * x + b)) * a * b / (a * x + b) ** 2
+
+
+def _student_slope(v: Any, t: Any) -> Any:
+    return (1 + t * t / v) ** (-(v + 1) / 2) / (mp.sqrt(v) * mp.beta(v / 2, mp.mpf(1) / 2))
+
+
+_GAMMA_INVERSE = _inverse("gammaincinv", _lower, _gamma_slope)
 
 #: name: exact function, points
 CALLED: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
@@ -178,8 +188,31 @@ CALLED: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
     "betaincinv": (_inverse("betaincinv", _share, _beta_slope), beta_shares),
     "ellipk": (mp.ellipk, moduli), "ellipe": (mp.ellipe, moduli),
     "ellipkm1": (lambda p: mp.ellipk(1 - p), complements),
+    "betainccinv": (_inverse("betainccinv", lambda a, b, x: _share(b, a, 1 - x),
+                             lambda a, b, x: -_beta_slope(a, b, x)), beta_shares),
+    "bdtri": (_inverse("bdtri", lambda k, n, x: _share(n - k, k + 1, 1 - x),
+                       lambda k, n, x: -_beta_slope(k + 1, n - k, x)), binomial_shares),
+    "nbdtri": (_inverse("nbdtri", lambda k, n, x: _share(n, k + 1, x),
+                        lambda k, n, x: _beta_slope(n, k + 1, x)), negative_binomial),
+    "pdtri": (_inverse("pdtri", lambda k, m: _upper(k + 1, m),
+                       lambda k, m: -_gamma_slope(k + 1, m)),
+              lambda p: joined(p, (p.rng.integers(0, 60, p.count), p.span(0.01, 0.99)))),
+    "gdtrix": (lambda a, b, p: _GAMMA_INVERSE(b, p) / a,
+               lambda p: joined(p, (p.span(0.1, 5), p.span(0.1, 30), p.span(0.01, 1)))),
+    "fdtri": (_inverse("fdtri", lambda a, b, x: _share(a / 2, b / 2, a * x / (a * x + b)),
+                       _quotient_slope), beta_shares),
+    "stdtrit": (_inverse("stdtrit", _student, _student_slope), students),
     "betaln": (lambda a, b: mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b), beta_pairs),
+    **FAMILIES,
 }
+
+
+def _subnormal(x: Any) -> Any:
+    return (x != 0) & (abs(x) <= np.finfo(x.dtype).tiny)
+
+
+def _huge(x: Any) -> Any:
+    return ~(abs(x) < np.sqrt(np.finfo(x.dtype).max))
 
 
 def _extreme(*operands: Any) -> Any:
@@ -199,4 +232,17 @@ SCIPY_IS_WRONG: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("gammaincinv", "gammainccinv", "chdtri"),
                     lambda a, p: (a == 0) | _extreme(a, p)), "betaincinv": _extreme,
     "beta": _extreme, "betaln": _extreme,
+    "betainccinv": lambda a, b, q: (a < 1e-30) | (b < 1e-30) | (q < 1e-30),
+    "fdtri": lambda a, b, p: (a < 1e-30) | (b < 1e-30) | (p < 1e-30),
+    "stdtrit": lambda v, p: (v < 1e-20) | (p == 0) | _subnormal(p),  # infinite
+    "pdtri": lambda k, y: y < 1e-300,  # subnormal probabilities: ours are rough
+    "gdtrix": lambda a, b, p: (p < 1e-300) | (b < 1e-30),
+    # what is infinite has limits
+    "binom": lambda n, k: _huge(n) | _huge(k) | _subnormal(n) | _subnormal(k),
+    "poch": lambda a, m: _huge(a) | _huge(m) | _subnormal(a) | _subnormal(m) | (abs(m) > 1e3),
+    **dict.fromkeys(("boxcox", "boxcox1p"), lambda x, power: x == np.inf),
+    **dict.fromkeys(("inv_boxcox", "inv_boxcox1p"),
+                    lambda x, power: np.isinf(x * power) | (abs(x * power + 1) < 1e-6)),
+    "pseudo_huber": lambda delta, r: np.isinf(r),
+    "powm1": lambda x, y: np.isinf(y) | (x == 0),  # C's pow has those
 }

@@ -343,12 +343,23 @@ def specials(char: str) -> np.ndarray:
     return np.array([*positive, *(-x for x in positive), np.nan], char)
 
 
+#: special points of operands that are whole numbers
+WHOLE = np.array([0, 1, 2, 3, 5, 60, -1, -2])
+
+
 def operands_at(name: str, char: str) -> Samples:
+    """The special points, in all combinations."""
+    kinds = OPERATORS[name].signatures.split("->")[0]
     points = specials(char)
-    count = len(OPERATORS[name].signatures.split("->")[0])
-    if count > 2:
+    if len(kinds) > 2:
         points = points[::3]
-    return tuple(np.ravel(grid) for grid in np.meshgrid(*[points] * count))
+    return tuple(np.ravel(grid) for grid in np.meshgrid(
+        *[WHOLE if kind == "l" else points for kind in kinds]))
+
+
+def chars_of(name: str) -> str:
+    """The formats of a function's results."""
+    return "df" if "f" in OPERATORS[name].signatures else "d"
 
 
 def exact_of(name: str) -> Callable[..., Any]:

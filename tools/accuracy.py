@@ -35,6 +35,7 @@ from tests.support_special import (
     Points,
     Samples,
     called,
+    chars_of,
     ulp_errors,
 )
 from tests.test_special_complex import EXACT as COMPLEX
@@ -276,7 +277,7 @@ def main(arguments: list[str]) -> None:
         if name == "complex":
             made = [complex_row(each, char, 400) for each in COMPLEX for char in "DF"]
         if name in CALLED:
-            made = [called_row(name, char) for char in "df"]
+            made = [called_row(name, char) for char in chars_of(name)]
         print("\n".join(made), flush=True)
         rows += made
     if "--write" in arguments or not chosen[1:]:

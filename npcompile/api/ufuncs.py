@@ -72,7 +72,7 @@ class _Table:
     def __init__(self, op: Op, library: np.ufunc, fields: _Fields) -> None:
         self.op, self.library, self.fields = op, library, fields
         own = {np.dtype(text[0]).str: text for text in op.signatures.split()}
-        of_degree = {text for text in op.signatures.split() if text.startswith("ld")}
+        of_degree = {text for text in op.signatures.split() if "l" in text}
         count = library.ntypes
         self.functions = (ctypes.c_void_p * count)()
         self.data = (ctypes.c_void_p * count)()

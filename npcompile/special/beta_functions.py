@@ -143,12 +143,14 @@ def beta_shares(a: Expr, b: Expr, x: Expr, x_low: Expr, y: Expr, y_low: Expr) ->
     return where((y <= 0.0) | (a == 0.0), 1.0, value)
 
 
-def _edges(a: Expr, b: Expr, x: Expr, inside: Expr) -> Expr:
-    """What is left where a parameter or x is at the end of its range, outside of it, or NaN."""
+def _edges(a: Expr, b: Expr, x: Expr, inside: Expr, start: float) -> Expr:
+    """What is left where a parameter or x is at the end of its range, outside of it, or NaN;
+    ``start`` is the value at 0."""
+    end = 1.0 - start
     first = (a == 0.0) | (b == INFINITY)
     second = (b == 0.0) | (a == INFINITY)
-    value = where(first, const(1.0, x), where(second, const(0.0, x), inside))
-    value = where(x == 0.0, const(0.0, x), where(x == 1.0, const(1.0, x), value))
+    value = where(first, const(end, x), where(second, const(start, x), inside))
+    value = where(x == 0.0, const(start, x), where(x == 1.0, const(end, x), value))
     wrong = ~((a >= 0.0) & (b >= 0.0) & (x >= 0.0) & (x <= 1.0)) | (first & second)
     return where(wrong, const(NAN, x), value)
 
@@ -157,7 +159,14 @@ def _edges(a: Expr, b: Expr, x: Expr, inside: Expr) -> Expr:
 def betainc(a: Expr, b: Expr, x: Expr) -> Expr:
     """The regularised incomplete beta function."""
     inside = _shares(a, b, (x, const(0.0, x)), two_sum(const(1.0, x), -x))
-    return _edges(a, b, x, inside)
+    return _edges(a, b, x, inside, 0.0)
+
+
+@subprogram
+def betaincc(a: Expr, b: Expr, x: Expr) -> Expr:
+    """One less the regularised incomplete beta function."""
+    inside = _shares(b, a, two_sum(const(1.0, x), -x), (x, const(0.0, x)))
+    return _edges(a, b, x, inside, 1.0)
 
 
 @subprogram

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from npcompile.ops.arguments import as_array
-from npcompile.ops.elementwise import composed, lift, loops, part, run, scalar_array
+from npcompile.ops.arguments import as_array, static
+from npcompile.ops.elementwise import (
+    composed,
+    contents,
+    lift,
+    loops,
+    part,
+    run,
+    scalar_array,
+    wrap,
+)
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.special import zeta_functions
 
@@ -33,3 +42,79 @@ def polygamma(ctx: Context, n: Operand, x: Operand) -> Operand:
     order, at = (ctx.builder.cast(x.value, np.float64) for x in operands)
     made = ctx.builder.map("polygamma.values", (order, at), np.float64)
     return ctx.new(scalar_array(ctx, made))
+
+
+def _number(ctx: Context, x: Operand, what: str) -> ArrayRef:
+    """``np.asarray(x)``, if it is one of real numbers."""
+    array = as_array(ctx, x)
+    if array.dtype.kind not in "biuf":
+        raise ctx.refuse(what, f"of {array.dtype}")
+    return array
+
+
+def _chosen(ctx: Context, n: Operand, k: Operand, values: Operand) -> Operand:
+    """The values where ``0 <= k <= n``, else 0."""
+    fine = run(ctx, "less_equal", k, n)
+    for operand in (n, k):
+        fine = run(ctx, "bitwise_and", fine, run(ctx, "greater_equal", operand, 0))
+    if not isinstance(values, ArrayRef) and values.dtype != np.float64:
+        raise ctx.refuse("comb", "of numbers that are not float64: their type depends on them")
+    zero = values.dtype.type(0)
+    return _unwrapped(ctx, run(ctx, "where.choose", fine, values, zero))
+
+
+def _unwrapped(ctx: Context, x: Operand) -> Operand:
+    """A scalar instead of an array of no axes."""
+    return wrap(ctx, contents(ctx, x)) if isinstance(x, ArrayRef) and not x.ndim else x
+
+
+def _inexact(ctx: Context, exact: Operand, what: str) -> None:
+    if static(exact) is not False:
+        raise ctx.refuse(what, "exactly, with Python's integers")
+
+
+@composed("comb", "scipy.special:comb")
+def comb(ctx: Context, N: Operand, k: Operand, *, exact: Operand = False,
+         repetition: Operand = False) -> Operand:
+    """The number of combinations."""
+    _inexact(ctx, exact, "comb")
+    if static(repetition) is not False:
+        raise ctx.refuse("comb", "with repetition")
+    k, n = _number(ctx, k, "comb"), _number(ctx, N, "comb")
+    return _chosen(ctx, n, k, run(ctx, "binom", n, k))
+
+
+@composed("perm", "scipy.special:perm")
+def perm(ctx: Context, N: Operand, k: Operand, exact: Operand = False) -> Operand:
+    """The number of permutations."""
+    _inexact(ctx, exact, "perm")
+    k, n = _number(ctx, k, "perm"), _number(ctx, N, "perm")
+    start = run(ctx, "add", run(ctx, "subtract", n, k), 1)
+    return _chosen(ctx, n, k, run(ctx, "poch", start, k))
+
+
+@composed("factorial", "scipy.special:factorial")
+def factorial(ctx: Context, n: Operand, exact: Operand = False,
+              extend: Operand = "zero") -> Operand:
+    """The factorial, ``gamma(n + 1)``; 0 of negative numbers."""
+    _inexact(ctx, exact, "factorial")
+    if static(extend) != "zero":
+        raise ctx.refuse("factorial", "with extend=")
+    array = _number(ctx, n, "factorial")
+    if array.dtype.kind == "b" or (not array.ndim and array.dtype.char not in "ld"):
+        raise ctx.refuse("factorial", f"of {array.dtype}")
+    if not array.ndim and isinstance(n, ArrayRef):
+        raise ctx.refuse("factorial", "of an array of no axes")
+    if any(ctx.facts.equal(size, 0) for size in array.shape):
+        raise ctx.refuse("factorial", "of an empty array, which is returned as it is")
+    found = run(ctx, "gamma", run(ctx, "add", array, 1))
+    found = run(ctx, "where.choose", run(ctx, "less", array, 0), found.dtype.type(0), found)
+    if array.ndim:
+        return run(ctx, "astype", found, np.float64, order="C")
+    return _unwrapped(ctx, found)
+
+
+@composed("softplus", "scipy.special:softplus")
+def softplus(ctx: Context, x: Operand, **options: Operand) -> Operand:
+    """``log(1 + exp(x))``"""
+    return run(ctx, "logaddexp", 0, x, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from npcompile.graph.expression import Expr, const, floor, fma, where
 from npcompile.graph.subprograms import subprogram
-from npcompile.special.beta_functions import beta_shares
+from npcompile.special.beta_functions import beta_shares, betainc, betaincc
 from npcompile.special.incomplete import gammainc, gammaincc
 from npcompile.special.pieces import INFINITY, NAN, Pair
 from npcompile.special.probability import ndtr
@@ -95,3 +95,38 @@ def stdtr(v: Expr, t: Expr) -> Expr:
     value = where(t < 0.0, tail, 1.0 - tail)
     value = where(v > 1e17, ndtr(t), value)
     return where((v > 0.0) & (t == t), value, NAN)
+
+
+# ------------------------------------------------------------------ of whole numbers
+
+
+@subprogram
+def bdtr(k: Expr, n: Expr, p: Expr) -> Expr:
+    """The binomial distribution function."""
+    k = floor(k)
+    value = where(k == n, 1.0, betaincc(k + 1.0, where(k == n, 1.0, n - k), p))
+    return _of_shares(k, n, p, value)
+
+
+@subprogram
+def bdtrc(k: Expr, n: Expr, p: Expr) -> Expr:
+    """One less the binomial distribution function."""
+    k = floor(k)
+    value = where(k == n, 0.0, betainc(k + 1.0, where(k == n, 1.0, n - k), p))
+    return where((k < 0.0) & (n >= k) & (p >= 0.0) & (p <= 1.0), 1.0, _of_shares(k, n, p, value))
+
+
+def _of_shares(k: Expr, n: Expr, p: Expr, value: Expr) -> Expr:
+    return where((p >= 0.0) & (p <= 1.0) & (k >= 0.0) & (n >= k), value, NAN)
+
+
+@subprogram
+def nbdtr(k: Expr, n: Expr, p: Expr) -> Expr:
+    """The negative binomial distribution function."""
+    return where((k >= 0.0) & (n > 0.0), betainc(n, k + 1.0, p), NAN)
+
+
+@subprogram
+def nbdtrc(k: Expr, n: Expr, p: Expr) -> Expr:
+    """One less the negative binomial distribution function."""
+    return where((k >= 0.0) & (n > 0.0), betaincc(n, k + 1.0, p), NAN)

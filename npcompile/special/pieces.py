@@ -25,15 +25,16 @@ INSIDE = 1 - 2.0**-40
 
 
 def in_double(program: Callable[..., Expr]) -> Callable[..., Expr]:
-    """The program with float32 operands computed in float64, then rounded; it overflows without
-    a flag."""
+    """The program with other operands computed in float64, then rounded to the last one's dtype;
+    it overflows without a flag."""
 
     def run(*args: Expr) -> Expr:
-        if args[0].dtype.char == "d":
-            return program(*args)
+        kind = args[-1].dtype
         wide = program(*(cast(a, "d") for a in args))
+        if kind.char == "d":
+            return wide
         over = abs(wide) >= 2.0**128 - 2.0**103
-        return cast(where(over, copysign(INFINITY, wide), wide), args[0].dtype)
+        return cast(where(over, copysign(INFINITY, wide), wide), kind)
 
     return run
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npcompile.graph.expression import Expr, const, fma, sqrt, where
+from npcompile.graph.expression import Expr, const, floor, fma, sqrt, where
 from npcompile.graph.subprograms import Results, choose, repeat, subprogram
 from npcompile.special.beta_functions import beta_shares, beta_size, betaln
 from npcompile.special.gamma_functions import gammaln
@@ -147,17 +147,94 @@ def _beta_inverse(a: Expr, b: Expr, p: Expr, q: Expr) -> Expr:
     return choose(p <= q, below, above)[0]
 
 
+def _beta_solution(a: Expr, b: Expr, p: Expr, q: Expr) -> tuple[Expr, Expr, Expr]:
+    """The smaller of x and 1 - x with I_x(a, b) = p = 1 - q, whether it is the second, and where
+    it is at all."""
+    fine = (a > 0.0) & (a < INFINITY) & (b > 0.0) & (b < INFINITY) & (p > 0.0) & (q > 0.0)
+    a, b, p, q = (where(fine, part, full) for part, full in zip((a, b, p, q), (1, 1, 0.25, 0.75)))
+    half, zero = const(0.5, a), const(0.0, a)
+    less = p <= q
+    middle = beta_shares(where(less, a, b), where(less, b, a), half, zero, half, zero)
+    flipped = where(less, p > middle, q < middle)
+    first, second = where(flipped, b, a), where(flipped, a, b)
+    return _beta_inverse(first, second, where(flipped, q, p), where(flipped, p, q)), flipped, fine
+
+
+def _beta_ends(a: Expr, b: Expr, p: Expr, q: Expr, inside: Expr) -> Expr:
+    """The share where a probability is 0 or a parameter infinite; NaN where there is none."""
+    value = where(p == 0.0, 0.0, where(q == 0.0, 1.0, inside))
+    value = where(b == INFINITY, 0.0, where(a == INFINITY, 1.0, value))
+    wrong = ~((a > 0.0) & (b > 0.0) & (p >= 0.0) & (q >= 0.0))
+    return where(wrong | ((a == INFINITY) & (b == INFINITY)), NAN, value)
+
+
 @subprogram
 def betaincinv(a: Expr, b: Expr, p: Expr) -> Expr:
     """The inverse of betainc."""
-    fine = (a > 0.0) & (a < INFINITY) & (b > 0.0) & (b < INFINITY) & (p > 0.0) & (p < 1.0)
-    given, ends = p, (a > 0.0) & (a < INFINITY) & (b > 0.0) & (b < INFINITY)
-    a, b, p = where(fine, a, 1.0), where(fine, b, 1.0), where(fine, p, 0.25)
-    half, zero = const(0.5, a), const(0.0, a)
-    flipped = p > beta_shares(a, b, half, zero, half, zero)
-    first, second = where(flipped, b, a), where(flipped, a, b)
-    q = 1.0 - p
-    x = _beta_inverse(first, second, where(flipped, q, p), where(flipped, p, q))
-    value = where(flipped, 1.0 - x, x)
-    value = where(given == 0.0, 0.0, where(given == 1.0, 1.0, where(fine, value, NAN)))
-    return where(ends & (given >= 0.0) & (given <= 1.0), value, NAN)
+    x, flipped, _ = _beta_solution(a, b, p, 1.0 - p)
+    return _beta_ends(a, b, p, 1.0 - p, where(flipped, 1.0 - x, x))
+
+
+@subprogram
+def betainccinv(a: Expr, b: Expr, q: Expr) -> Expr:
+    """The inverse of betaincc."""
+    x, flipped, _ = _beta_solution(a, b, 1.0 - q, q)
+    return _beta_ends(a, b, 1.0 - q, q, where(flipped, 1.0 - x, x))
+
+
+# ------------------------------------------------------------------ of distributions
+
+
+@subprogram
+def bdtri(k: Expr, n: Expr, y: Expr) -> Expr:
+    """The inverse of bdtr in the probability of each event."""
+    k = floor(k)
+    fine = (k >= 0.0) & (n > k)
+    value = betainccinv(k + 1.0, where(fine, n - k, 1.0), y)
+    return where(fine, value, NAN)
+
+
+@subprogram
+def nbdtri(k: Expr, n: Expr, y: Expr) -> Expr:
+    """The inverse of nbdtr in the probability of each event."""
+    value = where((k >= 0.0) & (n > 0.0), betaincinv(n, k + 1.0, y), NAN)
+    return where((k >= 0.0) & (y == 0.0), 0.0, value)
+
+
+@subprogram
+def pdtri(k: Expr, y: Expr) -> Expr:
+    """The inverse of pdtr in the mean."""
+    fine = (k >= 0.0) & (y >= 0.0) & (y < 1.0)
+    return where(fine, gammainccinv(k + 1.0, y), NAN)
+
+
+@subprogram
+def gdtrix(a: Expr, b: Expr, p: Expr) -> Expr:
+    """The inverse of gdtr in its last operand."""
+    return gammaincinv(b, p) / a
+
+
+@subprogram
+def fdtri(a: Expr, b: Expr, p: Expr) -> Expr:
+    """The inverse of fdtr in its last operand."""
+    x, flipped, fine = _beta_solution(0.5 * a, 0.5 * b, p, 1.0 - p)
+    y = 1.0 - x
+    value = where(flipped, b * y, b * x) / where(flipped, a * x, a * y)
+    value = where(p == 0.0, 0.0, where(p == 1.0, INFINITY, where(fine, value, NAN)))
+    return where((a > 0.0) & (b > 0.0) & (p >= 0.0) & (p <= 1.0), value, NAN)
+
+
+@subprogram
+def stdtrit(v: Expr, p: Expr) -> Expr:
+    """The inverse of stdtr in its last operand."""
+    tail = where(p > 0.5, 1.0 - p, p)
+    usual = (v > 0.0) & (v < 1e17)
+    freedom = where(usual, v, 1.0)
+    twice = tail + tail
+    x, flipped, _ = _beta_solution(0.5 * freedom, const(0.5, v), twice, 1.0 - twice)
+    y = 1.0 - x
+    size = sqrt(freedom) * sqrt(where(flipped, x, y) / where(flipped, y, x))
+    size = where(tail == 0.5, 0.0, where((tail == 0.0) | (v < 1e-290), INFINITY, size))
+    value = where(p < 0.5, -size, size)
+    value = where(usual, value, ndtri(p))
+    return where((v > 0.0) & (p >= 0.0) & (p <= 1.0), value, NAN)

@@ -1,0 +1,185 @@
+"""Binomial coefficients and rising factorials of real numbers, as subprograms.
+
+Of few factors they are products in two parts; else quotients of gamma functions (DLMF 1.2.6,
+5.2.5).
+"""
+
+from __future__ import annotations
+
+from npcompile.graph.expression import Expr, const, copysign, floor, fma, rint, where
+from npcompile.graph.subprograms import Results, choose, repeat, subprogram
+from npcompile.special.beta_functions import beta, betaln, log_gamma
+from npcompile.special.doubled import Doubled, sum_of
+from npcompile.special.gamma_functions import PI, digamma, gamma, half_turns, rgamma
+from npcompile.special.logarithm import log_pair
+from npcompile.special.pieces import DOUBLE, INFINITY, NAN, exp_sum
+from npcompile.special.words import quick_two_sum, two_product, two_sum
+
+#: up to how many factors are multiplied
+FACTORS = 40.0
+
+
+def sign_of_gamma(x: Expr) -> Expr:
+    """gamma's sign."""
+    half = 0.5 * floor(x)
+    return where((x < 0.0) & (half != floor(half)), const(-1.0, x), 1.0)
+
+
+@subprogram
+def gammasgn(x: Expr) -> Expr:
+    """The sign of gamma."""
+    value = where(x == 0.0, copysign(1.0, x), sign_of_gamma(x))
+    return where(((x < 0.0) & (x == floor(x))) | (x != x), NAN, value)
+
+
+def _product(first: Expr, lost: Expr, count: Expr, divided: bool) -> Expr:
+    """``first * (first + 1) * ...`` of ``count`` factors, over its factorial if divided."""
+
+    def step(k: Expr, high: Expr, low: Expr) -> Results:
+        factor = sum_of(first, k)
+        factor = Doubled(*quick_two_sum(factor.high, factor.low + lost))
+        value = Doubled(high, low) * factor
+        if divided:
+            value = value / (k + 1.0)
+        size = high * factor.high
+        endless = abs(size) == INFINITY
+        high, low = where(endless, size, value.high), where(endless, 0.0, value.low)
+        return k + 1.0 < count, k + 1.0, high, low
+
+    one, zero = const(1.0, first), const(0.0, first)
+    _, high, low = repeat(step, zero, one, zero)
+    return where(count < 1.0, 1.0, high + low)
+
+
+def _quotient(n: Expr, k: Expr) -> Expr:
+    """``1 / ((n + 1) * B(n - k + 1, k + 1))``"""
+    one = const(1.0, n)
+    rest, lost = two_sum(n, -k)
+    top, more = two_sum(rest, one)
+    bottom, lost_k = two_sum(k, one)
+    bulk, lost_n = two_sum(n, one)
+    value = 1.0 / (beta(top, bottom) * bulk)
+    whole, lost = digamma(abs(top + bottom)), lost + more
+    slope = lost * (whole - digamma(abs(top))) + lost_k * (whole - digamma(abs(bottom)))
+    slope = where((top > 0.0) & (bottom > 0.0), slope - lost_n / bulk, 0.0)
+    return where(abs(slope) < 1e-3, value * (1.0 + slope), value)
+
+
+def _odd(x: Expr) -> Expr:
+    half = 0.5 * x
+    return half != floor(half)
+
+
+def _sine(k: Expr, n: Expr) -> Expr:
+    """``sin(pi * (k - n))``"""
+    whole_k, whole_n = rint(k), rint(n)
+    f, low = two_sum(k - whole_k, whole_n - n)
+    sine, cosine = half_turns(abs(f))
+    sine = copysign(fma(where(f < 0.0, -low, low) * PI, cosine, sine), f)
+    return where(_odd(whole_k) ^ _odd(whole_n), -sine, sine)
+
+
+def _mirrored(n: Expr, k: Expr) -> Expr:
+    """``B(n + 1, z) * sin(pi*z) / pi`` with the positive one of ``z = k - n`` and ``z = -k``."""
+    below = k < 0.0
+    z = where(below, -k, k - n)
+    sine = _sine(where(below, 0.0, k), where(below, k, n))
+    tiny = z < 1e-290
+    return where(tiny, 1.0, beta(n + 1.0, where(tiny, 1.0, z)) * (sine * (1 / PI)))
+
+
+def _negative(n: Expr, k: Expr) -> Expr:
+    """``sin(pi*(k - n)) / (sin(pi*(n + 1)) * (k - n) * B(k + 1, -n))``"""
+    return -_sine(k, n) / (_sine(n, n * 0.0) * ((k - n) * beta(k + 1.0, -n)))
+
+
+def _steep(n: Expr, k: Expr) -> Expr:
+    """``n**k / gamma(k + 1)``, the coefficient for a very large n."""
+    log, low = log_pair(where((n > 0.0) & (n < INFINITY), n, 1.0), DOUBLE)
+    high, lost = two_product(k, log)
+    value = exp_sum(high, fma(k, low, lost)) / gamma(where(k < 170.0, k, 1.0) + 1.0)
+    return where((k >= 170.0) | (n == INFINITY), INFINITY, value)
+
+
+@subprogram
+def binom(n: Expr, k: Expr) -> Expr:
+    """The binomial coefficient of real numbers."""
+    whole_n, whole_k = n == floor(n), k == floor(k)
+    mirrored = whole_n & whole_k & (n > 0.0) & (k > 0.5 * n)
+    few = where(mirrored, n - k, k)
+    by_product = whole_k & (few >= 0.0) & (few < FACTORS) & (abs(n) < 1e300)
+
+    def multiplied() -> Results:
+        first, lost = two_sum(n, -few)
+        first, more = two_sum(first, const(1.0, n))
+        return (_product(first, lost + more, where(by_product, few, 1.0), True),)
+
+    def general() -> Results:
+        return choose((n > 1e20) & (k > 0.0) & (k * k < 1e-18 * n), lambda: (_steep(n, k),), other)
+
+    def other() -> Results:
+        return choose((n > -1.0) & ((k > n) | (k < 0.0)), lambda: (_mirrored(n, k),),
+                      signed)
+
+    def signed() -> Results:
+        return choose((n < -1.0) & (k > -1.0), lambda: (_negative(n, k),),
+                      lambda: (_quotient(n, k),))
+
+    value, = choose(by_product, multiplied, general)
+    value = where(whole_n & whole_k & (n >= 0.0) & ((k > n) | (k < 0.0)), 0.0, value)
+    value = where((n == INFINITY) & (k == 0.0), 1.0, value)
+    wrong = (n < 0.0) & whole_n | (n != n) | ~(abs(k) < INFINITY)
+    return where(wrong, NAN, value)
+
+
+def _part(a: Expr, f: Expr) -> Expr:
+    """``gamma(a + f) / gamma(a)`` for f between -1/2 and 1, by the beta function."""
+    falls = f < 0.0
+    size = where(abs(f) > 1e-290, abs(f), 0.5)
+    start = where(falls, a + f, a)
+    top, bottom = gamma(size), beta(start, size)
+    value = where(falls, bottom / top, top / bottom)
+    return where(abs(f) > 1e-290, value, 1.0)
+
+
+@subprogram
+def poch(a: Expr, m: Expr) -> Expr:
+    """``gamma(a + m) / gamma(a)``, a rising factorial for whole m."""
+    whole = rint(m)
+    whole = where((m < whole) & (a < 2.0), whole - 1.0, whole)
+    f = m - whole
+    near = abs(whole) <= 200.0
+    pole = (a <= 0.0) & (a == floor(a))
+    end, lost = two_sum(a, m)
+    end_pole = (end <= 0.0) & (end == floor(end)) & (lost == 0.0)
+
+    def multiplied() -> Results:
+        steps = where(near, abs(whole), 0.0)
+        falls = whole < 0.0
+        shifted, rest = two_sum(a, f)
+        first, low = where(falls, end, shifted), where(falls, lost, rest)
+        value = _product(first, low, steps, False)
+        value = where(falls, 1.0 / value, value)
+        stuck = (shifted <= 0.0) & (shifted == floor(shifted)) & ~pole & (f != 0.0)
+        part = _part(where(pole | stuck, 1.5, a), f)
+        value = where(f == 0.0, value, where(pole, 0.0, value * part))
+        straight = gamma(where(stuck, end, 1.0)) * rgamma(where(stuck, a, 1.0))
+        return (where(stuck, straight, value),)
+
+    def far() -> Results:
+        fine = (abs(a) < INFINITY) & (abs(m) < INFINITY) & (pole == end_pole)
+        start, stop, step = where(fine, a, 1.5), where(fine, end, 1.5), where(fine, m, 1.0)
+        start, stop = where(pole, 1.0 - stop, start), where(pole, 1.0 - start, stop)
+        positive = (start > 0.0) & (stop > 0.0)
+        least, size = where(start < stop, start, stop), abs(step)
+        log = log_gamma(size) - betaln(where(positive, least, 1.0), size)
+        plain = where(stop < -1e15, -INFINITY, log_gamma(stop)) - log_gamma(start)
+        value = exp_sum(where(positive, where(m < 0.0, -log, log), plain))
+        signs = sign_of_gamma(start) * sign_of_gamma(stop)
+        signs = where(pole, where(_odd(whole), -1.0, const(1.0, m)), signs)
+        value = where(fine, value * signs, INFINITY)
+        return (where(pole & ~end_pole, 0.0, value),)
+
+    value, = choose(near, multiplied, far)
+    value = where(end_pole & ~pole, INFINITY, value)
+    return where(m == 0.0, 1.0, where((a == a) & (m == m), value, NAN))
