@@ -30,6 +30,11 @@ def dividends(rng, dtype, how):
         return rng.integers(0, np.iinfo(bits).max, 997, bits, endpoint=True).view(dtype)
     if how == "integers":
         return rng.integers(-(2**20), 2**20, 997).astype(dtype)
+    if how == "at the limits":  # of what is safe
+        limits = (-512, -511, -501, -499, 499, 501, 512, 513)
+        limits = limits if dtype == "f8" else (-64, -63, -61, -59, 59, 61, 64, 65)
+        signs = rng.choice([-1.0, 1.0], 997)
+        return np.ldexp(signs * rng.uniform(1, 2, 997), rng.choice(limits, 997)).astype(dtype)
     if how == "wide":
         return np.ldexp(rng.standard_normal(997), rng.integers(-90, 90, 997)).astype(dtype)
     return rng.standard_normal(997).astype(dtype)
@@ -37,7 +42,7 @@ def dividends(rng, dtype, how):
 
 @targets
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
-@pytest.mark.parametrize("how", ["usual", "integers", "wide", "any bits"])
+@pytest.mark.parametrize("how", ["usual", "integers", "wide", "at the limits", "any bits"])
 @np.errstate(all="ignore")
 def test_quotients(how, dtype, target):
     rng, run = np.random.default_rng(7), Runner(by_number(dtype), target)

@@ -7,7 +7,7 @@
     void npc_give(void *memory)
 
 make a fresh array as ``PyArray_NewFromDescr`` does, and take and give back plain memory at a
-multiple of 64.  From 1 MB on memory comes from blocks that were given back earlier: their pages
+multiple of 64.  From 256 KB on memory comes from blocks that were given back earlier: their pages
 are there already, and page faults cost as much as the arithmetic.  Arrays stay ordinary: they own
 their data, have no base and may outlive everything; the handler that frees them is NumPy's own
 hook (NEP 49), so tracemalloc sees them.
@@ -31,7 +31,8 @@ from typing import Any
 import numpy as np
 
 LIMIT = 256 << 20
-_LARGE = 1 << 20
+_LARGE = 1 << 18
+_HUGE = 4 << 20  # bytes from which on memory is in huge pages
 _BLOCKS = 32
 _OLD = 1 << 34  # cycles of the time stamp counter: some 5 seconds
 _ELSIZE = 40  # of PyArray_Descr since NumPy 2, checked below
@@ -123,7 +124,9 @@ define internal ptr @remove(ptr %block) {{
 define internal ptr @reuse(i64 %n) {{
 entry:
   %eighth = lshr i64 %n, 3
-  %slack = add i64 %eighth, {2 << 20}
+  %huge = icmp uge i64 %n, {_HUGE}
+  %page = select i1 %huge, i64 {2 << 20}, i64 0
+  %slack = add i64 %eighth, %page
   %most = add i64 %n, %slack
   br label %look
 look:
@@ -222,7 +225,7 @@ done:
 
 define internal ptr @fresh(i64 %n) {{
 entry:
-  %huge = icmp uge i64 %n, {4 << 20}
+  %huge = icmp uge i64 %n, {_HUGE}
   br i1 %huge, label %aligned, label %plain
 aligned:
   %up = add i64 %n, {(2 << 20) - 1}

@@ -44,6 +44,7 @@ BLOCK = 1 << 15
 ROW = 1 << 19
 #: the same for a row of at least so many, which leave all threads something to do
 LONG, MANY = 1 << 22, 16
+TOGETHER = 8  # rows that kernels may take at a time: many are a multiple of it
 #: bytes of neighbours in memory that a block has at least where they belong to different rows
 COLUMNS = 256
 
@@ -223,6 +224,7 @@ class _Fuser:
     def _block(self, group: Group, out: list[Statement]) -> Size:
         """Rows of a block, as a symbol that is computed once if it is no constant."""
         fit = BLOCK // largest(group.bytes, 1)
+        fit = largest(fit // TOGETHER * TOGETHER, smallest(fit, TOGETHER - 1))
         size = largest(smallest(largest(fit, group.least), group.rows), 1)
         return self.out.bind("block", size, out)
 

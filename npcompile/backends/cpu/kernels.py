@@ -262,45 +262,48 @@ def _edge(plan: Plan) -> tuple[Buffer, Index] | None:
 def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
              end: Value) -> tuple[Value, Value]:
     """How far the second vector is from the first, and before where vectors begin; in long rows
-    all but the first are aligned, and the second may overlap it."""
-    f, plan = scope.f, scope.plan
-    lanes = i64(plan.lanes)
-    stop = f.binary("sub", end, i64(plan.lanes - 1))
+    all but the first are aligned, and the second may overlap it.  Where much memory is passed over
+    there is only that one, and others are stored past the cache."""
+    f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
+    stop = f.binary("sub", end, i64(lanes - 1))
     if edge is None:
-        return lanes, stop
-    address = f.op(f"ptrtoint {scope.first(*edge, begin).typed} to i64", "i64")
-    over = f.binary("and", address, i64(plan.target.width - 1))
-    over = f.binary("udiv", over, i64(edge[0].dtype.itemsize))
+        return i64(lanes), stop
+    short, long, after = f.block, f.name_for("long"), f.name_for("after")
+    count = f.binary("sub", end, begin)
     least = max(2, weight(plan.kernel) // 2)  # vectors of a row that are worth one more
-    some = f.icmp("sle", i64(least * plan.lanes), f.binary("sub", end, begin))
-    return f.select(some, f.binary("sub", lanes, over), lanes), stop
+    f.branch(f.icmp("sle", i64(least * lanes), count), long, after)
+    f.label(long)
+    size = i64(edge[0].dtype.itemsize)
+    address = f.op(f"ptrtoint {scope.first(*edge, begin).typed} to i64", "i64")
+    over = f.binary("udiv", f.binary("and", address, i64(plan.target.width - 1)), size)
+    first, once = f.binary("sub", i64(lanes), over), stop
+    if streams(plan):
+        much = f.icmp("slt", i64(_streaming_from(plan)), scope.sizes(plan.total))
+        fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
+        several = f.icmp("sle", i64(LONG * lanes), count)
+        past = f.binary("and", much, f.binary("and", fits, several))
+        once = f.select(past, f.binary("add", begin, i64(1)), stop)
+    f.jump(after)
+    f.label(after)
+    return (f.phi("i64", 1, (i64(lanes), short), (first, long)),
+            f.phi("i64", 1, (stop, short), (once, long)))
 
 
 def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> Value:
-    """Whole vectors, aligned in long rows, and stored past the cache where much memory is passed
-    over these.  Returns where the rest begins."""
-    f, plan = scope.f, scope.plan
-    lanes, size = plan.lanes, i64(edge[0].dtype.itemsize)
-    first, stop = _vectors(scope, edge, begin, end)
-    if not streams(plan):
-        with f.loop(begin, stop, lanes, first=first) as loop:
-            scope.enter(loop.index, lanes).stores()
-        return loop.end
-    much = f.icmp("slt", i64(_streaming_from(plan)), scope.sizes(plan.total))
-    address = f.op(f"ptrtoint {scope.first(*edge, begin).typed} to i64", "i64")
-    fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
-    long = f.icmp("sle", i64(LONG * lanes), f.binary("sub", end, begin))
-    streaming = f.binary("and", much, f.binary("and", fits, long))
-    once = f.select(streaming, f.binary("add", begin, i64(1)), stop)
+    """Whole vectors of a row; where the rest of it begins."""
+    f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
+    first, once = _vectors(scope, edge, begin, end)
     with f.loop(begin, once, lanes, first=first) as loop:
         scope.enter(loop.index, lanes).stores()
-    then = f.select(streaming, stop, begin)
+    if not streams(plan):
+        return loop.end
+    stop = f.binary("sub", end, i64(lanes - 1))
+    then = f.select(f.icmp("slt", once, stop), stop, begin)
     with f.loop(loop.end, then, lanes, first=i64(lanes)) as past:
         inside = scope.enter(past.index, lanes)
         inside.ask_ahead(AHEAD)  # processors that store past the cache look less far themselves
         inside.stores(streaming=True)
     return past.end
-
 
 
 def streams(plan: Plan) -> bool:

@@ -14,24 +14,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from npcompile.backends.cpu import scalar
+from npcompile.backends.cpu.folds import halves
 from npcompile.backends.cpu.text import Function, Value, literal
 from npcompile.program.ir import Apply, Kernel
 
-#: for each dtype its exponents' bias and fraction bits, and the safe exponents of the divisor and
-#: of the dividend: the quotient, and a remainder twice the fraction's bits below it, are normal
+#: for each dtype its exponents' bias and fraction bits, and the safe exponents of the divisor.
+#: Those of the dividend are the middle half of all (-63 to 64, -511 to 512): the quotient, and a
+#: remainder twice the fraction's bits below it, are normal
 _RANGES = {
-    "float": (127, 23, (-36, 36), (-76, 90)),
-    "double": (1023, 52, (-400, 400), (-500, 600)),
+    "float": (127, 23, (-60, 60)),
+    "double": (1023, 52, (-500, 500)),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Divisor:
-    """A number to divide by, its inverse, and whether it is in the safe range."""
+    """A number to divide by and its inverse; ``wanted`` is the bit that tells whether a dividend is
+    in the safe range (see :func:`_middle`), and 0 if the number itself is not."""
 
     number: Value
     inverse: Value
-    safe: Value
+    wanted: Value
 
 
 def divisors(kernel: Kernel, varies: list[bool]) -> frozenset[int]:
@@ -46,22 +49,28 @@ def divisors(kernel: Kernel, varies: list[bool]) -> frozenset[int]:
 def divisor(f: Function, dtype: np.dtype, number: Value, lanes: int) -> Divisor:
     """Prepares a number to divide by; no flag is raised that dividing by it would not raise."""
     elem = scalar.register(dtype)
-    safe = _within(f, number, _RANGES[elem][2])
+    before, safe, after = f.block, f.name_for("safe"), f.name_for("after")
+    f.branch(_within(f, number), safe, after, likely=True)
+    f.label(safe)
     one = literal(elem, 1.0)
-    inverse = f.binary("fdiv", one, f.select(safe, number, one))
-    return Divisor(f.splat(number, lanes), f.splat(inverse, lanes), safe)
+    inverse = f.binary("fdiv", one, number)
+    f.jump(after)
+    f.label(after)
+    inverse = f.phi(elem, 1, (inverse, safe), (one, before))
+    bit, none = (_integer(elem, k, lanes) for k in (1 << (_width(elem) - 2), 0))
+    wanted = f.phi(bit.elem, lanes, (bit, safe), (none, before))
+    return Divisor(f.splat(number, lanes), f.splat(inverse, lanes), wanted)
 
 
-def divide(f: Function, a: Value, by: Divisor) -> Value:
-    """``a / b`` in each lane."""
+def divide(f: Function, a: Value, by: Divisor, width: int) -> Value:
+    """``a / b`` in each lane; registers have ``width`` bytes."""
     names = ("usual", "unusual", "zeros", "seldom", "after")
     usual, unusual, zeros, seldom, after = (f.name_for(stem) for stem in names)
-    within = _within(f, a, _RANGES[a.elem][3])
-    f.branch(f.binary("and", _all(f, within), by.safe), usual, unusual, likely=True)
+    f.branch(_have(f, _middle(f, a), by.wanted, width), usual, unusual, likely=True)
     f.label(unusual)
-    magnitude = _magnitude(f, a)
-    zero = f.icmp("eq", magnitude, literal(magnitude.elem, 0, a.lanes))
-    f.branch(f.binary("and", _all(f, f.binary("or", within, zero)), by.safe), zeros, seldom)
+    zero = f.icmp("eq", _doubled(f, a), _integer(a.elem, 0, a.lanes))
+    allowed = f.select(zero, by.wanted, _middle(f, a))
+    f.branch(_have(f, allowed, by.wanted, width), zeros, seldom)
     f.label(seldom)
     divided = f.binary("fdiv", a, by.number)
     f.jump(after)
@@ -84,20 +93,39 @@ def _corrected(f: Function, a: Value, by: Divisor) -> tuple[Value, Value]:
     return first, f.intrinsic("fma", rest, by.inverse, first)
 
 
-def _all(f: Function, mask: Value) -> Value:
-    return f.call(f"llvm.vector.reduce.and.{mask.suffix}", ("i1", 1), mask)
+def _middle(f: Function, a: Value) -> Value:
+    """Integers whose second bit is set where an exponent is in the middle half of all."""
+    bits = f.bitcast(a, f"i{_width(a.elem)}")
+    return f.binary("add", bits, _integer(a.elem, 1 << (_width(a.elem) - 3), a.lanes))
 
 
-def _magnitude(f: Function, a: Value) -> Value:
-    """The bits of the absolute value."""
-    width = 64 if a.elem == "double" else 32
-    return f.binary("and", f.bitcast(a, f"i{width}"), literal(f"i{width}", (1 << (width - 1)) - 1,
-                                                              a.lanes))
+def _doubled(f: Function, a: Value) -> Value:
+    """The bits of a number without its sign, doubled."""
+    bits = f.bitcast(a, f"i{_width(a.elem)}")
+    return f.binary("add", bits, bits)
 
 
-def _within(f: Function, a: Value, exponents: tuple[int, int]) -> Value:
-    """Whether magnitudes lie between two powers of two."""
-    bias, fraction, *_ = _RANGES[a.elem]
-    magnitude = _magnitude(f, a)
-    low, high = (literal(magnitude.elem, (e + bias) << fraction, a.lanes) for e in exponents)
-    return f.binary("and", f.icmp("sgt", magnitude, low), f.icmp("slt", magnitude, high))
+def _have(f: Function, bits: Value, wanted: Value, width: int) -> Value:
+    """Whether every lane has a bit that is wanted; if none is wanted, none has it."""
+    while bits.lanes * _width(wanted.elem) // 8 > width:
+        bits = f.binary("and", *halves(f, bits, bits.lanes))
+        wanted, _ = halves(f, wanted, wanted.lanes)
+    found = f.binary("and", bits, wanted)
+    lacks = f.icmp("eq", found, literal(found.elem, 0, found.lanes))
+    return f.negate(scalar.any_lane(f, lacks))
+
+
+def _integer(elem: str, number: int, lanes: int = 1) -> Value:
+    return literal(f"i{_width(elem)}", number, lanes)
+
+
+def _width(elem: str) -> int:
+    return 64 if elem in ("double", "i64") else 32
+
+
+def _within(f: Function, number: Value) -> Value:
+    """Whether the magnitude of a divisor is in the safe range."""
+    bias, fraction, exponents = _RANGES[number.elem]
+    low, high = ((e + bias) << (fraction + 1) for e in exponents)
+    above = f.binary("sub", _doubled(f, number), _integer(number.elem, low))
+    return f.icmp("ult", above, _integer(number.elem, high - low))

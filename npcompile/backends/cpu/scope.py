@@ -293,7 +293,9 @@ class Scope:
             case SizeValue(size):
                 return (self.sizes(size),)
             case Apply("div", (a, b)) if count == self.plan.lanes and b in self.divisors:
-                return (quotients.divide(self.f, self.operand(a, count)[0], self.divisors[b]),)
+                width = self.plan.target.width
+                return (quotients.divide(self.f, self.operand(a, count)[0], self.divisors[b],
+                                         width),)
             case Apply("where", args) if not self.plan.order and self._orders(args):
                 return (self._by_order(args),)
             case Apply("where", (condition, a, b), dtype) if (
