@@ -337,3 +337,23 @@ def test_a_computed_matrix_times_its_own_transpose(shape: tuple[int, int]) -> No
         got, want = jit(function)(a), function(a)
         for ours, theirs in zip(got, want):
             assert np.array_equal(ours, theirs)
+
+
+def _again(a: Any) -> Any:
+    return (a + 1) @ (a + 1).T
+
+
+@pytest.mark.parametrize("product", [
+    lambda a: a @ a.T, lambda a: a.T @ a, lambda a: np.dot(a, a.T), lambda a: np.inner(a, a),
+    _again, lambda a: a[:, 1:] @ a[:, 1:].T,
+])
+@pytest.mark.parametrize("kind", ["float64", "float32", "complex128"])
+def test_bits_of_a_matrix_times_itself(product: Any, kind: str) -> None:
+    """NumPy takes another routine where both operands are the very same memory."""
+    compiled = jit(product)
+    for n, k in ((3, 4), (20, 30), (33, 17)):
+        base = np.random.default_rng(n).standard_normal((2 * n, 3 * k)).astype(kind)
+        for a in (base[:n, :k].copy(), np.asfortranarray(base[:n, :k]), base[:n, :k],
+                  base[::2, ::3], base[:n, ::3], base[:n, :k][::-1], base[:n, :k][:, ::-1]):
+            got, want = compiled(a), product(a)
+            assert got.strides == want.strides and np.array_equal(got, want)

@@ -26,6 +26,8 @@ def contract(ctx: Context, name: str, spec: str, a: ArrayRef, b: ArrayRef,
     dtype = np.result_type(a.dtype, b.dtype)
     if dtype.char not in SUPPORTED:
         raise ctx.refuse(name, f"dtype {dtype}")
+    if a.cell is not b.cell and ctx.version(a.cell) is ctx.version(b.cell):
+        b = views.copied(ctx, b, "K")  # equal, and not the same: BLAS sees two matrices
     operands = [ctx.builder.cast(ctx.read(x), dtype) for x in (a, b)]
     attrs = Extern("product", name, spec, quiet)
     words, _, out = spec.partition("->")
@@ -111,11 +113,21 @@ def dot(ctx: Context, a: ArrayRef, b: ArrayRef) -> Operand:
 
 
 def _readable(ctx: Context, *operands: ArrayRef) -> tuple[ArrayRef, ...]:
-    """Operands as ``np.dot`` gives them to BLAS: with strides that are not positive as copies."""
+    """Operands as ``np.dot`` gives them to BLAS: with strides that are not positive as copies, and
+    so matrices times matrices that are no run of memory."""
     if any(ref.ndim > 2 for ref in operands):
         return operands
-    return tuple([ref if all(_positive(ctx, s) for s in ref.strides) else views.copied(ctx, ref)
-                  for ref in operands])
+    whole = all(ref.ndim == 2 and not any(ctx.facts.equal(n, 1) for n in ref.shape)
+                for ref in operands)
+    return tuple([
+        ref if all(_positive(ctx, s) for s in ref.strides) and not (whole and _ragged(ctx, ref))
+        else views.copied(ctx, ref) for ref in operands])
+
+
+def _ragged(ctx: Context, ref: ArrayRef) -> bool:
+    """Whether an array of floats is no run of memory, in either order."""
+    return ref.dtype.kind in "fc" and not (
+        views.is_contiguous(ctx, ref) or views.is_fortran(ctx, ref))
 
 
 def _positive(ctx: Context, stride: Size) -> bool:

@@ -96,6 +96,9 @@ class Context(Protocol):
     @property
     def facts(self) -> Facts: ...
 
+    def version(self, cell: Cell) -> Node:
+        """What a memory holds now."""
+
     def read(self, ref: ArrayRef) -> Node:
         """The array's contents now."""
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 TRIPS = 64  #: trips of a loop that is unrolled, if they emit nodes
 VISITS = 4096  #: trips of a loop that only computes static values
-BLOCKS = 4000  #: blocks that are followed in all
+BLOCKS = 2000  #: blocks that are followed in all
 NODES = 4000  #: nodes of a graph with unrolled loops
 
 

@@ -322,13 +322,13 @@ class Products(Matrices):
 
     def _library(self, f: Function, p: dict[str, Value]) -> None:
         """``c.T = b.T @ a.T`` in columns first order, as BLAS has it; a matrix times its own
-        transpose is symmetric."""
+        transpose is symmetric, if BLAS reads both where they are."""
         assert self.blas is not None
         b = self._layout(f, p, ("k", "n", "B", "rb", "cb"))
         a = self._layout(f, p, ("m", "k", "A", "ra", "ca"), b[3])
         same = [f.icmp("eq", x, y) for x, y in (
             (p["A"], p["B"]), (p["m"], p["n"]), (p["ra"], p["cb"]), (p["ca"], p["rb"]))]
-        same.append(f.icmp("ne", a[0], b[0]))
+        same += [f.icmp("ne", a[0], b[0]), *(f.icmp("eq", x[3], NULL) for x in (a, b))]
         twin, other, after = (f.name_for(stem) for stem in ("twin", "other", "after"))
         f.branch(functools.reduce(lambda x, y: f.binary("and", x, y), same), twin, other)
         f.label(twin)
