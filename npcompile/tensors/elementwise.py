@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -210,17 +210,15 @@ def same(ctx: Context, one: ArrayRef, other: ArrayRef) -> bool:
     return alike and facts.prove("==", a.offset, b.offset) is True
 
 
-class InPlace:
+def in_place(name: str, plain: Callable[..., Operand]) -> Callable[..., Operand]:
     """``Tensor.name_``: computes and writes into its first operand."""
 
-    def __init__(self, plain: Elementwise) -> None:
-        self.plain = plain
+    def call(ctx: Context, input: Operand, *args: Operand, **kwargs: Operand) -> Operand:
+        if not isinstance(input, Tensor):
+            raise ctx.refuse(f"{name}_", "of no tensor: Python raises")
+        writes(ctx, input, (*args, *kwargs.values()), name)
+        made = plain(ctx, input, *args, **kwargs)
+        assert isinstance(made, Tensor)
+        return store(ctx, input, made, name)
 
-    def __call__(self, ctx: Context, *args: Operand, **kwargs: Operand) -> Operand:
-        operands = self.plain.operands(ctx, args, kwargs)
-        target = operands[0]
-        if not isinstance(target, Tensor):
-            raise ctx.refuse(self.plain.record, "in place of no tensor: Python raises")
-        writes(ctx, target, operands[1:], self.plain.record)
-        return store(ctx, target, self.plain.of(ctx, *operands), self.plain.record)
-
+    return call

@@ -32,6 +32,11 @@ def size_class() -> Any:
     return sys.modules["torch"].Size
 
 
+def named_result(name: str) -> Any:
+    """The class of a named tuple that a function of torch's returns."""
+    return getattr(sys.modules["torch"].return_types, name)
+
+
 @cache
 def dtypes() -> dict[Any, np.dtype[Any]]:
     """NumPy's dtype for each of torch's."""

@@ -2,7 +2,7 @@
 
 ::
 
-    row  ::= record: rule, parameters, names       names in torch, torch.Tensor and torch.special
+    row  ::= record: rule, parameters, names       names in torch, torch.Tensor, torch.special
     rule ::= see npcompile.tensors.elementwise
 
 A name in ``torch.Tensor`` with an underscore at its end works in place.
@@ -15,10 +15,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from npcompile.tensors import functions
-from npcompile.tensors.elementwise import Elementwise, InPlace
+from npcompile.tensors import composed, creation, reductions, shapes
+from npcompile.tensors.elementwise import Elementwise, in_place
+from npcompile.tensors.functions import NAMED
 
 Function = Callable[..., Any]
+
+FILLING = (composed, creation, reductions, shapes)  # they enter their functions in NAMED
 
 _ONE, _TWO = ("input",), ("input", "other")
 
@@ -33,11 +36,12 @@ _ROWS: list[tuple[str, str, tuple[str, ...], str]] = [
     ("fmax", "same", _TWO, "fmax"),
     ("fmin", "same", _TWO, "fmin"),
     ("negative", "number", _ONE, "neg negative"),
-    ("absolute", "same", _ONE, "abs absolute"),
-    ("floor", "same", _ONE, "floor"),
-    ("ceil", "same", _ONE, "ceil"),
-    ("trunc", "same", _ONE, "trunc fix"),
-    ("rint", "same", _ONE, "round"),
+    ("absolute", "number", _ONE, "abs absolute"),
+    ("floor", "number", _ONE, "floor"),
+    ("ceil", "number", _ONE, "ceil"),
+    ("trunc", "number", _ONE, "trunc fix"),
+    ("rint", "real", _ONE, "round"),
+    ("fmod", "real", _TWO, "fmod"),
     ("bitwise_and", "same", _TWO, "bitwise_and"),
     ("bitwise_or", "same", _TWO, "bitwise_or"),
     ("bitwise_xor", "same", _TWO, "bitwise_xor"),
@@ -53,6 +57,9 @@ _ROWS: list[tuple[str, str, tuple[str, ...], str]] = [
     ("isfinite", "bool", _ONE, "isfinite"),
     ("signbit", "bool", _ONE, "signbit"),
     ("logical_not", "bool", _ONE, "logical_not"),
+    ("logical_and", "bool", _TWO, "logical_and"),
+    ("logical_or", "bool", _TWO, "logical_or"),
+    ("logical_xor", "bool", _TWO, "logical_xor"),
     ("sqrt", "float", _ONE, "sqrt"),
     ("reciprocal", "float", _ONE, "reciprocal"),
     ("exp", "float", _ONE, "exp"),
@@ -75,8 +82,8 @@ _ROWS: list[tuple[str, str, tuple[str, ...], str]] = [
     ("arccosh", "float", _ONE, "acosh arccosh"),
     ("arctanh", "float", _ONE, "atanh arctanh"),
     ("arctan2", "float", _TWO, "atan2 arctan2"),
-    ("hypot", "same", _TWO, "hypot"),
-    ("logaddexp", "same", _TWO, "logaddexp"),
+    ("hypot", "real", _TWO, "hypot"),
+    ("logaddexp", "real", _TWO, "logaddexp"),
     ("copysign", "float", _TWO, "copysign"),
     ("deg2rad", "float", _ONE, "deg2rad"),
     ("rad2deg", "float", _ONE, "rad2deg"),
@@ -102,9 +109,12 @@ _ROWS: list[tuple[str, str, tuple[str, ...], str]] = [
     ("j1", "float", _ONE, "bessel_j1"),
     ("y0", "float", _ONE, "bessel_y0"),
     ("y1", "float", _ONE, "bessel_y1"),
-    ("gammainc", "same", _TWO, "gammainc igamma"),
-    ("gammaincc", "same", _TWO, "gammaincc igammac"),
+    ("gammainc", "real", _TWO, "gammainc igamma"),
+    ("gammaincc", "real", _TWO, "gammaincc igammac"),
 ]
+
+
+_IN_PLACE = ("clamp", "clip", "pow", "relu", "floor_divide", "remainder", "square", "rsqrt", "sign")
 
 
 @cache
@@ -113,12 +123,12 @@ def rows() -> dict[str, Function]:
     found: dict[str, Function] = {}
     for record, rule, parameters, names in _ROWS:
         plain = Elementwise(record, rule, parameters)
-        in_place = InPlace(plain)
         for name in names.split():
-            for place in ("", "special.", "Tensor."):
+            for place in ("", "special.", "nn.functional.", "Tensor."):
                 found[f"{place}{name}"] = plain
-            found[f"Tensor.{name}_"] = in_place
-    found.update(functions.NAMED)
+            found[f"Tensor.{name}_"] = in_place(name, plain)
+    found.update(NAMED)
+    found.update({f"Tensor.{name}_": in_place(name, NAMED[name]) for name in _IN_PLACE})
     return found
 
 

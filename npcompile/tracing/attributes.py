@@ -99,7 +99,8 @@ def _class_function(t: Tracer, box: Box, name: str) -> Value:
 
 def _fields(kind: type) -> tuple[str, ...]:
     """The names of a named tuple's items."""
-    found: tuple[str, ...] = getattr(kind, "_fields", ())
+    own = getattr(kind, "__match_args__", ()) if issubclass(kind, tuple) else ()
+    found: tuple[str, ...] = getattr(kind, "_fields", own)
     return found
 
 

@@ -111,6 +111,16 @@ def truth(t: Tracer, value: Value) -> Value:
 
 # ------------------------------------------------------------------ attributes and calls
 
+_CONSTANT: dict[str, Callable[[ArrayRef], Any]] = {
+    "ndim": lambda ref: ref.ndim,
+    "dtype": lambda ref: memory.torch_dtype(ref.dtype),
+    "itemsize": lambda ref: ref.dtype.itemsize,
+    "requires_grad": lambda ref: False,
+    "is_cuda": lambda ref: False,
+}
+#: attributes that are views: the axes that they exchange
+_VIEWS = {"T": (0, 1), "mT": (-2, -1)}
+
 
 def load(t: Tracer, value: Value, name: str) -> Value:
     """``value.name``"""
@@ -118,10 +128,12 @@ def load(t: Tracer, value: Value, name: str) -> Value:
     if name == "shape":
         sizes = tuple(map(t.builder.size, ref.shape))
         return Sequence(sizes, memory.size_class())
-    if name == "ndim":
-        return Static(ref.ndim)
-    if name == "dtype":
-        return Static(memory.torch_dtype(ref.dtype))
+    if name in _CONSTANT:
+        return Static(_CONSTANT[name](ref))
+    if name in _VIEWS:
+        if ref.ndim != 2 and name == "T":
+            raise t.refuse(".T", "of a tensor that is no matrix")
+        return _named(t, "transpose", value, *map(Static, _VIEWS[name]))
     held = getattr(memory.tensor_class(), name, None)
     if table.resolve(held) is None:
         raise t.refuse(f".{name}", "of a tensor is left to torch")
@@ -134,6 +146,8 @@ def called(
     """A call that is torch's, or that tensors take part in; None: it is neither, or goes on in a
     function of the program."""
     meaning = table.resolve(held)
+    if meaning is not None and held is memory.tensor_class().size and len(args) == 1 > len(kwargs):
+        return load(t, args[0], "shape")
     if meaning is not None:
         return call(t, meaning, args, kwargs)
     if not among((*args, *kwargs.values())) or not _of_library(held):

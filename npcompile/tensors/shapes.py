@@ -1,0 +1,290 @@
+"""Views of tensors, copies, and tensors put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from npcompile.core.sizes import Size, product
+from npcompile.graph.ir import Node
+from npcompile.graph.types import PY_BOOL, PY_FLOAT, PY_INT, Array, c_strides
+from npcompile.ops import views
+from npcompile.ops.arguments import (
+    axes_in,
+    axis_in,
+    element,
+    integer,
+    require,
+    view,
+)
+from npcompile.ops.elementwise import py_scalar, run
+from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
+from npcompile.tensors.elementwise import cast, laid_out, result_strides
+from npcompile.tensors.functions import dtype_in, named, result, tensor
+from npcompile.tensors.memory import torch_dtype
+from npcompile.tensors.promotion import result_dtype
+
+_PYTHON = {"b": PY_BOOL, "i": PY_INT, "u": PY_INT, "f": PY_FLOAT}
+
+
+@named("Tensor.item")
+def item(ctx: Context, input: Operand) -> Node:
+    """The only element as a number of Python's."""
+    ref = tensor(ctx, input, "item")
+    for n in ref.shape:
+        require(ctx, "==", n, 1, "item of several elements")
+    node = element(ctx, view(ref, (), ()))
+    return py_scalar(ctx, node, _PYTHON[node.dtype.kind])
+
+
+# ------------------------------------------------------------------ sizes
+
+
+def _size(ctx: Context, n: Size) -> Operand:
+    n = ctx.facts.norm(n)
+    return n if isinstance(n, int) else ctx.builder.size(n)
+
+
+@named("Tensor.size")
+def size(ctx: Context, input: Operand, dim: Operand) -> Operand:
+    """The length of an axis."""
+    ref = tensor(ctx, input, "size")
+    return _size(ctx, ref.shape[axis_in(ctx, dim, ref.ndim, "size")])
+
+
+@named("numel", "Tensor.nelement")
+def numel(ctx: Context, input: Operand) -> Operand:
+    """The number of elements."""
+    return _size(ctx, product(tensor(ctx, input, "numel").shape))
+
+
+@named("Tensor.dim", "Tensor.ndimension")
+def dim(ctx: Context, input: Operand) -> Operand:
+    """The number of axes."""
+    return tensor(ctx, input, "dim").ndim
+
+
+# ------------------------------------------------------------------ order of axes
+
+
+def _turned(ctx: Context, input: Operand, order: Sequence[int], what: str) -> Tensor:
+    ref = tensor(ctx, input, what)
+    return Tensor(views.permuted(ref, order))
+
+
+@named("t")
+def t(ctx: Context, input: Operand) -> Tensor:
+    """A matrix with its axes exchanged."""
+    ndim = tensor(ctx, input, "t").ndim
+    if ndim > 2:
+        raise ctx.refuse("t", "of more than two axes: Python raises")
+    return _turned(ctx, input, range(ndim)[::-1], "t")
+
+
+@named("transpose", "swapaxes", "swapdims")
+def transpose(ctx: Context, input: Operand, dim0: Operand, dim1: Operand) -> Tensor:
+    """Two axes exchanged."""
+    ndim = tensor(ctx, input, "transpose").ndim
+    i, j = (axis_in(ctx, k, ndim, "transpose") for k in (dim0, dim1))
+    order = list(range(ndim))
+    order[i], order[j] = j, i
+    return _turned(ctx, input, order, "transpose")
+
+
+def _many(given: tuple[Operand, ...]) -> Operand:
+    """Arguments that may come as one tuple."""
+    return given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
+
+
+@named("permute")
+def permute(ctx: Context, input: Operand, *dims: Operand) -> Tensor:
+    """Axes in another order."""
+    ndim = tensor(ctx, input, "permute").ndim
+    order = axes_in(ctx, _many(dims), ndim, "permute") if dims else ()
+    if not dims or len(order) != ndim:
+        raise ctx.refuse("permute", "of other axes: Python raises")
+    return _turned(ctx, input, order, "permute")
+
+
+# ------------------------------------------------------------------ shape
+
+
+def _shaped(ctx: Context, input: Operand, shape: Operand, what: str, copies: bool) -> Tensor:
+    ref = tensor(ctx, input, what)
+    if not views.is_contiguous(ctx, ref):
+        if not copies or ref.ndim > 1:
+            raise ctx.refuse(what, "of a tensor that is not contiguous")
+        ref = views.copied(ctx, ref)
+    made = views.reshape(ctx, ref, shape)
+    return Tensor(view(made, made.shape, made.strides))
+
+
+@named("Tensor.reshape")
+def reshape(ctx: Context, input: Operand, *shape: Operand) -> Tensor:
+    """Another shape."""
+    return _shaped(ctx, input, _many(shape), "reshape", True)
+
+
+@named("Tensor.view")
+def view_as(ctx: Context, input: Operand, *shape: Operand) -> Tensor:
+    """A view of another shape."""
+    return _shaped(ctx, input, _many(shape), "view", False)
+
+
+@named("flatten")
+def flatten(ctx: Context, input: Operand) -> Tensor:
+    """One axis; the tensor itself, if it has one."""
+    ref = tensor(ctx, input, "flatten")
+    if ref.ndim == 1:
+        return Tensor(ref)
+    return _shaped(ctx, input, (-1,), "flatten", True)
+
+
+@named("ravel")
+def ravel(ctx: Context, input: Operand) -> Tensor:
+    """One axis."""
+    return _shaped(ctx, input, (-1,), "ravel", False)
+
+
+@named("unsqueeze")
+def unsqueeze(ctx: Context, input: Operand, dim: Operand) -> Tensor:
+    """A new axis of length 1."""
+    ref = tensor(ctx, input, "unsqueeze")
+    at = axis_in(ctx, dim, ref.ndim + 1, "unsqueeze")
+    step: Size = 1 if at == ref.ndim else ref.shape[at] * ref.strides[at]
+    shape, strides = list(ref.shape), list(ref.strides)
+    shape.insert(at, 1)
+    strides.insert(at, step)
+    return Tensor(view(ref, shape, strides))
+
+
+@named("squeeze")
+def squeeze(ctx: Context, input: Operand, dim: Operand = None) -> Tensor:
+    """Axes of length 1 dropped."""
+    ref = tensor(ctx, input, "squeeze")
+    over = range(ref.ndim) if dim is None else axes_in(ctx, dim, ref.ndim, "squeeze")
+    drop = [k for k in over if ctx.facts.equal(ref.shape[k], 1)]
+    return Tensor(views.permuted(ref, [k for k in range(ref.ndim) if k not in drop]))
+
+
+@named("Tensor.expand", "broadcast_to")
+def expand(ctx: Context, input: Operand, *sizes: Operand) -> Tensor:
+    """A view that repeats axes of length 1."""
+    ref = tensor(ctx, input, "expand")
+    items = _many(sizes)
+    assert isinstance(items, (tuple, list))
+    extra = len(items) - ref.ndim
+    shape: list[Size] = []
+    strides: list[Size] = []
+    for k, given in enumerate(items):
+        wanted = integer(ctx, given, "expand")
+        if k < extra:
+            require(ctx, "<=", 0, wanted, "expand: a negative length")
+            shape.append(wanted)
+            strides.append(0)
+            continue
+        n, step = ref.shape[k - extra], ref.strides[k - extra]
+        kept = ctx.facts.equal(wanted, -1) or ctx.facts.equal(wanted, n)
+        if not kept and not ctx.facts.equal(n, 1):
+            raise ctx.refuse("expand", "of an axis that is longer than 1: Python raises")
+        require(ctx, "<=", -1, wanted, "expand: a negative length")
+        shape.append(n if kept else wanted)
+        strides.append(step if kept else 0)
+    return Tensor(view(ref, shape, strides))
+
+
+# ------------------------------------------------------------------ copies
+
+
+def copied(ctx: Context, ref: ArrayRef, strides: tuple[Size, ...]) -> Tensor:
+    """A fresh tensor with these strides."""
+    kind = Array(ref.dtype, ref.shape, strides)
+    return Tensor(ctx.new(ctx.builder.emit("copy", (ctx.read(ref),), None, kind)))
+
+
+@named("clone")
+def clone(ctx: Context, input: Operand) -> Tensor:
+    """A copy, laid out alike."""
+    ref = tensor(ctx, input, "clone")
+    return copied(ctx, ref, result_strides(ctx, ref.shape, [ref]))
+
+
+@named("Tensor.contiguous")
+def contiguous(ctx: Context, input: Operand) -> Tensor:
+    """The tensor itself if it is contiguous, else a copy that is."""
+    ref = tensor(ctx, input, "contiguous")
+    if views.is_contiguous(ctx, ref):
+        return Tensor(ref)
+    return copied(ctx, ref, c_strides(ref.shape))
+
+
+@named("detach")
+def detach(ctx: Context, input: Operand) -> Tensor:
+    """Another object of the same memory."""
+    ref = tensor(ctx, input, "detach")
+    return Tensor(view(ref, ref.shape, ref.strides))
+
+
+@named("Tensor.to", "Tensor.type")
+def to(ctx: Context, input: Operand, dtype: Operand) -> Tensor:
+    """The tensor as another dtype: itself, if it has that."""
+    ref = tensor(ctx, input, "to")
+    kind = dtype_in(ctx, dtype, "to")
+    if kind == ref.dtype:
+        return Tensor(ref)
+    if ref.dtype.kind == "f" and kind.kind in "iu":
+        raise ctx.refuse("to", "floats to integers")
+    made = ctx.new(ctx.builder.cast(ctx.read(ref), kind))
+    return Tensor(laid_out(ctx, made, result_strides(ctx, ref.shape, [ref])))
+
+
+def _converter(name: str, dtype: str) -> None:
+    @named(f"Tensor.{name}")
+    def convert(ctx: Context, input: Operand) -> Tensor:
+        return to(ctx, input, torch_dtype(np.dtype(dtype)))
+
+
+for _name, _kind in [("float", "float32"), ("double", "float64"), ("int", "int32"),
+                     ("long", "int64"), ("short", "int16"), ("bool", "bool"), ("byte", "uint8")]:
+    _converter(_name, _kind)
+
+
+@named("flip")
+def flip(ctx: Context, input: Operand, *dims: Operand) -> Tensor:
+    """A copy with some axes backwards."""
+    ref = tensor(ctx, input, "flip")
+    strides = result_strides(ctx, ref.shape, [ref])
+    turned = run(ctx, "flip", ref, axis=axes_in(ctx, _many(dims), ref.ndim, "flip"))
+    return copied(ctx, turned, strides)
+
+
+# ------------------------------------------------------------------ put together
+
+
+def _joined(ctx: Context, what: str, tensors: Operand, dim: Operand, more: int) -> Tensor:
+    if not isinstance(tensors, (tuple, list)) or not tensors:
+        raise ctx.refuse(what, "of no sequence of tensors")
+    refs = [tensor(ctx, x, what) for x in tensors]
+    if not all(ref.ndim == refs[0].ndim for ref in refs) or refs[0].ndim + more == 0:
+        raise ctx.refuse(what, "of tensors of unlike ranks")
+    dtype = result_dtype(ctx, tensors, what)
+    if any(not views.is_contiguous(ctx, ref) for ref in refs):
+        raise ctx.refuse(what, "of tensors that are not contiguous")
+    axis = axis_in(ctx, dim, refs[0].ndim + more, what)
+    arrays = [cast(ctx, x, dtype) if x.memory.ndim else x.memory for x in tensors]
+    if any(isinstance(a, ArrayRef) and a.dtype != dtype for a in arrays):
+        raise ctx.refuse(what, "of tensors without axes of unlike dtypes")
+    return result(ctx, run(ctx, "stack" if more else "concatenate", arrays, axis=axis))
+
+
+@named("cat", "concat", "concatenate")
+def cat(ctx: Context, tensors: Operand, dim: Operand = 0) -> Tensor:
+    """Tensors one after the other."""
+    return _joined(ctx, "cat", tensors, dim, 0)
+
+
+@named("stack")
+def stack(ctx: Context, tensors: Operand, dim: Operand = 0) -> Tensor:
+    """Tensors side by side along a new axis."""
+    return _joined(ctx, "stack", tensors, dim, 1)
