@@ -31,7 +31,7 @@ from npcompile.runtime.entry import FLAGS, OVERLAP, STALE
 from npcompile.runtime.native import Native, Probe, link, native, store
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
-from npcompile.tensors import memory
+from npcompile.tensors import device, memory
 
 if TYPE_CHECKING:
     from npcompile.runtime.stretches import Stretches
@@ -294,12 +294,13 @@ class Dispatcher:
         watch = Stopwatch()
         followed = self._trace(bound)
         watch.lap("trace")
-        program = lowering.lower(followed, self.config, watch)
-        traced = lowering.outline(followed, self.config)
-        if self._walked:
+        config = self._placed(followed)
+        program = lowering.lower(followed, config, watch)
+        traced = lowering.outline(followed, config)
+        if self._walked or config is not self.config:
             from npcompile.runtime.interpreted import interpreted
 
-            made, direct = interpreted(traced, program, self.config), False
+            made, direct = interpreted(traced, program, config), False
         else:
             wires, direct = self._wires(traced)
             made, linked, frame = native(traced, program, self.config, wires, self._exit, watch)
@@ -309,6 +310,16 @@ class Dispatcher:
                 kept = keeping.keep(store(), name, *parts)
                 watch.lap("keep" if kept else "not kept")
         return self._version(traced, match.matcher(traced), made, direct, watch)
+
+    def _placed(self, followed: Trace) -> Config:
+        """The configuration of the device that a trace's arrays are on."""
+        if not followed.device or self.config.device != "cpu":
+            return self.config
+        from npcompile.backends.gpu.cuda import missing
+
+        if missing():
+            raise Refused(Refusal("device", missing()))
+        return replace(self.config, device="cuda")
 
     @property
     def _walked(self) -> bool:
@@ -534,6 +545,8 @@ def call_kind(bound: dict[str, Any], exact: bool) -> object:
             return (*kind, value.shape) if exact else kind
         if memory.is_torch(value):
             return memory.kind(value, exact)
+        if device.is_cupy(value):
+            return call_kind({"": device.image(value)}, exact), "cupy"
         if type(value) in (int, float, bool, str, type(None), complex):
             return (type(value), value) if exact else type(value)
         return type(value)

@@ -45,7 +45,7 @@ def outline(traced: Trace, config: Config) -> Outline:
         tuple([p.symbol if isinstance(p, Param) else None for p in params]),
         frozenset(graph.written),
         {category: flags.candidate(graph, category) for category in flags.CATEGORIES},
-        flags.ambiguous(graph),
+        flags.ambiguous(graph) and config.device == "cpu",  # others have no flags
         flags.repeatable(graph),
         effects(graph),
         exact(graph) and not any(isinstance(leaf.source, Memory) for leaf in traced.leaves),
@@ -53,7 +53,8 @@ def outline(traced: Trace, config: Config) -> Outline:
         is_heavy(graph),
         flags.silent(graph) if graph.hushed else frozenset(),
         traced.pauses,
-        tuple(source.base for source in written if isinstance(source, Memory)),
+        tuple(source.base for source in written
+              if isinstance(source, Memory) and not traced.device),
         graph,
     )
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.tensors import device
+
 #: dtypes of tensors that are followed, by their names in both libraries
 NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
 
@@ -108,7 +110,7 @@ class _Capsule:
 
 
 def lend(tensor: Any) -> np.ndarray[Any, Any]:
-    """A tensor's memory as an array.
+    """A tensor's memory as an array, or the image of one of CuPy's.
 
     ``Tensor.numpy`` would forbid the tensor to change its size from then on.
 
@@ -117,7 +119,9 @@ def lend(tensor: Any) -> np.ndarray[Any, Any]:
     ValueError
         If it can't be lent.
     """
-    reason = refused(tensor)
+    if device.is_cupy(tensor):
+        return device.image(tensor)
+    reason = refused(tensor) if is_torch(tensor) else "it is no tensor"
     if reason:
         raise ValueError(reason)
     capsule = sys.modules["torch"]._C._to_dlpack_versioned(tensor)

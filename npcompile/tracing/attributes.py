@@ -21,7 +21,7 @@ import numpy as np
 from npcompile.graph.ir import Node
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import tensors
+from npcompile.tracing import devices, tensors
 from npcompile.tracing.sources import Attribute, Source
 from npcompile.tracing.values import (
     Box,
@@ -69,6 +69,8 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
     if isinstance(value, Object):
         return Static(getattr(kind, name)) if callable(found) else None
     if isinstance(found, _C_METHODS):
+        if isinstance(value, ArrayRef):
+            devices.check_attribute(t, name)
         return Static(getattr(kind, name))
     if isinstance(value, Box) and isinstance(found, FunctionType):
         if name in t.cells[value]:
@@ -111,6 +113,7 @@ def load(t: Tracer, value: Value, name: str) -> Value:
         return Method(found, value)
     match value:
         case ArrayRef():
+            devices.check_attribute(t, name)
             return t.operate(views.attribute, value, name)
         case Node():
             return _number(t, value, name)

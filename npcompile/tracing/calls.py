@@ -22,6 +22,7 @@ from npcompile.tracing import (
     attributes,
     consumers,
     containers,
+    devices,
     growing,
     hosts,
     iteration,
@@ -108,6 +109,8 @@ def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
         _is_int(left) and _is_int(right)
     ):
         return _power(t, left, right)
+    if symbol != plain:
+        devices.check_in_place(t, left)
     if symbol != plain and isinstance(left, ArrayRef):
         return _keep(t, left, plain, right)
     return _remember(t, plain, left, right, t.operate(python.binary, plain, left, right))
@@ -352,6 +355,7 @@ def _call_object(
 
     if getattr(held, "__objclass__", None) is np.ufunc and args and isinstance(args[0], Static):
         held, args = getattr(args[0].value, held.__name__), args[1:]  # of one ufunc
+    held = devices.function(t, held)
     found = tensors.called(t, held, args, kwargs)
     if found is not None:
         return found

@@ -11,7 +11,7 @@ from npcompile.core.errors import Refused
 from npcompile.graph.ir import Node
 from npcompile.ops import foreign, indexing, slices
 from npcompile.ops.operands import ArrayRef, same_elements
-from npcompile.tracing import consumers, growing, hosts, iteration, tensors
+from npcompile.tracing import consumers, devices, growing, hosts, iteration, tensors
 from npcompile.tracing.sources import Item
 from npcompile.tracing.values import (
     NONE,
@@ -110,7 +110,7 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
     """``container[key]``."""
     match container:
         case ArrayRef():
-            return t.operate(indexing.getitem, container, key)
+            return t.operate(indexing.getitem, container, devices.viewing(t, key))
         case Sequence() if tensors.is_tensor(container):
             return tensors.getitem(t, container, key)
         case Sequence(items, kind):

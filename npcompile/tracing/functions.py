@@ -14,7 +14,7 @@ from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_BOOL
 from npcompile.ops import arguments
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import attributes, calls, consumers, containers, iteration
+from npcompile.tracing import attributes, calls, consumers, containers, devices, iteration
 from npcompile.tracing.bytecode import VERSION
 from npcompile.tracing.escapes import as_number
 from npcompile.tracing.sources import Attribute
@@ -88,6 +88,7 @@ def _len(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 @rule(isinstance)
 def _isinstance(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    devices.check_class(t, args[0])
     return boolean(issubclass(python_class(args[0]), t.static(args[1], "isinstance")))
 
 
@@ -95,6 +96,7 @@ def _isinstance(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 def _type(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if len(args) != 1:
         raise t.refuse("type", "makes a class")
+    devices.check_class(t, args[0])
     return Static(python_class(args[0]))
 
 

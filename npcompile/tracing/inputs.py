@@ -21,7 +21,7 @@ from npcompile.graph.ir import Node, Param, Region, Window
 from npcompile.graph.types import PYTHON, SUPPORTED, Array, Opaque, Scalar, c_strides
 from npcompile.ops.foreign import GENERATORS
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
-from npcompile.tensors import memory
+from npcompile.tensors import device, memory
 from npcompile.tracing.sources import (
     Arg,
     Attribute,
@@ -64,6 +64,7 @@ class Inputs:
         self.guards: list[Guard] = []
         self.objects: dict[int, Any] = {}  # parameter index -> the object of this call
         self.tensors: dict[int, Static] = {}  # parameter index -> the tensor whose memory it is
+        self.device = False  # whether arrays are CuPy's
         self._known: dict[Source, Value] = {}
         self._whole: dict[Source, Node] = {}
         self._guarded: set[tuple[Source, str]] = set()
@@ -95,6 +96,8 @@ class Inputs:
                 return rule(self, value, source)
         if memory.is_torch(value):
             return self._tensor(value, source)
+        if device.is_cupy(value):
+            return self._on_device(value, source)
         if pinned(value):
             return self._same(value, source)  # a function of a library, whatever its type
         self.guard(source, "type", type(value))
@@ -125,9 +128,18 @@ class Inputs:
         self.tensors[made.cell.param] = Static(value, source)
         return Sequence((made,), Tensor)
 
+    def _on_device(self, value: Any, source: Source) -> Value:
+        """An array of CuPy's: its image is the parameter."""
+        if not self.device and any(isinstance(leaf.type, Array) for leaf in self.leaves):
+            raise refuse(label(source), "is an array of CuPy's, and others are not")
+        self.device = True
+        return self._array(device.image(value), Memory(source))
+
     def _accept(self, array: Any, source: Source) -> None:
         dtype = array.dtype
         reasons = {
+            "is an array of NumPy's, and others are CuPy's":
+                self.device and device.owner(array) is None,
             f"a {type(array).__name__} may behave unlike an ndarray": type(array) is not np.ndarray,
             f"arrays of dtype {dtype} are Python's": dtype.char not in SUPPORTED,
             "its byte order is not this machine's": not dtype.isnative,

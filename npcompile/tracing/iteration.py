@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import tensors
+from npcompile.tracing import devices, tensors
 from npcompile.tracing.values import Box, Dead, Growing, Iterator, Sequence, Static, Value
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
         case Box() if value.kind is dict:
             return Iterator("keys", (value,))
         case ArrayRef() if value.ndim:
+            devices.check_iteration(t, value)
             return Iterator("array", (value,))
         case Static(held, source) if source is not None and type(held) is list:
             return Iterator("items", t.items_outside(held, source))

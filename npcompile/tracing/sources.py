@@ -59,7 +59,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The memory of a torch tensor, as an array."""
+    """The memory of a torch tensor as an array, or the image of an array of CuPy's."""
 
     base: Source
 
@@ -103,7 +103,7 @@ class Trace:
     """A traced function: ``graph.params[i]`` is ``leaves[i]``; valid while ``guards`` hold.
 
     ``code`` is the code object of the decorated function; ``pauses`` says where Python executes
-    what can't be compiled, and why.
+    what can't be compiled, and why; ``device``: arrays are CuPy's.
     """
 
     graph: Graph
@@ -112,6 +112,7 @@ class Trace:
     notes: list[str]
     code: Any = None
     pauses: Mapping[int, Refusal] = field(default_factory=dict)
+    device: bool = False
 
 
 def defaults(function: FunctionType) -> dict[str, Any]:

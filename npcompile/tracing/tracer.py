@@ -548,7 +548,8 @@ def _trace(
     graph.hushed, graph.echoes = tracer.builder.hushed, tracer.builder.echoes
     inputs = tracer.inputs
     code = function.__code__
-    return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.pauses)
+    return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.pauses,
+                 inputs.device)
 
 
 def _fresh_containers(value: Value, function: FunctionType, name: str) -> Value:

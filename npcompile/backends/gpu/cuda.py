@@ -29,15 +29,21 @@ def driver() -> Any:
     RuntimeError
         What is missing.
     """
-    missing = [name for name in ("cupy", "triton") if find_spec(name) is None]
-    if missing:
-        hint = f"pip install 'npcompile[gpu]' ({' and '.join(missing)} not found)"
-        raise RuntimeError(f"device='cuda' needs CuPy and Triton: {hint}")
+    why = missing()
+    if why:
+        raise RuntimeError(why)
     import cupy
 
     if not cupy.cuda.is_available():
         raise RuntimeError("device='cuda' needs an NVIDIA GPU and its driver; none is found")
     return cupy
+
+
+def missing() -> str:
+    """Which libraries are not installed, and how to install them; empty: none."""
+    names = [name for name in ("cupy", "triton") if find_spec(name) is None]
+    hint = f"pip install 'npcompile[gpu]' ({' and '.join(names)} not found)"
+    return f"device='cuda' needs CuPy and Triton: {hint}" if names else ""
 
 
 class Cuda:
@@ -50,6 +56,9 @@ class Cuda:
 
     def empty(self, nbytes: int) -> Any:
         return self.xp.cuda.alloc(max(nbytes, 1))
+
+    def lent(self, array: Any, before: int) -> Any:
+        return array.data - before
 
     def array(self, pointer: Pointer, shape: tuple[int, ...], strides: tuple[int, ...],
               dtype: np.dtype[Any]) -> Any:

@@ -18,6 +18,7 @@ from npcompile.backends.gpu.reductions import reduction
 from npcompile.backends.gpu.rows import Group, arranged, group
 from npcompile.backends.gpu.source import Given, Memory, Numbers, Parameter, Source, Whole
 from npcompile.core.errors import Refusal, Refused, refuse
+from npcompile.core.sizes import largest
 from npcompile.graph.ir import Window
 from npcompile.graph.routines import product
 from npcompile.ops.canonical import pairwise
@@ -25,6 +26,7 @@ from npcompile.program.interpret import DONE, Run
 from npcompile.program.ir import (
     Alloc,
     Buffer,
+    BufferResult,
     Call,
     Check,
     For,
@@ -32,12 +34,17 @@ from npcompile.program.ir import (
     Kernel,
     Library,
     Load,
+    ParamResult,
     Program,
+    Result,
+    ScalarResult,
     Statement,
     Swap,
     View,
+    ViewResult,
     While,
 )
+from npcompile.tensors.device import owner
 
 
 @dataclass(eq=False)
@@ -154,12 +161,46 @@ class Launched(Run):
         self.module, self.device = module, device
         self.memory = self.mirror = Mirror(device)
         self.done: set[Kernel] = set()  # with the group that they are in
+        self.on_device = False  # whether arguments are, and results have to be
+        self.made: dict[Buffer | int, Any] = {}  # arrays of the device's, by buffer or view
 
     def run(self, params: Sequence[Any]) -> tuple[int, Any]:
+        owners = {id(image): owner(image) for image in params if owner(image) is not None}
+        self.on_device = bool(owners)
+        images = [image for image in params if id(image) in owners]
+        for image in images:
+            self.mirror.lend(image, owners[id(image)])
         try:
             return super().run(params)
         finally:  # what is left of a run that an exception ends is seen, too
-            self.mirror.settle(self.program.params)
+            if images:
+                self.mirror.upload(images)
+            else:
+                self.mirror.settle(self.program.params)
+
+    def result(self, result: Result, params: Sequence[Any]) -> Any:
+        """With CuPy's arrays as arguments, arrays there; numbers are arrays without axes."""
+        if not self.on_device:
+            return super().result(result, params)
+        match result:
+            case ParamResult(index) if owner(params[index]) is not None:
+                return owner(params[index])
+            case BufferResult(buffer) | ScalarResult(buffer, "np"):
+                whole = Window(0, buffer.shape, buffer.strides)
+                return self.boxed(buffer, buffer, whole, buffer.dtype)
+            case ViewResult(ident, ParamResult(index), window, dtype):
+                return self.boxed(ident, self.program.params[index], window, dtype)
+            case ViewResult(ident, BufferResult(buffer), window, dtype):
+                return self.boxed(ident, buffer, window, dtype)
+        return super().result(result, params)
+
+    def boxed(self, key: Buffer | int, buffer: Buffer, window: Window,
+              dtype: np.dtype[Any]) -> Any:
+        """One array of the device's for each key."""
+        if key not in self.made:
+            shape = tuple([largest(n, 0) for n in window.shape])  # below 0 where it is not taken
+            self.made[key] = self.array(buffer, replace(window, shape=shape), dtype, False)
+        return self.made[key]
 
     def statement(self, statement: Statement) -> int:
         if isinstance(statement, Swap):
@@ -180,16 +221,20 @@ class Launched(Run):
             self.mirror.changed(call.outputs)
             return
         views = [*call.inputs, *map(_all_of, call.outputs)]
-        left, right, out = [self.on_device(view, view.buffer in call.outputs) for view in views]
+        left, right, out = [
+            self.array(view.buffer, view.window, view.dtype, view.buffer in call.outputs)
+            for view in views
+        ]
         out[...] = product(call.routine.spec, left, right, self.device.xp)
 
-    def on_device(self, view: View, written: bool) -> Any:
-        """What a view shows as an array of the device."""
-        place, unit = self.mirror.pointer(view.buffer, written), view.buffer.dtype.itemsize
-        offset = place.offset + unit * self.size(view.window.offset)
-        strides = tuple([unit * step for step in self.shape(view.window.strides)])
-        return self.device.array(Pointer(place.handle, offset), self.shape(view.window.shape),
-                                 strides, view.dtype)
+    def array(self, buffer: Buffer, window: Window, dtype: np.dtype[Any], written: bool) -> Any:
+        """What a window shows of a buffer as an array of the device's."""
+        place, unit = self.mirror.pointer(buffer, written), buffer.dtype.itemsize
+        offset = place.offset + unit * self.size(window.offset)
+        offset += unit // 2 if window.part == "imag" else 0
+        strides = tuple([unit * step for step in self.shape(window.strides)])
+        pointer = Pointer(place.handle, offset)
+        return self.device.array(pointer, self.shape(window.shape), strides, dtype)
 
     def block(self, body: tuple[Statement, ...]) -> int:
         if not self.module.prepared:  # all sizes of arguments have values

@@ -35,6 +35,9 @@ class Interpreter:
     def empty(self, nbytes: int) -> np.ndarray[Any, Any]:
         return np.empty(nbytes, np.uint8)
 
+    def lent(self, array: Any, before: int) -> np.ndarray[Any, Any]:
+        raise TypeError("the interpreter has no arrays of its own")
+
     def array(self, pointer: Pointer, shape: tuple[int, ...], strides: tuple[int, ...],
               dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         return np.ndarray(shape, dtype, pointer.handle, pointer.offset, strides)
@@ -55,9 +58,13 @@ class Interpreter:
 
         function = self.function(source)
         names = [name for name, _ in source.parameters] + list(constants)
-        given = [_argument(arg, p) for arg, (_, p) in zip(args, source.parameters)]
+        given = [_argument(self.address(arg) if isinstance(arg, Pointer) else arg, p)
+                 for arg, (_, p) in zip(args, source.parameters)]
         with _mended(), np.errstate(all="ignore"):
             GridExecutor(function, names, (programs,))(*given, **constants)
+
+    def address(self, pointer: Pointer) -> np.uint64:
+        return np.uint64(pointer.handle.ctypes.data + pointer.offset)
 
     def function(self, source: Source) -> Any:
         found = _cache.get(source.text)
@@ -129,8 +136,6 @@ def _argument(arg: Any, parameter: Parameter) -> Any:
     from triton.runtime.interpreter import TensorHandle
 
     kind = tl.str_to_ty(signature_of(parameter), None)
-    if isinstance(arg, Pointer):
-        arg = np.uint64(arg.handle.ctypes.data + arg.offset)
     return tl.tensor(TensorHandle(np.array([arg]), kind), kind)
 
 

@@ -40,6 +40,10 @@ class Device(Protocol):
         """A piece of memory."""
         ...
 
+    def lent(self, array: Any, before: int) -> Handle:
+        """The memory of an array of ``xp`` from so many bytes before its first element on."""
+        ...
+
     def array(self, pointer: Pointer, shape: tuple[int, ...], strides: tuple[int, ...],
               dtype: np.dtype[Any]) -> Any:
         """An array of ``xp`` whose element (0, ..., 0) is at a place; strides count bytes."""
@@ -94,6 +98,21 @@ class Mirror(dict[Buffer, Any]):
         self._copies.pop(id(super().__getitem__(buffer)), None)
         super().__delitem__(buffer)
 
+    def lend(self, image: np.ndarray[Any, Any], array: Any) -> None:
+        """Memory on the device belongs to an image (see :mod:`npcompile.tensors.device`)."""
+        before = _before(image)
+        pointer = Pointer(self.device.lent(array, before), before)
+        self._copies[id(image)] = _Copy(image, pointer, "device")
+
+    def upload(self, images: Iterable[np.ndarray[Any, Any]]) -> None:
+        """Brings lent memory up to date."""
+        for image in images:
+            copy = self._copies[id(image)]
+            if copy.newer == "host":
+                assert copy.pointer is not None
+                self.device.upload(copy.pointer.handle, _span(image))
+                copy.newer = "both"
+
     def settle(self, buffers: Iterable[Buffer]) -> None:
         """Brings the host up to date."""
         for buffer in buffers:
@@ -124,15 +143,18 @@ class Mirror(dict[Buffer, Any]):
         if copy is None:
             copy = self._copies[id(array)] = _Copy(array, None, "host")
         if copy.pointer is None:
-            span = _span(array)
-            first = array.__array_interface__["data"][0] - byte_bounds(array)[0]
-            copy.pointer = Pointer(self.device.empty(span.size), first if span.size else 0)
+            copy.pointer = Pointer(self.device.empty(_span(array).size), _before(array))
         if copy.newer == "host":
             self.device.upload(copy.pointer.handle, _span(array))
             copy.newer = "both"
         if written:
             copy.newer = "device"
         return copy.pointer
+
+
+def _before(array: np.ndarray[Any, Any]) -> int:
+    """The bytes between the lowest element and element (0, ..., 0)."""
+    return array.__array_interface__["data"][0] - byte_bounds(array)[0] if array.size else 0
 
 
 def _span(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
