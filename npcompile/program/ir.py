@@ -21,8 +21,9 @@
 Reads and writes of one buffer keep statement order; that order is memory order.  A number is a
 buffer of kind scalar, loaded and stored at index 0.  Within a kernel every axis that no reduction
 runs over is parallel: iterations may run in any order and side by side.  Kernels know nothing of a
-device.  So may the turns of a parallel For, which holds kernels, plain loops of kernels, and
-memory: what is allocated inside is a turn's own, and so are numbers that are made there.
+device.  So may the turns of a parallel For: what is allocated inside is a turn's own, and so are
+numbers that are made there.  It calls nothing; where a check of it fails Python runs the function
+from the start, whatever other turns have done.
 
 The iterations of an ``ordered`` kernel run one after the other, the last axis varying fastest, each
 with its loads before its stores.  ``packed`` stores put the elements whose mask holds one after the
@@ -40,7 +41,7 @@ for each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, Union
 
@@ -270,6 +271,7 @@ class For:
     step: Size
     body: tuple[Statement, ...]
     parallel: bool = False
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -288,6 +290,16 @@ class If:
 
 
 Statement = Union[Alloc, Free, Swap, Kernel, Bind, Check, Library, Call, For, While, If]
+
+
+def flat(body: Iterable[Statement]) -> Iterator[Statement]:
+    """Statements and those in their blocks."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, (For, While)):
+            yield from flat(statement.body)
+        elif isinstance(statement, If):
+            yield from flat((*statement.then, *statement.orelse))
 
 
 # ------------------------------------------------------------------ results

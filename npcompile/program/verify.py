@@ -37,6 +37,7 @@ from npcompile.program.ir import (
     Swap,
     ViewResult,
     While,
+    flat,
 )
 
 #: which dtype kinds a class letter of a primitive's signature stands for
@@ -134,36 +135,32 @@ class _Verifier:
                 self.block(statement.then)
                 after, self.alive = self.alive, before
                 self.block(statement.orelse)
-                self.require(after == self.alive, "the arms of an if leave other buffers alive")
+                self.require(all(b.kind == "scalar" for b in after ^ self.alive),
+                             "the arms of an if leave other buffers alive")
+                self.alive &= after
 
     def turns(self, loop: For) -> None:
-        """A parallel loop: kernels, loops of kernels, memory that is allocated and freed in each
-        turn, and numbers that are used in it only."""
-        made = {s.buffer for s in loop.body if isinstance(s, Alloc)}
-        self.require(made == {s.buffer for s in loop.body if isinstance(s, Free)},
-                     "a parallel for frees what it allocates")
-        numbers = self.only_kernels(tuple(s for s in loop.body if not isinstance(s, (Alloc, Free))))
+        """A parallel loop calls nothing, keeps no memory, leaves only to run everything again, and
+        its numbers are used in it only."""
+        before = self.alive
+        self.alive = set(before)
         self.block(loop.body)
-        self.alive -= numbers  # each thread has its own
-
-    def only_kernels(self, body: tuple[Statement, ...]) -> set[Buffer]:
-        """The numbers that kernels make."""
-        made: set[Buffer] = set()
-        for statement in body:
-            if isinstance(statement, For) and not statement.parallel:
-                made |= self.only_kernels(statement.body)
-            elif isinstance(statement, Kernel):
-                written = [store.buffer for store in statement.stores]
-                written += [reduce.buffer for reduce in statement.reductions]
-                numbers = {buffer for buffer in written if buffer.kind == "scalar"}
-                self.require(not numbers if statement.axes else len(numbers) == len(set(written)),
-                             f"kernel {statement.name} of a parallel for makes numbers by an axis, "
-                             "or something else without one")
-                made |= numbers
-            else:
-                raise VerifyError(f"{self.program.name}: a parallel for holds kernels and memory "
-                                  "only")
-        return made
+        numbers: set[Buffer] = set()
+        for statement in flat(loop.body):
+            match statement:
+                case For(parallel=True) | Library() | Call():
+                    self.require(False, "a parallel for calls nothing and holds no other")
+                case Check(number=number, leaving=leaving):
+                    self.require(not leaving and not self.program.resumes[number].frames,
+                                 "a turn of a parallel for is left in the middle")
+                case Swap(first, second):
+                    self.require(not {first, second} & before, "a parallel for swaps its own")
+                case Kernel():
+                    written = [s.buffer for s in statement.stores]
+                    written += [r.buffer for r in statement.reductions]
+                    numbers |= {buffer for buffer in written if buffer.kind == "scalar"}
+        self.require(self.alive <= before, "a parallel for frees what it allocates")
+        self.alive = before - numbers  # each thread has its own
 
     def leaving(self, check: Check) -> None:
         self.require(check.number < len(self.program.resumes), "no such exit")

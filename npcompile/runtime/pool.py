@@ -4,6 +4,7 @@
 
     void npc_pool_run(void (*fn)(frame, begin, end), frame, n, grain)
     void npc_pool_call(void (*fn)(frame, begin, end), frame, n, grain, bool much)
+    void npc_pool_share(void (*fn)(frame, begin, end), frame, n, bool much)
 
 splits ``[0, n)`` into one part a thread, all but the last multiples of ``grain`` (0: of 64).  The
 caller does the first part.  A worker that still sleeps when the caller is done loses its part to
@@ -11,6 +12,8 @@ it, so that a taken core costs no waiting.  Where another Python thread is in th
 calls it again, the caller runs the whole range.  Which thread runs what never shows in results:
 parts run under the caller's floating-point control bits, and the exception flags they raise are
 joined into the caller's.  ``npc_pool_call`` does so only if there is ``much`` to do.
+``npc_pool_share`` is for ranges of which some stretches take longer than others: each thread takes
+another stretch when it is done with one.
 
 Workers start at the first parallel run.  They spin for some 20 us after a job, then sleep on a
 futex; they block all signals and end before a fork and at interpreter exit.
@@ -25,23 +28,12 @@ import platform
 import sys
 import threading
 from functools import cache
-from pathlib import Path
+
+from npcompile.runtime.processors import granted_processors
+from npcompile.runtime.sharing import CALLS
 
 MAX_THREADS = 256
 _SPIN, _YIELD = 50_000, 25_000  # cycles of the time stamp counter: some 20 and 10 us
-
-_CALL = """
-define void @npc_pool_call(ptr %fn, ptr %frame, i64 %n, i64 %grain, i1 %much) {
-entry:
-  br i1 %much, label %wide, label %narrow
-wide:
-  call void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 %grain)
-  ret void
-narrow:
-  call void %fn(ptr %frame, i64 0, i64 %n)
-  ret void
-}
-"""
 
 # A worker's line: `ticket` counts its parts given out, `taken` those that somebody began.
 # The caller may write @job only while it holds @busy and every part given out is done.
@@ -476,7 +468,7 @@ class _Pool:
         from npcompile.runtime.cache import compiled
 
         text = _NATIVE if supported() else _SERIAL
-        self._code = load(compiled(text + _CALL))
+        self._code = load(compiled(text + CALLS))
         self.address = self._code["npc_pool_run"]
         self.limit = ctypes.c_int64.from_address(self._code["npc_pool_limit"])
         self.forget = ctypes.PYFUNCTYPE(None)(self._code["npc_pool_forget"])
@@ -485,7 +477,7 @@ class _Pool:
         # without workers a fork is safe in every way; if they are at work the child forgets them
         os.register_at_fork(before=self.stop, after_in_child=self._forked)
         atexit.register(self.stop)
-        for name in ("npc_pool_run", "npc_pool_call"):
+        for name in ("npc_pool_run", "npc_pool_call", "npc_pool_share"):
             register(name, self._code[name])
 
     def _forked(self) -> None:
@@ -548,59 +540,3 @@ def _wanted() -> int:
             raise ValueError(f"NPCOMPILE_NUM_THREADS is a positive number, not {text!r}")
         _limit = min(int(text) if text else granted_processors(), MAX_THREADS)
     return _limit
-
-
-# ------------------------------------------------------------------ how many processors
-
-
-def granted_processors() -> int:
-    """Processors this process may run on, and no more than its control group's quota."""
-    if hasattr(os, "sched_getaffinity"):
-        count = len(os.sched_getaffinity(0))
-    else:
-        count = os.cpu_count() or 1
-    try:
-        groups = Path("/proc/self/cgroup").read_text()
-    except OSError:
-        return count
-    return max(1, min(count, *_quotas(groups, Path("/sys/fs/cgroup")), count))
-
-
-def _quotas(groups: str, root: Path) -> list[int]:
-    """The quotas of a control group and those above it, rounded up to whole processors."""
-    found = []
-    for entry in groups.splitlines():
-        _, controllers, path = entry.split(":", 2)
-        if controllers == "":
-            tops, read = [root], _quota_v2
-        elif "cpu" in controllers.split(","):
-            tops, read = [root / "cpu", root / controllers], _quota_v1
-        else:
-            continue
-        for top in tops:
-            at = top / path.lstrip("/")
-            found += [q for q in map(read, (at, *at.parents)) if q]
-    return found
-
-
-def _quota_v2(folder: Path) -> int | None:
-    words = _words(folder / "cpu.max")
-    return _processors(*words) if len(words) == 2 else None
-
-
-def _quota_v1(folder: Path) -> int | None:
-    words = _words(folder / "cpu.cfs_quota_us") + _words(folder / "cpu.cfs_period_us")
-    return _processors(*words) if len(words) == 2 else None
-
-
-def _words(path: Path) -> list[str]:
-    try:
-        return path.read_text().split()
-    except OSError:  # no such control group here, or no such limit
-        return []
-
-
-def _processors(quota: str, period: str) -> int | None:
-    if not (quota.isdigit() and period.isdigit() and int(period)):
-        return None  # "max" or -1: no limit
-    return -(-int(quota) // int(period))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from npcompile.core.sizes import Symbol
 from npcompile.graph.ir import Param
 from npcompile.program.ir import (
     Alloc,
@@ -12,6 +13,7 @@ from npcompile.program.ir import (
     Buffer,
     Call,
     Check,
+    Exit,
     For,
     If,
     Library,
@@ -25,6 +27,7 @@ from npcompile.program.ir import (
 from npcompile.program.verify import result_buffers
 from npcompile.schedule.allocate import allocate, touched
 from npcompile.schedule.fuse import fuse
+from npcompile.schedule.independent import Independent, reads
 from npcompile.schedule.lanes import Raised
 from npcompile.schedule.memory import Memory
 from npcompile.schedule.nest import Nest
@@ -45,8 +48,9 @@ from npcompile.schedule.steps import (
 )
 
 
-def finish(s: Scheduler, together: bool = True) -> Program:
-    """The program of a finished walk; ``together``: kernels share loops."""
+def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program:
+    """The program of a finished walk; ``together``: kernels share loops; ``threads``: and turns of
+    loops run side by side."""
     graph, results = s.graph, Results(s)
     results.place(graph.result)
     seen = results.memories() | s.flagged
@@ -60,6 +64,9 @@ def finish(s: Scheduler, together: bool = True) -> Program:
     raised = Raised(_touched(statements, [result, *(held for e in exits for held in e.held())]))
     carried = Carried()
     body = carried.block(raised.block(statements))
+    if threads:
+        body, notes = _side_by_side(s, body, exits, result)
+        fused.notes.extend(notes)
     body = allocate(body, [memory.final() for memory in results.cells.values()])
     buffers = [memory.buffer for memory in s.memories if memory.buffer is not None]
     symbols = {
@@ -79,6 +86,32 @@ def finish(s: Scheduler, together: bool = True) -> Program:
         resumes=exits,
         notes=s.notes + fused.notes,
     )
+
+
+def _side_by_side(
+    s: Scheduler, body: tuple[Statement, ...], exits: list[Exit], result: Result
+) -> tuple[tuple[Statement, ...], list[str]]:
+    """Statements with independent turns marked, and notes."""
+    results = [result, *(held for e in exits for held in e.held())]
+    numbers = reads(body)
+    numbers.update(buffer for result in results for buffer in result_buffers(result))
+    found = Independent(s.facts, exits, _touched(body, results), numbers, _by_loop(s.steps))
+    return found.block(body), found.notes
+
+
+def _by_loop(steps: list[Step]) -> dict[Symbol, set[Buffer]]:
+    """What turns of each loop leave to the next ones."""
+    found: dict[Symbol, set[Buffer]] = {}
+    for step in steps:
+        match step:
+            case Choice():
+                found |= _by_loop(step.then) | _by_loop(step.other)
+            case Counted():
+                mine = {m.buffer for m in step.carried if m.buffer is not None}
+                found |= {step.symbol: mine} | _by_loop(step.steps)
+            case Repeated():
+                found |= _by_loop(step.steps)
+    return found
 
 
 def _touched(body: Sequence[Statement], results: Sequence[Result]) -> Counter[Buffer]:
@@ -152,8 +185,8 @@ def _statement(step: Step, number: int) -> Statement:
             return Bind(symbol, memory.final())
         case Choice(memory, then, other):
             return If(memory.final(), tuple(_block(then)), tuple(_block(other)))
-        case Counted(symbol, bounds, _, steps):
-            return For(symbol, *bounds, tuple(_block(steps)))
+        case Counted(symbol, bounds, _, line, steps):
+            return For(symbol, *bounds, tuple(_block(steps)), line=line)
         case Repeated(_, steps, again):
             assert again is not None
             return While(tuple(_block(steps)), again.final())

@@ -97,6 +97,12 @@ class Raised:
                 If(many, tuple(body), (loop,))]
 
 
+def is_choice(choice: If) -> bool:
+    """Whether it is between such a kernel and the loop for few turns."""
+    first = choice.then[0] if choice.then else None
+    return isinstance(first, Kernel) and first.name == "lanes" and bool(choice.orelse)
+
+
 def _add(buffer: Buffer, part: Buffer) -> Kernel:
     values = (Load(buffer, HERE, INT), Load(part, HERE, INT), Apply("add", (0, 1), INT))
     return Kernel("sum", (), values, (Store(buffer, HERE, 2),))

@@ -82,7 +82,7 @@ def repeat(s: Scheduler, node: Node) -> None:
     step: Counted | Repeated = Repeated(memories)
     if isinstance(node.attrs, Loop):
         loop = node.attrs
-        step = Counted(loop.symbol, (loop.start, loop.stop, loop.step), memories)
+        step = Counted(loop.symbol, (loop.start, loop.stop, loop.step), memories, node.line)
     s.written |= any(n in s.demand.own_writes for r in _regions(node) for n in r.nodes)
     with s.aside(step.steps):
         s.now, s.turn = s.demand.start[node], len(s.memories)

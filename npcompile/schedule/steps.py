@@ -106,6 +106,7 @@ class Counted:
     symbol: Symbol
     bounds: tuple[Size, Size, Size]
     carried: set[Memory]
+    line: int
     steps: list[Step] = field(default_factory=list)
 
 

@@ -6,41 +6,24 @@ temporaries that are left; result arrays are the caller's, however the body ends
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from npcompile.backends.cpu import choices, kernels, turns
+from npcompile.backends.cpu import kernels, turns
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE, RAISED, Frame
 from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, new_array
-from npcompile.backends.cpu.registers import Registers
+from npcompile.backends.cpu.registers import Registers, Use
 from npcompile.backends.cpu.routines import Routines
 from npcompile.backends.cpu.sizes import Sizes, fill
+from npcompile.backends.cpu.statements import Statements, scalar_loops
 from npcompile.backends.cpu.text import Function, Module, Value, i64
-from npcompile.core.sizes import Size, hint, is_known, product
+from npcompile.core.sizes import product
 from npcompile.graph.types import c_strides
-from npcompile.program.ir import (
-    Alloc,
-    Bind,
-    Buffer,
-    Call,
-    Check,
-    For,
-    Free,
-    If,
-    Kernel,
-    Library,
-    Program,
-    Statement,
-    Swap,
-    While,
-)
+from npcompile.program.ir import Buffer, Call, For, Kernel, Library, Program
 
 #: lines of a body that computes little in loops from which on it counts for less how well they
 #: are compiled than how fast: what takes time is what it calls
 CALLS = 300
-FEW = 6  # turns of a loop that is not worth unrolling
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,28 +45,22 @@ def emit(program: Program, frame: Frame, target: Target, parallel: bool = False,
     return _Body(program, frame, target, parallel, own).emit()
 
 
-@dataclass
-class _Body:
-    program: Program
-    frame: Frame
-    target: Target
-    parallel: bool
-    own: bool
-    objects: Objects = field(default_factory=Objects)
-    depth: int = 0  # of loops around the statement
-    computed: int = 0  # lines that compute numbers in loops
-    taken: Value | None = None  # whether the arm is taken that is computed in any case
-    made: dict[Kernel, kernels.Made] = field(default_factory=dict)  # in parallel loops
-
-    def __post_init__(self) -> None:
+class _Body(Statements):
+    def __init__(self, program: Program, frame: Frame, target: Target, parallel: bool,
+                 own: bool) -> None:
         self.module = Module()
-        self.f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
-        self.slots = Registers(self.f, self.frame, self.f.params[0], self.program)
+        f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
+        super().__init__(f, Registers(f, frame, f.params[0], program, Use(program)), program,
+                         target)
+        self.frame, self.parallel = frame, parallel
+        self.objects = Objects()
         self.calls = HostCalls(self.slots, self.objects, lambda: self.fail("raised"))
-        self.routines = Routines(self.slots, self.own)
+        self.routines = Routines(self.slots, own)
         self.kernels = 0
-        self.status = self.f.alloca("i64")
-        self.shared = self.f.alloca("i64", 2)  # with the turns of a parallel loop
+        self.made: dict[Kernel, kernels.Made] = {}  # in parallel loops
+        self.optimise: list[str] = []
+        self.status = f.alloca("i64")
+        self.shared = f.alloca("i64", 2)  # with the turns of a parallel loop
         self.failures: set[str] = set()  # labels to go to
 
     def emit(self) -> Emitted:
@@ -105,8 +82,9 @@ class _Body:
             with f.loop(i64(0), i64(count)) as turn:  # null if one is not there
                 f.run("npc_give", f.load(f.offset(rooms, "ptr", turn.index), "ptr"))
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
-        optimise = ("body",) if _scalar_loops(self.program.body) else ()
-        f.hasty = not optimise and len(f) > max(CALLS, 8 * self.computed)
+        scalar = scalar_loops(self.program.body)
+        optimise = (*self.optimise, "body") if scalar else tuple(self.optimise)
+        f.hasty = not scalar and len(f) > max(CALLS, 8 * self.computed)
         routines = tuple(sorted(self.routines.used))
         return Emitted(self.module.text(), tuple(self.objects.listed), optimise, routines)
 
@@ -126,155 +104,43 @@ class _Body:
         self.f.branch(condition, label, on)
         self.f.label(on)
 
-    def size(self, size: Size) -> Value:
-        return Sizes(self.slots)(size)
-
-    # ------------------------------------------------------------------ statements
-
-    def block(self, body: tuple[Statement, ...]) -> None:
-        for statement in body:
-            self.statement(statement)
-
-    def statement(self, statement: Statement) -> None:
-        match statement:
-            case Kernel():
-                self.kernel(statement)
-            case Alloc(buffer):
-                self.alloc(buffer)
-            case Free(buffer):
-                self.free(buffer)
-            case Swap(first, second):
-                places = self.slots.data(first), self.slots.data(second)
-                self.slots.set_data(second, places[0])
-                self.slots.set_data(first, places[1])
-            case Bind():
-                (value,) = self.slots.number(statement.buffer)
-                dtype = statement.buffer.dtype
-                signed = "sext" if dtype.kind == "i" else "zext"
-                wide = value if dtype.itemsize == 8 else self.f.convert(signed, value, "i64")
-                self.slots.set_symbol(statement.symbol, wide)
-            case Check():
-                self.check(statement)
-            case For(parallel=True):
-                self.turns(statement)
-            case For():
-                self.loop(statement)
-            case While():
-                self.repeat(statement)
-            case If():
-                self.choose(statement)
-            case Library():
-                self.routines.emit(statement)
-            case Call():
-                self.calls.emit(statement)
-
-    def check(self, check: Check) -> None:
-        (holds,) = self.slots.number(check.buffer)
-        out, on = self.f.name_for("out"), self.f.name_for("on")
-        if self.taken is not None:  # first what can be foretold
-            fails = self.f.name_for("fails")
-            self.f.branch(holds, on, fails, likely=True)
-            self.f.label(fails)
-            self.f.branch(self.taken, out, on)
-        else:
-            self.f.branch(holds, on, out, likely=True)
-        self.f.label(out)
-        with self.slots.inside(), self.taking(None):
-            self.block(check.leaving)
-            for result in self.program.resumes[check.number].held():
-                self.slots.flush(result)
-        self.leave(i64(check.number))
-        self.f.label(on)
-
-    def loop(self, loop: For) -> None:
-        f, slots = self.f, self.slots
-        start, stop, step = (self.size(s) for s in (loop.start, loop.stop, loop.step))
-        single = loop.step == 1
-        first, last = (start, stop) if single else (i64(0), kernels.trips(f, start, stop, step))
-        changed = slots.joined(loop)
-        self.depth += 1
-        distance = loop.stop - loop.start
-        short = single and is_known(distance) and hint(distance) < FEW
-        with f.loop(first, last, 1, slots.get(changed), rolled=short) as running, slots.inside():
-            slots.set(changed, running.carried)
-            value = running.index
-            if not single:
-                value = f.binary("add", start, f.binary("mul", value, step))
-            slots.set_symbol(loop.symbol, value)
-            self.block(loop.body)
-            running.next = slots.get(changed)
-        slots.set(changed, running.results)
-        self.depth -= 1
-
     def turns(self, loop: For) -> None:
-        """A parallel loop."""
         f, sizes = self.f, Sizes(self.slots)
-        name = f"k{self.kernels}"
-        self.kernels += 1
-        turns.emit(self.module, self.frame, loop, name, self.target, self.made)
+        name = self.name()
+        if turns.emit(self.module, self.slots, self.program, loop, name, self.target, self.made):
+            self.optimise.append(name)
         trips = kernels.trips(f, sizes(loop.start), sizes(loop.stop), sizes(loop.step))
-        failed = f.offset(self.shared, "i64", i64(1))
+        status = f.offset(self.shared, "i64", i64(1))
         f.store(self.slots.pointer, self.shared)
-        f.store(i64(0), failed)
+        f.store(i64(DONE), status)
         work = f.binary("mul", sizes(turns.work(loop)), trips)
-        self.call(name, self.shared, trips, work, 1)
-        self.fail_if(f.icmp("ne", f.load(failed, "i64"), i64(0)), "memory")
+        much = f.icmp("slt", i64(kernels.PARALLEL_WORK), work)
+        function = Value(f"@{name}", "ptr")
+        if not self.parallel:
+            f.run_here(name, self.shared, i64(0), trips)
+        elif turns.uneven(loop):
+            f.run("npc_pool_share", function, self.shared, trips, much)
+        else:
+            f.run("npc_pool_call", function, self.shared, trips, i64(1), much)
+        left = f.load(status, "i64")
+        if turns.leaves(loop):
+            out, on = f.name_for("out"), f.name_for("on")
+            f.branch(f.icmp("slt", left, i64(0)), on, out, likely=True)
+            f.label(out)
+            self.leave(left)
+            f.label(on)
+        self.fail_if(f.icmp("eq", left, i64(turns.MEMORY)), "memory")
 
-    def repeat(self, loop: While) -> None:
-        slots = self.slots
-        changed = slots.joined(loop)
-        self.depth += 1
-        with self.f.cycle(slots.get(changed)) as running, slots.inside():
-            slots.set(changed, running.carried)
-            self.block(loop.body)
-            (running.again,) = slots.number(loop.again)
-            running.next = slots.get(changed)
-        slots.set(changed, running.next)
-        self.depth -= 1
+    def name(self) -> str:
+        """A new name of a function."""
+        self.kernels += 1
+        return f"k{self.kernels - 1}"
 
-    def choose(self, choice: If) -> None:
-        f, slots = self.f, self.slots
-        (condition,) = slots.number(choice.condition)
-        if self.depth and (self.taken is not None or choices.both(choice)):
-            self.take_both(choice, condition)
-            return
-        yes, no, after = (f.name_for(stem) for stem in ("then", "else", "after"))
-        changed = slots.joined(choice)
-        f.branch(condition, yes, no)
-        ends: list[tuple[list[Value], str]] = []
-        for label, arm in ((yes, choice.then), (no, choice.orelse)):
-            f.label(label)
-            with slots.inside():
-                self.block(arm)
-                ends.append((slots.get(changed), f.block))
-            f.jump(after)
-        f.label(after)
-        (ones, one), (others, other) = ends
-        slots.set(changed, [
-            a if a == b else f.phi(a.elem, a.lanes, (a, one), (b, other))
-            for a, b in zip(ones, others, strict=True)
-        ])
-
-    def take_both(self, choice: If, condition: Value) -> None:
-        """Computes both arms and selects."""
-        f, slots = self.f, self.slots
-        changed = slots.joined(choice)
-        ends: list[list[Value]] = []
-        for arm, taken in ((choice.then, condition), (choice.orelse, f.negate(condition))):
-            if self.taken is not None:
-                taken = f.binary("and", self.taken, taken)
-            with slots.inside(), self.taking(taken):
-                self.block(arm)
-                ends.append(slots.get(changed))
-        slots.set(changed, [
-            a if a == b else f.select(condition, a, b) for a, b in zip(*ends, strict=True)
-        ])
-
-    @contextmanager
-    def taking(self, taken: Value | None) -> Iterator[None]:
-        before, self.taken = self.taken, taken
-        yield
-        self.taken = before
+    def call(self, statement: Library | Call) -> None:
+        if isinstance(statement, Library):
+            self.routines.emit(statement)
+        else:
+            self.calls.emit(statement)
 
     # ------------------------------------------------------------------ memory
 
@@ -316,56 +182,14 @@ class _Body:
 
     # ------------------------------------------------------------------ kernels
 
-    def kernel(self, kernel: Kernel) -> None:
-        if not kernel.axes:
-            before = len(self.f)
-            kernels.inline(self.f, self.slots, kernel, self.target)
-            self.computed += len(self.f) - before if self.depth else 0
-            return
-        name = f"k{self.kernels}"
-        self.kernels += 1
-        made = kernels.emit(self.module, kernel, name, self.target, self.parallel)
+    def run(self, kernel: Kernel) -> None:
+        made = kernels.emit(self.module, kernel, self.name(), self.target, self.parallel)
         f, sizes = self.f, Sizes(self.slots)
         extent, block = sizes(made.extent), fill(self.slots, made.words)
-        if made.extent == 1:
+        if made.extent == 1 or not self.parallel:
             f.run_here(made.name, block, i64(0), extent)
             return
         work = sizes(product(made.work) * kernels.weight(kernel))
-        self.call(made.name, block, extent, work, made.unit)
-
-    def call(self, name: str, argument: Value, extent: Value, work: Value, unit: int) -> None:
-        """Runs a function over a range, by threads if there is enough to do."""
-        f = self.f
-        if not self.parallel:
-            f.run_here(name, argument, i64(0), extent)
-            return
         much = f.icmp("slt", i64(kernels.PARALLEL_WORK), work)
-        f.run("npc_pool_call", Value(f"@{name}", "ptr"), argument, extent, i64(unit), much)
-
-
-def _scalar_loops(body: Iterable[Statement]) -> bool:
-    """Whether there is a loop that calls nothing: passes would gain little for any other."""
-    for statement in _flat(body):
-        if isinstance(statement, (For, While)) and not _is_call(statement):
-            inside = list(_flat(statement.body))
-            calls = any(map(_is_call, inside))
-            if _scalar_loops(inside) or not calls:
-                return True
-    return False
-
-
-def _is_call(statement: Statement) -> bool:
-    if isinstance(statement, Kernel):
-        return bool(statement.axes)
-    return isinstance(statement, (Library, Call)) or (
-        isinstance(statement, For) and statement.parallel
-    )
-
-
-def _flat(body: Iterable[Statement]) -> Iterator[Statement]:
-    """Statements with those of branches in place of these."""
-    for statement in body:
-        if isinstance(statement, If):
-            yield from _flat((*statement.then, *statement.orelse))
-        else:
-            yield statement
+        function = Value(f"@{made.name}", "ptr")
+        f.run("npc_pool_call", function, block, extent, i64(made.unit), much)

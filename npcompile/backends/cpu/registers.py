@@ -59,7 +59,8 @@ class Use:
     def __init__(self, program: Program) -> None:
         self.exits = program.resumes
         self.pinned: set[Buffer] = set()  # numbers that others write
-        self.shared: set[Buffer | Symbol] = set()  # what others read
+        self.shared: set[Buffer | Symbol] = set()  # what kernels and calls read
+        self.sent: set[Buffer | Symbol] = set()  # what parallel loops read
         self.first: dict[Buffer, int] = {}
         self.last: dict[Buffer, int] = {}
         self.writes: list[Buffer] = []
@@ -67,7 +68,8 @@ class Use:
         self.lent: dict[Buffer, set[Buffer]] = {}  # buffers whose memories are exchanged
         self.spans: dict[Statement, Span] = {}
         self._clock = 0
-        self._block(program.body, False)
+        self._apart = False  # inside a parallel loop, which is a function of its own
+        self._block(program.body)
         self._clock = sys.maxsize
         self._touch(numbers(program.result))
 
@@ -84,25 +86,31 @@ class Use:
                 self.last[buffer] = self._clock
                 if writes:
                     self.writes.append(buffer)
+                elif self._apart:
+                    self.sent.add(buffer)
         self._clock += 1
 
     def _now(self) -> tuple[int, int, int]:
         return self._clock, len(self.writes), len(self.moves)
 
-    def _block(self, body: Iterable[Statement], elsewhere: bool) -> None:
-        """``elsewhere``: statements run in functions of their own."""
+    def _sizes(self, sizes: Iterable[Size]) -> None:
+        if self._apart:
+            self.sent.update(name for size in sizes for name in symbols(size))
+
+    def _block(self, body: Iterable[Statement]) -> None:
         for statement in body:
             begin = self._now()
-            self._statement(statement, elsewhere)
+            self._statement(statement)
             if isinstance(statement, (For, While, If)):
                 self.spans[statement] = Span(*zip(begin, self._now(), strict=True))
 
-    def _statement(self, statement: Statement, elsewhere: bool) -> None:
+    def _statement(self, statement: Statement) -> None:
         match statement:
             case Kernel():
-                self._kernel(statement, elsewhere)
+                self._kernel(statement)
             case Alloc(buffer) | Free(buffer):
                 self.moves.append(buffer)
+                self._sizes(buffer.shape)
             case Swap(first, second):
                 self.moves += (first, second)
                 mine, other = (self.lent.get(b, {b}) for b in (first, second))
@@ -111,7 +119,7 @@ class Use:
                 self._touch([statement.buffer])
             case Check():
                 self._touch([statement.buffer])
-                self._block(statement.leaving, elsewhere)
+                self._block(statement.leaving)
                 for result in self.exits[statement.number].held():
                     self._touch(numbers(result))
             case Library():
@@ -121,28 +129,27 @@ class Use:
                 touched = [view.buffer for view in statement.inputs] + list(statement.outputs)
                 self.pinned.update(b for b in touched if b.kind == "scalar")
             case For():
-                if elsewhere or statement.parallel:
-                    sizes = (statement.start, statement.step, statement.stop)
-                    self.shared.update(name for size in sizes for name in symbols(size))
-                self._block(statement.body, elsewhere or statement.parallel)
+                apart, self._apart = self._apart, self._apart or statement.parallel
+                self._sizes((statement.start, statement.stop, statement.step))
+                self._block(statement.body)
+                self._apart = apart
             case While():
-                self._block(statement.body, elsewhere)
+                self._block(statement.body)
                 self._touch([statement.again])
             case If():
                 self._touch([statement.condition])
-                self._block((*statement.then, *statement.orelse), elsewhere)
+                self._block((*statement.then, *statement.orelse))
 
-    def _kernel(self, kernel: Kernel, elsewhere: bool) -> None:
+    def _kernel(self, kernel: Kernel) -> None:
         loads = [v.buffer for v in kernel.values if isinstance(v, Load)]
         stores = [store.buffer for store in kernel.stores]
         stores += [reduce.buffer for reduce in kernel.reductions]
         self._touch(loads)
         self._touch(stores, True)
-        if elsewhere or kernel.axes:
+        if kernel.axes:
             self.shared.update(b for b in loads if b.kind == "scalar")
             self.pinned.update(b for b in stores if b.kind == "scalar")
-        if elsewhere:
-            self.shared.update(name for size in _sizes(kernel) for name in symbols(size))
+        self._sizes(_sizes(kernel))
 
 
 def numbers(result: Result) -> Iterator[Buffer]:
@@ -177,17 +184,20 @@ def _sizes(kernel: Kernel) -> Iterator[Size]:
 
 
 class Registers(Slots):
-    """Slots of the one function that runs a program's statements."""
+    """Slots of the function that runs a program's statements; ``out`` are those that others read
+    from the frame."""
 
-    def __init__(self, f: Function, frame: Frame, pointer: Value, program: Program) -> None:
+    def __init__(self, f: Function, frame: Frame, pointer: Value, program: Program,
+                 whole: Use) -> None:
         super().__init__(f, frame, pointer)
         self.own = f.module.memory("frame")
-        self.whole = Use(program)
+        self.whole = whole
+        self.out = whole.shared | whole.sent
         self.numbers: Numbers = {}
         self.places: dict[Buffer, Value] = {}
         self.names: dict[Symbol, Value] = {}
         self.known: dict[Size | Atom, Value] = {}
-        self._given: dict[Buffer | Symbol, Parts] = {}  # parameters, read at entry
+        self._given: dict[Buffer | Symbol, Parts] = {}  # read at entry
         self._named = {program.params[k]: name for k, name in program.int_symbols.items()}
         said = map(bound, program.guards)
         self._counts = {s[0] for s in said if s is not None and s[1] > 0 and s[2] >= 0}
@@ -225,7 +235,7 @@ class Registers(Slots):
     def set_number(self, buffer: Buffer, parts: Parts) -> None:
         if self.holds(buffer):
             self.numbers[buffer] = parts
-        if buffer in self.whole.shared or not self.holds(buffer):
+        if buffer in self.out or not self.holds(buffer):
             super().set_number(buffer, parts)
 
     def flush(self, result: Result) -> None:
@@ -252,7 +262,7 @@ class Registers(Slots):
 
     def set_symbol(self, name: Symbol, value: Value) -> None:
         self.names[name] = value
-        if name in self.whole.shared:
+        if name in self.out:
             super().set_symbol(name, value)
 
     def data(self, buffer: Buffer) -> Value:
@@ -297,3 +307,30 @@ class Registers(Slots):
         rest = iter(values)
         for buffer in buffers:
             self.numbers[buffer] = tuple(next(rest) for _ in self.number(buffer))
+
+
+class Inner(Registers):
+    """The same for a function that runs the turns of a parallel loop on a copy of the frame."""
+
+    def __init__(self, f: Function, outer: Registers, copy: Value, program: Program,
+                 moves: set[Buffer]) -> None:
+        """``moves`` are arrays that the turns make."""
+        super().__init__(f, outer.frame, copy, program, outer.whole)
+        self.out = outer.whole.shared
+        self.moves = moves
+
+    def number(self, buffer: Buffer) -> Parts:
+        if buffer in self.numbers or not self.holds(buffer) or buffer.index >= 0:
+            return super().number(buffer)
+        if buffer not in self._given:
+            with self.f.at_entry():
+                self._given[buffer] = Slots.number(self, buffer)
+        return self._given[buffer]
+
+    def data(self, buffer: Buffer) -> Value:
+        if buffer in self.places or buffer in self.moves or buffer.kind in ("param", "scalar"):
+            return super().data(buffer)
+        if buffer not in self._given:
+            with self.f.at_entry():
+                self._given[buffer] = (Slots.data(self, buffer),)
+        return self._given[buffer][0]

@@ -1,22 +1,23 @@
 """A parallel For as a function ``void name(ptr shared, i64 begin, i64 end)`` over its turns.
 
-Its body holds kernels, loops of kernels, numbers of its own, and memory.
-
-``shared`` is two words: the frame's address, and what becomes 1 where memory runs out.  Each call
-works on a copy of the frame, so that symbols and buffers of a turn are its own, and takes memory
-for all turns at once.
+``shared`` is two words: the frame's address, and a status: DONE, MEMORY where that runs out, or the
+number of a check that failed, in whichever turn.  Each call works on a copy of the frame, so that
+symbols and buffers of a turn are its own, and takes memory for all its turns at once, where its
+size is the same in all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 
 from npcompile.backends.cpu import kernels
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.frame import DONE
 from npcompile.backends.cpu.kernels import Made
 from npcompile.backends.cpu.objects import NULL
-from npcompile.backends.cpu.sizes import Sizes, Slots, fill
+from npcompile.backends.cpu.registers import Inner, Registers
+from npcompile.backends.cpu.sizes import Sizes, fill
+from npcompile.backends.cpu.statements import Statements, scalar_loops
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.sizes import (
     Poly,
@@ -27,62 +28,176 @@ from npcompile.core.sizes import (
     substitute,
     symbols,
 )
-from npcompile.program.ir import Alloc, Buffer, For, Kernel, Load, Statement
+from npcompile.program.ir import (
+    Alloc,
+    Apply,
+    Buffer,
+    Check,
+    For,
+    If,
+    Kernel,
+    Load,
+    Program,
+    Statement,
+    Swap,
+    While,
+    flat,
+)
+from npcompile.schedule.allocate import bound
 
 LINE = 64
 #: bytes between buffers beyond whole lines, so that the same rows of two never meet in the places
 #: of the nearest cache
 APART = 5 * LINE
+MEMORY = -2  #: the status where memory has run out
+SCALAR = 8  # an operation on numbers takes as long as one on so many elements
+UNKNOWN = 16  # turns of a loop, where nothing tells how many
 
 
-def emit(module: Module, frame: Frame, loop: For, name: str, target: Target,
-         known: dict[Kernel, Made]) -> None:
-    """Writes the function and those of its kernels, ``name.k``; those in ``known`` are there."""
-    members = list(_kernels(loop.body))
-    for k, kernel in enumerate(members):
-        if kernel not in known:
-            known[kernel] = kernels.emit(module, kernel, f"{name}.{k}", target,
-                                         total=_total(loop, members, kernel))
+def emit(module: Module, outer: Registers, program: Program, loop: For, name: str,
+         target: Target, known: dict[Kernel, Made]) -> bool:
+    """Writes the function and those of its kernels, ``name.k``; those in ``known`` are there.
+    Whether LLVM's passes would help it."""
     f = Function(module, name, "void", [("ptr", "shared"), ("i64", "begin"), ("i64", "end")])
-    shared, begin, end = f.params
-    copy = f.alloca("i64", frame.size)
-    f.run("llvm.memcpy.p0.p0.i64", copy, f.load(shared, "ptr"), i64(8 * frame.size),
-          Value("false", "i1"))
-    slots = Slots(f, frame, copy)
-    sizes = Sizes(slots)
-    start, step = sizes(loop.start), sizes(loop.step)
-    room = _take(f, slots, sizes, [s.buffer for s in loop.body if isinstance(s, Alloc)], shared)
-    with f.loop(begin, end) as turn:
-        slots.set_symbol(loop.symbol, f.binary("add", start, f.binary("mul", turn.index, step)))
-        _block(slots, loop.body, known, target)
-    f.run("free", room)
-    f.do("ret void")
+    _Turns(f, outer, program, loop, target, known).emit()
+    return scalar_loops((replace(loop, parallel=False),))
 
 
-def _kernels(body: tuple[Statement, ...]) -> Iterator[Kernel]:
-    for statement in body:
-        if isinstance(statement, Kernel) and statement.axes:
-            yield statement
-        elif isinstance(statement, For):
-            yield from _kernels(statement.body)
+class _Turns(Statements):
+    def __init__(self, f: Function, outer: Registers, program: Program, loop: For,
+                 target: Target, known: dict[Kernel, Made]) -> None:
+        self.over, self.known = loop, known
+        self.shared, self.begin, self.end = f.params
+        self.every = list(flat(loop.body))
+        self.members = [s for s in self.every if isinstance(s, Kernel) and s.axes]
+        made = [s.buffer for s in self.every if isinstance(s, Alloc)]
+        named = bound((loop,))
+        self.varying = {b: f.alloca("ptr") for b in made
+                        if not named.isdisjoint(symbols(product(b.shape)))}
+        self.lasting = [b for b in made if b not in self.varying]
+        copy = f.alloca("i64", outer.frame.size)
+        with f.at_entry():
+            f.run("llvm.memcpy.p0.p0.i64", copy, f.load(self.shared, "ptr"),
+                  i64(8 * outer.frame.size), Value("false", "i1"))
+        moved = {b for s in self.every if isinstance(s, Swap) for b in (s.first, s.second)}
+        super().__init__(f, Inner(f, outer, copy, program, {*made, *moved}), program, target)
+        self.status = f.offset(self.shared, "i64", i64(1))
+        self.stops = leaves(loop)
+        self.depth = 1
+
+    def emit(self) -> None:
+        f, loop, sizes = self.f, self.over, Sizes(self.slots)
+        start, step = sizes(loop.start), sizes(loop.step)
+        for place in self.varying.values():
+            f.store(NULL, place)
+        room = self.take()
+        with f.loop(self.begin, self.end) as turn, self.slots.inside():
+            if self.stops:
+                self.go_on()
+            index = f.binary("add", start, f.binary("mul", turn.index, step))
+            self.slots.set_symbol(loop.symbol, index)
+            self.block(loop.body)
+        f.jump("leave")
+        f.label("leave")
+        for place in self.varying.values():
+            f.run("free", f.load(place, "ptr"))
+        f.run("free", room)
+        f.do("ret void")
+
+    # ------------------------------------------------------------------ leaving
+
+    def left(self) -> Value:
+        """Whether a turn has left, on whichever thread."""
+        status = self.f.op(f"load atomic i64, ptr {self.status.text} monotonic, align 8", "i64")
+        return self.f.icmp("ne", status, i64(DONE))
+
+    def go_on(self) -> None:
+        on = self.f.name_for("on")
+        self.f.branch(self.left(), "leave", on)
+        self.f.label(on)
+
+    def leave(self, status: Value) -> None:
+        self.f.do(f"store atomic {status.typed}, ptr {self.status.text} monotonic, align 8")
+        self.f.jump("leave")
+
+    def again(self, loop: While) -> Value:
+        """No turn goes on for ever that Python would not have begun."""
+        again = super().again(loop)
+        return self.f.binary("and", again, self.f.negate(self.left())) if self.stops else again
+
+    # ------------------------------------------------------------------ memory
+
+    def take(self) -> Value:
+        """Memory for what is as large in all turns, in one piece."""
+        f, sizes = self.f, Sizes(self.slots)
+        if not self.lasting:
+            return NULL
+        total, places = i64(0), []
+        for buffer in self.lasting:
+            places.append(total)
+            lines = _lines(f, sizes(product(buffer.shape) * buffer.dtype.itemsize))
+            total = f.binary("add", total, f.binary("add", lines, i64(APART)))
+        room = self.allocated(total, "ret void")
+        for buffer, place in zip(self.lasting, places, strict=True):
+            self.slots.set_data(buffer, f.offset(room, "i8", place))
+        return room
+
+    def allocated(self, count: Value, otherwise: str) -> Value:
+        f = self.f
+        room = f.call("aligned_alloc", ("ptr", 1), i64(LINE), count)
+        there, none = f.name_for("there"), f.name_for("none")
+        f.branch(f.icmp("eq", room, NULL), none, there)
+        f.label(none)
+        f.do(f"store atomic i64 {MEMORY}, ptr {self.status.text} monotonic, align 8")
+        f.do(otherwise)
+        f.label(there)
+        return room
+
+    def alloc(self, buffer: Buffer) -> None:
+        if buffer in self.varying:
+            f, place = self.f, self.varying[buffer]
+            f.run("free", f.load(place, "ptr"))
+            f.store(NULL, place)
+            count = _lines(f, self.size(product(buffer.shape) * buffer.dtype.itemsize))
+            room = self.allocated(f.binary("add", count, i64(LINE)), "br label %leave")
+            f.store(room, place)
+            self.slots.set_data(buffer, room)
+
+    def free(self, buffer: Buffer) -> None:
+        """Memory is kept for the next turn."""
+
+    # ------------------------------------------------------------------ kernels
+
+    def run(self, kernel: Kernel) -> None:
+        if kernel not in self.known:
+            name = f"{self.f.name}.{len(self.known)}"
+            total = _total(self.over, self.members, kernel)
+            self.known[kernel] = kernels.emit(self.f.module, kernel, name, self.target,
+                                              total=total)
+        made = self.known[kernel]
+        extent = self.size(made.extent)
+        self.f.run_here(made.name, fill(self.slots, made.words), i64(0), extent)
 
 
-def _block(
-    slots: Slots, body: tuple[Statement, ...], known: dict[Kernel, Made], target: Target
-) -> None:
-    f, now = slots.f, Sizes(slots)
-    for statement in body:
-        if isinstance(statement, Kernel) and not statement.axes:
-            kernels.inline(f, slots, statement, target)
-        elif isinstance(statement, Kernel):
-            made = known[statement]
-            f.run_here(made.name, fill(slots, made.words), i64(0), now(made.extent))
-        elif isinstance(statement, For):
-            start, stop, step = map(now, (statement.start, statement.stop, statement.step))
-            with f.loop(i64(0), kernels.trips(f, start, stop, step)) as turn:
-                value = f.binary("add", start, f.binary("mul", turn.index, step))
-                slots.set_symbol(statement.symbol, value)
-                _block(slots, statement.body, known, target)
+def leaves(loop: For) -> bool:
+    """Whether a turn may leave for Python."""
+    return any(isinstance(statement, Check) for statement in flat(loop.body))
+
+
+def uneven(loop: For) -> bool:
+    """Whether turns may take more time than others."""
+    return any(
+        isinstance(s, While) or (isinstance(s, If) and any(
+            isinstance(inner, (For, While, Kernel)) and getattr(inner, "axes", True)
+            for inner in flat((*s.then, *s.orelse))
+        )) or (isinstance(s, For) and loop.symbol in symbols(s.stop - s.start))
+        for s in flat(loop.body)
+    )
+
+
+def _lines(f: Function, count: Value) -> Value:
+    """Bytes in whole lines."""
+    return f.binary("and", f.binary("add", count, i64(LINE - 1)), i64(-LINE))
 
 
 def _total(loop: For, members: list[Kernel], kernel: Kernel) -> Size:
@@ -99,37 +214,40 @@ def _total(loop: For, members: list[Kernel], kernel: Kernel) -> Size:
     return product([substitute(axis.extent, whole) for axis in kernel.axes])
 
 
-def _take(f: Function, slots: Slots, sizes: Sizes, buffers: list[Buffer], shared: Value) -> Value:
-    """Memory for all buffers in one piece."""
-    if not buffers:
-        return NULL
-    total, places = i64(0), []
-    for buffer in buffers:
-        places.append(total)
-        bytes_ = sizes(product(buffer.shape) * buffer.dtype.itemsize)
-        lines = f.binary("and", f.binary("add", bytes_, i64(LINE - 1)), i64(-LINE))
-        total = f.binary("add", total, f.binary("add", lines, i64(APART)))
-    room = f.call("aligned_alloc", ("ptr", 1), i64(LINE), total)
-    with f.when(f.icmp("eq", room, NULL)):
-        f.store(i64(1), f.offset(shared, "i64", i64(1)))
-    there, none = f.name_for("there"), f.name_for("none")
-    f.branch(f.icmp("eq", room, NULL), none, there)
-    f.label(none)
-    f.do("ret void")
-    f.label(there)
-    for buffer, place in zip(buffers, places, strict=True):
-        slots.set_data(buffer, f.offset(room, "i8", place))
-    return room
-
-
 def work(loop: For) -> Size:
-    """Elements of the first turn, times what each costs."""
+    """Elements of one turn, times what each costs."""
+    cost = _cost(loop.body)
+    middle = floordiv(loop.start + loop.stop, 2) if _is_scalar(loop.body) else loop.start
+    cost = substitute(cost, {loop.symbol: middle})
+    return substitute(cost, dict.fromkeys(bound(loop.body), UNKNOWN))
+
+
+def _is_scalar(body: tuple[Statement, ...]) -> bool:
+    return not any(isinstance(s, Kernel) and s.axes for s in flat(body))
+
+
+def _cost(body: tuple[Statement, ...]) -> Size:
     total: Size = 0
-    for statement in loop.body:
-        if isinstance(statement, Kernel):
-            elements = product([a.extent for a in statement.axes])
-            total = total + elements * kernels.weight(statement)
-        elif isinstance(statement, For):
-            turns = floordiv(statement.stop - statement.start, statement.step)
-            total = total + work(statement) * largest(turns, 1)
-    return substitute(total, {loop.symbol: loop.start})
+    for statement in body:
+        match statement:
+            case Kernel(axes=()):
+                total = total + SCALAR * _operations(statement)
+            case Kernel():
+                elements = product([a.extent for a in statement.axes])
+                total = total + elements * kernels.weight(statement)
+            case For(symbol, start, stop, step, inner):
+                trips = largest(floordiv(stop - start, step), 1)
+                total = total + trips * substitute(_cost(inner), {symbol: start})
+            case While(inner):
+                total = total + UNKNOWN * _cost(inner)
+            case If(_, then, other):
+                total = total + _cost(then) + _cost(other)
+    return total
+
+
+def _operations(kernel: Kernel) -> int:
+    """What a kernel of numbers costs."""
+    loads = sum(isinstance(v, Load) and v.buffer.kind != "scalar" for v in kernel.values)
+    stores = sum(store.buffer.kind != "scalar" for store in kernel.stores)
+    return loads + stores + sum(
+        kernels.SLOW.get(v.op, 1) for v in kernel.values if isinstance(v, Apply))

@@ -1,0 +1,235 @@
+"""Statements of a program in a function: what the body and the turns of parallel loops share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from npcompile.backends.cpu import choices, kernels
+from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.registers import Registers
+from npcompile.backends.cpu.sizes import Sizes
+from npcompile.backends.cpu.text import Function, Value, i64
+from npcompile.core.sizes import Size, hint, is_known
+from npcompile.program.ir import (
+    Alloc,
+    Bind,
+    Buffer,
+    Call,
+    Check,
+    For,
+    Free,
+    If,
+    Kernel,
+    Library,
+    Program,
+    Statement,
+    Swap,
+    While,
+)
+
+FEW = 6  # turns of a loop that is not worth unrolling
+
+
+class Statements:
+    """Writes statements into a function; what depends on which function that is, others say."""
+
+    def __init__(self, f: Function, slots: Registers, program: Program, target: Target) -> None:
+        self.f, self.slots, self.program, self.target = f, slots, program, target
+        self.depth = 0  # of loops around the statement
+        self.computed = 0  # lines that compute numbers in loops
+        self.taken: Value | None = None  # whether the arm is taken that is computed in any case
+
+    def leave(self, status: Value) -> None:
+        """Ends the function before its time: a check has failed."""
+        raise NotImplementedError
+
+    def alloc(self, buffer: Buffer) -> None:
+        raise NotImplementedError
+
+    def free(self, buffer: Buffer) -> None:
+        raise NotImplementedError
+
+    def run(self, kernel: Kernel) -> None:
+        """Calls a kernel with axes."""
+        raise NotImplementedError
+
+    def turns(self, loop: For) -> None:
+        """A parallel loop."""
+        raise NotImplementedError
+
+    def call(self, statement: Library | Call) -> None:
+        raise NotImplementedError
+
+    def size(self, size: Size) -> Value:
+        return Sizes(self.slots)(size)
+
+    def block(self, body: tuple[Statement, ...]) -> None:
+        for statement in body:
+            self.statement(statement)
+
+    def statement(self, statement: Statement) -> None:
+        match statement:
+            case Kernel():
+                self.kernel(statement)
+            case Alloc(buffer):
+                self.alloc(buffer)
+            case Free(buffer):
+                self.free(buffer)
+            case Swap(first, second):
+                places = self.slots.data(first), self.slots.data(second)
+                self.slots.set_data(second, places[0])
+                self.slots.set_data(first, places[1])
+            case Bind():
+                (value,) = self.slots.number(statement.buffer)
+                dtype = statement.buffer.dtype
+                signed = "sext" if dtype.kind == "i" else "zext"
+                wide = value if dtype.itemsize == 8 else self.f.convert(signed, value, "i64")
+                self.slots.set_symbol(statement.symbol, wide)
+            case Check():
+                self.check(statement)
+            case For(parallel=True):
+                self.turns(statement)
+            case For():
+                self.loop(statement)
+            case While():
+                self.repeat(statement)
+            case If():
+                self.choose(statement)
+            case Library() | Call():
+                self.call(statement)
+
+    def check(self, check: Check) -> None:
+        (holds,) = self.slots.number(check.buffer)
+        out, on = self.f.name_for("out"), self.f.name_for("on")
+        if self.taken is not None:  # first what can be foretold
+            fails = self.f.name_for("fails")
+            self.f.branch(holds, on, fails, likely=True)
+            self.f.label(fails)
+            self.f.branch(self.taken, out, on)
+        else:
+            self.f.branch(holds, on, out, likely=True)
+        self.f.label(out)
+        with self.slots.inside(), self.taking(None):
+            self.block(check.leaving)
+            for result in self.program.resumes[check.number].held():
+                self.slots.flush(result)
+        self.leave(i64(check.number))
+        self.f.label(on)
+
+    def loop(self, loop: For) -> None:
+        f, slots = self.f, self.slots
+        start, stop, step = (self.size(s) for s in (loop.start, loop.stop, loop.step))
+        single = loop.step == 1
+        first, last = (start, stop) if single else (i64(0), kernels.trips(f, start, stop, step))
+        changed = slots.joined(loop)
+        self.depth += 1
+        distance = loop.stop - loop.start
+        short = single and is_known(distance) and hint(distance) < FEW
+        with f.loop(first, last, 1, slots.get(changed), rolled=short) as running, slots.inside():
+            slots.set(changed, running.carried)
+            value = running.index
+            if not single:
+                value = f.binary("add", start, f.binary("mul", value, step))
+            slots.set_symbol(loop.symbol, value)
+            self.block(loop.body)
+            running.next = slots.get(changed)
+        slots.set(changed, running.results)
+        self.depth -= 1
+
+    def repeat(self, loop: While) -> None:
+        slots = self.slots
+        changed = slots.joined(loop)
+        self.depth += 1
+        with self.f.cycle(slots.get(changed)) as running, slots.inside():
+            slots.set(changed, running.carried)
+            self.block(loop.body)
+            running.again = self.again(loop)
+            running.next = slots.get(changed)
+        slots.set(changed, running.next)
+        self.depth -= 1
+
+    def again(self, loop: While) -> Value:
+        """Whether there is another turn."""
+        (again,) = self.slots.number(loop.again)
+        return again
+
+    def choose(self, choice: If) -> None:
+        f, slots = self.f, self.slots
+        (condition,) = slots.number(choice.condition)
+        if self.depth and (self.taken is not None or choices.both(choice)):
+            self.take_both(choice, condition)
+            return
+        yes, no, after = (f.name_for(stem) for stem in ("then", "else", "after"))
+        changed = slots.joined(choice)
+        f.branch(condition, yes, no)
+        ends: list[tuple[list[Value], str]] = []
+        for label, arm in ((yes, choice.then), (no, choice.orelse)):
+            f.label(label)
+            with slots.inside():
+                self.block(arm)
+                ends.append((slots.get(changed), f.block))
+            f.jump(after)
+        f.label(after)
+        (ones, one), (others, other) = ends
+        slots.set(changed, [
+            a if a == b else f.phi(a.elem, a.lanes, (a, one), (b, other))
+            for a, b in zip(ones, others, strict=True)
+        ])
+
+    def take_both(self, choice: If, condition: Value) -> None:
+        """Computes both arms and selects."""
+        f, slots = self.f, self.slots
+        changed = slots.joined(choice)
+        ends: list[list[Value]] = []
+        for arm, taken in ((choice.then, condition), (choice.orelse, f.negate(condition))):
+            if self.taken is not None:
+                taken = f.binary("and", self.taken, taken)
+            with slots.inside(), self.taking(taken):
+                self.block(arm)
+                ends.append(slots.get(changed))
+        slots.set(changed, [
+            a if a == b else f.select(condition, a, b) for a, b in zip(*ends, strict=True)
+        ])
+
+    @contextmanager
+    def taking(self, taken: Value | None) -> Iterator[None]:
+        before, self.taken = self.taken, taken
+        yield
+        self.taken = before
+
+    def kernel(self, kernel: Kernel) -> None:
+        if kernel.axes:
+            self.run(kernel)
+            return
+        before = len(self.f)
+        kernels.inline(self.f, self.slots, kernel, self.target)
+        self.computed += len(self.f) - before if self.depth else 0
+
+
+def scalar_loops(body: Iterable[Statement]) -> bool:
+    """Whether there is a loop that calls nothing: passes would gain little for any other."""
+    for statement in _flat(body):
+        if isinstance(statement, (For, While)) and not _is_call(statement):
+            inside = list(_flat(statement.body))
+            calls = any(map(_is_call, inside))
+            if scalar_loops(inside) or not calls:
+                return True
+    return False
+
+
+def _is_call(statement: Statement) -> bool:
+    if isinstance(statement, Kernel):
+        return bool(statement.axes)
+    return isinstance(statement, (Library, Call)) or (
+        isinstance(statement, For) and statement.parallel
+    )
+
+
+def _flat(body: Iterable[Statement]) -> Iterator[Statement]:
+    """Statements with those of branches in place of these."""
+    for statement in body:
+        if isinstance(statement, If):
+            yield from _flat((*statement.then, *statement.orelse))
+        else:
+            yield statement

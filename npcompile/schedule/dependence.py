@@ -1,0 +1,343 @@
+"""Whether turns of a loop may touch the same elements.
+
+The place of an access is a linear form over the index of the loop, the indices of inner loops and
+axes, and whatever else is computed inside of which only the range is known.  Two accesses meet in
+different turns where the difference of their forms is 0 for a distance between turns that is not
+0.  That is excluded
+
+* if the difference lies on one side of 0 (Banerjee, Dependence Analysis, 1997), or nearer to 0
+  than a turn's step reaches;
+* if it is ``P * high + low`` with ``low`` nearer to 0 than P, and one of the two is never 0: the
+  indices of an array of several axes one by one (Maslov, Delinearization, PLDI 1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from npcompile.core.sizes import (
+    Atom,
+    Facts,
+    Poly,
+    Predicate,
+    Size,
+    Symbol,
+    floordiv,
+    largest,
+    smallest,
+    symbols,
+)
+from npcompile.program.ir import Buffer, For, If, Index, Kernel, Load, Statement, While
+from npcompile.schedule.allocate import bound
+from npcompile.schedule.memory import quotient, split
+
+Range = tuple[Size, Size]
+DEPTH = 4  # axes of an array that are told apart
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """``step`` times a number in a range."""
+
+    step: Size
+    low: Size
+    high: Size
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """``constant + turn * index + sum(terms)``."""
+
+    turn: Size
+    constant: Size
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """``form`` is None where nobody knows."""
+
+    buffer: Buffer
+    writes: bool
+    form: Form | None
+    lines: tuple[int, ...]
+
+
+@dataclass
+class Dependences:
+    """The accesses of a loop's turns and what follows from them."""
+
+    facts: Facts
+    loop: For
+    ranges: dict[Symbol, Range | None] = field(default_factory=dict)
+    found: dict[Access, None] = field(default_factory=dict)  # equal ones once
+
+    def __post_init__(self) -> None:
+        self.ranges[self.loop.symbol] = self._turns(self.loop)
+        self.ranges.update(dict.fromkeys(bound(self.loop.body)))
+        self._block(self.loop.body)
+
+    def conflict(self, private: Iterable[Buffer]) -> tuple[Access, Access] | None:
+        """Two accesses that may meet in different turns, one of them a write."""
+        own, by_buffer = set(private), dict[Buffer, list[Access]]()
+        for access in self.found:
+            if access.buffer not in own:
+                by_buffer.setdefault(access.buffer, []).append(access)
+        for accesses in by_buffer.values():
+            for k, one in enumerate(accesses):
+                for other in accesses[k:]:
+                    if (one.writes or other.writes) and self._may_meet(one, other):
+                        return one, other
+        return None
+
+    # ------------------------------------------------------------------ collecting
+
+    def _turns(self, loop: For) -> Range | None:
+        """The first and the last value of a loop's index, or what it stays between."""
+        first, last = self.extremes(loop.start), self.extremes(loop.stop)
+        if first is None or last is None:
+            return None
+        if self.facts.prove("<", 0, loop.step):
+            return first[0], last[1] - 1
+        return (last[0] + 1, first[1]) if self.facts.prove("<", loop.step, 0) else None
+
+    def _block(self, body: Iterable[Statement]) -> None:
+        for statement in body:
+            match statement:
+                case Kernel():
+                    self._kernel(statement)
+                case For():
+                    self.ranges[statement.symbol] = self._turns(statement)
+                    self._block(statement.body)
+                case While():
+                    self._block(statement.body)
+                case If():
+                    self._block((*statement.then, *statement.orelse))
+
+    def _kernel(self, kernel: Kernel) -> None:
+        accesses = [(v.buffer, False, v.at, v.by is not None)
+                    for v in kernel.values if isinstance(v, Load)]
+        accesses += [(s.buffer, True, s.at, s.by is not None or s.packed) for s in kernel.stores]
+        accesses += [(r.buffer, True, r.at, False) for r in kernel.reductions]
+        for buffer, writes, at, anywhere in accesses:
+            if buffer.kind not in ("scalar", "object"):
+                form = None if anywhere else self._form(kernel, at)
+                self.found[Access(buffer, writes, form, kernel.lines)] = None
+
+    def _form(self, kernel: Kernel, at: Index) -> Form | None:
+        form = self.linear(at.offset)
+        if form is None:
+            return None
+        terms = list(form.terms)
+        for axis, step in zip(kernel.axes, at.coefficients, strict=True):
+            extent = self.extremes(axis.extent)
+            if step == 0:
+                continue
+            if extent is None or self._varies(step):
+                return None
+            terms.append(Term(step, 0, extent[1] - 1))
+        return replace(form, terms=tuple(terms))
+
+    # ------------------------------------------------------------------ forms and ranges
+
+    def _varies(self, size: Size) -> bool:
+        return any(name in self.ranges for name in symbols(size))
+
+    def linear(self, size: Size) -> Form | None:
+        """A size as a linear form, if it is one."""
+        turn: Size = 0
+        constant: Size = 0
+        terms: dict[Atom, Size] = {}
+        for atoms, coefficient in _terms(self.facts.norm(size)):
+            moving = [a for a in atoms if self._moves(a)]
+            if len(moving) > 1:
+                return None
+            rest = list(atoms)
+            for atom in moving:
+                rest.remove(atom)
+            factor: Size = Poly(((tuple(rest), coefficient),)) if rest else coefficient
+            if not moving:
+                constant = constant + factor
+            elif moving[0] is self.loop.symbol:
+                turn = turn + factor
+            else:
+                terms[moving[0]] = terms.get(moving[0], 0) + factor
+        listed = []
+        for atom, step in terms.items():
+            reach = self._reach(atom)
+            if reach is None:
+                return None
+            listed.append(Term(step, *reach))
+        return Form(turn, constant, tuple(listed))
+
+    def _moves(self, atom: Atom) -> bool:
+        if isinstance(atom, Symbol):
+            return atom in self.ranges
+        return any(name in self.ranges for name in atom.symbols)
+
+    def _reach(self, atom: Atom) -> Range | None:
+        """What an atom stays between in all turns of all loops."""
+        if isinstance(atom, Symbol):
+            return self.ranges[atom]
+        left, right = self.extremes(atom.left), self.extremes(atom.right)
+        if right is None:
+            return None
+        if atom.name == "mod":
+            positive = self.facts.prove("<", 0, right[0])
+            return (0, right[1] - 1) if positive else None
+        if left is None:
+            return None
+        if atom.name == "floordiv":
+            same = right[0] == right[1] and self.facts.prove("<", 0, right[0])
+            return (floordiv(left[0], right[0]), floordiv(left[1], right[1])) if same else None
+        pick = smallest if atom.name == "min" else largest
+        return pick(left[0], right[0]), pick(left[1], right[1])
+
+    def extremes(self, size: Size) -> Range | None:
+        """The least and the largest value of a size in all turns of all loops, or bounds."""
+        low: Size = 0
+        high: Size = 0
+        for atoms, coefficient in _terms(self.facts.norm(size)):
+            moving = [a for a in atoms if self._moves(a)]
+            rest = list(atoms)
+            for atom in moving:
+                rest.remove(atom)
+            factor: Size = Poly(((tuple(rest), coefficient),)) if rest else coefficient
+            reach = self._product(moving)
+            scaled = None if reach is None else self._scaled(factor, reach)
+            if scaled is None:
+                return None
+            low, high = low + scaled[0], high + scaled[1]
+        return low, high
+
+    def _product(self, atoms: Sequence[Atom]) -> Range | None:
+        low: Size = 1
+        high: Size = 1
+        for atom in atoms:
+            reach = self._reach(atom)
+            if reach is None or (len(atoms) > 1 and not self.facts.prove("<=", 0, reach[0])):
+                return None
+            low, high = low * reach[0], high * reach[1]
+        return low, high
+
+    def _scaled(self, factor: Size, reach: Range) -> Range | None:
+        if reach[0] == reach[1]:
+            return factor * reach[0], factor * reach[1]
+        if self.facts.prove("<=", 0, factor):
+            return factor * reach[0], factor * reach[1]
+        if self.facts.prove("<=", factor, 0):
+            return factor * reach[1], factor * reach[0]
+        return None
+
+    # ------------------------------------------------------------------ pairs
+
+    def _may_meet(self, one: Access, other: Access) -> bool:
+        turns = self.ranges[self.loop.symbol]
+        if one.form is None or other.form is None or turns is None:
+            return True
+        a, b = one.form, other.form
+        before = self.facts.mark()
+        try:
+            self.facts.learn(Predicate("<", *turns))  # else there are no two such accesses
+            for term in (*a.terms, *b.terms):
+                self.facts.learn(Predicate("<=", term.low, term.high))
+            terms = (*a.terms, *(replace(t, step=-t.step) for t in b.terms))
+            constant = self.facts.norm(a.constant - b.constant)
+            step = self.facts.norm(a.turn)
+            if step != self.facts.norm(b.turn):
+                apart = (Term(a.turn, *turns), Term(-b.turn, *turns))
+                return not self._never_zero(0, constant, (*terms, *apart), DEPTH)
+            return not self._never_zero(step, constant, terms, DEPTH)
+        finally:
+            self.facts.undo(before)
+
+    def _never_zero(
+        self, turn: Size, constant: Size, terms: tuple[Term, ...], depth: int
+    ) -> bool:
+        """Whether ``turn * distance + constant + sum(terms)`` is never 0, the distance being that
+        of two turns."""
+        span = self._span(constant, terms)
+        if span is not None and self._is_apart(turn, span):
+            return True
+        if not depth:
+            return False
+        steps = dict.fromkeys(self._magnitude(s) for s in (turn, *(t.step for t in terms)))
+        for period in steps:
+            if period is not None and self.facts.prove("<", 1, period):
+                halves = self._halves(period, turn, constant, terms)
+                if halves is not None and any(
+                    half != (turn, constant, terms) and self._never_zero(*half, depth - 1)
+                    for half in halves
+                ):
+                    return True
+        return False
+
+    def _is_apart(self, turn: Size, span: Range) -> bool:
+        """Whether a distance of turns never makes up for what lies in a span."""
+        prove, (low, high) = self.facts.prove, span
+        step = self._magnitude(turn)
+        if step is None:
+            return False
+        stride = self.loop.step
+        if isinstance(stride, int):
+            nearest = step * abs(stride)
+            if step != 0 and prove("<", high, nearest) and prove("<", -nearest, low):
+                return True
+        elif step != 0 and prove("<", high, step) and prove("<", -step, low):
+            return True
+        turns = self.ranges[self.loop.symbol]
+        assert turns is not None
+        reach = step * (turns[1] - turns[0])
+        return bool(prove("<", reach, low) or prove("<", high, -reach))
+
+    def _halves(
+        self, period: Size, turn: Size, constant: Size, terms: tuple[Term, ...]
+    ) -> list[tuple[Size, Size, tuple[Term, ...]]] | None:
+        """``high`` and ``low`` of ``period * high + low``, if ``low`` is nearer to 0 than the
+        period."""
+        whole, rest = split(constant, period)
+        high: list[Term] = []
+        low: list[Term] = []
+        for term in terms:
+            times = quotient(term.step, period)
+            if times is None:
+                low.append(term)
+            else:
+                high.append(replace(term, step=times))
+        times = quotient(turn, period) if turn != 0 else 0
+        steps = (0, turn) if times is None else (times, 0)
+        span = self._span(rest, tuple(low))
+        if span is not None and steps[1] != 0:
+            turns, step = self.ranges[self.loop.symbol], self._magnitude(steps[1])
+            if turns is None or step is None:
+                return None
+            reach = step * (turns[1] - turns[0])
+            span = span[0] - reach, span[1] + reach
+        prove = self.facts.prove
+        if span is None or not (prove("<", span[1], period) and prove("<", -period, span[0])):
+            return None
+        return [(steps[0], whole, tuple(high)), (steps[1], rest, tuple(low))]
+
+    def _span(self, constant: Size, terms: tuple[Term, ...]) -> Range | None:
+        low, high = constant, constant
+        for term in terms:
+            scaled = self._scaled(term.step, (term.low, term.high))
+            if scaled is None:
+                return None
+            low, high = low + scaled[0], high + scaled[1]
+        return low, high
+
+    def _magnitude(self, size: Size) -> Size | None:
+        if isinstance(size, int):
+            return abs(size)
+        if self.facts.prove("<=", 0, size):
+            return size
+        return -size if self.facts.prove("<=", size, 0) else None
+
+
+def _terms(size: Size) -> Iterator[tuple[tuple[Atom, ...], int]]:
+    if isinstance(size, int):
+        yield (), size
+    else:
+        yield from size.terms

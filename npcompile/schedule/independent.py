@@ -1,0 +1,238 @@
+"""Loops whose turns don't need each other become parallel.
+
+Each turn makes its numbers and temporaries anew; no element that one turn writes is touched by
+another.  Checks may stand inside where Python, if one fails, runs the function from the start: what
+other turns have done till then is not seen.  Of loops in each other the outermost is taken, unless
+it has few turns.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+
+from npcompile.core.sizes import Facts, Symbol, Unhinted, floordiv, hint, product
+from npcompile.program.ir import (
+    Alloc,
+    Bind,
+    Buffer,
+    Call,
+    Check,
+    Exit,
+    For,
+    Free,
+    If,
+    Kernel,
+    Library,
+    Load,
+    Statement,
+    Swap,
+    While,
+    flat,
+)
+from npcompile.schedule.allocate import allocate, touched
+from npcompile.schedule.dependence import Access, Dependences
+from npcompile.schedule.lanes import is_choice
+
+FEW = 4  # turns of a loop that leave threads idle
+
+
+class Dependent(Exception):
+    """Why the turns of a loop run one after the other."""
+
+
+@dataclass
+class Independent:
+    """Statements with such loops marked.
+
+    ``whole`` counts how often each buffer is touched, ``reads`` how often numbers are read;
+    ``carried`` is what turns of loops leave to the next ones.
+    """
+
+    facts: Facts
+    exits: Sequence[Exit]
+    whole: Counter[Buffer]
+    reads: Counter[Buffer]
+    carried: Mapping[Symbol, Set[Buffer]]
+    notes: list[str] = field(default_factory=list)
+
+    def block(self, body: Iterable[Statement]) -> tuple[Statement, ...]:
+        return tuple([self._statement(statement) for statement in body])
+
+    def _statement(self, statement: Statement) -> Statement:
+        match statement:
+            case For(parallel=False):
+                return self._loop(statement)
+            case While():
+                return replace(statement, body=self.block(statement.body))
+            case If() if not is_choice(statement):
+                then, other = self.block(statement.then), self.block(statement.orelse)
+                return replace(statement, then=then, orelse=other)
+        return statement
+
+    def _loop(self, loop: For) -> Statement:
+        where = f"the turns of the loop in line {loop.line}"
+        try:
+            private = self._private(loop)
+        except Dependent as reason:
+            self.notes.append(f"{where} run one after the other: {reason}")
+            return replace(loop, body=self.block(loop.body))
+        if _few(loop):
+            before = len(self.notes)
+            inner = self.block(loop.body)
+            if any((isinstance(s, Kernel) and s.axes) or (isinstance(s, For) and s.parallel)
+                   for s in flat(inner)):
+                return replace(loop, body=inner)
+            del self.notes[before:]
+        self.notes.append(f"{where} run side by side on threads, if there is enough to do")
+        known = {*touched(loop)} - private
+        return replace(loop, body=allocate(loop.body, (), known), parallel=True)
+
+    def _private(self, loop: For) -> set[Buffer]:
+        """The arrays that each turn has for itself."""
+        every = list(flat(loop.body))
+        for statement in every:
+            self._allow(statement)
+        inside = Counter(touched(loop))
+        carried = self.carried.get(loop.symbol, frozenset())
+        self._numbers(loop, {b for b in inside if b in carried or inside[b] != self.whole[b]})
+        private = {
+            b for b in inside if b.kind == "temp" and inside[b] == self.whole[b]
+            and (b not in carried or _overwritten(self.facts, loop.body, b))
+        }
+        moved = {b for s in every if isinstance(s, Swap) for b in (s.first, s.second)}
+        if not moved <= private:
+            raise Dependent("arrays change places from one to the next")
+        met = Dependences(self.facts, loop).conflict(private)
+        if met is not None:
+            raise Dependent(_conflict(*met))
+        return private
+
+    def _allow(self, statement: Statement) -> None:
+        match statement:
+            case Call() | Library():
+                raise Dependent("they call a function of a library")
+            case Alloc() | Free():
+                raise Dependent("they make arrays")
+            case For(parallel=True):
+                raise Dependent("their kernels run on threads")
+            case Check(reason=reason, number=number, leaving=leaving):
+                if leaving or self.exits[number].frames:
+                    raise Dependent(f"Python goes on in the middle if {reason}")
+
+    def _numbers(self, loop: For, known: set[Buffer]) -> None:
+        """Each turn makes the numbers that it reads, and leaves none; ``known`` are those that
+        are more than a turn's own."""
+        made = {b: kernel for kernel in flat(loop.body) if isinstance(kernel, Kernel)
+                for b in stored(kernel) if b.kind == "scalar"}
+        exposed = Exposed()
+        exposed.block(loop.body)
+        for buffer in exposed.found:
+            if buffer in made and buffer in known:
+                raise Dependent(f"one needs a number that the one before has computed"
+                                f"{_lines(made[buffer].lines)}")
+        inside = reads(loop.body)
+        for buffer, kernel in made.items():
+            if inside[buffer] != self.reads[buffer]:
+                raise Dependent(f"a number that the last one leaves is needed after it"
+                                f"{_lines(kernel.lines)}")
+
+
+def _few(loop: For) -> bool:
+    try:
+        return hint(floordiv(loop.stop - loop.start, loop.step)) < FEW
+    except (Unhinted, ZeroDivisionError):
+        return False
+
+
+def _lines(lines: tuple[int, ...]) -> str:
+    return f" (line {', '.join(map(str, lines))})" if lines else ""
+
+
+def _conflict(one: Access, other: Access) -> str:
+    if one.form is None or other.form is None:
+        unknown = other if other.form is None else one
+        return f"which elements of {one.buffer.name} they touch is not known" + _lines(
+            unknown.lines)
+    lines = sorted({*one.lines, *other.lines})
+    return f"they may touch the same elements of {one.buffer.name}{_lines(tuple(lines))}"
+
+
+def stored(kernel: Kernel) -> list[Buffer]:
+    return [s.buffer for s in kernel.stores] + [r.buffer for r in kernel.reductions]
+
+
+def loaded(kernel: Kernel) -> list[Buffer]:
+    return [v.buffer for v in kernel.values if isinstance(v, Load)]
+
+
+def reads(body: Iterable[Statement]) -> Counter[Buffer]:
+    """How often statements read each number."""
+    found: Counter[Buffer] = Counter()
+    for statement in flat(body):
+        match statement:
+            case Kernel():
+                found.update(loaded(statement))
+            case Bind(_, buffer) | Check(buffer, leaving=()) | If(buffer) | While(again=buffer):
+                found[buffer] += 1
+            case Check(buffer, leaving=leaving):
+                found[buffer] += 1
+                found.update(reads(leaving))
+            case Library() | Call():
+                found.update(view.buffer for view in statement.inputs)
+    return found
+
+
+def _overwritten(facts: Facts, body: Sequence[Statement], buffer: Buffer) -> bool:
+    """Whether a turn begins with writing all of a temporary."""
+    first = next(s for s in body if buffer in touched(s))
+    if not isinstance(first, Kernel) or buffer in loaded(first):
+        return False
+    for store in first.stores:
+        if store.buffer is not buffer or store.by is not None or store.packed:
+            continue
+        if store.mask is not None or store.at.part or store.at.offset != 0:
+            continue
+        axes = [(facts.norm(a.extent), facts.norm(c))
+                for a, c in zip(first.axes, store.at.coefficients, strict=True)]
+        whole = [(facts.norm(n), facts.norm(c))
+                 for n, c in zip(buffer.shape, buffer.strides, strict=True)]
+        if axes == [(facts.norm(product(buffer.shape)), 1)] or Counter(axes) == Counter(whole):
+            return True
+    return False
+
+
+class Exposed:
+    """The numbers that some statements read before they make them."""
+
+    def __init__(self) -> None:
+        self.made: set[Buffer] = set()
+        self.found: dict[Buffer, None] = {}
+
+    def read(self, *buffers: Buffer) -> None:
+        self.found.update(dict.fromkeys(b for b in buffers if b not in self.made))
+
+    def block(self, body: Iterable[Statement]) -> None:
+        for statement in body:
+            match statement:
+                case Kernel():
+                    self.read(*loaded(statement))
+                    self.read(*(s.buffer for s in statement.stores if s.mask is not None))
+                    self.made.update(stored(statement))
+                case Bind(_, buffer) | Check(buffer):
+                    self.read(buffer)
+                case For():
+                    before = set(self.made)
+                    self.block(statement.body)
+                    self.made = before
+                case While():
+                    self.block(statement.body)
+                    self.read(statement.again)
+                case If():
+                    self.read(statement.condition)
+                    before = set(self.made)
+                    self.block(statement.then)
+                    then, self.made = self.made, before
+                    self.block(statement.orelse)
+                    self.made &= then
