@@ -54,7 +54,7 @@ def runs_on_threads(compiled: Any, args: tuple[Any, ...]) -> bool:
 
 
 def agrees(function: Callable[..., Any], *args: Any, parallel: bool | None = True) -> Any:
-    """The compiled function; ``parallel``: whether a loop of it runs on threads (None: no matter)."""
+    """The compiled function; ``parallel``: whether a loop runs on threads (None: no matter)."""
     compiled = npcompile.jit(function, cache=False)
     want = outcome(function, args)
     for threads in (1, 2, 3):

@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from npcompile.core.facts import Facts
 from npcompile.core.sizes import (
     Atom,
-    Facts,
     Poly,
     Predicate,
     Size,

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from npcompile.core.sizes import Facts, Symbol, Unhinted, floordiv, hint, product
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Symbol, Unhinted, floordiv, hint, product
 from npcompile.program.ir import (
     Alloc,
     Bind,

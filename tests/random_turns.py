@@ -1,0 +1,239 @@
+"""Random nests of loops over elements, of which many could run side by side and many must not.
+
+Each is compared with plain Python: on the reference backend, which runs the turns of a parallel loop
+backwards, and as machine code on three threads; results, changed arguments, exceptions, warnings.
+
+``python -m tests.random_turns SEED COUNT`` prints the first differences and how many loops ran on
+threads.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import sys
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from npcompile import jit
+from npcompile.backends.cpu import kernels
+from npcompile.program.ir import For, flat
+from npcompile.runtime import pool
+
+
+@dataclass
+class Writer:
+    """Writes the loops of one program over ``a`` (vector), ``b``, ``c`` (matrices), ``t`` (three
+    axes), ``at`` (indices) and numbers ``n``, ``m``."""
+
+    rng: random.Random
+    lines: list[str] = field(default_factory=list)
+    indices: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def pick(self, *options: str) -> str:
+        return self.rng.choice(options)
+
+    # ------------------------------------------------------------------ indices
+
+    def index(self) -> str:
+        """Mostly the index of a loop around, or something that depends on it."""
+        if not self.indices or self.rng.random() < 0.08:
+            return self.pick("0", "1", "-1", "n - 1", "m")
+        i = self.rng.choice(self.indices[-3:])
+        if self.rng.random() < 0.75:
+            return i
+        other = self.rng.choice(self.indices)
+        return self.pick(f"{i} + 1", f"{i} - 1", f"n - 1 - {i}", f"2 * {i}", f"2 * {i} + 1",
+                         f"{i} // 2", f"{i} % 3", f"{i} + {other}", f"at[{i}]", f"-{i}",
+                         f"{i} * m + {other}", f"min({i}, 2)", f"abs({i} - 2)")
+
+    def place(self) -> str:
+        roll = self.rng.random()
+        if roll < 0.25:
+            return f"a[{self.index()}]"
+        if roll < 0.55:
+            return f"b[{self.index()}, {self.index()}]"
+        if roll < 0.8:
+            return f"c[{self.index()}, {self.index()}]"
+        if roll < 0.9:
+            return f"t[{self.index()}, {self.index()}, {self.index()}]"
+        return f"w[{self.index()}]"
+
+    def value(self) -> str:
+        roll = self.rng.random()
+        if roll < 0.3:
+            return self.place()
+        if roll < 0.5:
+            return self.pick("x", "y", "1.5", "0.5", "z")
+        if roll < 0.58 and self.indices:
+            return f"float({self.rng.choice(self.indices)})"
+        if roll < 0.62:
+            return f"math.sqrt({self.pick('abs', '')}({self.place()}))"
+        return f"({self.value()} {self.pick('+', '-', '*', '+', '/')} {self.value()})"
+
+    # ------------------------------------------------------------------ statements
+
+    def simple(self, pad: str) -> str:
+        rng = self.rng
+        roll = rng.random()
+        if roll < 0.35:
+            return f"{pad}{self.place()} = {self.value()}"
+        if roll < 0.5:
+            return f"{pad}{self.place()} {self.pick('+=', '-=', '*=')} {self.value()}"
+        if roll < 0.7:
+            return f"{pad}{self.pick('x', 'y')} = {self.value()}"
+        if roll < 0.85:
+            return f"{pad}{self.pick('x', 'y')} {self.pick('+=', '*=')} {self.value()}"
+        if roll < 0.9:
+            return f"{pad}w = np.{self.pick('zeros', 'ones')}({self.pick('6', 'n + 2', 'm + 2')})"
+        if roll < 0.93:
+            return f"{pad}w[:] = {self.pick('0.0', 'x', 'b[0, 0]')}"
+        if roll < 0.96:
+            return f"{pad}k += {self.pick('1', *self.indices)}"
+        return f"{pad}if {self.value()} > 1e6: raise ValueError(k)"
+
+    def bounds(self) -> str:
+        i = self.rng.choice(self.indices) if self.indices else "1"
+        return self.pick("n", "m", "n", "m", "1, n", "n - 1", "n - 1, -1, -1", "0, n, 2", "4",
+                         f"{i}, n", f"{i} + 1, m", f"{i}", "n, 0, -2", "k, n", "len(a)",
+                         "b.shape[1]")
+
+    def block(self, depth: int) -> None:
+        rng, pad = self.rng, "    " * (depth + 1)
+        for _ in range(rng.randint(1, 3)):
+            roll = rng.random()
+            if depth < 4 and roll < (0.8 if depth == 0 else 0.45):
+                self.loop(depth)
+            elif roll < 0.6 and depth < 4:
+                self.lines.append(f"{pad}if {self.value()} > {self.value()}:")
+                self.block(depth + 1)
+                if rng.random() < 0.4:
+                    self.lines.append(f"{pad}else:")
+                    self.lines.append(self.simple(pad + "    "))
+            else:
+                self.lines.append(self.simple(pad))
+
+    def loop(self, depth: int) -> None:
+        rng, pad = self.rng, "    " * (depth + 1)
+        self.count += 1
+        if rng.random() < 0.12:
+            name = f"u{self.count}"
+            self.lines.append(f"{pad}{name} = 0")
+            self.lines.append(f"{pad}while {name} < 4 and {self.value()} < 3.0:")
+            self.lines.append(f"{pad}    {name} += 1")
+            self.block(depth + 1)
+            return
+        name = f"i{self.count}"
+        self.lines.append(f"{pad}for {name} in {self.pick('range', 'prange')}({self.bounds()}):")
+        self.indices.append(name)
+        if rng.random() < 0.6:
+            reset = self.pick("x = 0.0", "x = 1.0; y = 0.5", "w = np.zeros(6)", "w[:] = 0.5")
+            self.lines.append(f"{pad}    {reset}")
+        self.block(depth + 1)
+        if rng.random() < 0.06:
+            self.lines.append(f"{pad}    if {self.value()} > 4.0: {self.pick('break', 'continue')}")
+        self.indices.pop()
+
+
+def write(seed: int) -> str:
+    """The source of the program of a seed."""
+    rng = random.Random(seed)
+    writer = Writer(rng)
+    fresh = [name for name in ("b", "c") if rng.random() < 0.4]
+    head = "".join(f"    {name} = np.zeros((7, 8))\n" for name in fresh)
+    for _ in range(rng.randint(1, 2)):
+        writer.block(0)
+    body = "\n".join(writer.lines)
+    return ("def f(a, b, c, t, at, n, m, z):\n"
+            f"    x = 0.0; y = 1.0; k = 0; w = np.empty(6); w[:] = 0.0\n{head}{body}\n"
+            "    return a, b, c, t, w, x, y, k\n")
+
+
+def arguments(q: int, seed: int) -> list[Any]:
+    rng = np.random.default_rng(seed % 7)
+    size = (7, 8, 9)[q % 3]
+    matrix = rng.standard_normal((size, size + 1))
+    other = rng.standard_normal((size, size + 1))
+    if seed % 5 == 0:
+        other = matrix  # one array by two names
+    if seed % 11 == 0:
+        matrix = np.asfortranarray(matrix)
+    at = np.arange(size) if q % 2 else rng.integers(0, size, size)
+    return [rng.standard_normal(2 * size), matrix, other, rng.standard_normal((size, size, size)),
+            at, (5, 6, 0, 1, 3)[q], (4, 6, 3)[q % 3], 0.25]
+
+
+def outcome(function: Callable[..., Any], args: list[Any]) -> tuple[Any, ...]:
+    args = copy.deepcopy(args)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        try:
+            result: Any = function(*args)
+        except Exception as error:
+            result = type(error), str(error)
+    return bits(result), bits(args), sorted({str(w.message) for w in found})
+
+
+def bits(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [bits(item) for item in value]
+    if isinstance(value, (np.ndarray, np.generic, float)):
+        array = np.asarray(value)
+        return type(value), array.dtype, array.shape, array.tobytes()
+    return type(value), value
+
+
+def check(seed: int, counts: Counter[str]) -> str:
+    """Runs one program; what differs, or an empty string."""
+    source = write(seed)
+    scope: dict[str, Any] = {"np": np}
+    exec("import math\nfrom npcompile import prange\n", scope)
+    exec(compile(source, f"<turns {seed}>", "exec"), scope)
+    function = scope["f"]
+    ways = {"machine code": jit(function, cache=False),
+            "backwards": jit(function, cache=False, backend="reference")}
+    for q in range(5):
+        args = arguments(q, seed)
+        want = outcome(function, args)
+        for name, compiled in ways.items():
+            got = outcome(compiled, args)
+            counts["runs"] += 1
+            warned = name == "backwards" or got[2] == want[2]  # by machine code only
+            if got[:2] != want[:2] or not warned:
+                return f"seed {seed}, call {q}, {name}: {got}\n  instead of {want}\n{source}"
+    explained = ways["machine code"].explain(*arguments(0, seed))
+    if explained.refusal:
+        counts["refused"] += 1
+        return ""
+    program = ways["machine code"].lower(*arguments(0, seed)).executable.program
+    loops = [s for s in flat(program.body) if isinstance(s, For)]
+    counts["loops"] += len(loops)
+    counts["on threads"] += sum(loop.parallel for loop in loops)
+    return ""
+
+
+def main() -> None:
+    first, count = int(sys.argv[1]), int(sys.argv[2])
+    kernels.PARALLEL_WORK = 0  # threads for the smallest work
+    pool.set_num_threads(3)
+    counts: Counter[str] = Counter()
+    for seed in range(first, first + count):
+        try:
+            text = check(seed, counts)
+        except Exception:
+            text = f"seed {seed}: {traceback.format_exc()}\n{write(seed)}"
+        if text:
+            counts["differ"] += 1
+            print(text if counts["differ"] <= 3 else text.splitlines()[0][:100])
+    print(f"{count} programs", dict(counts))
+
+
+if __name__ == "__main__":
+    main()
