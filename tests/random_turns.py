@@ -1,7 +1,8 @@
 """Random nests of loops over elements, of which many could run side by side and many must not.
 
-Each is compared with plain Python: on the reference backend, which runs the turns of a parallel loop
-backwards, and as machine code on three threads; results, changed arguments, exceptions, warnings.
+Each is compared with plain Python: on the reference backend, which runs the turns of a parallel
+loop backwards, and as machine code on three threads; results, changed arguments, exceptions,
+warnings.
 
 ``python -m tests.random_turns SEED COUNT`` prints the first differences and how many loops ran on
 threads.
