@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from npcompile.core.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refusal:
     """Why a construct is not compiled (or a fusion not made).
 

@@ -17,14 +17,14 @@ guards the compiled code.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Union
+
+from npcompile.core.records import record
 
 Size = Union[int, "Poly"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Symbol:
     """A named integer; identity is by object.
 
@@ -40,23 +40,32 @@ class Symbol:
         return self.name
 
 
-@dataclass(frozen=True)
 class Call:
     """``floordiv``, ``mod``, ``min`` or ``max`` of two sizes, where it can't be simplified."""
 
-    name: str
-    left: Size
-    right: Size
+    __slots__ = ("_text", "left", "name", "right")
+    __match_args__ = ("name", "left", "right")
 
-    @cached_property
-    def _text(self) -> str:
-        infix = {"floordiv": "//", "mod": "%"}.get(self.name)
-        if infix:
-            return f"(({self.left!r}) {infix} ({self.right!r}))"
-        return f"{self.name}({self.left!r}, {self.right!r})"
+    def __init__(self, name: str, left: Size, right: Size) -> None:
+        self.name, self.left, self.right = name, left, right
+        self._text = ""
+
+    def __eq__(self, other: object) -> bool:
+        return (isinstance(other, Call) and self.name == other.name
+                and self.left == other.left and self.right == other.right)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.left, self.right))
 
     def __repr__(self) -> str:
+        if not self._text:
+            infix = {"floordiv": "//", "mod": "%"}.get(self.name)
+            self._text = (f"(({self.left!r}) {infix} ({self.right!r}))" if infix
+                          else f"{self.name}({self.left!r}, {self.right!r})")
         return self._text
+
+    def __reduce__(self) -> tuple[type[Call], tuple[str, Size, Size]]:
+        return Call, (self.name, self.left, self.right)
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
@@ -69,31 +78,44 @@ INDEX = 2**30  #: sums and products of two computed integers up to here stay far
 
 
 def _atom_key(atom: Atom) -> tuple[str, int]:
-    return (atom.name, id(atom)) if isinstance(atom, Symbol) else (atom._text, 0)
+    return (atom.name, id(atom)) if isinstance(atom, Symbol) else (repr(atom), 0)
 
 
 def _term_key(term: tuple[Monomial, int]) -> tuple[int, list[tuple[str, int]]]:
     return (-len(term[0]), list(map(_atom_key, term[0])))  # a constant last
 
 
-@dataclass(frozen=True, eq=True)
 class Poly:
-    """A canonical polynomial: ``terms`` maps products of atoms to nonzero coefficients."""
+    """A canonical polynomial: ``terms`` maps products of atoms to nonzero coefficients.
 
-    terms: tuple[tuple[Monomial, int], ...]
+    Not a data class: a compilation makes thousands, and asks each for its hash again and again.
+    """
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.terms)
+    __slots__ = ("_hash", "_symbols", "terms")
+    __match_args__ = ("terms",)
+
+    def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
+        self.terms = terms
+        self._hash: int | None = None
+        self._symbols: tuple[Symbol, ...] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Poly) and self.terms == other.terms
 
     def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(self.terms)
         return self._hash
 
-    @cached_property
+    @property
     def symbols(self) -> tuple[Symbol, ...]:
-        atoms = [atom for monomial, _ in self.terms for atom in monomial]
-        parts = [(a,) if isinstance(a, Symbol) else a.symbols for a in atoms]
-        return sum(parts, ())
+        if self._symbols is None:
+            found: list[Symbol] = []
+            for monomial, _ in self.terms:
+                for atom in monomial:
+                    found += (atom,) if isinstance(atom, Symbol) else atom.symbols
+            self._symbols = tuple(found)
+        return self._symbols
 
     def shifted(self, by: int) -> Poly:
         """The polynomial and a constant."""
@@ -177,12 +199,13 @@ def poly(size: Size) -> Poly:
 
 
 def _make(total: Mapping[Monomial, int]) -> Size:
-    terms = [(atoms, c) for atoms, c in total.items() if c]
-    if not terms:
+    terms = [term for term in total.items() if term[1]]
+    if len(terms) > 1:
+        terms.sort(key=_term_key)
+    elif not terms:
         return 0
-    if len(terms) == 1 and not terms[0][0]:
+    elif not terms[0][0]:
         return terms[0][1]
-    terms.sort(key=_term_key)
     return Poly(tuple(terms))
 
 
@@ -369,7 +392,7 @@ def _call_low(call: Call) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Predicate:
     """``left op right`` over sizes; ``op`` is one of ``== != < <=``."""
 

@@ -69,6 +69,7 @@ from typing import Any, Union
 import numpy as np
 
 from npcompile.core.facts import Facts
+from npcompile.core.records import record
 from npcompile.core.sizes import Size, Symbol
 from npcompile.graph.stubs import Stub
 from npcompile.graph.types import Array, Nothing, Scalar, Type
@@ -82,7 +83,7 @@ def integer(value: Number) -> int:
     return int(value)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Param:
     """``symbol`` is the size symbol bound to a Python int argument, if any."""
 
@@ -91,7 +92,7 @@ class Param:
     symbol: Symbol | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Const:
     value: Number
 
@@ -105,12 +106,12 @@ class Const:
         return (type(self.value), repr(self.value))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SizeOf:
     size: Size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Window:
     """A strided view of a version's memory; all in elements, relative to its first element."""
 
@@ -120,7 +121,7 @@ class Window:
     part: str = ""  # "real" or "imag": of complex memory, whose elements then count as pairs
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scatter:
     """Writes to computed places.  They are written in C order of the window's indices, unless they
     are known to be ``distinct``.  ``combine`` names the primitive of old and new element that is
@@ -131,7 +132,7 @@ class Scatter:
     distinct: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reduction:
     """``kind`` is a key of :data:`npcompile.graph.primitives.REDUCTIONS`.
 
@@ -146,14 +147,14 @@ class Reduction:
     running: bool = False  # over the only axis, in the order of its elements
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """A constant table for the primitive ``lookup``."""
 
     values: tuple[float, ...] | tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Subprogram:
     """A function of so many float64 numbers for the primitive ``call``; the program is one of
     :mod:`npcompile.graph.subprograms`."""
@@ -170,7 +171,7 @@ def keywords(attrs: Attrs, dtype: np.dtype) -> dict[str, Any]:
     return {"subprogram": attrs} if isinstance(attrs, Subprogram) else {}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Extern:
     """``routine`` is a key of :data:`npcompile.graph.routines.ROUTINES`, ``name`` what NumPy calls
     the function.  A ``quiet`` one reports no floating-point exceptions."""
@@ -181,7 +182,7 @@ class Extern:
     quiet: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HostCall:
     """``path`` imports the function: ``"numpy:matmul"``. ``keywords`` name the last arguments;
     ``statics`` are (position or keyword, constant) arguments that are no nodes.
@@ -193,7 +194,7 @@ class HostCall:
     out: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Direct:
     """A call that needs no function of ours: ``function`` of ``arguments`` (the number of an
     operand, or an object), the last of which have ``names``, gives a number of class ``kind`` and
@@ -233,7 +234,7 @@ class Site:
         return Site, (self.path, self.stub, self.effect, self.guarantee, self.direct)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Frame:
     """One Python frame to go on in: ``offset`` is the bytecode's, ``local`` and ``stack`` give
     what each name and stack slot holds as result trees.
@@ -250,7 +251,7 @@ class Frame:
     owner: Any = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Resume:
     """Where Python goes on if a check fails: the innermost frame last. ``None`` frames: only a
     rerun from the start is possible (no effect has happened yet).  ``pauses``: Python executes
@@ -260,7 +261,7 @@ class Resume:
     pauses: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     """``reason`` says in the user's terms what leaves compiled code."""
 
@@ -268,12 +269,12 @@ class Check:
     resume: Resume
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Get:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop:
     """``range(start, stop, step)``; ``symbol`` is the index in sizes inside the region."""
 
@@ -289,7 +290,7 @@ Attrs = Union[
 ]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@record(eq=False)
 class Node:
     """One value; identity is by object (interning is the builder's)."""
 
@@ -332,14 +333,14 @@ class Region:
 # ------------------------------------------------------------------ results of a function
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SameParam:
     """The very object that came in as a parameter."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NewArray:
     """A fresh array holding ``node``; equal ``cell`` numbers are one object."""
 
@@ -347,7 +348,7 @@ class NewArray:
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ViewOf:
     """A view; equal ``ident`` numbers are one object."""
 
@@ -358,21 +359,21 @@ class ViewOf:
     writeable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NumberOf:
     """A scalar node, boxed by its type's origin."""
 
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ObjectOf:
     """The Python object that an opaque node holds."""
 
     node: Node
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class StaticObject:
     """A constant Python object, returned as it is; ``source`` says how to find it again."""
 
@@ -380,7 +381,7 @@ class StaticObject:
     source: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Items:
     """A container: ``kind`` is tuple, list, dict, slice, a named tuple class, :class:`OneOf`, or
     the class of an instance whose attributes ``keys`` are the items; equal nonzero ``ident``

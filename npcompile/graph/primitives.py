@@ -11,13 +11,14 @@ float16 is stored only: arithmetic on it is done in float32 by explicit casts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from npcompile.core.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Primitive:
     """``meaning`` takes NumPy arrays or scalars; ``flags`` are the floating-point exceptions that
     the machine instruction may raise as NumPy would: d(ivide) o(verflow) u(nderflow) i(nvalid)."""

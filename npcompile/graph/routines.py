@@ -10,13 +10,14 @@ is summed over, and it is one of both.  The order of a sum of floats is the back
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from npcompile.core.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Routine:
     """``meaning`` takes the spec, then NumPy arrays; it gives an array, or a tuple of them.
 
@@ -34,7 +35,7 @@ class Routine:
     core: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spec:
     """A product's indices by what they are for: of the left operand and the result (``rows``), of
     the right one and the result (``columns``), of all three (``batch``), summed over."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
-
+from npcompile.core.records import field_names
 from npcompile.graph.ir import (
     Check,
     Graph,
@@ -62,8 +61,9 @@ def _attrs(node: Node) -> str:
         return ""
     if isinstance(attrs, Check):
         return f" {attrs.reason!r}" + ("" if attrs.resume.frames else " else rerun")
-    if is_dataclass(attrs):
-        shown = [f"{f.name}={getattr(attrs, f.name)!r}" for f in fields(attrs)]
+    fields = field_names(attrs)
+    if fields is not None:
+        shown = [f"{name}={getattr(attrs, name)!r}" for name in fields]
         return " [" + ", ".join(shown) + "]"
     return f" {attrs!r}"
 

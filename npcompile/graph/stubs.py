@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
+from npcompile.core.records import record
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@record(eq=False)
 class Globals:
     """The globals of a user's function."""
 
     names: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Place:
     """A frame of the program: where it is and what it is called."""
 
@@ -32,7 +33,7 @@ class Place:
     space: Globals
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Stub:
     """``lines`` over ``count`` operands ``a0``, ``a1``, ... and named ``constants``, in frames like
     those of ``places``, outermost first."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, Union
 
 import numpy as np
 
+from npcompile.core.records import record
 from npcompile.core.sizes import Size, product
 
 Origin = Literal["py", "np"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Array:
     """A NumPy array; ``strides`` count elements, as NumPy would lay the array out.
 
@@ -32,7 +32,7 @@ class Array:
         return f"{self.dtype.name}[{', '.join(map(repr, self.shape))}]"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scalar:
     """A number. ``origin`` keeps Python's int, float, bool and complex apart from NumPy's scalars:
     it decides promotion (NEP 50), division by zero, overflow and the type that is returned."""
@@ -53,7 +53,7 @@ class Scalar:
         return f"{self.origin}.{self.dtype.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tuple:
     """Several values, of a node with several results."""
 
@@ -63,28 +63,28 @@ class Tuple:
         return f"({', '.join(map(repr, self.items))})"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class List:
     """A growing list of values of one type."""
 
     item: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Maybe:
     """A value that is bound on some paths only."""
 
     item: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Opaque:
     """A Python object that only host calls look into; ``python_type`` is its class."""
 
     python_type: type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nothing:
     """The type of a node that is there for its effect."""
 

@@ -32,12 +32,12 @@ Only ``sum`` is pairwise.  Every other kind runs element by element in the order
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from npcompile.core.facts import Facts
+from npcompile.core.records import record
 from npcompile.core.sizes import Size, floordiv, hint, is_known, product
 from npcompile.graph import layout
 from npcompile.graph.ir import Number, Reduction
@@ -49,7 +49,7 @@ BUFFER = 8192  # elements that NumPy's iterator buffers; np.setbufsize is not fo
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlanAxis:
     """One axis of the iteration: the array's own ``axes`` that merged into it, slowest first."""
 
@@ -59,7 +59,7 @@ class PlanAxis:
     reduced: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """The order of one reduction; see the module's docstring for the meaning of each field.
 

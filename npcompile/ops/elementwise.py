@@ -8,13 +8,13 @@ Python numbers weak), cast the operands to it, emit one node named after the rec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from npcompile.core.errors import Refused
+from npcompile.core.records import record
 from npcompile.graph.expression import Expr, cast
 from npcompile.graph.ir import Const, Node, Window
 from npcompile.graph.layout import broadcast_shapes
@@ -32,7 +32,7 @@ Program = Callable[..., Any]
 Dtypes = tuple[np.dtype, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ufunc:
     """What the kind needs beyond the record.
 
@@ -109,7 +109,7 @@ def _signatures(text: str) -> frozenset[tuple[str, ...]]:
 # ------------------------------------------------------------------ operands
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Input:
     """An operand: ``like`` is what ``resolve_dtypes`` is told (a dtype, or int, float or complex
     for a Python number); ``value`` its node or, if static and weak, the number."""

@@ -12,16 +12,16 @@ import random
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
+from npcompile.core.records import record
 from npcompile.ops.record import Guarantee
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Foreign:
     """How a function may be called.
 

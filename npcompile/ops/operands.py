@@ -13,13 +13,13 @@ Operators get operands and return operands.  They never see the tracer: only a :
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from npcompile.core.errors import Refused
 from npcompile.core.facts import Facts
+from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import HostCall, Node, Window
@@ -44,7 +44,7 @@ class Cell:
         return self.first.type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class ArrayRef:
     """An array object: a window on a cell.  Identity is by object, as in Python.
 
@@ -73,7 +73,7 @@ class ArrayRef:
         return Array(self.dtype, self.window.shape, self.window.strides)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Tensor:
     """A torch tensor of the program: its operators are torch's (:mod:`npcompile.tensors`)."""
 

@@ -8,8 +8,8 @@ where the arrays stood if these are neighbours, else in front (NumPy's rule).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from npcompile.core.records import record
 from npcompile.core.sizes import Size, product
 from npcompile.graph import layout
 from npcompile.graph.ir import Node, Reduction, Window
@@ -23,7 +23,7 @@ from npcompile.ops.slices import Axes, bounds, position
 Shape = tuple[Size, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Picks:
     """Elements ``at`` further on than those of a window, whose picked axes have stride 0.
 

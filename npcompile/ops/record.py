@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
 
 from npcompile.core.paths import import_path, loaded
+from npcompile.core.records import record
 from npcompile.ops.operands import Context, Operand
 
 Guarantee = Literal["portable", "machine", "none"]
@@ -22,7 +23,7 @@ Guarantee = Literal["portable", "machine", "none"]
 bits on every run and thread count of one machine; ``none``: a library chooses."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Domain:
     """Where an operator is tested: a range and special values per operand."""
 
@@ -31,7 +32,7 @@ class Domain:
     specials: tuple[float, ...] = (0.0, -0.0, np.inf, -np.inf, np.nan)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kind:
     """A family of operators: ``call`` builds the graph for one call of any of them."""
 
@@ -39,7 +40,7 @@ class Kind:
     call: Callable[[Op, Context, tuple[Operand, ...], dict[str, Operand]], Operand]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Op:
     """One operator.
 

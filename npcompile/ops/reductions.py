@@ -8,11 +8,11 @@ code step by step, so that they round where it rounds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from npcompile.core.records import record
 from npcompile.core.sizes import Size, is_known
 from npcompile.graph import layout
 from npcompile.graph.ir import Node, Reduction
@@ -64,7 +64,7 @@ def _type(ctx: Context, array: Node, axes: tuple[int, ...], keepdims: bool,
 # ------------------------------------------------------------------ the kind
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """``kind``: of the node; ``wide``: small integers and bools run in 64 bits; ``dtypes``: the
     kinds of dtype that are compiled; ``first``: the first element starts, so there must be one;

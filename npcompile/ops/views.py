@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
+from npcompile.core.records import replace
 from npcompile.core.sizes import Size, floordiv, is_known, product
 from npcompile.graph import layout
 from npcompile.graph.ir import Node

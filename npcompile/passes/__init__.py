@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from npcompile.core.config import Config
 from npcompile.core.errors import refuse
+from npcompile.core.records import record
 from npcompile.core.sizes import Unhinted
 from npcompile.graph.ir import Graph
 from npcompile.passes.checks import merge_checks
@@ -20,7 +20,7 @@ from npcompile.passes.ranges import narrow
 from npcompile.passes.simplify import simplify
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pass:
     """``after`` names the passes that must have run before, ``reason`` says why."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from npcompile.core.facts import Facts
+from npcompile.core.records import replace
 from npcompile.core.sizes import Size
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (

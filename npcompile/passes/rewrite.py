@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from npcompile.core.records import replace
 from npcompile.graph.builder import Builder, learn
 from npcompile.graph.ir import (
     Check,

@@ -7,7 +7,6 @@ Every access is checked against the bounds of its buffer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided
 
 from npcompile.core.errors import VerifyError
+from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Size, Symbol, evaluate, largest
 from npcompile.graph.ir import HostCall, Site, Window, container, keywords
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS

@@ -47,6 +47,7 @@ from typing import Any, Literal, Union
 
 import numpy as np
 
+from npcompile.core.records import record
 from npcompile.core.sizes import Predicate, Size, Symbol, product
 from npcompile.graph.ir import (
     Extern,
@@ -60,7 +61,7 @@ from npcompile.graph.ir import (
 from npcompile.graph.types import INT, c_strides
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Buffer:
     """Memory: ``kind`` says who owns it.
 
@@ -79,7 +80,7 @@ class Buffer:
     index: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Index:
     """``offset + sum(coefficients[k] * axis k)``, in elements of the buffer's dtype.
 
@@ -91,7 +92,7 @@ class Index:
     part: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Load:
     """``buffer[at]``, or ``buffer[at + values[by]]`` if given."""
 
@@ -101,13 +102,13 @@ class Load:
     by: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Const:
     value: Number
     dtype: np.dtype
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AxisIndex:
     """The index along a kernel axis, int64."""
 
@@ -115,7 +116,7 @@ class AxisIndex:
     dtype: np.dtype = INT
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SizeValue:
     """A size, int64."""
 
@@ -123,7 +124,7 @@ class SizeValue:
     dtype: np.dtype = INT
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Apply:
     """A primitive over earlier values (by position); ``cast`` converts to ``dtype``."""
 
@@ -136,7 +137,7 @@ class Apply:
 Value = Union[Load, Const, AxisIndex, SizeValue, Apply]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Store:
     """``buffer[at] = values[value]``, where ``values[mask]`` if given; ``by`` as in a load.
 
@@ -151,7 +152,7 @@ class Store:
     packed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reduce:
     """Reduces ``values[value]`` over ``axes`` into ``buffer`` (indexed by the kept axes; the
     coefficients of reduced axes are 0, but for a ``running`` reduction).  ``initial`` is the
@@ -170,13 +171,13 @@ class Reduce:
     running: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Axis:
     name: str
     extent: Size
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Kernel:
     """One loop nest.  ``lines`` are the user's lines that it came from, for messages."""
 
@@ -194,17 +195,17 @@ class Kernel:
         return self.ordered or any(store.packed for store in self.stores)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Alloc:
     buffer: Buffer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Free:
     buffer: Buffer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Swap:
     """Two temporaries exchange their memories."""
 
@@ -212,13 +213,13 @@ class Swap:
     second: Buffer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Bind:
     symbol: Symbol
     buffer: Buffer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Check:
     """Leave for Python where the bool scalar is false; ``number`` indexes ``program.resumes``.
 
@@ -231,7 +232,7 @@ class Check:
     leaving: tuple[Statement, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class View:
     """A buffer seen through a window, as an operand of a call; ``origin``: of a number."""
 
@@ -241,7 +242,7 @@ class View:
     origin: str = "np"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Library:
     """Runs a routine of :data:`npcompile.graph.routines.ROUTINES`; no output is an input."""
 
@@ -251,7 +252,7 @@ class Library:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Call:
     """Runs a Python function.  ``outputs`` of a HostCall are written by ``out=`` or copied into; an
     ``owned`` one takes a fresh result as it is.  Those of a Site take the items of its result:
@@ -263,7 +264,7 @@ class Call:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class For:
     symbol: Symbol
     start: Size
@@ -274,7 +275,7 @@ class For:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class While:
     """Do-while: runs ``body``, goes on while the scalar is true."""
 
@@ -282,7 +283,7 @@ class While:
     again: Buffer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class If:
     condition: Buffer
     then: tuple[Statement, ...]
@@ -305,21 +306,21 @@ def flat(body: Iterable[Statement]) -> Iterator[Statement]:
 # ------------------------------------------------------------------ results
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ParamResult:
     """The very object that came in."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BufferResult:
     """The array of a result buffer (one object per buffer)."""
 
     buffer: Buffer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ViewResult:
     """A view of a parameter or of a result buffer; equal ``ident`` is one object."""
 
@@ -346,7 +347,7 @@ class ViewResult:
         return (window.offset, *window.shape, *window.strides, self.filled)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScalarResult:
     """A rank-0 buffer boxed as a Python (``py``) or NumPy (``np``) number."""
 
@@ -354,20 +355,20 @@ class ScalarResult:
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ObjectResult:
     """The Python object that an object buffer holds."""
 
     buffer: Buffer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class StaticResult:
     value: object
     source: object = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ItemsResult:
     kind: type
     items: tuple[Result, ...]
@@ -383,7 +384,7 @@ Result = Union[
 # ------------------------------------------------------------------ leaving
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Suspended:
     """One Python frame to go on in: :class:`npcompile.graph.ir.Frame`, with results."""
 
@@ -394,7 +395,7 @@ class Suspended:
     owner: Any = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Exit:
     """Where Python goes on if a check fails, the innermost frame last.  Without frames it runs
     the function from the start: nothing that a caller can see has happened yet.  ``pauses``: as in

@@ -30,7 +30,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
@@ -39,6 +38,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.config import Config, capability
+from npcompile.core.records import field_names, record
 
 CAPACITY = 512 << 20
 _MAGIC = b"npcompile\x01"
@@ -52,7 +52,7 @@ _STALE = 3600.0  # seconds after which a temporary file has no writer any more
 Made = tuple[bytes, dict[str, Any]]  #: machine code and what belongs to it
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Record:
     """``metadata`` is what JSON can hold: dicts with string keys, lists, numbers, strings."""
 
@@ -60,7 +60,7 @@ class Record:
     metadata: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Info:
     """``rejected`` counts the files that were no valid records; ``reason`` says why the folder
     is not used (empty: it is)."""
@@ -362,8 +362,8 @@ class _Encoder:
             self.sequence("slice", [value.start, value.stop, value.step])
         elif isinstance(value, (type, BuiltinFunctionType, np.ufunc, ModuleType)):
             self.sequence("named", _name(value))
-        elif is_dataclass(value):
-            items = [getattr(value, field.name) for field in fields(value)]
+        elif (own := field_names(value)) is not None:
+            items = [getattr(value, name) for name in own]
             self.sequence("data", [*_name(type(value)), *items])
         else:
             raise TypeError(f"a {type(value).__name__} has no fingerprint")

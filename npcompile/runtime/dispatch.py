@@ -12,7 +12,7 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
@@ -22,6 +22,7 @@ import numpy as np
 from npcompile.core import collector, logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode, strict
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
+from npcompile.core.records import replace
 from npcompile.program.ir import Exit
 from npcompile.program.show import show
 from npcompile.runtime import build, flags, match, remembered, wiring

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import product
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from npcompile.core.records import replace
 from npcompile.graph.ir import Extern, Graph, Node, Reduction, Site, walk
 from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar, Type

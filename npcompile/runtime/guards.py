@@ -7,11 +7,11 @@ until all of them have held.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from npcompile.backends.cpu.symbols import descr
+from npcompile.core.records import record
 from npcompile.core.sizes import Call, Predicate, Size, Symbol, lone_symbol
 from npcompile.graph.types import Array, Scalar
 from npcompile.runtime.layout import Layout
@@ -90,7 +90,7 @@ class Sizes:
         self.wrong.append(self.writer.add(f"icmp {opposite}", "i64", left, right))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArrayValue:
     """What was read of an array; ``strides`` count elements, None: C-contiguous."""
 

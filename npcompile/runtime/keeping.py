@@ -8,7 +8,6 @@ import random
 import sys
 import types
 from collections.abc import Iterator
-from dataclasses import fields, replace
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from npcompile.backends.cpu.frame import Frame
 from npcompile.core.paths import import_path, loaded
+from npcompile.core.records import field_names, replace
 from npcompile.graph.ir import Site
 from npcompile.graph.stubs import Globals
 from npcompile.ops import foreign
@@ -92,7 +92,7 @@ class _Pickler(pickle.Pickler):
         if isinstance(value, type) and value in _TYPES:
             return (type_of, (_TYPES[value],))
         if _is_record(type(value)):  # many times faster to read than what dataclasses do
-            return (type(value), tuple([getattr(value, f.name) for f in fields(value)]))
+            return (type(value), tuple([getattr(value, f) for f in field_names(value) or ()]))
         return NotImplemented
 
     def _method(self, value: Any) -> Any:
@@ -108,11 +108,7 @@ class _Pickler(pickle.Pickler):
 
 def _is_record(kind: type) -> bool:
     """Whether objects of a class are made of their fields alone."""
-    own = vars(kind)
-    parameters = own.get("__dataclass_params__")
-    if parameters is None or not parameters.frozen or "__reduce__" in own:
-        return False
-    return all(f.init for f in own["__dataclass_fields__"].values())
+    return "__record__" in vars(kind) and "__reduce__" not in vars(kind)
 
 
 #: what is one process's

@@ -11,15 +11,16 @@ import ctypes
 import gc
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 from types import CellType
 from typing import Any
 
 import numpy as np
 
+from npcompile.core.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Layout:
     """Offsets in bytes from the start of an object."""
 

@@ -24,11 +24,12 @@ import gc
 import os
 import sys
 import threading
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
+
+from npcompile.core.records import record
 
 LIMIT = 256 << 20
 _LARGE = 1 << 18
@@ -393,7 +394,7 @@ class _Handler(ctypes.Structure):
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Info:
     """``idle`` bytes wait for reuse; ``reused`` and ``fresh`` count large allocations."""
 

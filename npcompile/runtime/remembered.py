@@ -23,7 +23,6 @@ import io
 import pickle
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from types import FunctionType, MethodType
@@ -31,6 +30,7 @@ from typing import Any
 
 from npcompile.backends.cpu.frame import Frame
 from npcompile.core.config import Config
+from npcompile.core.records import record
 from npcompile.graph.stubs import Globals
 from npcompile.program.ir import Program, Result
 from npcompile.runtime import match
@@ -42,7 +42,7 @@ from npcompile.tracing.sources import Source
 _WRONG = (KeyError, AttributeError, IndexError, TypeError, ValueError)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Linked:
     """What machine code needs to become a version: ``objects`` and ``routines`` as they were
     emitted, and the ``key`` of the machine code itself."""
@@ -54,7 +54,7 @@ class Linked:
     key: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Found:
     """A version that may serve a call; ``rest`` reads its frame and its program, which has no
     statements."""

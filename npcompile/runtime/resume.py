@@ -30,12 +30,13 @@ import dis
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import takewhile
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from npcompile.core.records import record
 from npcompile.graph.ir import Resume
 from npcompile.program.ir import Exit
 from npcompile.tracing.bytecode import analyse
@@ -47,7 +48,7 @@ _BEFORE = (dis.EXTENDED_ARG, dis.opmap.get("KW_NAMES"))
 _GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Activation:
     """One Python frame to go on in.
 

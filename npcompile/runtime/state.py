@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from npcompile.core.records import record
 from npcompile.runtime.helpers import errstate
 from npcompile.runtime.words import Word
 from npcompile.tracing.sources import Leaf
@@ -30,7 +30,7 @@ NEXT, PYTHON, EXIT, BUILD, ALONE, WORDS = range(6)
 _NEVER = 0xA5A5A5A5A5A5A5A5  # neither an address nor a version
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Where a leaf is found: an argument (keywords count on), or a variable of the state."""
 
@@ -38,7 +38,7 @@ class Place:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signature:
     """What a call must look like for an entry to take it.
 

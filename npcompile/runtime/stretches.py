@@ -8,13 +8,13 @@ place and kind of values.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from npcompile.core.config import Config
+from npcompile.core.records import record
 from npcompile.graph.ir import ARRAY_ITERATOR, RANGE_ITERATOR
 from npcompile.program.ir import Exit
 from npcompile.runtime import resume
@@ -32,7 +32,7 @@ PLACES = 16
 TURNS = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Paused:
     """Where compiled code stands, before an instruction that it can't follow; ``heavy``: there was
     much to do before."""

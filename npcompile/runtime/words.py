@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any
 
+from npcompile.core.records import record
 from npcompile.runtime.layout import STRING_KEYS, Layout, key_table, layout
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Word:
     """A word of memory and what it is now.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence, Set
-from dataclasses import replace
 
+from npcompile.core.records import replace
 from npcompile.core.sizes import Symbol, symbols
 from npcompile.program.ir import (
     Alloc,

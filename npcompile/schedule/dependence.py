@@ -14,9 +14,10 @@ different turns where the difference of their forms is 0 for a distance between 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from npcompile.core.facts import Facts
+from npcompile.core.records import record, replace
 from npcompile.core.sizes import (
     Atom,
     Poly,
@@ -36,7 +37,7 @@ Range = tuple[Size, Size]
 DEPTH = 4  # axes of an array that are told apart
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Term:
     """``step`` times a number in a range."""
 
@@ -45,7 +46,7 @@ class Term:
     high: Size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Form:
     """``constant + turn * index + sum(terms)``."""
 
@@ -54,7 +55,7 @@ class Form:
     terms: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Access:
     """``form`` is None where nobody knows."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from npcompile.core.facts import Facts
+from npcompile.core.records import replace
 from npcompile.program.ir import Buffer, For, If, Statement, While
 from npcompile.schedule.allocate import bound, uses
 from npcompile.schedule.interchange import interchange

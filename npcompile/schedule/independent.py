@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from npcompile.core.facts import Facts
+from npcompile.core.records import replace
 from npcompile.core.sizes import Symbol, Unhinted, floordiv, hint, product
 from npcompile.program.ir import (
     Alloc,

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Size, substitute, symbols
 from npcompile.graph.types import BOOL, INT
 from npcompile.program.ir import (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Literal, Union
 
 import numpy as np
 
 from npcompile.core.facts import Facts
+from npcompile.core.records import record
 from npcompile.core.sizes import Poly, Predicate, Size, Unhinted, hint
 from npcompile.graph.ir import Window
 from npcompile.program.ir import Buffer
@@ -53,7 +53,7 @@ class Memory:
         return self.buffer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Where the elements of a value are: a window on a memory."""
 
@@ -76,7 +76,7 @@ class Place:
         return np.dtype(whole.char.lower()) if self.part else whole
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Access:
     """What a loop nest touches: ``offset + sum(steps[k] * axis k)`` for all its axes; ``by``: and a
     value of the nest further on."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Union
 
 import numpy as np
 
 from npcompile.core.facts import Facts
+from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import Node, Number
 from npcompile.program.ir import (
@@ -30,7 +31,7 @@ AxisMap = tuple["int | None", ...]
 NAMES = "ijklmnopqrstuvwxyz"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fetch:
     """A load whose memory is not yet a buffer."""
 
@@ -38,7 +39,7 @@ class Fetch:
     dtype: np.dtype
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Put:
     access: Access
     value: int
@@ -46,7 +47,7 @@ class Put:
     packed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fold:
     """A reduction in the making."""
 

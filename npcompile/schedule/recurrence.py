@@ -7,10 +7,11 @@ loaded before the loop, if there is a turn.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, substitute
 from npcompile.graph.types import BOOL
 from npcompile.program.ir import (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from npcompile.core.errors import refuse
 from npcompile.core.facts import Facts
+from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import Const, Node, Number, Reduction
 from npcompile.graph.layout import fresh_strides
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LIGHT = 16
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Order:
     """Axes to loop over, slowest first; groups of them that are one loop; pieces of a run."""
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from npcompile.core.facts import Facts
+from npcompile.core.records import record, replace
 from npcompile.core.sizes import Poly, Size, Symbol, Unhinted, largest, product, smallest, symbols
 from npcompile.graph.types import INT
 from npcompile.program.ir import (
@@ -49,7 +50,7 @@ TOGETHER = 8  # rows that kernels may take at a time: many are a multiple of it
 COLUMNS = 256
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Touch:
     """One access of a kernel as rows: elements ``low`` to ``high`` of row 0 (None: unknown),
     ``step`` further in each row; ``count`` elements of a row.
@@ -66,7 +67,7 @@ class Touch:
     period: Size | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Member:
     """A kernel of a group: ``axis`` runs over the rows, in each over ``width`` elements."""
 

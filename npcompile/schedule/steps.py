@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Union
 
 import numpy as np
 
+from npcompile.core.records import record
 from npcompile.core.sizes import Size, Symbol
 from npcompile.graph.ir import Extern, HostCall, Resume, Site
 from npcompile.program.ir import Exit, Suspended
@@ -24,7 +25,7 @@ Step = Union[
 Operand = tuple[Place, np.dtype, str]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Exchange:
     """Brings what ``source`` holds, which nobody needs there any more, into ``target``: if both
     are ours, they change places; else ``copy`` copies it."""
@@ -34,7 +35,7 @@ class Exchange:
     copy: Nest
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Leave:
     """A check: ``steps`` run where it fails, and make what ``results`` hand to Python.
 
@@ -64,13 +65,13 @@ class Leave:
         ]), self.resume.pauses)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Binding:
     symbol: Symbol
     memory: Memory
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Host:
     """A host call."""
 
@@ -80,7 +81,7 @@ class Host:
     line: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Routine:
     """A call of a routine."""
 
@@ -90,7 +91,7 @@ class Routine:
     line: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Choice:
     """An ``if``."""
 
@@ -99,7 +100,7 @@ class Choice:
     other: list[Step] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Counted:
     """A loop over a range; ``carried`` is what one turn leaves to the next."""
 

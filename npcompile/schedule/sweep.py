@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from npcompile.core.facts import Facts
+from npcompile.core.records import record, replace
 from npcompile.core.sizes import Poly, Size, Symbol, floordiv, largest, smallest, symbols
 from npcompile.program.ir import (
     Axis,
@@ -42,7 +43,7 @@ FARTHEST = 8  # rows that a member may lag, or leave at the edge of a part
 Strides = Mapping[Buffer, Size]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Touch:
     """Row ``i`` of a kernel touches rows ``i + first`` to ``i + last`` of a buffer."""
 
@@ -52,7 +53,7 @@ class Touch:
     writes: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Member:
     """A kernel whose rows ``start`` to ``stop`` run along ``axis``, ``width`` elements of it each;
     None: it has one row.  ``still`` are buffers that it reads somewhere else than in its rows."""
@@ -427,7 +428,7 @@ class _Writer:
         return Inner(replace(kernel, axes=tuple(axes), values=values, stores=stores), low, count)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Inner:
     """A kernel on ``count`` rows from ``low`` on."""
 

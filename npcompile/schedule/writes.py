@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from npcompile.core.errors import refuse
+from npcompile.core.records import replace
 from npcompile.core.sizes import symbols
 from npcompile.graph.ir import Node, Window
 from npcompile.graph.types import Array

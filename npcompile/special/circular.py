@@ -13,8 +13,8 @@ so -0 needs no care.  float32 is computed in float64, which takes fewer operatio
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from npcompile.core.records import record
 from npcompile.graph.expression import (
     Expr,
     cast,
@@ -93,7 +93,7 @@ def _half_turn(bits: Expr, f: Format) -> Expr:
     return bits << f.sign_shift - STEP_BITS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Turned:
     """Sine and cosine of one angle, each as a large and a small part and the bits to flip."""
 

@@ -8,8 +8,7 @@ results that overflow or are subnormal are rare and rounded once there too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from npcompile.core.records import record
 from npcompile.graph.expression import (
     Expr,
     const,
@@ -176,7 +175,7 @@ def hyperbolic_pair(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
     return where(small, odd + odd, sine), cosine, k - 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Growth:
     """``exp(x) / 2**k = head + rise + rest`` and ``unit = 2**-k``, which is no smaller than
     counts beside it."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from npcompile.core.records import record
 from npcompile.graph.expression import Expr, from_bits, to_bits
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Format:
     """``magic`` is 1.5 * 2**mantissa: adding it rounds to an integer, which then stands in the
     low bits of the sum (Muller, Handbook of Floating-Point Arithmetic, section 11.5.1)."""

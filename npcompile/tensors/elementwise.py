@@ -12,11 +12,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from npcompile.core.errors import Refused
+from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.graph import layout
 from npcompile.graph.ir import Node
@@ -35,7 +35,7 @@ def _is_bool(x: Operand) -> bool:
     return bool(dtype == BOOL)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Elementwise:
     """``record`` names our operator, ``parameters`` are torch's."""
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import opcode
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import CodeType
 from weakref import WeakKeyDictionary
+
+from npcompile.core.records import record, replace
 
 VERSION = sys.version_info[:2]
 RETURN = -1  #: the target of an exit that leaves the function
@@ -57,7 +59,7 @@ def paused(offset: int) -> int:
     return RETURN - 1 - offset
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Protected:
     """Code from ``start`` to ``end`` whose exceptions go to ``handler``."""
 

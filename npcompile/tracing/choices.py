@@ -10,10 +10,10 @@ nothing of the choice is left in the graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core.errors import Refused, refuse
+from npcompile.core.records import replace
 from npcompile.graph.builder import IMPURE, Diverged
 from npcompile.graph.ir import Node
 from npcompile.ops.operands import Cell

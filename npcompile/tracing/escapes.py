@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Size, Symbol, substitute, symbols
 from npcompile.graph.ir import Const, Node, Window
 from npcompile.graph.types import SUPPORTED, Array, Scalar, Type

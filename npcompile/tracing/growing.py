@@ -16,11 +16,11 @@ system gives pages as they are first written.  A list that would be longer leave
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.core.records import record, replace
 from npcompile.core.sizes import Poly, Size, Symbol, floordiv, largest, product, substitute, symbols
 from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import (
@@ -79,7 +79,7 @@ def _parts(value: Value) -> tuple[Value, ...] | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wish:
     """A list with items of this type at some place; ``grows``: it is appended to."""
 

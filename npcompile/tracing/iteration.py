@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.records import record, replace
 from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import devices, tensors
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kind:
     """``length`` of the whole (None: only the run knows), and the item at a position."""
 

@@ -9,11 +9,12 @@ else that one variable holds, by the path, stays apart as the options of an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core.errors import Refused
+from npcompile.core.records import replace
 from npcompile.core.sizes import Size, largest, symbols
 from npcompile.graph.builder import Diverged
 from npcompile.graph.ir import Node, Region, SizeOf, Window

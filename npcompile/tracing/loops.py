@@ -12,10 +12,10 @@ What the turn ends with must have the very types it began with; where it has not
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from npcompile.core.errors import Refused
+from npcompile.core.records import replace
 from npcompile.core.sizes import Unhinted, hint
 from npcompile.graph.types import BOOL
 from npcompile.tracing import attempts, control, iteration, turns

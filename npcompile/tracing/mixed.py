@@ -4,9 +4,9 @@ number for each dtype among them."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
+from npcompile.core.records import record
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_INT, Scalar
 from npcompile.tracing import selectors
@@ -51,7 +51,7 @@ def joined(first: Sequence[Kind], second: Sequence[Kind]) -> tuple[Kind, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Mixed:
     """A value of one of several kinds."""
 

@@ -16,11 +16,12 @@ from types import FunctionType
 from typing import Any, Union
 
 from npcompile.core.errors import Refusal
+from npcompile.core.records import record
 from npcompile.graph.ir import Graph
 from npcompile.graph.types import Array, Opaque, Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arg:
     """A bound argument of the decorated function, by parameter name; ``position`` is its place
     among the parameters.  ``*args`` and ``**kwargs`` are one argument each."""
@@ -29,7 +30,7 @@ class Arg:
     position: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Global:
     """A global name (or builtin) of ``owner``'s module; None: the decorated function's."""
 
@@ -37,7 +38,7 @@ class Global:
     owner: Source | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Closure:
     """The contents of a closure cell of ``owner`` (None: the decorated function)."""
 
@@ -45,26 +46,26 @@ class Closure:
     owner: Source | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Attribute:
     base: Source
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Item:
     base: Source
     key: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Memory:
     """The memory of a torch tensor as an array, or the image of an array of CuPy's."""
 
     base: Source
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Default:
     """A default value of ``owner``: of the parameter ``name``."""
 
@@ -75,7 +76,7 @@ class Default:
 Source = Union[Arg, Global, Closure, Attribute, Item, Memory, Default]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Guard:
     """``kind``: ``is`` (identity), ``equal`` (same type and ==), ``type`` (class identity),
     ``length``, ``keys`` (of a dict, in order), ``code`` (a function's code object and defaults)."""
@@ -85,7 +86,7 @@ class Guard:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leaf:
     """One parameter of the graph: an array, a number or an object, and where it comes from.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import opcode
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Union
 
 from npcompile.core.errors import Refusal
+from npcompile.core.records import record
 from npcompile.core.sizes import Size, Unhinted, hint, product
 from npcompile.graph.ir import Check, Graph, Resume, walk
 from npcompile.graph.types import Array, Nothing
@@ -42,7 +42,7 @@ Pauses = Mapping[int, Refusal]
 MANY = 2048
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Start:
     """Where in a function to begin, and what is there then: variables, and the value stack.
 

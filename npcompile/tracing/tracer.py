@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from types import CellType, FunctionType, MappingProxyType
 from typing import Any, TypeVar
 
@@ -12,6 +11,7 @@ from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.facts import Facts
+from npcompile.core.records import replace
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
     Const,

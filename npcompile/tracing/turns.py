@@ -7,9 +7,9 @@ to its length, at which items are windows and numbers that depend on ``k``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from npcompile.core.records import record, replace
 from npcompile.core.sizes import INDEX, Size, Unhinted, floordiv, largest, mod, product, smallest
 from npcompile.graph.ir import Node
 from npcompile.ops import arguments, indexing
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Bounds = tuple[Size, Size, Size]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Turns:
     """``range(start, stop, step)`` of an index, and what the turn with an index gives: the item,
     and the iterator after it.  ``low`` and ``high`` are the ends of the index, inclusive."""

@@ -25,6 +25,7 @@ from typing import Any, Union
 import numpy as np
 
 from npcompile.core.errors import refuse
+from npcompile.core.records import record
 from npcompile.graph.ir import Node
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
@@ -50,7 +51,7 @@ NULL = Marker("NULL")
 UNBOUND = Marker("UNBOUND")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Static:
     """An object that is known; ``source`` says where it is found at each call (None: a constant).
 
@@ -61,7 +62,7 @@ class Static:
     source: Source | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Sequence:
     """A tuple, or a named tuple of class ``kind``; ``whole``: the object, if it is from outside."""
 
@@ -88,7 +89,7 @@ class Box:
         self.place = place  # where the program made a list
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AnyOrigin:
     """Numbers of one dtype, each of which is Python's or NumPy's."""
 
@@ -98,7 +99,7 @@ class AnyOrigin:
 Item = Union[Scalar, Array, AnyOrigin, "tuple[Item, ...]"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Growing:
     """What a list holds whose length only the run knows, see :mod:`npcompile.tracing.growing`.
 
@@ -117,14 +118,14 @@ class Growing:
         return Growing(number(self.length), columns, self.item, self.grows)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Slice:
     start: Value
     stop: Value
     step: Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Object:
     """An object of class ``kind`` that ``node`` holds; ``sample`` is one of its kind, which results
     are predicted with."""
@@ -134,7 +135,7 @@ class Object:
     sample: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Function:
     """A function that the program defined; ``owner`` is where its globals are found."""
 
@@ -147,7 +148,7 @@ class Function:
     closure: tuple[Value, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Method:
     """A function with its first argument."""
 
@@ -155,7 +156,7 @@ class Method:
     receiver: Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Partial:
     """``functools.partial``."""
 
@@ -164,7 +165,7 @@ class Partial:
     keywords: dict[str, Value]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Iterator:
     """A position in something: replaced, never changed, as the loop goes on.
 
@@ -183,7 +184,7 @@ class Iterator:
     nonempty: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Either:
     """What depends on the path that was taken: ``options[k]`` where ``which``, a traced int, is
     ``codes[k]``.  Options that are numbers differ in their types.  Nobody looks at such a value:

@@ -7,17 +7,17 @@ from them raises no flag and traps nowhere that the first lane would not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from npcompile.backends.cpu.scalar import Parts, component, gather, memory
 from npcompile.backends.cpu.text import Function, Value, i64, literal, poison, vector_literal
+from npcompile.core.records import record, replace
 from npcompile.core.sizes import Poly, Size
 from npcompile.program.ir import Buffer, Index
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Address:
     """What two accesses share: all of an index but its constant."""
 
@@ -36,7 +36,7 @@ def split(buffer: Buffer, at: Index) -> tuple[Address, int]:
     return Address(buffer, at.offset - constant, at.coefficients), constant
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lanes:
     """How many, and where masked, how many of them count."""
 
@@ -54,7 +54,7 @@ def parts(dtype: np.dtype, part: str) -> tuple[int, ...]:
     return {"": (0, 1), "real": (0,), "imag": (1,)}[part]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """The memory of one element per lane: the first lane's address and the step between lanes, or
     how much further each lane is."""

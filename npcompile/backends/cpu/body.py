@@ -6,8 +6,6 @@ temporaries that are left; result arrays are the caller's, however the body ends
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from npcompile.backends.cpu import kernels, turns
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE, RAISED, Frame
@@ -17,6 +15,7 @@ from npcompile.backends.cpu.routines import Routines
 from npcompile.backends.cpu.sizes import Sizes, fill
 from npcompile.backends.cpu.statements import Statements, scalar_loops
 from npcompile.backends.cpu.text import Function, Module, Value, i64
+from npcompile.core.records import record
 from npcompile.core.sizes import product
 from npcompile.graph.types import c_strides
 from npcompile.program.ir import Buffer, Call, For, Kernel, Library, Program
@@ -26,7 +25,7 @@ from npcompile.program.ir import Buffer, Call, For, Kernel, Library, Program
 CALLS = 300
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Emitted:
     """LLVM text with ``@body``; ``objects[N]`` says what ``@obj.N`` must be when it is loaded;
     ``optimise`` names the functions that LLVM passes help, ``routines`` the modules of routines of

@@ -10,12 +10,12 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from npcompile.backends.cpu import symbols
 from npcompile.core.config import capability
+from npcompile.core.records import record
 
 _lock = threading.RLock()
 if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM in the middle of its work
@@ -27,7 +27,7 @@ _AVX512 = ("avx512f", "avx512dq", "avx512bw", "avx512vl")
 _MAGIC = b"npc1"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """What to generate code for: ``width`` is a vector register's, in bytes."""
 

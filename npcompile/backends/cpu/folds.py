@@ -8,7 +8,6 @@ elements does not show (integers, minima, truth) each lane folds its own element
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import Parts, compare, component, constant
 from npcompile.backends.cpu.text import FLOATS, Function, Value, literal, poison, vector_literal
 from npcompile.core.errors import refuse
+from npcompile.core.records import record, replace
 from npcompile.graph.primitives import REDUCTIONS
 from npcompile.graph.types import INT
 from npcompile.program.ir import Apply, Kernel, Reduce
@@ -25,7 +25,7 @@ State = list[Value]
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Item:
     """One vector of values on its way into a fold: ``counter`` is the first lane's position,
     ``mask`` says which lanes count (None: all)."""

@@ -4,13 +4,13 @@ loop.  Those that do the same on other words are one function."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from npcompile.backends.cpu import divided, padded, reductions, scans
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, one_by_one, widest
 from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
 from npcompile.backends.cpu.text import Function, Module, Value, i64
+from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.program.ir import Apply, Buffer, Index, Kernel, Load, Store
 
@@ -24,7 +24,7 @@ FEW = 32  # elements of which one is packed at most, where few are
 LONG = 32  # vectors of a row from which on stores go past the cache
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Made:
     """A kernel's function; ``extent`` is that of the loop that callers may divide."""
 

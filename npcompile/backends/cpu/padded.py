@@ -8,12 +8,12 @@ copied back.  So there is half as much code to compile, for some copies a row.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from npcompile.backends.cpu.access import Address, element_type, load_where, split, store_where
 from npcompile.backends.cpu.scalar import component, memory
 from npcompile.backends.cpu.scope import Plan, Scope, masks_tail
 from npcompile.backends.cpu.text import Function, Value, i64, poison
+from npcompile.core.records import replace
 from npcompile.program.ir import Apply, AxisIndex, Load, Store
 
 HEAVY = 24  # operations on vectors from which on a second copy costs more than rooms do

@@ -9,13 +9,12 @@ range are divided.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from npcompile.backends.cpu import scalar
 from npcompile.backends.cpu.folds import halves
 from npcompile.backends.cpu.text import Function, Value, literal
+from npcompile.core.records import record
 from npcompile.program.ir import Apply, Kernel
 
 #: for each dtype its exponents' bias and fraction bits, and the safe exponents of the divisor.
@@ -27,7 +26,7 @@ _RANGES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Divisor:
     """A number to divide by and its inverse; ``wanted`` is the bit that tells whether a dividend is
     in the safe range (see :func:`_middle`), and 0 if the number itself is not."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from npcompile.backends.cpu import access, folds
 from npcompile.backends.cpu.access import Lanes
 from npcompile.backends.cpu.compile import Target
@@ -23,6 +21,7 @@ from npcompile.backends.cpu.scalar import Parts
 from npcompile.backends.cpu.scope import Plan, Scope, masks_tail
 from npcompile.backends.cpu.states import flatten, groups, restore, save, shaped
 from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_literal
+from npcompile.core.records import replace
 from npcompile.program.ir import Apply, Kernel, Reduce
 
 UNROLLED = 4  # vectors with their own partial results, where the order does not show

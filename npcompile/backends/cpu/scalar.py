@@ -9,7 +9,6 @@ Comparisons raise no flag for quiet NaNs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import frexp
 
 import numpy as np
@@ -25,6 +24,7 @@ from npcompile.backends.cpu.text import (
     literal,
     poison,
 )
+from npcompile.core.records import record
 from npcompile.graph.ir import Number, Subprogram, Table, integer
 
 Parts = tuple[Value, ...]
@@ -65,7 +65,7 @@ def constant(number: Number, dtype: np.dtype, lanes: int = 1) -> Parts:
     return (literal(elem, float(value), lanes),)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Site:
     """What a rule may look at: where it writes, for which machine, and the operands' dtype."""
 

@@ -7,8 +7,6 @@ each row of results is made from the one before, in memory.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from npcompile.backends.cpu import access
 from npcompile.backends.cpu.access import Place
 from npcompile.backends.cpu.compile import Target
@@ -18,6 +16,7 @@ from npcompile.backends.cpu.runs import write
 from npcompile.backends.cpu.scope import Plan, Scope, widest
 from npcompile.backends.cpu.states import flatten, shaped
 from npcompile.backends.cpu.text import Value, i64
+from npcompile.core.records import replace
 from npcompile.program.ir import Apply, Kernel
 
 ROWS = 8  # that run side by side

@@ -8,7 +8,7 @@ the next loop gives a new scope with all that depends on its index.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from npcompile.backends.cpu.quotients import Divisor
 from npcompile.backends.cpu.scalar import Parts, component
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_literal
+from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size, product
 from npcompile.program.ir import (
     Apply,
@@ -132,7 +133,7 @@ class Plan:
         return found
 
 
-@dataclass(frozen=True)
+@record
 class Scope:
     """The inside of the first ``depth`` loops of a plan."""
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from npcompile.core.records import record
 
 Literal = bool | int | float
 
@@ -32,7 +33,7 @@ def type_text(elem: str, lanes: int = 1) -> str:
     return elem if lanes == 1 else f"<{lanes} x {elem}>"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Value:
     """``text`` names it in the code."""
 

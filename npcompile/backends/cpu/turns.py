@@ -8,8 +8,6 @@ size is the same in all.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from npcompile.backends.cpu import kernels
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE
@@ -19,6 +17,7 @@ from npcompile.backends.cpu.registers import Inner, Registers
 from npcompile.backends.cpu.sizes import Sizes, fill
 from npcompile.backends.cpu.statements import Statements, scalar_loops
 from npcompile.backends.cpu.text import Function, Module, Value, i64
+from npcompile.core.records import replace
 from npcompile.core.sizes import (
     Poly,
     Size,

@@ -12,7 +12,6 @@ import inspect
 import linecache
 import os
 from collections.abc import Set
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.backends.gpu.source import Given, Memory, Numbers, Parameter, Source
+from npcompile.core.records import record
 
 #: Triton's names of dtypes in signatures
 NAMES = {
@@ -29,7 +29,7 @@ NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cubin:
     """Machine code of one kernel, and what a launch must know.
 

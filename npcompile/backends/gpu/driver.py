@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from npcompile.backends.gpu.reductions import reduction
 from npcompile.backends.gpu.rows import Group, arranged, group
 from npcompile.backends.gpu.source import Given, Memory, Numbers, Parameter, Source, Whole
 from npcompile.core.errors import Refusal, Refused, refuse
+from npcompile.core.records import replace
 from npcompile.core.sizes import largest
 from npcompile.graph.ir import Window
 from npcompile.graph.routines import product

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from npcompile.backends.gpu.source import Parameter, Source
+from npcompile.core.records import record
 from npcompile.program.ir import Buffer
 
 Handle = Any  # what a device has for a piece of its memory
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pointer:
     """A place in a device's memory: so many bytes into a piece of it."""
 

@@ -9,7 +9,6 @@ tree of a run, 8 lanes in each slot.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -20,6 +19,7 @@ from npcompile.backends.gpu.kernels import Body
 from npcompile.backends.gpu.scalar import Parts, Term
 from npcompile.backends.gpu.source import BASE, Lanes, Source, Writer
 from npcompile.core.errors import refuse
+from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size, largest, product
 from npcompile.graph.primitives import REDUCTIONS
 from npcompile.program.ir import Buffer, Kernel, Load, Reduce
@@ -54,7 +54,7 @@ def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: st
     return form.positions() if positions else form.columns()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rows:
     """Some kept indices in each program, beside ``WIDTH`` lanes along the reduced axes."""
 
@@ -68,7 +68,7 @@ class Rows:
         return -(-kept // rows), {"ROWS": rows, "LEVELS": width.bit_length() - 1}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Runs:
     """Some kept indices in each program, beside the leaves of a run's tree."""
 

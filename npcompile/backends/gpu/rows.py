@@ -9,11 +9,11 @@ accessed as a whole, each element by the row that it stands in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from npcompile.backends.gpu.kernels import Body
 from npcompile.backends.gpu.reductions import FIRST, WIDTH, power, reduction
 from npcompile.backends.gpu.source import BASE, Grid, Source, Writer
+from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size, product
 from npcompile.program.ir import (
     Alloc,
@@ -31,7 +31,7 @@ from npcompile.program.ir import (
 LONGEST = 1 << 14  #: numbers in a row: longer ones are better spread over the device
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lines:
     """Some rows in each program, beside lanes along them."""
 
@@ -44,7 +44,7 @@ class Lines:
         return -(-count // rows), {"ROWS": rows, "WIDTH": width}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stages:
     """As many rows in each program as every stage can take; other constants are a stage's own."""
 
@@ -59,7 +59,7 @@ class Stages:
         return -(-size(product(self.rows)) // rows), {"ROWS": rows} | own
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """Kernels over the same rows, one after the other, and all of them as one."""
 

@@ -8,11 +8,11 @@ One row per primitive.  Triton's own operators are used where they mean what the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from npcompile.core.records import record
 from npcompile.graph.ir import Number, Table
 from npcompile.graph.primitives import PRIMITIVES
 
@@ -27,7 +27,7 @@ BITS: dict[int, np.dtype[Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Term:
     """The text of one real number in each lane; ``value`` if it is a constant."""
 

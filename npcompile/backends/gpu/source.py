@@ -11,19 +11,20 @@ from typing import Any, Protocol, Union
 
 import numpy as np
 
+from npcompile.core.records import record
 from npcompile.core.sizes import Poly, Size, Symbol
 from npcompile.graph.ir import Table
 from npcompile.program.ir import Buffer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Memory:
     """The memory of a buffer; complex elements are pairs, bools are bytes."""
 
     buffer: Buffer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Given:
     """A number that the host knows, by value; ``part`` of a complex one."""
 
@@ -31,14 +32,14 @@ class Given:
     part: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Whole:
     """A size, by value."""
 
     size: Size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Numbers:
     """The memory of a table of constants."""
 
@@ -57,7 +58,7 @@ class Grid(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lanes:
     """A lane for each point of a space."""
 
@@ -69,7 +70,7 @@ class Lanes:
         return -(-points // self.block), {"BLOCK": self.block}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """A kernel as Triton code: a function ``name`` of ``parameters`` in order, each with its name,
     and of the ``constants`` that its ``grid`` tells.  ``parts`` of the text are functions, itself
