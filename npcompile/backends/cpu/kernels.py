@@ -10,7 +10,7 @@ from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, one_by_one, widest
 from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
 from npcompile.backends.cpu.text import Function, Module, Value, i64
-from npcompile.core.records import record
+from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
 from npcompile.program.ir import Apply, Buffer, Index, Kernel, Load, Store
 
@@ -300,7 +300,7 @@ def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Va
     stop = f.binary("sub", end, i64(lanes - 1))
     then = f.select(f.icmp("slt", once, stop), stop, begin)
     with f.loop(loop.end, then, lanes, first=i64(lanes)) as past:
-        inside = scope.enter(past.index, lanes)
+        inside = replace(scope, waits=True).enter(past.index, lanes)
         inside.ask_ahead(AHEAD)  # processors that store past the cache look less far themselves
         inside.stores(streaming=True)
     return past.end

@@ -12,7 +12,7 @@ from dataclasses import field
 
 import numpy as np
 
-from npcompile.backends.cpu import access, flags, intrinsics, quotients, scalar, updates
+from npcompile.backends.cpu import access, flags, intrinsics, quotients, roots, scalar, updates
 from npcompile.backends.cpu.access import Address, Lanes, Place
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.quotients import Divisor
@@ -60,9 +60,11 @@ class Plan:
         self.widened = self._widened()
         self.unsure = flags.unsure(kernel)
         self.divisors: frozenset[int] = frozenset()
+        self.products: frozenset[int] = frozenset()  # values that are computed by products
         if lanes > 1 and target.width >= 32:  # which have fused multiplication
             varies = [self.vector(position) for position in range(len(kernel.values))]
             self.divisors = quotients.divisors(kernel, varies)
+            self.products = roots.by_products(kernel, target, lanes, varies, self.divisors)
         places = [(v.buffer, v.at) for v in kernel.values if isinstance(v, Load)]
         places += [(s.buffer, s.at) for s in kernel.stores]
         places += [(r.buffer, r.at) for r in kernel.reductions]
@@ -135,7 +137,8 @@ class Plan:
 
 @record
 class Scope:
-    """The inside of the first ``depth`` loops of a plan."""
+    """The inside of the first ``depth`` loops of a plan; ``waits``: for memory, so that it does not
+    matter how long the divider takes."""
 
     plan: Plan
     f: Function
@@ -148,6 +151,7 @@ class Scope:
     values: dict[int, Parts] = field(default_factory=dict)
     wide: dict[int, Parts] = field(default_factory=dict)
     divisors: dict[int, Divisor] = field(default_factory=dict)
+    waits: bool = False
 
     @staticmethod
     def outermost(plan: Plan, f: Function, slots: Slots) -> Scope:
@@ -297,6 +301,9 @@ class Scope:
                 width = self.plan.target.width
                 return (quotients.divide(self.f, self.operand(a, count)[0], self.divisors[b],
                                          width),)
+            case Apply(op, args) if position in self.plan.products and self._many(count):
+                numbers = [self.operand(arg, count)[0] for arg in args]
+                return (roots.apply(self.f, op, numbers),)
             case Apply("where", args) if not self.plan.order and self._orders(args):
                 return (self._by_order(args),)
             case Apply("where", (condition, a, b), dtype) if (
@@ -309,6 +316,10 @@ class Scope:
                 dtypes = [self.plan.kernel.values[a].dtype for a in args]
                 return scalar.apply(self.f, self.plan.target, op, dtypes, operands, dtype, attrs)
         raise AssertionError(value)
+
+    def _many(self, count: int) -> bool:
+        """Whether this is computed for whole vectors, one after the other."""
+        return count == self.plan.lanes and self.lanes.mask is None and not self.waits
 
     def _orders(self, args: tuple[int, ...]) -> bool:
         """Whether a choice is between the two numbers that are compared for it."""

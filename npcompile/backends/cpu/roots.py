@@ -1,0 +1,144 @@
+"""Square roots and quotients of float64 by products, where the divider would hold up all else.
+
+AVX-512 has approximations to 14 bits.  Newton's iteration refines them (Markstein: Computation of
+elementary functions on the IBM RISC System/6000 processor, IBM J. Res. Dev. 34, 1990), and what
+comes out, ``s``, is then proved in each lane.  Its remainder ``r``, ``x - s*s`` or ``a - b*s``, is
+exact; with a factor ``f`` somewhat larger than ``1 / (s + sqrt(x))`` or ``1 / b``, ``s + r*f`` lies
+beyond the true result as seen from ``s``.  If it rounds to ``s``, so does what lies between them.
+Vectors that fail, one in 100,000, and those with a lane out of a safe range are left to the
+divider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from npcompile.backends.cpu import scalar
+from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.folds import halves
+from npcompile.backends.cpu.text import Function, Value, literal, poison
+from npcompile.program.ir import Apply, Kernel
+
+#: what the divider and products take for a register, as times of an operation
+COSTS = {"sqrt": (36, 17), "div": (24, 17)}
+GAIN = 0.9  # of the time at most
+LARGER = 1 + 2.0**-20  # the factors' errors are 2**-26 or less
+LANES = 8  # of a register
+#: what is added to a number's bits: the second and third one are set from then on where the
+#: exponent is from -255 to 256, so that nothing overflows or underflows
+SHIFT, SIGN, INSIDE = 768 << 52, 1 << 63, 3 << 61
+
+
+def by_products(kernel: Kernel, target: Target, lanes: int, varies: list[bool],
+                divisors: frozenset[int]) -> frozenset[int]:
+    """The square roots and quotients of a kernel, if products are faster than the divider, which
+    works beside them."""
+    if not target.avx512 or lanes % LANES or kernel.reductions or kernel.in_order:
+        return frozenset()
+    moving = {p: v for p, v in enumerate(kernel.values) if isinstance(v, Apply) and varies[p]}
+    slow = {p: v.op for p, v in moving.items()
+            if v.op in COSTS and v.dtype == np.float64 and v.args[-1] not in divisors}
+    products = sum(COSTS[op][1] for op in slow.values()) + len(moving) - len(slow)
+    divider = sum(COSTS[op][0] for op in slow.values())
+    return frozenset(slow) if products <= GAIN * divider else frozenset()
+
+
+def apply(f: Function, op: str, operands: list[Value]) -> Value:
+    """``sqrt(x)`` or ``a / b`` in each lane."""
+    if op == "div":
+        a, b = operands
+        return _proved(f, _are_safe(f, a, b), lambda: _quotient(f, a, b),
+                       lambda: f.binary("fdiv", a, b))
+    (x,) = operands
+    return _proved(f, _is_safe(f, x), lambda: _root(f, x), lambda: f.intrinsic("sqrt", x))
+
+
+def _is_safe(f: Function, x: Value) -> Value:
+    """A mask, of whose lanes all hold if it is safe to take roots of all."""
+    inside = literal("i64", INSIDE, x.lanes)
+    others = _joined(f, "or", [f.binary("xor", _shifted(f, x), inside)])
+    others = f.binary("and", others, literal("i64", SIGN | INSIDE, others.lanes))
+    return f.icmp("eq", others, literal("i64", 0, others.lanes))
+
+
+def _are_safe(f: Function, a: Value, b: Value) -> Value:
+    """The same for the quotient of two numbers."""
+    common = _joined(f, "and", [_shifted(f, a), _shifted(f, b)])
+    inside = literal("i64", INSIDE, common.lanes)
+    return f.icmp("eq", f.binary("and", common, inside), inside)
+
+
+def _proved(f: Function, safe: Value, products: Callable[[], tuple[Value, Value]],
+            divider: Callable[[], Value]) -> Value:
+    """A result by products where it is safe and proved, else the divider's."""
+    quick, slow, after = (f.name_for(stem) for stem in ("quick", "slow", "after"))
+    f.branch(_all(f, safe), quick, slow, likely=True)
+    f.label(quick)
+    result, further = products()
+    proved = f.op(f"fcmp oeq {result.type} {result.text}, {further.text}", "i1", result.lanes)
+    f.branch(_all(f, proved), after, slow, likely=True)
+    f.label(slow)
+    exact = divider()
+    f.jump(after)
+    f.label(after)
+    return f.phi(result.elem, result.lanes, (result, quick), (exact, slow))
+
+
+def _root(f: Function, x: Value) -> tuple[Value, Value]:
+    """The square root, and what lies beyond it."""
+    y, half = _approximation(f, "rsqrt14", x), _number(x, 0.5)
+    g, h = f.binary("fmul", x, y), f.binary("fmul", y, half)  # of sqrt(x), 1 / (2 sqrt(x))
+    rest = _minus(f, g, h, half)
+    g, h = f.intrinsic("fma", g, rest, g), f.intrinsic("fma", h, rest, h)
+    g = f.intrinsic("fma", g, _minus(f, g, h, half), g)
+    h = f.binary("fmul", h, _number(x, LARGER))
+    s = f.intrinsic("fma", _minus(f, g, g, x), h, g)
+    return s, f.intrinsic("fma", _minus(f, s, s, x), h, s)
+
+
+def _quotient(f: Function, a: Value, b: Value) -> tuple[Value, Value]:
+    """The quotient, and what lies beyond it."""
+    y = _approximation(f, "rcp14", b)
+    y = f.intrinsic("fma", y, _minus(f, b, y, _number(b, 1.0)), y)
+    s = f.binary("fmul", a, y)
+    s = f.intrinsic("fma", _minus(f, b, s, a), y, s)
+    y = f.binary("fmul", y, _number(b, LARGER))
+    s = f.intrinsic("fma", _minus(f, b, s, a), y, s)
+    return s, f.intrinsic("fma", _minus(f, b, s, a), y, s)
+
+
+def _approximation(f: Function, name: str, x: Value) -> Value:
+    if x.lanes > LANES:
+        low, high = (_approximation(f, name, half) for half in halves(f, x, x.lanes))
+        return f.shuffle(low, high, range(x.lanes))
+    return f.call(f"llvm.x86.avx512.{name}.pd.512", ("double", LANES), x,
+                  poison("double", LANES), "i8 -1")
+
+
+def _minus(f: Function, a: Value, b: Value, c: Value) -> Value:
+    """``c - a*b``, rounded once."""
+    return f.intrinsic("fma", f.op(f"fneg {a.typed}", a.elem, a.lanes), b, c)
+
+
+def _number(like: Value, number: float) -> Value:
+    return literal("double", number, like.lanes)
+
+
+def _shifted(f: Function, x: Value) -> Value:
+    return f.binary("add", f.bitcast(x, "i64"), literal("i64", SHIFT, x.lanes))
+
+
+def _joined(f: Function, op: str, bits: Iterable[Value]) -> Value:
+    """The bits of all registers together."""
+    first, *more = bits
+    for other in more:
+        first = f.binary(op, first, other)
+    while first.lanes > LANES:
+        first = f.binary(op, *halves(f, first, first.lanes))
+    return first
+
+
+def _all(f: Function, mask: Value) -> Value:
+    return f.negate(scalar.any_lane(f, f.negate(mask)))
