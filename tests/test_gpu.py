@@ -29,7 +29,7 @@ from tests.test_cpu_backend_reductions import reduction, sample
 pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs are not tested")
 
 from npcompile.backends import gpu
-from npcompile.backends.gpu import cuda, rows
+from npcompile.backends.gpu import chains, cuda, rows
 from npcompile.backends.gpu.compile import translate
 from npcompile.backends.gpu.cuda import Cuda
 from npcompile.backends.gpu.driver import Launched, lower
@@ -81,6 +81,25 @@ def test_long_sums_have_numpys_bits(dtype):
         refused, _ = launched(program, a, out)
         assert not refused
         assert same(out, a.sum(dtype=dtype)), n
+
+
+@pytest.mark.parametrize("dtype", "fDelB?")
+@pytest.mark.parametrize("kind", ["sum", "max"])
+def test_reductions_that_are_too_long_for_one_program(kind, dtype, monkeypatch):
+    if (kind, dtype) in (("max", "D"), ("sum", "?")):
+        return  # no such primitive
+    for name, small in (("LONG", 256), ("PIECE", 200), ("JOINED", 2)):
+        monkeypatch.setattr(chains, name, small)
+    for shape in ((257,), (1025,), (2, 3001)):
+        last = len(shape) - 1
+        program = reduction(kind, dtype, len(shape), (last,))
+        a = sample(dtype, shape)
+        want = np.zeros(shape[:-1], program.params[1].dtype)
+        got = want.copy()
+        interpret(program, [a, want])
+        refused, launches = launched(program, a, got)
+        assert not refused and len(launches) > 1
+        assert same(got, want), shape
 
 
 @pytest.mark.parametrize("kind", ["sum", "prod", "min", "max", "argmin", "argmax"])
@@ -365,6 +384,11 @@ def test_cubins_are_kept():
     assert kernel(refuse, every) == first and first.code[:4] == b"\x7fELF"
     with pytest.raises(KeyError):  # what is not known to be aligned is other code
         kernel(refuse, frozenset())
+
+
+def test_long_reductions_compile():
+    for source, constants in launches(lambda x: (x.sum(), x.max()), np.ones(70_000)):
+        read(source, constants, 90)
 
 
 def test_aligned_memory_is_read_16_bytes_at_a_time():

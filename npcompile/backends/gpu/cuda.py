@@ -12,7 +12,7 @@ import numpy as np
 
 from npcompile.backends.gpu.compile import Cubin, identity, translate
 from npcompile.backends.gpu.mirror import Launch, Pointer
-from npcompile.backends.gpu.source import Memory, Numbers, Parameter, Source, Whole
+from npcompile.backends.gpu.source import Given, Parameter, Source
 
 STATIC = 48 * 1024  # bytes of shared memory that need no permission
 
@@ -83,7 +83,7 @@ class Cuda:
         """Puts a kernel on the current stream."""
         given = [_argument(arg) for arg in args]
         sixteens = _sixteens(source, {p: int(g) for (_, p), g in zip(source.parameters, given)
-                                      if isinstance(p, (Memory, Numbers, Whole))})
+                                      if not isinstance(p, Given)})
         cubin, function = self.kernel(source, constants, sixteens)
         scratch = [self.empty(programs * nbytes) for nbytes in cubin.scratch]
         given += [np.uint64(piece.ptr if nbytes else 0)
@@ -120,7 +120,7 @@ def _sixteens(source: Source, numbers: Mapping[Parameter, int]) -> frozenset[str
     """The names of addresses and sizes that are multiples of 16; unknown addresses are."""
     return frozenset(
         name for name, p in source.parameters
-        if isinstance(p, (Memory, Numbers, Whole)) and numbers.get(p, 0) % 16 == 0
+        if not isinstance(p, Given) and numbers.get(p, 0) % 16 == 0
     )
 
 

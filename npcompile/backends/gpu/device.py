@@ -371,17 +371,22 @@ def fold(x, KIND: tl.constexpr, ROWS: tl.constexpr, LEVELS: tl.constexpr):
 
 @triton.jit
 def leaves(count, DEPTH: tl.constexpr, LANES: tl.constexpr):
-    """The leaves of a pairwise sum of ``count`` numbers: for each of ``2**DEPTH`` slots the first
-    number and how many; slots that no leaf needs have none.
+    """The leaves of a pairwise sum of ``count`` numbers: ``2**DEPTH`` slots for them."""
+    return subtree(count, tl.arange(0, 1 << DEPTH), DEPTH, LANES)
 
-    A leaf that is not at the bottom of the tree has the first slot of those below it.
+
+@triton.jit
+def subtree(count, slot, LEVEL: tl.constexpr, LANES: tl.constexpr):
+    """A part of the tree of a pairwise sum of ``count`` numbers, ``LEVEL`` forks below its root, by
+    its number: the first of its numbers and how many.
+
+    A leaf above that level has the first slot of those below it; the others have no numbers.
     """
-    slot = tl.arange(0, 1 << DEPTH)
     start = slot.to(tl.int64) * 0
     size = start + count
-    for level in tl.static_range(DEPTH):
+    for level in tl.static_range(LEVEL):
         split = size > 16 * LANES
-        right = ((slot >> (DEPTH - 1 - level)) & 1) == 1
+        right = ((slot >> (LEVEL - 1 - level)) & 1) == 1
         half = (size // 2) & -LANES
         start = tl.where(split & right, start + half, start)
         size = tl.where(split, tl.where(right, size - half, half), tl.where(right, 0, size))

@@ -12,11 +12,21 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.backends.gpu.chains import chain
 from npcompile.backends.gpu.kernels import pointwise
 from npcompile.backends.gpu.mirror import Device, Launch, Mirror, Pointer
 from npcompile.backends.gpu.reductions import reduction
 from npcompile.backends.gpu.rows import Group, arranged, group
-from npcompile.backends.gpu.source import Given, Memory, Numbers, Parameter, Source, Whole
+from npcompile.backends.gpu.source import (
+    Between,
+    Given,
+    Memory,
+    Numbers,
+    Parameter,
+    Source,
+    Step,
+    Whole,
+)
 from npcompile.core.errors import Refusal, Refused, refuse
 from npcompile.core.records import replace
 from npcompile.core.sizes import largest
@@ -99,7 +109,10 @@ def _sources(kernel: Kernel, given: frozenset[Buffer], file: str) -> tuple[Sourc
     """Reductions read what stores of the same kernel change: they come first."""
     if kernel.in_order:
         raise refuse("kernel", "iterations that depend on each other have no GPU kernel")
-    found = [reduction(kernel, reduce, given, file) for reduce in kernel.reductions]
+    found = [
+        replace(reduction(kernel, reduce, given, file), long=chain(kernel, reduce, given, file))
+        for reduce in kernel.reductions
+    ]
     if kernel.stores:
         found.append(pointwise(kernel, given, file))
     return tuple(found)
@@ -248,10 +261,12 @@ class Launched(Run):
         for sources in self.chosen():
             for source in sources:
                 with suppress(KeyError):  # a size that is computed
-                    sizes: dict[Parameter, int] = {
-                        p: self.size(p.size) for _, p in source.parameters if isinstance(p, Whole)
-                    }
-                    yield source, source.grid.launch(self.size)[1], sizes
+                    for step in self.steps(source):
+                        sizes: dict[Parameter, int] = {
+                            p: self.size(p.size) for _, p in step.source.parameters
+                            if isinstance(p, Whole)
+                        }
+                        yield step.source, step.constants, sizes
 
     def chosen(self) -> Iterator[tuple[Source, ...]]:
         """The sources of kernels that are not in a group, and of groups."""
@@ -279,11 +294,22 @@ class Launched(Run):
             for source in self.module.sources[kernel]:
                 self.launch(source, set(_written(kernel)))
 
+    def steps(self, source: Source) -> list[Step]:
+        """The launches of a kernel: one, or those of a chain."""
+        several = source.long.steps(self.size) if source.long is not None else []
+        return several or [Step(source, *source.grid.launch(self.size))]
+
     def launch(self, source: Source, written: set[Buffer]) -> None:
-        programs, constants = source.grid.launch(self.size)
-        if programs:
-            args = [self.argument(p, written) for _, p in source.parameters]
-            self.device.launch(source, programs, args, constants)
+        between: dict[bool, Pointer] = {}  # what a step writes (True) and what it reads
+        for step in self.steps(source):
+            if step.room:
+                between[True] = Pointer(self.device.empty(step.room), 0)
+            if step.programs:
+                args = [between[p.out] if isinstance(p, Between) else self.argument(p, written)
+                        for _, p in step.source.parameters]
+                self.device.launch(step.source, step.programs, args, step.constants)
+            if step.room:
+                between[False] = between.pop(True)
 
     def argument(self, parameter: Parameter, written: set[Buffer]) -> Any:
         match parameter:
@@ -296,6 +322,8 @@ class Launched(Run):
                 return np.int64(self.size(size))
             case Numbers():
                 return self.table(parameter)
+            case Between():
+                raise TypeError("only a chain has memory between kernels")
 
     def table(self, wanted: Numbers) -> Pointer:
         """Constants on the device, brought there once."""

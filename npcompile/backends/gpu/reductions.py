@@ -42,7 +42,7 @@ def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: st
         raise refuse("scan", "has no GPU kernel")
     if any(isinstance(v, Load) and v.buffer is reduce.buffer for v in kernel.values):
         raise refuse("reduction", "reads what it writes")
-    form = _Form(kernel, reduce, given, file, stage)
+    form = Form(kernel, reduce, given, file, stage or kernel.name, (BASE,) * bool(stage))
     positions = reduce.kind in ("argmin", "argmax")
     along = len(kernel.axes) - 1 in reduce.axes and not positions
     if along and (reduce.dtype.kind not in "fc" or reduce.kind in ("min", "max")):
@@ -78,13 +78,24 @@ class Runs:
     lanes: int
 
     def launch(self, size: Callable[[Size], int]) -> tuple[int, dict[str, int]]:
-        kept, length, depth = prod(map(size, self.kept)), size(self.run), 0
-        length = min(length, size(self.chunk) or length)
-        while length > 16 * self.lanes:
-            length -= (length // 2) & -self.lanes
-            depth += 1
+        kept, length = prod(map(size, self.kept)), size(self.run)
+        depth = height(min(length, size(self.chunk) or length), self.lanes)
         rows = max(1, min(WIDTH // (self.lanes << depth), power(kept)))
         return -(-kept // rows), {"ROWS": rows, "DEPTH": depth, "LANES": self.lanes}
+
+
+def height(length: int, lanes: int) -> int:
+    """The forks from the root of a pairwise sum's tree to its lowest leaf: that of its larger
+    half, again and again."""
+    depth = 0
+    while length > 16 * lanes:
+        length = larger_half(length, lanes)
+        depth += 1
+    return depth
+
+
+def larger_half(length: int, lanes: int) -> int:
+    return length - ((length // 2) & -lanes)
 
 
 def power(length: int) -> int:
@@ -92,13 +103,13 @@ def power(length: int) -> int:
     return 1 << max(0, length - 1).bit_length()
 
 
-class _Form:
+class Form:
     """One reduction being written: ``kept`` and ``reduced`` are axes of the kernel."""
 
     def __init__(self, kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: str,
-                 stage: str) -> None:
+                 name: str, first: tuple[str, ...] = ()) -> None:
         self.reduce, self.dtype = reduce, reduce.dtype
-        self.name, self.first = stage or kernel.name, (BASE,) * bool(stage)
+        self.name, self.first = name, first
         self.kernel = replace(kernel, stores=(), reductions=(reduce,))
         self.kept = [a for a in range(len(kernel.axes)) if a not in reduce.axes]
         ordered = reduce.kind.startswith("arg")
@@ -164,6 +175,11 @@ class _Form:
         return scalar.apply(operation, [(Term(left, half),), (Term(right, half),)], half)[0].text
 
     @property
+    def lanes(self) -> int:
+        """Of a pairwise sum's leaves: numbers that are added side by side."""
+        return 4 if self.parts == 2 else 8
+
+    @property
     def half(self) -> np.dtype[Any]:
         kind, unit = self.dtype.kind, self.dtype.itemsize
         return np.dtype(f"f{unit // 2}") if kind == "c" else self.dtype
@@ -221,31 +237,43 @@ class _Form:
 
     def rows(self) -> Source:
         """Lanes lie along the reduced axes; what they hold is combined at the end."""
-        w, reduce, operation = self.w, self.reduce, REDUCTIONS[self.reduce.kind][0]
-        length = w.size(product(self.at(self.reduced)))
-        w.line("WIDTH: tl.constexpr = 1 << LEVELS")
-        self._rows_of_kept()
-        neutral = scalar.typed(scalar.constant(_neutral(operation, self.dtype), self.dtype))
-        w.line(f"total = tl.broadcast_to({neutral}, (ROWS, WIDTH))")
-        w.line(f"for begin in range(0, {length}, WIDTH):")
-        w.indent += 1
-        w.line("at = begin + tl.arange(0, WIDTH).to(tl.int64)[None, :]")
-        w.line(f"live = row[:, None] & (at < {length})")
-        self.split(self.reduced, "at")
-        w.line(f"value = {self.call('live', '[:, None]')}")
-        w.line(f"total = tl.where(live, {self.combined(['total'], ['value'])[0]}, total)")
-        w.indent -= 1
-        w.line(f'total = npc.collapse(total, "{operation}")')
-        if reduce.initial is not None:
-            w.line(f"first = tl.broadcast_to({scalar.typed(self.initial()[0])}, (ROWS,))")
-            w.line(f"total = {self.combined(['first'], ['total'])[0]}")
-        self.store(["total"], "row")
+        w = self.w
+        self.rows_of_kept()
+        self.along_row("0", w.size(product(self.at(self.reduced))), self.value_in_row)
+        self.finish()
         grid = Rows(self.at(self.kept), self.at(self.reduced))
         return w.source(grid, ["ROWS", "LEVELS"], self.before, self.first)
 
-    def _rows_of_kept(self) -> None:
-        first = BASE if self.first else FIRST
-        self.w.line(f"lane = {first} + tl.arange(0, ROWS)")
+    def value_in_row(self) -> str:
+        """What is reduced, at a place in each row."""
+        self.split(self.reduced, "at")
+        return self.call("live", "[:, None]")
+
+    def along_row(self, begin: str, end: str, value: Callable[[], str]) -> None:
+        """The total of each row from one place on to another."""
+        w, operation = self.w, REDUCTIONS[self.reduce.kind][0]
+        start = scalar.typed(scalar.constant(neutral(operation, self.dtype), self.dtype))
+        w.line("WIDTH: tl.constexpr = 1 << LEVELS")
+        w.line(f"total = tl.broadcast_to({start}, (ROWS, WIDTH))")
+        w.line(f"for begin in range({begin}, {end}, WIDTH):")
+        w.indent += 1
+        w.line("at = begin + tl.arange(0, WIDTH).to(tl.int64)[None, :]")
+        w.line(f"live = row[:, None] & (at < {end})")
+        w.line(f"value = {value()}")
+        w.line(f"total = tl.where(live, {self.combined(['total'], ['value'])[0]}, total)")
+        w.indent -= 1
+        w.line(f'total = npc.collapse(total, "{operation}")')
+
+    def finish(self) -> None:
+        """Stores the totals of rows."""
+        if self.reduce.initial is not None:
+            start = scalar.typed(self.initial()[0])
+            self.w.line(f"first = tl.broadcast_to({start}, (ROWS,))")
+            self.w.line(f"total = {self.combined(['first'], ['total'])[0]}")
+        self.store(["total"], "row")
+
+    def rows_of_kept(self, first: str = FIRST) -> None:
+        self.w.line(f"lane = {BASE if self.first else first} + tl.arange(0, ROWS)")
         self.w.line(f"row = lane < {self.w.size(product(self.at(self.kept)))}")
         self.split(self.kept, "lane")
 
@@ -277,13 +305,12 @@ class _Form:
     def runs(self) -> Source:
         """Runs along the last axis are summed pairwise, their sums added in order."""
         w, reduce = self.w, self.reduce
-        lanes = 4 if self.parts == 2 else 8
         outer, inner = self.reduced[:-1], self.reduced[-1]
         length = self.extents[inner]
         piece = reduce.chunk if reduce.chunk != 0 else largest(length, 1)
         kind = scalar.register(self.half)
         total = self.names_of("total")
-        self._rows_of_kept()
+        self.rows_of_kept()
         start = self.initial() if reduce.initial is not None else [Term("0", self.half)] * 2
         for name, number in zip(total, start):
             w.line(f"{name} = tl.full((ROWS,), {number.text}, {kind})")
@@ -296,10 +323,7 @@ class _Form:
         w.indent += 1
         w.line(f"count = tl.minimum({w.size(piece)} + begin * 0, {w.size(length)} - begin)")
         w.line("start, size = npc.leaves(count, DEPTH, LANES)")
-        sums = self._leaves(lanes, outer, inner)
-        for name, part in zip(total, sums):
-            whole = part.replace("leaf", "sum")
-            w.line(f"{whole} = npc.tree({part}, size > 0, ROWS, DEPTH)")
+        for name, whole in zip(total, self.leaves(outer, inner)):
             text = f"{name} + {whole}"
             if self.half == np.float16:
                 text = f"({name}.to(tl.float32) + {whole}).to(tl.float16)"
@@ -310,11 +334,12 @@ class _Form:
             w.line(f"{name} = {text}")
         w.indent = 1
         self.store(total, "row")
-        grid = Runs(self.at(self.kept), length, reduce.chunk, lanes)
+        grid = Runs(self.at(self.kept), length, reduce.chunk, self.lanes)
         return w.source(grid, ["ROWS", "DEPTH", "LANES"], self.before, self.first)
 
-    def _leaves(self, lanes: int, outer: Sequence[int], inner: int) -> list[str]:
-        """The sum of each leaf: in lanes, which are folded, and what is left one by one."""
+    def leaves(self, outer: Sequence[int], inner: int) -> list[str]:
+        """The sums of trees: of each leaf in lanes, which are folded, and what is left one by one;
+        then of all leaves."""
         w = self.w
         parts, values = self.names_of("part"), self.names_of("value")
         wide = ".to(tl.float32)" if self.half == np.float16 else ""
@@ -332,7 +357,7 @@ class _Form:
         for part, value in zip(parts, values):
             w.line(f"{part} = tl.where(more, {part} + {value}{wide}, {part})")
         w.indent -= 1
-        levels = lanes.bit_length() - 1
+        levels = self.lanes.bit_length() - 1
         for part in parts:
             folded = f'npc.fold({part}, "add", ROWS << DEPTH, {levels})'
             w.line(f"{part.replace('part', 'leaf')} = {folded}.reshape(ROWS, 1 << DEPTH)")
@@ -349,10 +374,17 @@ class _Form:
             w.line(f"{part} = tl.where(left, {part} + {other}{wide}, {part})")
             w.line(f"{part} = tl.where(only, {other}{wide}, {part})")
         w.indent -= 1
-        return parts
+        return self.joined(parts)
+
+    def joined(self, parts: Sequence[str]) -> list[str]:
+        """The sums of parts that follow one another in a tree."""
+        sums = self.names_of("sum")
+        for whole, part in zip(sums, parts):
+            self.w.line(f"{whole} = npc.tree({part}, size > 0, ROWS, DEPTH)")
+        return sums
 
 
-def _neutral(operation: str, dtype: np.dtype[Any]) -> Any:
+def neutral(operation: str, dtype: np.dtype[Any]) -> Any:
     """What leaves every number as it is."""
     if operation in ("minimum", "maximum"):
         if dtype.kind == "f":

@@ -47,7 +47,15 @@ class Numbers:
     dtype: np.dtype[Any]
 
 
-Parameter = Union[Memory, Given, Whole, Numbers]
+@record
+class Between:
+    """Memory from one kernel of a chain to the next: what this one reads, or (``out``) writes."""
+
+    dtype: np.dtype[Any]
+    out: bool
+
+
+Parameter = Union[Memory, Given, Whole, Numbers, Between]
 
 
 class Grid(Protocol):
@@ -70,6 +78,34 @@ class Lanes:
         return -(-points // self.block), {"BLOCK": self.block}
 
 
+class Chain(Protocol):
+    """Kernels one after the other that do what one program would take too long for."""
+
+    def steps(self, size: Callable[[Size], int]) -> list[Step]:
+        """The launches for sizes; none: one program does it."""
+        ...
+
+
+@record
+class Step:
+    """One launch of a chain; ``room``: the bytes that it leaves for the next."""
+
+    source: Source
+    programs: int
+    constants: dict[str, int]
+    room: int = 0
+
+
+class _None:
+    """Of a kernel in a chain, which tells its launches itself."""
+
+    def launch(self, size: Callable[[Size], int]) -> tuple[int, dict[str, int]]:
+        raise TypeError("it is launched by its chain")
+
+
+NONE: Grid = _None()
+
+
 @record
 class Source:
     """A kernel as Triton code: a function ``name`` of ``parameters`` in order, each with its name,
@@ -82,6 +118,7 @@ class Source:
     grid: Grid
     constants: tuple[str, ...]
     parts: tuple[str, ...]
+    long: Chain | None = None
 
 
 BASE = "base"  #: the first row of a program, where a function is only a stage of a kernel
@@ -90,7 +127,7 @@ BASE = "base"  #: the first row of a program, where a function is only a stage o
 OWN = frozenset({
     BASE, "tl", "npc", "triton", "lane", "live", "row", "at", "step", "run", "begin", "count",
     "start", "size", "whole", "more", "only", "left", "place", "rest", "best", "better", "found",
-    "first",
+    "first", "piece", "slot", "end",
 } | {f"{stem}{part}" for stem in ("total", "part", "leaf", "sum", "value", "other")
      for part in ("", "_real", "_imag")})
 
@@ -181,6 +218,8 @@ def _wish(parameter: Parameter) -> str:
             return f"{buffer.name}_{part}" if part else buffer.name
         case Numbers():
             return "table"
+        case Between(_, out):
+            return "more_sums" if out else "sums"
         case Whole(size):
             text = repr(size)
             axis = re.fullmatch(r"(\w+)\.(s?)(\d+)", text)
