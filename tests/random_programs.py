@@ -576,9 +576,7 @@ def _value(got: Any, want: Any, where: str, signs: bool) -> str:
         for name in ("dtype", "shape"):
             if getattr(got, name) != getattr(want, name):
                 return f"{where}: {name} {getattr(got, name)} instead of {getattr(want, name)}"
-        if want.size and any(
-            s != t for s, t, n in zip(got.strides, want.strides, want.shape) if n > 1
-        ):
+        if want.size and got.strides != want.strides:
             return f"{where}: strides {got.strides} instead of {want.strides}"
     if isinstance(want, (np.ndarray, np.generic, float, complex)):
         if not same_bits(np.asarray(got), np.asarray(want), signs):

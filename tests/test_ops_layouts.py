@@ -107,3 +107,29 @@ def test_strides_where_axes_have_length_one_or_none(number: int) -> None:
                     got, want = compiled(x), function(x)
                     assert (got.shape, got.strides) == (want.shape, want.strides)
                     assert got.tobytes() == want.tobytes()
+
+
+UNITS: list[Callable[..., Any]] = [
+    lambda a: np.expand_dims(a, 0), lambda a: np.expand_dims(a, (0, 1)),
+    lambda a: np.expand_dims(a, 1), lambda a: a[:, None], lambda a: a.reshape(-1),
+    lambda a: a[1:], lambda a: a.T, lambda a: a.reshape(a.shape), lambda a: a.reshape(1, -1),
+    lambda a: a.T[None] + 1, np.ones_like, lambda a: a.copy(), lambda a: a.astype("f4"),
+    lambda a: np.zeros_like(a.T[None]), lambda a: np.square(a.T[None]) * a.T[None], np.squeeze,
+    lambda a: a.swapaxes(0, -1), lambda a: np.where(a > 0, a, 1), lambda a: a.T + a.T,
+    lambda a: np.broadcast_to(a, (2, *a.shape)), lambda a: a > 0, lambda a: 0 + a,
+]
+SHAPES = [(4, 6), (1, 6), (4, 1), (1, 1), (0, 6), (4, 0), (3,), (1,), (0,), (1, 2, 3), (2, 1, 3),
+          (2, 3, 1), (0, 2, 3), (1, 0, 3)]
+
+
+@pytest.mark.parametrize("function", UNITS)
+def test_strides_that_address_nothing(function: Callable[..., Any]) -> None:
+    """Along axes of length 1, and of empty arrays."""
+    compiled = jit(function)
+    base = np.arange(192.0).reshape(4, 6, 8)
+    for shape in SHAPES:
+        part = base[(0,) * (3 - len(shape)) + tuple(map(slice, shape))]
+        for a in (part.copy(), np.asfortranarray(part), part, part.T, part[::-1],
+                  np.ones((*shape, 2))[..., 0]):
+            got, want = compiled(a), function(a)
+            assert (got.shape, got.strides) == (want.shape, want.strides), (shape, a.strides)

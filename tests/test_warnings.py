@@ -186,3 +186,14 @@ def test_numbers_that_make_no_difference_have_warned() -> None:
 
     b = np.array([0.0, 1.0, np.inf])
     assert told(jit(f), b) == told(f, b)
+
+
+def test_equal_operations_on_several_lines_warn_each() -> None:
+    def f(a: Any, c: Any) -> Any:
+        v = (a % a) - a
+        w = a % a
+        c[:] = c + 1
+        return v, w
+
+    for a in (np.zeros(7, np.int32), np.arange(-3, 4)):
+        assert told(jit(f), a, np.zeros(7)) == told(f, a, np.zeros(7))

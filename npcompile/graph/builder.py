@@ -111,6 +111,7 @@ class Builder:
         self.quiet = ""  # first letters of the floating-point errors that are ignored now
         self.hushed: dict[Node, str] = {}  # nodes that were made so, and what they may ignore
         self.echoes: set[Node] = set()  # nodes whose floating-point errors others tell of
+        self.repeated: set[Node] = set()  # nodes that the program has on several lines
         self.bound: dict[Symbol, Node] = {}  # symbols that are bound by nodes
         self.known: dict[Node, Size] = {}  # computed integers that are equal to a size
         self.below: dict[Node, Size] = {}  # arrays of indices from 0 to below a size
@@ -146,6 +147,8 @@ class Builder:
             self.region.nodes.append(found)
             if quiet:
                 self.hushed[found] = quiet
+        elif found.line != self.line:
+            self.repeated.add(found)
         return found
 
     def _again(self, op: str, args: tuple[Node, ...], attrs: Attrs, type_: Type) -> Node:
@@ -363,23 +366,29 @@ class Builder:
     def map(self, op: str, args: Sequence[Node], dtype: np.dtype | type | str,
             attrs: Attrs = None, origin: Origin = "np") -> Node:
         """An elementwise node over broadcast operands, whose dtypes must be the loop's."""
-        return self.emit(op, args, attrs, self.map_type(args, np.dtype(dtype), origin))
+        type_ = self.map_type(args, np.dtype(dtype), origin, chosen=op == "where")
+        return self.emit(op, args, attrs, type_)
 
-    def map_type(self, args: Sequence[Node], dtype: np.dtype, origin: Origin = "np") -> Type:
-        """The type of an elementwise result: broadcast shape, K-order layout."""
+    def map_type(self, args: Sequence[Node], dtype: np.dtype, origin: Origin = "np",
+                 chosen: bool = False) -> Type:
+        """The type of an elementwise result: broadcast shape, K-order layout; ``chosen``: not that
+        of a ufunc."""
         arrays = [a.type for a in args if isinstance(a.type, Array)]
         if not arrays:
             return Scalar(dtype, origin)
         facts = self.facts  # what was found with fewer facts may be put more simply now
         known = (len(facts.guards), len(facts.replaced), *facts.mark())
-        key = (dtype, *known, *[(a.shape, a.strides) for a in arrays])
+        alike = not chosen and all(
+            a.op != "cast" and a.type.shape == arrays[0].shape
+            for a in args if isinstance(a.type, Array))
+        key = (dtype, alike, *known, *[(a.shape, a.strides) for a in arrays])
         found = self._layouts.get(key)
         if found is None:
             shape = layout.broadcast_shapes(facts, *(a.shape for a in arrays))
             strides = [
                 layout.broadcast_strides(facts, a.shape, a.strides, shape) for a in arrays
             ]
-            found = Array(dtype, shape, layout.k_strides(facts, shape, strides))
+            found = Array(dtype, shape, layout.k_strides(facts, shape, strides, alike))
             if known == (len(facts.guards), len(facts.replaced), *facts.mark()):
                 self._layouts[key] = found  # else it rests on a check, which may be taken back
         return found

@@ -416,7 +416,8 @@ class Graph:
     is in ``finals``.  ``facts.guards`` are the predicates on sizes under which it is valid;
     ``bound`` gives the node of each symbol that is computed; ``hushed`` the first letters of the
     floating-point errors that nodes do not tell of; ``echoes`` are nodes whose errors others tell
-    of, so that they are computed only for their values.
+    of, so that they are computed only for their values; ``repeated`` are those that stand for
+    several of the program's, on other lines.
     """
 
     name: str
@@ -427,6 +428,7 @@ class Graph:
     bound: dict[Symbol, Node] = field(default_factory=dict)
     hushed: dict[Node, str] = field(default_factory=dict)
     echoes: set[Node] = field(default_factory=set)
+    repeated: set[Node] = field(default_factory=set)
 
     @property
     def params(self) -> list[Node]:

@@ -79,11 +79,13 @@ def magnitude(facts: Facts, stride: Size) -> Size:
 
 
 def axis_order(
-    facts: Facts, shape: tuple[Size, ...], operands: Sequence[tuple[Size, ...]]
+    facts: Facts, shape: tuple[Size, ...], operands: Sequence[tuple[Size, ...]],
+    alike: bool = False,
 ) -> tuple[int, ...]:
     """Axes from the slowest to the fastest, as ``nditer`` with order K sorts them.
 
-    ``operands`` are the broadcast strides of each operand over ``shape``.
+    ``operands`` are the broadcast strides of each operand over ``shape``; ``alike``: NumPy's ufuncs
+    do without it if all of them are one run of memory in the same order.
     """
     unit = [facts.norm(size) == 1 for size in shape]
 
@@ -104,7 +106,25 @@ def axis_order(
     if order != sorted(order):
         unit = _squeezed(facts, shape)
         order = _sorted_axes(len(shape), keep)
+        if alike and unit.count(False) in range(2, len(unit)) and all(
+                _is_run(facts, shape, s, unit, True) for s in operands):
+            order = list(range(len(shape)))[::-1]
     return tuple(order)
+
+
+def _is_run(
+    facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...], unit: Sequence[bool],
+    fortran: bool,
+) -> bool:
+    """Whether elements lie one after the other in an order of the axes, those of length 1 aside
+    (asked, so it may guard)."""
+    run: Size = 1
+    axes = [axis for axis, single in enumerate(unit) if not single]
+    for axis in axes if fortran else axes[::-1]:
+        if not facts.equal(strides[axis], run):
+            return False
+        run = run * shape[axis]
+    return True
 
 
 def _sorted_axes(ndim: int, keep: Callable[[int, int], bool | None]) -> list[int]:
@@ -152,10 +172,11 @@ def fresh_strides(shape: tuple[Size, ...], order: Sequence[int]) -> tuple[Size, 
 
 
 def k_strides(
-    facts: Facts, shape: tuple[Size, ...], operands: Sequence[tuple[Size, ...]]
+    facts: Facts, shape: tuple[Size, ...], operands: Sequence[tuple[Size, ...]],
+    alike: bool = False,
 ) -> tuple[Size, ...]:
     """Strides that NumPy gives to a fresh result of operands with these broadcast strides."""
-    return fresh_strides(shape, axis_order(facts, shape, operands))
+    return fresh_strides(shape, axis_order(facts, shape, operands, alike))
 
 
 def is_packed(facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
@@ -212,10 +233,10 @@ def like_strides(
         order.insert(position, axis)
     if order != sorted(order):
         unit = _squeezed(facts, shape)
-        rest = [axis for axis, single in enumerate(unit) if not single]
-        packed = c_strides(tuple(shape[axis] for axis in rest))
-        if all(facts.norm(strides[axis] - s) == 0 for axis, s in zip(rest, packed)):
+        if any(unit) and _is_run(facts, shape, strides, unit, fortran=False):
             return c_strides(shape)
+        if any(unit) and _is_run(facts, shape, strides, unit, fortran=True):
+            order = list(range(len(shape)))[::-1]
     return fresh_strides(shape, order)
 
 

@@ -206,6 +206,8 @@ def reshape(ctx: Context, a: Operand, /, shape: Operand, order: Operand = "C", *
         raise ctx.refuse("reshape", "copy=")
     sizes, turned = _new_shape(ctx, ref, shape), _turned(ctx, ref, order, "reshape")
     if turned is ref:
+        if shape in (-1, (-1,), [-1]) and ref.ndim == 1 and is_contiguous(ctx, ref):
+            return view(ref, sizes, (1,))  # it is not seen to be the same shape
         return reshaped(ctx, ref, sizes)
     return permuted(reshaped(ctx, turned, sizes[::-1]), range(len(sizes))[::-1])
 
@@ -263,8 +265,10 @@ def _reshape_strides(
     new axes with equal products are matched, each of which must be one run of memory.
     """
     equal = ctx.facts.equal
-    if any(equal(n, 0) for n in ref.shape) or ref.shape == shape:
-        return ref.strides if ref.shape == shape else c_strides(shape)
+    if ref.shape == shape:
+        return ref.strides
+    if any(equal(n, 0) for n in ref.shape):
+        return c_strides(tuple([1 if equal(n, 0) else n for n in shape]))
     if is_contiguous(ctx, ref):
         return c_strides(shape)
     if not all(map(is_known, (*ref.shape, *shape))):
@@ -313,7 +317,11 @@ def expand_dims(ctx: Context, a: Operand, axis: Operand) -> ArrayRef:
     ref = as_array(ctx, a)
     many = len(axis) if isinstance(axis, (tuple, list)) else 1
     new = axes_in(ctx, axis, ref.ndim + many, "expand_dims")
-    return _with_units(ref, new)
+    wide = _with_units(ref, new)
+    if not all(map(is_known, ref.shape)):
+        return wide
+    strides = _reshape_strides(ctx, ref, wide.shape)  # as NumPy does it
+    return wide if strides is None else view(ref, wide.shape, strides)
 
 
 def _with_units(ref: ArrayRef, new: Sequence[int]) -> ArrayRef:
@@ -376,7 +384,15 @@ def broadcast(ctx: Context, ref: ArrayRef, shape: tuple[Size, ...]) -> ArrayRef:
 def broadcast_to(ctx: Context, array: Operand, shape: Operand, subok: Operand = False) -> ArrayRef:
     """A read-only view of a larger shape."""
     sizes = arguments.shape_of(ctx, shape, "broadcast_to")
-    return broadcast(ctx, as_array(ctx, array), sizes)
+    return _repeated(ctx, as_array(ctx, array), sizes)
+
+
+def _repeated(ctx: Context, ref: ArrayRef, shape: tuple[Size, ...]) -> ArrayRef:
+    """What users see of it: axes of length 1 have stride 0, too."""
+    found = broadcast(ctx, ref, shape)
+    strides = [0 if is_known(n) and ctx.facts.equal(n, 1) else step
+               for n, step in zip(found.shape, found.strides)]
+    return ArrayRef(found.cell, replace(found.window, strides=tuple(strides)), found.dtype, False)
 
 
 @program(VIEW, "broadcast_arrays")
@@ -386,7 +402,7 @@ def broadcast_arrays(ctx: Context, *args: Operand, subok: Operand = False) -> Op
     shape = layout.broadcast_shapes(ctx.facts, *(r.shape for r in refs))
     if all(r.ndim == len(shape) and all(map(ctx.facts.equal, r.shape, shape)) for r in refs):
         return tuple(refs)
-    return tuple(replace(broadcast(ctx, r, shape), writeable=None) for r in refs)
+    return tuple(replace(_repeated(ctx, r, shape), writeable=None) for r in refs)
 
 
 @program(VIEW, "numpy.lib.stride_tricks:sliding_window_view")

@@ -141,8 +141,10 @@ def silent(graph: Graph) -> frozenset[str]:
 
 
 def ambiguous(graph: Graph) -> bool:
-    """Whether more than one operation, or one in several turns, can raise a category, or NumPy's
-    name for it is not known."""
+    """Whether more than one operation, or one in several turns or places, can raise a category, or
+    NumPy's name for it is not known."""
+    if any(map(raises, graph.repeated)):
+        return True
     found = [letter for node in walk(graph.region) for letter in raises(node)]
     if any(raises(node) and len(_by_scalars(node)) > 1 for node in walk(graph.region)):
         return True

@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -17,7 +18,7 @@ from npcompile.core.config import Config
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Size, Symbol, lone_symbol, symbol
 from npcompile.graph.builder import Builder
-from npcompile.graph.ir import Node, Param, Region, Window
+from npcompile.graph.ir import Node, Param, Region, SameParam, Tree, ViewOf, Window, leaves
 from npcompile.graph.types import PYTHON, SUPPORTED, Array, Opaque, Scalar, c_strides
 from npcompile.ops.foreign import GENERATORS
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
@@ -65,6 +66,7 @@ class Inputs:
         self.objects: dict[int, Any] = {}  # parameter index -> the object of this call
         self.tensors: dict[int, Static] = {}  # parameter index -> the tensor whose memory it is
         self.device = False  # whether arrays are CuPy's
+        self.ragged: frozenset[Source] = frozenset()  # arrays whose strides say more than flags do
         self._known: dict[Source, Value] = {}
         self._whole: dict[Source, Node] = {}
         self._guarded: set[tuple[Source, str]] = set()
@@ -108,7 +110,7 @@ class Inputs:
     def _array(self, value: Any, source: Source) -> Value:
         self._accept(value, source)
         name = label(source)
-        type_, contiguous = self._array_type(value, name)
+        type_, contiguous = self._array_type(value, name, source in self.ragged)
         node = self._param(name, type_, None)
         self.leaves.append(Leaf(source, type_, contiguous))
         index = len(self.leaves) - 1
@@ -152,12 +154,12 @@ class Inputs:
             if holds:
                 raise refuse(label(source), reason)
 
-    def _array_type(self, array: Any, name: str) -> tuple[Array, bool]:
+    def _array_type(self, array: Any, name: str, ragged: bool) -> tuple[Array, bool]:
         if not self.config.dynamic:
             shape: tuple[Size, ...] = array.shape
         else:
             shape = tuple(symbol(f"{name}.{k}", n, low=0) for k, n in enumerate(array.shape))
-        if array.flags.c_contiguous:
+        if array.flags.c_contiguous and not ragged:
             return Array(array.dtype, shape, c_strides(shape)), True
         strides = []
         for axis, step in enumerate(array.strides):
@@ -165,6 +167,22 @@ class Inputs:
             literal = step in (0, 1) or not self.config.dynamic
             strides.append(step if literal else symbol(f"{name}.s{axis}", step))
         return Array(array.dtype, shape, tuple(strides)), False
+
+    def settle(self, tree: Tree) -> frozenset[Source]:
+        """Demands exact strides of arrays of which views are given back: along axes of length 1,
+        and of empty ones, the flag does not tell them.  The arrays that don't have them."""
+        ragged = set()
+        for leaf in leaves(tree):
+            if not (isinstance(leaf, ViewOf) and isinstance(leaf.base, SameParam)):
+                continue
+            index = leaf.base.index
+            known, array = self.leaves[index], self.objects[index]
+            if known.contiguous:
+                exact = c_strides(array.shape)
+                if array.strides != tuple(array.itemsize * step for step in exact):
+                    ragged.add(known.source)
+                self.leaves[index] = replace(known, contiguous=False)
+        return frozenset(ragged)
 
     def _number(self, value: Any, source: Source) -> Value:
         type_ = PYTHON.get(type(value))

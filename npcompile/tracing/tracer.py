@@ -470,12 +470,17 @@ def trace(
     [float64[x.0]]
     """
     columns: dict[growing.Place, growing.Wish] = {}
+    ragged: frozenset[Source] = frozenset()
     attempts = 0
     while True:
         tracer = Tracer(config, pauses)
-        tracer.columns = columns
+        tracer.columns, tracer.inputs.ragged = columns, ragged
         try:
-            return _attempt(tracer, function, bound, start)
+            found = _attempt(tracer, function, bound, start)
+            more = tracer.inputs.settle(found.graph.result)
+            if not more:
+                return found
+            ragged |= more
         except Refused:
             wishes = {**columns, **tracer.wishes}
             attempts += 1
@@ -546,6 +551,7 @@ def _trace(
     params = set(tracer.root.params)
     graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)
     graph.hushed, graph.echoes = tracer.builder.hushed, tracer.builder.echoes
+    graph.repeated = tracer.builder.repeated
     inputs = tracer.inputs
     code = function.__code__
     return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.pauses,
