@@ -113,8 +113,9 @@ UNITS: list[Callable[..., Any]] = [
     lambda a: np.expand_dims(a, 0), lambda a: np.expand_dims(a, (0, 1)),
     lambda a: np.expand_dims(a, 1), lambda a: a[:, None], lambda a: a.reshape(-1),
     lambda a: a[1:], lambda a: a.T, lambda a: a.reshape(a.shape), lambda a: a.reshape(1, -1),
-    lambda a: a.T[None] + 1, np.ones_like, lambda a: a.copy(), lambda a: a.astype("f4"),
-    lambda a: np.zeros_like(a.T[None]), lambda a: np.square(a.T[None]) * a.T[None], np.squeeze,
+    lambda a: a.T[None] + 1, lambda a: np.ones_like(a, None), lambda a: a.copy(), lambda a: a.astype("f4"),
+    lambda a: np.zeros_like(a.T[None]), lambda a: np.square(a.T[None]) * a.T[None],
+    lambda a: np.squeeze(a, None),
     lambda a: a.swapaxes(0, -1), lambda a: np.where(a > 0, a, 1), lambda a: a.T + a.T,
     lambda a: np.broadcast_to(a, (2, *a.shape)), lambda a: a > 0, lambda a: 0 + a,
 ]

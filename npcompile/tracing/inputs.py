@@ -8,7 +8,6 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable
-from dataclasses import replace
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from npcompile.core.config import Config
 from npcompile.core.errors import refuse
+from npcompile.core.records import replace
 from npcompile.core.sizes import Size, Symbol, lone_symbol, symbol
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Node, Param, Region, SameParam, Tree, ViewOf, Window, leaves
