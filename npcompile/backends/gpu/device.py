@@ -361,6 +361,38 @@ def collapse(x, KIND: tl.constexpr):
 
 
 @triton.jit
+def is_better(x, i, y, j, LEAST: tl.constexpr):
+    """Whether x at place i comes before y at j: NaN, then the least (or largest), then the first;
+    a place below 0 is none."""
+    before = x < y if LEAST else y < x
+    same = (x == y) | ((x != x) & (y != y))
+    ahead = ((x != x) & (y == y)) | ((y == y) & before) | (same & (i < j))
+    return (i >= 0) & ((j < 0) | ahead)
+
+
+@triton.jit
+def _lesser(x, i, y, j):
+    first = is_better(x, i, y, j, True)
+    return tl.where(first, x, y), tl.where(first, i, j)
+
+
+@triton.jit
+def _larger(x, i, y, j):
+    first = is_better(x, i, y, j, False)
+    return tl.where(first, x, y), tl.where(first, i, j)
+
+
+@triton.jit
+def first_of_best(x, i, LEAST: tl.constexpr):
+    """The place of the best of each row."""
+    if LEAST:
+        x, i = tl.reduce((x, i), 1, _lesser)
+    else:
+        x, i = tl.reduce((x, i), 1, _larger)
+    return i
+
+
+@triton.jit
 def fold(x, KIND: tl.constexpr, ROWS: tl.constexpr, LEVELS: tl.constexpr):
     """Reduces each of ``ROWS`` rows of ``2**LEVELS`` numbers: neighbours first."""
     for level in tl.static_range(LEVELS):

@@ -101,7 +101,8 @@ def _device() -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         with mock.patch.object(triton, "jit", _plain):
             spec.loader.exec_module(module)
-        vars(module).update(fmod=_fmod, any_of=_any_of, collapse=_collapse(module))
+        vars(module).update(fmod=_fmod, any_of=_any_of, collapse=_collapse(module),
+                            first_of_best=_first_of_best(module))
         _cache[name] = module
     found: ModuleType = _cache[name]
     return found
@@ -118,6 +119,23 @@ def _fmod(x: Any, y: Any) -> Any:
 
 def _any_of(x: Any) -> bool:
     return bool(x.handle.data.any())
+
+
+def _first_of_best(module: ModuleType) -> Callable[..., Any]:
+    """By halves, like ``collapse``."""
+    import triton.language as tl
+
+    def first_of_best(x: Any, i: Any, least: bool) -> Any:
+        rows, width = map(int, x.shape)
+        while width > 1:
+            width //= 2
+            x, y = tl.split(x.reshape(rows, width, 2))
+            i, j = tl.split(i.reshape(rows, width, 2))
+            first = module.is_better(x, i, y, j, least)
+            x, i = tl.where(first, x, y), tl.where(first, i, j)
+        return i.reshape(rows)
+
+    return first_of_best
 
 
 def _collapse(module: ModuleType) -> Callable[..., Any]:

@@ -49,9 +49,11 @@ def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: st
         return form.rows()
     if along and reduce.kind == "sum":
         return form.runs()
+    if positions:
+        return form.positions()
     if stage:
         raise refuse("reduction", "that walks along rows is no stage of a kernel")
-    return form.positions() if positions else form.columns()
+    return form.columns()
 
 
 @record
@@ -278,29 +280,31 @@ class Form:
         self.split(self.kept, "lane")
 
     def positions(self) -> Source:
-        """Each lane keeps the first of the least or largest elements, or the first NaN."""
-        w, below = self.w, "<" if self.reduce.kind == "argmin" else ">"
+        """Each lane keeps the first of the least or largest elements, or the first NaN; then the
+        best of all lanes is found."""
+        w, least = self.w, self.reduce.kind == "argmin"
         if self.parts == 2:
             raise refuse(self.reduce.kind, "of complex numbers has no GPU kernel")
-        w.line("lane = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)")
-        w.line(f"live = lane < {w.size(product(self.at(self.kept)))}")
-        self.split(self.kept, "lane")
-        for axis in self.reduced:
-            w.line(f"{self.axes[axis]} = lane * 0")
-        w.line(f"best = {self.call('live')}")
-        self.spread(["best"], "live")
-        w.line("found = lane * 0")
-        w.line(f"for step in range(1, {w.size(product(self.at(self.reduced)))}):")
+        end = w.size(product(self.at(self.reduced)))
+        self.rows_of_kept()
+        w.line("WIDTH: tl.constexpr = 1 << LEVELS")
+        zero = scalar.typed(scalar.constant(0, self.dtype))
+        w.line(f"best = tl.broadcast_to({zero}, (ROWS, WIDTH))")
+        w.line("found = tl.full((ROWS, WIDTH), -1, tl.int64)")
+        w.line(f"for begin in range(0, {end}, WIDTH):")
         w.indent += 1
-        w.line("at = lane * 0 + step")
-        self.split(self.reduced, "at")
-        w.line(f"value = {self.call('live')}")
-        w.line(f"better = (best == best) & ((value {below} best) | (value != value))")
+        w.line("at = begin + tl.arange(0, WIDTH).to(tl.int64)[None, :]")
+        w.line(f"live = row[:, None] & (at < {end})")
+        w.line("place = at + found * 0")
+        w.line(f"value = {self.value_in_row()}")
+        w.line(f"better = live & npc.is_better(value, place, best, found, {least})")
         w.line("best = tl.where(better, value, best)")
-        w.line("found = tl.where(better, at, found)")
+        w.line("found = tl.where(better, place, found)")
         w.indent -= 1
-        self.store(["found"], "live")
-        return w.source(Lanes(self.at(self.kept), 128), ["BLOCK"], self.before, self.first)
+        w.line(f"found = npc.first_of_best(best, found, {least})")
+        self.store(["found"], "row")
+        grid = Rows(self.at(self.kept), self.at(self.reduced))
+        return w.source(grid, ["ROWS", "LEVELS"], self.before, self.first)
 
     def runs(self) -> Source:
         """Runs along the last axis are summed pairwise, their sums added in order."""
