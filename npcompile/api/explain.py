@@ -187,7 +187,8 @@ def _leaf(leaf: Leaf) -> str:
     if isinstance(leaf.type, Array):
         layout = "C-contiguous" if leaf.contiguous else "strided"
         axes = f"{leaf.type.ndim} ax{'i' if leaf.type.ndim == 1 else 'e'}s"
-        return f"{_name(leaf.source)} is a {layout} {leaf.type.dtype} array of {axes}"
+        kind = "tensor" if isinstance(leaf.source, Memory) else "array"
+        return f"{_name(leaf.source)} is a {layout} {leaf.type.dtype} {kind} of {axes}"
     if isinstance(leaf.type, Opaque):
         return f"{_name(leaf.source)} is a {leaf.type.python_type.__name__}"
     python = leaf.type.origin == "py"

@@ -112,6 +112,9 @@ class Context(Protocol):
     def new(self, node: Node) -> ArrayRef:
         """A fresh array object with these contents."""
 
+    def stand_in(self, made: ArrayRef, ref: ArrayRef) -> ArrayRef:
+        """``made``, which holds a copy of what should be a view of ``ref``; nobody may tell."""
+
     def host_call(self, call: HostCall, args: tuple[Operand, ...], result: Array) -> ArrayRef:
         """The result, of a known type, of running a real Python function in place."""
 

@@ -14,6 +14,7 @@ from npcompile.graph.types import Array, c_strides
 from npcompile.ops import arguments
 from npcompile.ops.arguments import as_array, axes_in, axis_in, program, static_int, view
 from npcompile.ops.bits import as_dtype
+from npcompile.ops.itemsize import resized
 from npcompile.ops.operands import ArrayRef, Context, Operand
 
 VIEW = arguments.program_kind("view")
@@ -354,12 +355,14 @@ _at_least(3, {0: (0, 1, 2), 1: (0, 2), 2: (2,)})
 def reinterpreted(
     ctx: Context, a: Operand, dtype: Operand = None, type: Operand = None
 ) -> Operand:
-    """The same memory as an array of another dtype of the same size."""
+    """The same memory as an array of another dtype."""
     if type is not None and type is not np.ndarray:
         raise ctx.refuse("view", "of another class")
     have = a.dtype
     want = have if dtype is None or dtype is np.ndarray else arguments.dtype_of(ctx, dtype, "view")
     bits = have.kind in "biuf" and want.kind in "iuf" and have.itemsize == want.itemsize
+    if isinstance(a, ArrayRef) and have.itemsize != want.itemsize and is_contiguous(ctx, a):
+        return resized(ctx, a, want)
     if have != want and not bits:
         raise ctx.refuse("view", f"of {have} as {want}")
     if isinstance(a, ArrayRef):

@@ -60,6 +60,10 @@ def builder(result: Result) -> Callable[[tuple[Any, ...]], Any] | None:
     """What makes a result of its leaves where machine code does not; None: not needed."""
     if native(result):
         return None
+    assert isinstance(result, ItemsResult)
+    if hasattr(result.kind, "_make") and not any(isinstance(x, ItemsResult) for x in result.items):
+        made: Callable[[tuple[Any, ...]], Any] = result.kind._make
+        return made
 
     def build(flat: tuple[Any, ...]) -> Any:
         rest = iter(flat)

@@ -100,9 +100,12 @@ class _Entry:
         self.extents: dict[int, tuple[str, str]] = {}
         self.journal = Journal(self.writer) if journal and program.written else None
         self.borrowed: list[str] = []  # arrays that no caller keeps alive
+        self.lent = [f"%lent.{k}" for k, p in enumerate(signature.places) if p.kind == "lent"]
         self.status = self.raised = ""  # what the body returned, and the flags it left
 
     def text(self) -> str:
+        for slot in self.lent:
+            self.writer.store("ptr", "null", slot)
         self._call_shape()
         self._words()
         for index in range(len(self.signature.leaves)):
@@ -117,7 +120,8 @@ class _Entry:
         w = self.writer
         frame = f"%frame = alloca [{max(self.frame.size, 1)} x i64], align 16"
         journal = () if self.journal is None else (self.journal.room,)
-        room = [f"  {line}" for line in (frame, *_ROOM, *journal, *self.boxing.room)]
+        lent = [f"{slot} = alloca ptr" for slot in self.lent]
+        room = [f"  {line}" for line in (frame, *_ROOM, *lent, *journal, *self.boxing.room)]
         # optnone: half the time to compile, and an entry's own time is all loads and branches
         head = f"define ptr @entry{_ARGUMENTS} nounwind optnone noinline {{\nstart:"
         outside = w.outside.values()
@@ -156,7 +160,7 @@ class _Entry:
         """Tests one leaf and stores what it is into the frame."""
         w, leaf = self.writer, self.signature.leaves[index]
         buffer, place = self.program.params[index], self.signature.places[index]
-        if place.kind == "argument":
+        if place.kind in ("argument", "lent"):
             thing = w.load("ptr", "%args", 8 * place.index)
         else:
             thing = w.load("ptr", self._state(self.signature.variable(place.index)))
@@ -174,13 +178,24 @@ class _Entry:
             if index in self.program.int_symbols:
                 self.guards.measure(_size(self.program.int_symbols[index]), bits[0])
             return
+        if place.kind == "lent":
+            thing = self._memory(thing, f"%lent.{index}")
         written = index in self.program.written
         array = self.guards.array(thing, leaf.type, leaf.contiguous, written)
         self.arrays[index] = array
         w.store("ptr", array.data, "%frame", 8 * self.frame.data(buffer))
         w.store("ptr", thing, "%frame", 8 * self.frame.object(buffer))
-        if place.kind != "argument":
+        if place.kind == "variable":
             self.borrowed.append(thing)
+
+    def _memory(self, tensor: str, slot: str) -> str:
+        """The array over a tensor's memory, owned by a slot; None if it can't be lent."""
+        w = self.writer
+        args = (("ptr", w.data("npc.lend")), ("ptr", tensor))
+        array = w.call("ptr", "PyObject_CallOneArg", *args)
+        w.store("ptr", array, slot)
+        w.require(w.add("icmp ne", "ptr", array, "null"), "unlent")
+        return array
 
     def _overlaps(self) -> None:
         """Written arrays have memory of their own, each element too."""
@@ -305,6 +320,12 @@ class _Entry:
             w.call("void", "Py_DecRef", ("ptr", thing))
         for thing in self.borrowed:
             w.call("void", "Py_DecRef", ("ptr", thing))
+        self._give_back()
+
+    def _give_back(self) -> None:
+        w = self.writer
+        for slot in self.lent:
+            w.call("void", "Py_DecRef", ("ptr", w.load("ptr", slot)))
 
     # ---------------------------------------------------------- ways out
 
@@ -325,6 +346,7 @@ class _Entry:
         w = self.writer
         for label, code in (("overlap", OVERLAP), ("stale", STALE)):
             w.label(label)
+            self._give_back()
             w.do(f"ret ptr {self._exit('address', code, 0, 'i64 0')}")
         w.label("left")
         w.branch(w.add("icmp eq", "i64", self.status, RAISED), "raised", "check")
@@ -341,7 +363,12 @@ class _Entry:
         w.label("raised")
         self._release(everything)
         w.do("ret ptr null")
+        if self.lent:
+            w.label("unlent")
+            self._give_back()
+            w.do("ret ptr null")
         w.label("miss")
+        self._give_back()
         following = self._state(NEXT)
         alone = w.add("icmp eq", "ptr", "%callable", self._state(ALONE))
         last = w.any([w.add("icmp eq", "ptr", following, "null"), alone])

@@ -28,6 +28,7 @@ from npcompile.runtime.remembered import Linked
 from npcompile.runtime.state import State
 from npcompile.runtime.wiring import Wiring
 from npcompile.runtime.writer import combine
+from npcompile.tensors.memory import lent
 
 _FLAG_NAMES = {DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under", INVALID: "invalid"}
 
@@ -111,6 +112,8 @@ def link(
     for k, leaf in enumerate(wiring.signature.leaves):
         if isinstance(leaf.type, Opaque):
             imports[f"kind.{k}"] = id(leaf.type.python_type)
+    if any(place.kind == "lent" for place in wiring.signature.places):
+        imports["npc.lend"] = id(lent)
     imports |= algebra.addresses(linked.routines)
     loaded = cpu.load(code, imports)
     made = Native(lambda: rest()[0], _unwired, loaded["entry"])

@@ -32,9 +32,10 @@ _NEVER = 0xA5A5A5A5A5A5A5A5  # neither an address nor a version
 
 @record
 class Place:
-    """Where a leaf is found: an argument (keywords count on), or a variable of the state."""
+    """Where a leaf is found: an argument (keywords count on), the memory that such a tensor lends,
+    or a variable of the state."""
 
-    kind: str  # "argument" or "variable"
+    kind: str  # "argument", "lent" or "variable"
     index: int
 
 

@@ -72,11 +72,13 @@ class Wiring:
 
 def direct(traced: Outline, function: types.FunctionType, names: Sequence[str]) -> Wiring | None:
     """The wiring of a function of positional parameters ``names``, or None if it needs Python."""
+    if traced.tensors:  # which autograd must be told of
+        return None
     try:
         places, variables = _places(traced, function)
         same = _same(traced, names)
         watched = [g for g in traced.guards if not isinstance(g.source, Arg)]
-        sources = [leaf.source for leaf in traced.leaves if not isinstance(leaf.source, Arg)]
+        sources = [leaf.source for leaf in traced.leaves if _argument(leaf.source) is None]
 
         def gather() -> list[Word]:
             return _gather(watched, sources, function)
@@ -101,8 +103,10 @@ def _places(
     places: list[Place] = []
     held: list[Source] = []
     for leaf in traced.leaves:
-        if isinstance(leaf.source, Arg):
-            places.append(Place("argument", leaf.source.position))
+        argument = _argument(leaf.source)
+        if argument is not None:
+            kind = "argument" if argument is leaf.source else "lent"
+            places.append(Place(kind, argument.position))
         elif isinstance(leaf.source, (Global, Closure)):
             places.append(Place("variable", len(held)))
             held.append(leaf.source)
@@ -118,6 +122,13 @@ def _places(
                 state.hold(k, value_of(source, function))
 
     return tuple(places), variables
+
+
+def _argument(source: Source) -> Arg | None:
+    """The argument that a leaf is, or whose memory it is."""
+    if isinstance(source, Memory):
+        source = source.base
+    return source if isinstance(source, Arg) else None
 
 
 def _variable(source: Source, function: types.FunctionType) -> int | None:

@@ -6,7 +6,7 @@ Nothing here imports torch: who has a tensor has done so.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -54,44 +54,41 @@ def torch_dtype(dtype: np.dtype[Any]) -> Any:
 
 
 @cache
-def _modes() -> tuple[Any, ...]:
+def _ask() -> Callable[[Any], str]:
+    """:func:`refused`, for torch is imported now."""
     torch = sys.modules["torch"]
-    c = torch._C
-    return (
-        c._len_torch_function_stack, c._len_torch_dispatch_stack,
-        c._functorch.maybe_current_level, torch.autograd.forward_ad,
+    c, forward = torch._C, torch.autograd.forward_ad
+    tensor, strided, plain, known = torch.Tensor, torch.strided, torch.float32, dtypes()
+    functions, dispatch = c._len_torch_function_stack, c._len_torch_dispatch_stack
+    level, autocast, default = (
+        c._functorch.maybe_current_level, torch.is_autocast_enabled, torch.get_default_dtype,
     )
 
+    def ask(x: Any) -> str:
+        if type(x) is not tensor:
+            return f"a {type(x).__name__} may behave unlike a tensor"
+        if x.requires_grad:
+            return "autograd follows it"
+        if not x.is_cpu or x.layout is not strided:
+            return f"its memory is {x.layout} on {x.device}"
+        if x.dtype not in known:
+            return f"tensors of {x.dtype} are torch's"
+        if x.is_neg() or x.is_inference():
+            return "it is a negative view, or made for inference"
+        if functions() or dispatch():
+            return "a mode overrides torch's functions"
+        if level() is not None or forward._current_level >= 0:
+            return "a transformation of functions is under way"
+        if autocast("cpu"):
+            return "autocast changes dtypes"
+        return "" if default() is plain else "the default dtype is not float32"
 
-def _mode() -> str:
-    """Why torch's functions are not what they are by default now; empty: they are."""
-    torch = sys.modules["torch"]
-    functions, dispatch, level, forward = _modes()
-    if functions() or dispatch():
-        return "a mode overrides torch's functions"
-    if level() is not None or forward._current_level >= 0:
-        return "a transformation of functions is under way"
-    if torch.is_autocast_enabled("cpu"):
-        return "autocast changes dtypes"
-    if torch.get_default_dtype() is not torch.float32:
-        return "the default dtype is not float32"
-    return ""
+    return ask
 
 
 def refused(tensor: Any) -> str:
     """Why the memory of a tensor can't be lent; empty: it can."""
-    torch = sys.modules["torch"]
-    if type(tensor) is not torch.Tensor:
-        return f"a {type(tensor).__name__} may behave unlike a tensor"
-    if tensor.requires_grad:
-        return "autograd follows it"
-    if not tensor.is_cpu or tensor.layout is not torch.strided:
-        return f"its memory is {tensor.layout} on {tensor.device}"
-    if tensor.is_conj() or tensor.is_neg() or tensor.is_inference():
-        return "it is a conjugate or negative view, or made for inference"
-    if tensor.dtype not in dtypes():
-        return f"tensors of {tensor.dtype} are torch's"
-    return _mode()
+    return _ask()(tensor)
 
 
 class _Capsule:
@@ -126,6 +123,14 @@ def lend(tensor: Any) -> np.ndarray[Any, Any]:
         raise ValueError(reason)
     capsule = sys.modules["torch"]._C._to_dlpack_versioned(tensor)
     return np.from_dlpack(_Capsule(capsule))
+
+
+def lent(tensor: Any) -> np.ndarray[Any, Any] | None:
+    """The same, or None if it can't be lent."""
+    try:
+        return lend(tensor)
+    except ValueError:
+        return None
 
 
 def written(tensor: Any) -> None:

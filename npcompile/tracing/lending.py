@@ -1,8 +1,10 @@
-"""Arrays that a list of unknown length holds beside a variable: ``path.append(y)``.
+"""Copies in the place of arrays: those that a list of unknown length holds beside a variable
+(``path.append(y)``), and views of other item sizes.
 
 Such a list holds copies, in columns.  A copy is as good as the array itself so long as nobody
 writes to the array, asks whether two arrays are one object, or hands both to Python.  All that is
 refused, in whatever order it comes: in a loop, what is traced later may run earlier.
+A copy in the place of a view is never handed to Python.
 """
 
 from __future__ import annotations
@@ -29,6 +31,9 @@ class Lending:
         self.handed = False  # whether such memory was handed to Python
         self.lists = False  # whether a list of arrays was handed to Python
         self.compared = False  # whether arrays were compared by identity
+        self.written: set[Cell] = set()  # memory that was written so far
+        self.copies: set[Cell] = set()  # memory that stands for a view
+        self.viewed: set[Cell] = set()  # memory that such views are of
 
     def copied(self, ref: ArrayRef) -> None:
         """A list gets a copy of an array, which others may still see."""
@@ -43,13 +48,26 @@ class Lending:
         """Memory is written."""
         renamed = self._renamed(cell)
         self.renamed |= renamed
+        self.written.add(cell)
+        if cell in self.copies or cell in self.viewed or (self.copies and renamed):
+            raise self.t.refuse("view", "of another item size, where either is written")
         if self.cells and (renamed or cell in self.cells):
             raise self.t.refuse("assignment", "to an array that a list holds, too")
 
     def hands(self, cell: Cell) -> None:
         """Python gets an array."""
+        if cell in self.copies or (self.copies and self._renamed(cell)):
+            raise self.t.refuse("view", "of another item size, which Python gets")
         self.handed |= cell in self.cells or self._renamed(cell)
         self._consistent("return")
+
+    def stands_in(self, copy: Cell, cell: Cell) -> None:
+        """A fresh copy takes the place of a view."""
+        again = self.t.scope is not None and (self.renamed or cell in self.written)
+        if again or self._renamed(cell):
+            raise self.t.refuse("view", "of another item size, of an array that is written")
+        self.copies.add(copy)
+        self.viewed |= {cell} - self.copies
 
     def hands_list(self) -> None:
         """Python gets a list of arrays."""

@@ -163,6 +163,10 @@ class Tracer:
         self.trees.own(made)
         return made
 
+    def stand_in(self, made: ArrayRef, ref: ArrayRef) -> ArrayRef:
+        self.lending.stands_in(made.cell, ref.cell)
+        return made
+
     def host_call(self, call: HostCall, args: tuple[Operand, ...], result: Array) -> ArrayRef:
         if self.catches():
             raise self.refuse(call.path, "may raise inside try")
