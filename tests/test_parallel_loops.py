@@ -275,6 +275,98 @@ def test_orders_of_memory():
     agrees(in_place, np.asfortranarray(rand(9, 5)), 2, parallel=None)
 
 
+def chain(d):
+    n = len(d) - 1
+    cost = np.zeros((n, n), np.int64)
+    for length in range(2, n + 1):
+        for i in range(n - length + 1):
+            j = i + length - 1
+            least = -1
+            for k in range(i, j):
+                total = cost[i, k] + cost[k + 1, j] + d[i] * d[k + 1] * d[j + 1]
+                if least < 0 or total < least:
+                    least = total
+            cost[i, j] = least
+    return cost
+
+
+def test_diagonals():
+    agrees(chain, np.random.default_rng(2).integers(1, 9, 12))
+
+
+# ------------------------------------------------------------------ numbers that turns share
+
+
+def tau(x, y):
+    more = less = 0
+    for i in range(len(x)):
+        for j in range(i):
+            product = (x[i] - x[j]) * (y[i] - y[j])
+            if product > 0:
+                more += 1
+            elif product < 0:
+                less += 2
+    return more - less, more
+
+
+def extremes(a):
+    most, least, some, all_ = -5, 99, False, True
+    for i in range(a.shape[0]):
+        count = 0
+        for j in range(a.shape[1]):
+            if a[i, j] > 0.5:
+                count += 1
+        most = max(most, count)
+        if count < least:
+            least = count
+        if count == 3:
+            some = True
+        if count > 5:
+            all_ = False
+    return most, least, some, all_
+
+
+def first_of_the_longest(a):
+    best, at = -1, -1
+    for i in range(len(a)):
+        count = 0
+        for j in range(a.shape[1]):
+            if a[i, j] > 0.0:
+                count += 1
+        if count > best:
+            best, at = count, i
+    return best, at
+
+
+def used_on_the_way(a):
+    total = 0
+    out = np.zeros(len(a), np.int64)
+    for i in range(len(a)):
+        for j in range(a.shape[1]):
+            if a[i, j] > 0.0:
+                total += 1
+        out[i] = total
+    return out
+
+
+def wrapping(a):
+    total = np.int64(0)
+    for i in range(len(a)):
+        for j in range(a.shape[1]):
+            total = total + a[i, j]
+    return total
+
+
+@pytest.mark.parametrize("size", [0, 1, 6, 30])
+def test_integers_in_any_order(size):
+    sure = True if size > 4 else None
+    agrees(tau, rand(size), rand(size), parallel=sure)
+    agrees(extremes, rand(size, 9), parallel=sure)
+    agrees(first_of_the_longest, rand(size, 9), parallel=None if size < 5 else False)
+    agrees(used_on_the_way, rand(size, 9), parallel=None)
+    agrees(wrapping, np.full((size, 9), 2**60), parallel=None)
+
+
 # ------------------------------------------------------------------ turns that are not
 
 

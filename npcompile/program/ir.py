@@ -23,7 +23,8 @@ buffer of kind scalar, loaded and stored at index 0.  Within a kernel every axis
 runs over is parallel: iterations may run in any order and side by side.  Kernels know nothing of a
 device.  So may the turns of a parallel For: what is allocated inside is a turn's own, and so are
 numbers that are made there.  It calls nothing; where a check of it fails Python runs the function
-from the start, whatever other turns have done.
+from the start, whatever other turns have done.  Its ``folds`` are int64 numbers (and bools) that
+turns only add to (``sum``), or take the ``max``, ``min``, ``and``, ``or`` of: in whichever order.
 
 The iterations of an ``ordered`` kernel run one after the other, the last axis varying fastest, each
 with its loads before its stores.  ``packed`` stores put the elements whose mask holds one after the
@@ -273,6 +274,7 @@ class For:
     body: tuple[Statement, ...]
     parallel: bool = False
     line: int = 0
+    folds: tuple[tuple[Buffer, str], ...] = ()
 
 
 @record(eq=False)

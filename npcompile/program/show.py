@@ -92,7 +92,8 @@ def _statement(statement: Statement) -> list[str]:
         case For():
             word = "parallel for" if statement.parallel else "for"
             head = f"{word} {statement.symbol!r} in {statement.start!r} : {statement.stop!r}"
-            return [f"{head} : {statement.step!r}:", *_block(statement.body, "  ")]
+            folds = "".join(f", {kind} {b.name}" for b, kind in statement.folds)
+            return [f"{head} : {statement.step!r}{folds}:", *_block(statement.body, "  ")]
         case While():
             return ["do:", *_block(statement.body, "  "), f"while {statement.again.name}"]
         case If():

@@ -45,6 +45,8 @@ CLASSES = {"f": "f", "i": "iub", "b": "b", "n": "fiub", "a": "fiubc", "c": "c"}
 
 
 DOUBLE = np.dtype(np.float64)
+#: how turns may change a number together
+FOLDS = frozenset({"sum", "max", "min", "and", "or"})
 
 
 def verify(program: Program) -> None:
@@ -141,7 +143,7 @@ class _Verifier:
 
     def turns(self, loop: For) -> None:
         """A parallel loop calls nothing, keeps no memory, leaves only to run everything again, and
-        its numbers are used in it only."""
+        its numbers are used in it only, but those that it folds."""
         before = self.alive
         self.alive = set(before)
         self.block(loop.body)
@@ -159,8 +161,11 @@ class _Verifier:
                     written = [s.buffer for s in statement.stores]
                     written += [r.buffer for r in statement.reductions]
                     numbers |= {buffer for buffer in written if buffer.kind == "scalar"}
+        for folded, kind in loop.folds:
+            integer = folded.dtype == (BOOL if kind in ("and", "or") else INT)
+            self.require(integer and kind in FOLDS, f"a parallel for folds {folded.name}")
         self.require(self.alive <= before, "a parallel for frees what it allocates")
-        self.alive = before - numbers  # each thread has its own
+        self.alive = before - (numbers - {folded for folded, _ in loop.folds})
 
     def leaving(self, check: Check) -> None:
         self.require(check.number < len(self.program.resumes), "no such exit")

@@ -31,10 +31,11 @@ from npcompile.core.sizes import (
 )
 from npcompile.program.ir import Buffer, For, If, Index, Kernel, Load, Statement, While
 from npcompile.schedule.allocate import bound
-from npcompile.schedule.memory import quotient, split
+from npcompile.schedule.memory import quotient
 
 Range = tuple[Size, Size]
 DEPTH = 4  # axes of an array that are told apart
+STEPS = 12  # of a division
 
 
 @record
@@ -237,41 +238,41 @@ class Dependences:
         turns = self.ranges[self.loop.symbol]
         if one.form is None or other.form is None or turns is None:
             return True
-        a, b = one.form, other.form
         before = self.facts.mark()
+        self.facts.learn(Predicate("<", *turns))  # else there are no two such accesses
+        for term in (*one.form.terms, *other.form.terms):
+            self.facts.learn(Predicate("<=", term.low, term.high))
+        strides = tuple(map(self.facts.norm, one.buffer.strides))
+        both = _common(one.form.constant, other.form.constant)
         try:
-            self.facts.learn(Predicate("<", *turns))  # else there are no two such accesses
-            for term in (*a.terms, *b.terms):
-                self.facts.learn(Predicate("<=", term.low, term.high))
-            terms = (*a.terms, *(replace(t, step=-t.step) for t in b.terms))
-            constant = self.facts.norm(a.constant - b.constant)
-            step = self.facts.norm(a.turn)
-            if step != self.facts.norm(b.turn):
-                apart = (Term(a.turn, *turns), Term(-b.turn, *turns))
-                return not self._never_zero(0, constant, (*terms, *apart), DEPTH)
-            return not self._never_zero(step, constant, terms, DEPTH)
+            return not any(
+                self._never_equal(_moved(one.form, shift), _moved(other.form, shift), strides,
+                                  DEPTH)
+                for shift in dict.fromkeys((0, both))
+            )
         finally:
             self.facts.undo(before)
 
-    def _never_zero(
-        self, turn: Size, constant: Size, terms: tuple[Term, ...], depth: int
+    def _never_equal(
+        self, one: Form, other: Form, strides: tuple[Size, ...], depth: int
     ) -> bool:
-        """Whether ``turn * distance + constant + sum(terms)`` is never 0, the distance being that
-        of two turns."""
+        """Whether two forms are never the same number in different turns."""
+        terms = (*one.terms, *(replace(t, step=-t.step) for t in other.terms))
+        constant = self.facts.norm(one.constant - other.constant)
+        step, drift = self.facts.norm(one.turn), self.facts.norm(one.turn - other.turn)
+        turns = self.ranges[self.loop.symbol]
+        assert turns is not None
+        if drift != 0:  # the one turn, beside its distance from the other
+            terms = (*terms, Term(drift, *turns))
         span = self._span(constant, terms)
-        if span is not None and self._is_apart(turn, span):
+        if span is not None and self._is_apart(step, span):
             return True
-        if not depth:
-            return False
-        steps = dict.fromkeys(self._magnitude(s) for s in (turn, *(t.step for t in terms)))
-        for period in steps:
-            if period is not None and self.facts.prove("<", 1, period):
-                halves = self._halves(period, turn, constant, terms)
-                if halves is not None and any(
-                    half != (turn, constant, terms) and self._never_zero(*half, depth - 1)
-                    for half in halves
-                ):
-                    return True
+        periods = [*strides, *(t.step for t in (*one.terms, *other.terms)), one.turn, other.turn]
+        for period in dict.fromkeys(map(self._magnitude, periods) if depth else ()):
+            if period is not None and period not in (0, 1):
+                for parts in self._halves(one, other, period):
+                    if parts != (one, other) and self._never_equal(*parts, strides, depth - 1):
+                        return True
         return False
 
     def _is_apart(self, turn: Size, span: Range) -> bool:
@@ -280,45 +281,39 @@ class Dependences:
         step = self._magnitude(turn)
         if step is None:
             return False
-        stride = self.loop.step
-        if isinstance(stride, int):
-            nearest = step * abs(stride)
-            if step != 0 and prove("<", high, nearest) and prove("<", -nearest, low):
-                return True
-        elif step != 0 and prove("<", high, step) and prove("<", -step, low):
+        nearest = step * abs(self.loop.step) if isinstance(self.loop.step, int) else step
+        if step != 0 and prove("<", high, nearest) and prove("<", -nearest, low):
             return True
         turns = self.ranges[self.loop.symbol]
         assert turns is not None
         reach = step * (turns[1] - turns[0])
         return bool(prove("<", reach, low) or prove("<", high, -reach))
 
-    def _halves(
-        self, period: Size, turn: Size, constant: Size, terms: tuple[Term, ...]
-    ) -> list[tuple[Size, Size, tuple[Term, ...]]] | None:
-        """``high`` and ``low`` of ``period * high + low``, if ``low`` is nearer to 0 than the
-        period."""
-        whole, rest = split(constant, period)
-        high: list[Term] = []
-        low: list[Term] = []
-        for term in terms:
-            times = quotient(term.step, period)
-            if times is None:
-                low.append(term)
-            else:
-                high.append(replace(term, step=times))
-        times = quotient(turn, period) if turn != 0 else 0
-        steps = (0, turn) if times is None else (times, 0)
-        span = self._span(rest, tuple(low))
-        if span is not None and steps[1] != 0:
-            turns, step = self.ranges[self.loop.symbol], self._magnitude(steps[1])
-            if turns is None or step is None:
-                return None
-            reach = step * (turns[1] - turns[0])
-            span = span[0] - reach, span[1] + reach
-        prove = self.facts.prove
-        if span is None or not (prove("<", span[1], period) and prove("<", -period, span[0])):
-            return None
-        return [(steps[0], whole, tuple(high)), (steps[1], rest, tuple(low))]
+    def _halves(self, one: Form, other: Form, period: Size) -> list[tuple[Form, Form]]:
+        """Pairs of forms of which one is never equal only if the two forms are not: quotients and
+        remainders by a period."""
+        (a, low), (b, low2) = (self._divided(form, period) for form in (one, other))
+        return [] if low is None or low2 is None else [(a, b), (low, low2)]
+
+    def _divided(self, form: Form, period: Size) -> tuple[Form, Form | None]:
+        """Quotient and remainder, None if it may be less than 0 or not less than the period."""
+        parts = [division(term.step, period) for term in form.terms]
+        high, low = (
+            tuple([replace(t, step=p[k]) for t, p in zip(form.terms, parts) if p[k] != 0])
+            for k in (0, 1)
+        )
+        turn, constant = division(form.turn, period), division(form.constant, period)
+        for shift in (0, 1):
+            rest = self.facts.norm(constant[1] + period * shift)
+            reach = self._span(rest, (*low, *self._turn_term(turn[1])))
+            if reach is not None and self.facts.prove("<=", 0, reach[0]) and self.facts.prove(
+                    "<", reach[1], period):
+                return Form(turn[0], constant[0] - shift, high), Form(turn[1], rest, low)
+        return form, None
+
+    def _turn_term(self, step: Size) -> tuple[Term, ...]:
+        turns = self.ranges[self.loop.symbol]
+        return (Term(step, *turns),) if turns is not None and step != 0 else ()
 
     def _span(self, constant: Size, terms: tuple[Term, ...]) -> Range | None:
         low, high = constant, constant
@@ -335,6 +330,37 @@ class Dependences:
         if self.facts.prove("<=", 0, size):
             return size
         return -size if self.facts.prove("<=", size, 0) else None
+
+
+def _moved(form: Form, by: Size) -> Form:
+    return replace(form, constant=form.constant - by)
+
+
+def division(size: Size, by: Size) -> tuple[Size, Size]:
+    """``(whole, rest)`` with ``size == whole * by + rest``: as polynomials are divided, the highest
+    term first."""
+    if not isinstance(by, Poly):
+        whole: Size = 0
+        for atoms, coefficient in _terms(size) if by else ():
+            term = Poly(((atoms, 1),)) if atoms else 1
+            whole = whole + term * (coefficient // by)
+        return whole, size - whole * by
+    lead, whole, rest = Poly(by.terms[:1]), 0, size
+    for _ in range(STEPS):
+        found = next((q for q in (quotient(Poly((term,)), lead) for term in _terms(rest)
+                                  if term[0]) if q is not None), None)
+        if found is None:
+            break
+        whole, rest = whole + found, rest - found * by
+    return whole, rest
+
+
+def _common(one: Size, other: Size) -> Size:
+    """The terms that two sizes share."""
+    shared: Size = 0
+    for atoms, coefficient in set(_terms(one)) & set(_terms(other)):
+        shared = shared + (Poly(((atoms, coefficient),)) if atoms else coefficient)
+    return shared
 
 
 def _terms(size: Size) -> Iterator[tuple[tuple[Atom, ...], int]]:

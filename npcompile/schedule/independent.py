@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from npcompile.core.facts import Facts
 from npcompile.core.records import replace
-from npcompile.core.sizes import Symbol, Unhinted, floordiv, hint, product
+from npcompile.core.sizes import Poly, Predicate, Symbol, Unhinted, floordiv, hint, product
 from npcompile.program.ir import (
     Alloc,
     Bind,
@@ -35,8 +35,10 @@ from npcompile.program.ir import (
 )
 from npcompile.schedule.allocate import allocate, touched
 from npcompile.schedule.dependence import Access, Dependences
+from npcompile.schedule.folds import Entangled, folds
 from npcompile.schedule.lanes import is_choice
 
+Folds = tuple[tuple[Buffer, str], ...]
 FEW = 4  # turns of a loop that leave threads idle
 
 
@@ -76,29 +78,42 @@ class Independent:
     def _loop(self, loop: For) -> Statement:
         where = f"the turns of the loop in line {loop.line}"
         try:
-            private = self._private(loop)
+            private, shared = self._private(loop)
         except Dependent as reason:
             self.notes.append(f"{where} run one after the other: {reason}")
-            return replace(loop, body=self.block(loop.body))
+            return replace(loop, body=self._inside(loop))
         if _few(loop):
             before = len(self.notes)
-            inner = self.block(loop.body)
+            inner = self._inside(loop)
             if any((isinstance(s, Kernel) and s.axes) or (isinstance(s, For) and s.parallel)
                    for s in flat(inner)):
                 return replace(loop, body=inner)
             del self.notes[before:]
         self.notes.append(f"{where} run side by side on threads, if there is enough to do")
         known = {*touched(loop)} - private
-        return replace(loop, body=allocate(loop.body, (), known), parallel=True)
+        return replace(loop, body=allocate(loop.body, (), known), parallel=True, folds=shared)
 
-    def _private(self, loop: For) -> set[Buffer]:
-        """The arrays that each turn has for itself."""
+    def _inside(self, loop: For) -> tuple[Statement, ...]:
+        """The statements of a turn, knowing what its index is."""
+        before = self.facts.mark()
+        turn = Poly((((loop.symbol,), 1),))
+        if loop.step == 1:
+            self.facts.learn(Predicate("<=", loop.start, turn))
+            self.facts.learn(Predicate("<", turn, loop.stop))
+        try:
+            return self.block(loop.body)
+        finally:
+            self.facts.undo(before)
+
+    def _private(self, loop: For) -> tuple[set[Buffer], Folds]:
+        """The arrays that each turn has for itself, and the numbers that all change together."""
         every = list(flat(loop.body))
         for statement in every:
             self._allow(statement)
         inside = Counter(touched(loop))
         carried = self.carried.get(loop.symbol, frozenset())
-        self._numbers(loop, {b for b in inside if b in carried or inside[b] != self.whole[b]})
+        known = {b for b in inside if b in carried or inside[b] != self.whole[b]}
+        shared = self._numbers(loop, known)
         private = {
             b for b in inside if b.kind == "temp" and inside[b] == self.whole[b]
             and (b not in carried or _overwritten(self.facts, loop.body, b))
@@ -109,7 +124,7 @@ class Independent:
         met = Dependences(self.facts, loop).conflict(private)
         if met is not None:
             raise Dependent(_conflict(*met))
-        return private
+        return private, shared
 
     def _allow(self, statement: Statement) -> None:
         match statement:
@@ -123,22 +138,25 @@ class Independent:
                 if leaving or self.exits[number].frames:
                     raise Dependent(f"Python goes on in the middle if {reason}")
 
-    def _numbers(self, loop: For, known: set[Buffer]) -> None:
-        """Each turn makes the numbers that it reads, and leaves none; ``known`` are those that
-        are more than a turn's own."""
+    def _numbers(self, loop: For, known: set[Buffer]) -> Folds:
+        """Each turn makes the numbers that it reads, and leaves none, but those that turns change
+        in any order; ``known`` are those that are more than a turn's own."""
         made = {b: kernel for kernel in flat(loop.body) if isinstance(kernel, Kernel)
                 for b in stored(kernel) if b.kind == "scalar"}
         exposed = Exposed()
         exposed.block(loop.body)
-        for buffer in exposed.found:
-            if buffer in made and buffer in known:
-                raise Dependent(f"one needs a number that the one before has computed"
-                                f"{_lines(made[buffer].lines)}")
+        carried = [b for b in exposed.found if b in made and b in known]
+        try:
+            shared = folds(loop.body, carried)
+        except Entangled:
+            raise Dependent(f"one needs a number that the one before has computed"
+                            f"{_lines(made[carried[0]].lines)}") from None
         inside = reads(loop.body)
         for buffer, kernel in made.items():
-            if inside[buffer] != self.reads[buffer]:
+            if inside[buffer] != self.reads[buffer] and buffer not in shared:
                 raise Dependent(f"a number that the last one leaves is needed after it"
                                 f"{_lines(kernel.lines)}")
+        return tuple(shared.items())
 
 
 def _few(loop: For) -> bool:

@@ -12,7 +12,7 @@ from npcompile.backends.cpu.frame import DONE, RAISED, Frame
 from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, new_array
 from npcompile.backends.cpu.registers import Registers, Use
 from npcompile.backends.cpu.routines import Routines
-from npcompile.backends.cpu.sizes import Sizes, fill
+from npcompile.backends.cpu.sizes import Sizes, Slots, fill
 from npcompile.backends.cpu.statements import Statements, scalar_loops
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.records import record
@@ -129,6 +129,9 @@ class _Body(Statements):
             self.leave(left)
             f.label(on)
         self.fail_if(f.icmp("eq", left, i64(turns.MEMORY)), "memory")
+        for number, _ in loop.folds:
+            if self.slots.holds(number):
+                self.slots.numbers[number] = Slots.number(self.slots, number)
 
     def name(self) -> str:
         """A new name of a function."""

@@ -14,9 +14,10 @@ from npcompile.backends.cpu.frame import DONE
 from npcompile.backends.cpu.kernels import Made
 from npcompile.backends.cpu.objects import NULL
 from npcompile.backends.cpu.registers import Inner, Registers
+from npcompile.backends.cpu.scalar import register
 from npcompile.backends.cpu.sizes import Sizes, fill
 from npcompile.backends.cpu.statements import Statements, scalar_loops
-from npcompile.backends.cpu.text import Function, Module, Value, i64
+from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
 from npcompile.core.records import replace
 from npcompile.core.sizes import (
     Poly,
@@ -50,6 +51,8 @@ LINE = 64
 APART = 5 * LINE
 MEMORY = -2  #: the status where memory has run out
 SCALAR = 8  # an operation on numbers takes as long as one on so many elements
+#: what the turns of a stretch begin with
+ZEROS = {"sum": 0, "max": -(2**63), "min": 2**63 - 1, "or": False, "and": True}
 UNKNOWN = 16  # turns of a loop, where nothing tells how many
 
 
@@ -90,18 +93,39 @@ class _Turns(Statements):
         for place in self.varying.values():
             f.store(NULL, place)
         room = self.take()
-        with f.loop(self.begin, self.end) as turn, self.slots.inside():
+        zeros = {number: literal(register(number.dtype), ZEROS[kind])
+                 for number, kind in loop.folds}
+        held = list(filter(self.slots.holds, zeros))
+        for number in zeros.keys() - set(held):
+            self.slots.set_number(number, (zeros[number],))
+        first = [zeros[number] for number in held]
+        with f.loop(self.begin, self.end, carried=first) as turn, self.slots.inside():
             if self.stops:
                 self.go_on()
             index = f.binary("add", start, f.binary("mul", turn.index, step))
             self.slots.set_symbol(loop.symbol, index)
+            self.slots.set(held, turn.carried)
             self.block(loop.body)
+            turn.next = self.slots.get(held)
+        self.slots.set(held, turn.results)
+        self.fold()
         f.jump("leave")
         f.label("leave")
         for place in self.varying.values():
             f.run("free", f.load(place, "ptr"))
         f.run("free", room)
         f.do("ret void")
+
+    def fold(self) -> None:
+        """Brings what these turns have made into the frame."""
+        f = self.f
+        frame = f.load(self.shared, "ptr") if self.over.folds else self.shared
+        for number, kind in self.over.folds:
+            (value,) = self.slots.number(number)
+            place = f.offset(frame, "i64", i64(self.slots.frame.number(number)))
+            wide = f.convert("zext", value, "i8") if value.elem == "i1" else value
+            how = kind if kind in ("or", "and", "max", "min") else "add"
+            f.op(f"atomicrmw {how} ptr {place.text}, {wide.typed} monotonic", wide.elem)
 
     # ------------------------------------------------------------------ leaving
 
