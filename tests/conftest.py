@@ -1,11 +1,16 @@
-"""Tests keep machine code in a folder of their own."""
+"""Tests keep machine code in a folder of their own, and take their time on a busy machine."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 
+from hypothesis import HealthCheck, settings
+
 # before anything of npcompile is imported, and for the processes that tests start
 FOLDER = os.path.join(tempfile.gettempdir(), f"npcompile-tests-{os.getuid()}")
 os.environ.setdefault("NPCOMPILE_CACHE_DIR", FOLDER)
 os.environ.setdefault("NPCOMPILE_STRICT", "1")
+
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")

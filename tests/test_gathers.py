@@ -90,7 +90,7 @@ def test_put_and_choose() -> None:
 
 
 @given(st.lists(st.integers(-4, 3), max_size=12), st.sampled_from("fdiB"), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_one_after_the_other(places: list[int], char: str, rows: bool) -> None:
     def f(x: Any, i: Any, v: Any) -> Any:
         np.add.at(x, i, v)

@@ -82,7 +82,7 @@ def test_bits(name: str) -> None:
     assert compiled.cache_info().fallbacks == 0
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(FUNCTIONS)), st.integers(2, 12), st.sampled_from("dDfF"),
        st.sampled_from([(), (3,), (0,), (2, 1)]), st.sampled_from(["cpu", "reference"]),
        st.integers(0, 99))

@@ -50,7 +50,7 @@ def laid_out(kind, shape):
             "reversed": a[::-1, ..., ::-1]}[kind]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(item, max_size=4), st.booleans(), st.integers(0, 4), memory)
 def test_any_basic_key(items, dots, at, layout):
     if sum(i is not None for i in items) > 3:

@@ -67,7 +67,7 @@ def made(shape, layout):
 
 
 @pytest.mark.parametrize("program, numpy", PROGRAMS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(shape, st.lists(shape, min_size=1, max_size=4), layout)
 def test_sizes(program, numpy, first, others, layout):
     example = made(first, layout)

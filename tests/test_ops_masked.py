@@ -78,7 +78,7 @@ def test_bits_of_reductions(number: int) -> None:
         agree(compiled, function, whole, True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 5), st.integers(1, 40), st.floats(0, 1), st.sampled_from(["f4", "f8", "i4"]),
        st.integers(0, 2**32 - 1))
 def test_random_masks(rows: int, columns: int, share: float, dtype: str, seed: int) -> None:

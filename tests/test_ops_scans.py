@@ -50,7 +50,7 @@ def laid(draw: Any, shape: tuple[int, ...], dtype: str) -> np.ndarray:
     return np.asarray(a, order=how)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.data())
 def test_numpys_bits(data: Any) -> None:
     name = data.draw(st.sampled_from(sorted(FUNCTIONS)))

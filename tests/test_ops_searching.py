@@ -28,7 +28,7 @@ def same(got: Any, want: Any) -> bool:
         got.tobytes() == want.tobytes())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_in_tables(data: Any) -> None:
     name = data.draw(st.sampled_from(sorted(FUNCTIONS)))
@@ -77,7 +77,7 @@ BINS = {
 COUNTED = {name: jit(function) for name, function in BINS.items()}
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.sampled_from(sorted(BINS)), st.sampled_from("dliBh"), st.integers(0, 99),
        st.sampled_from([(1,), (40,), (6, 7)]), st.booleans())
 def test_histograms(name: str, dtype: str, seed: int, shape: tuple[int, ...], odd: bool) -> None:

@@ -89,7 +89,7 @@ def numpys_bits(a: Any, b: Any) -> bool:
     return char not in "fdFD" or (library is not None and library.cblas)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(operands(), st.sampled_from(["cpu", "cpu", "reference"]))
 def test_matmul(pair: tuple[Any, Any], backend: str) -> None:
     a, b = pair
@@ -101,7 +101,7 @@ def test_matmul(pair: tuple[Any, Any], backend: str) -> None:
     assert compiled.cache_info().fallbacks == 0
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(operands(), st.sampled_from([np.dot, np.inner, np.vdot]))
 def test_dot_inner_vdot(pair: tuple[Any, Any], function: Any) -> None:
     a, b = pair

@@ -152,7 +152,7 @@ def test_sieve(n: int) -> None:
 
 @given(n=st.integers(0, 9), step=st.integers(-4, 4).filter(bool), ends=st.tuples(
     st.integers(-11, 11), st.integers(-11, 11)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_computed_steps(n: int, step: int, ends: tuple[int, int]) -> None:
     def f(x: Any, k: Any) -> Any:
         step, a, b = int(k[0]), int(k[1]), int(k[2])

@@ -238,7 +238,7 @@ sizes: st.SearchStrategy[Size] = st.recursive(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.sampled_from(["==", "!=", "<", "<="]), sizes, sizes,
        st.lists(st.tuples(small, small), min_size=1, max_size=12))
 def test_predicates(op: str, left: Size, right: Size, values: list[tuple[int, int]]) -> None:

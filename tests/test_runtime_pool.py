@@ -112,7 +112,7 @@ def run(function: int, frame: np.ndarray, n: int, grain: int) -> None:
     prototype(resolve("npc_pool_run"))(function, frame.ctypes.data, n, grain)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(n=st.integers(-1, 3000), grain=st.integers(0, 4000), threads=st.integers(1, 5))
 def test_every_index_once(parts: Loaded, n: int, grain: int, threads: int) -> None:
     pool.set_num_threads(threads)

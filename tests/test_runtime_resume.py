@@ -367,7 +367,7 @@ def block(draw: Callable[..., Any], depth: int) -> list[str]:
     return lines + [line for line in [draw(st.sampled_from(LAST))] if line]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_random_functions(data: st.DataObject) -> None:
     lines = [*block(data.draw, 3), "return a, b, c"]

@@ -524,7 +524,7 @@ def _windows(version: Node, n: Size, m: Size) -> list[Window]:
             Window((shape[0] - 1) * s, (shape[1],), (t,))]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(drawings())
 def test_random_programs(drawn: tuple[Drawing, tuple[Tree, ...]]) -> None:
     drawing, results = drawn

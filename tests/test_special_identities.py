@@ -11,7 +11,7 @@ import npcompile
 
 special = npcompile.special
 positive = st.floats(1e-3, 150.0)
-many = settings(max_examples=200, deadline=None)
+many = settings(max_examples=200)
 
 
 def close(a: float, b: float, ulps: float = 20.0, size: float = 0.0) -> bool:
