@@ -16,18 +16,30 @@ _NEAREST = "i32 4"  # rounding argument: as the control register says
 
 
 def fits(a: Value) -> bool:
-    """Whether a float vector is one register of an AVX-512 machine."""
-    return a.lanes * _BITS.get(a.elem, 0) in (128, 256, 512)
+    """Whether a float vector is a register of an AVX-512 machine, or some whole ones."""
+    bits = a.lanes * _BITS.get(a.elem, 0)
+    return bits in (128, 256) or (bits > 0 and bits % 512 == 0)
 
 
 def _masked(f: Function, name: str, a: Value, b: Value, *immediate: str) -> Value:
     """A masked AVX-512 instruction of two operands, all lanes on."""
     bits = a.lanes * _BITS[a.elem]
+    if bits > 512:
+        low, high = (
+            _masked(f, name, _part(f, a, part), _part(f, b, part), *immediate) for part in (0, 1)
+        )
+        return f.shuffle(low, high, range(a.lanes))
     kind = "pd" if a.elem == "double" else "ps"
     mask = literal(f"i{max(8, a.lanes)}", -1)
     extra = (_NEAREST,) if bits == 512 else ()
     return f.call(f"llvm.x86.avx512.mask.{name}.{kind}.{bits}", (a.elem, a.lanes),
                   a, b, *immediate, poison(a.elem, a.lanes), mask, *extra)
+
+
+def _part(f: Function, a: Value, part: int) -> Value:
+    """The lower or the higher half of the lanes."""
+    half = a.lanes // 2
+    return f.shuffle(a, poison(a.elem, a.lanes), range(part * half, (part + 1) * half))
 
 
 def scalef(f: Function, a: Value, n: Value) -> Value:

@@ -282,7 +282,7 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
         fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
         several = f.icmp("sle", i64(LONG * lanes), count)
         past = f.binary("and", much, f.binary("and", fits, several))
-        once = f.select(past, f.binary("add", begin, i64(1)), stop)
+        once = f.select(past, f.binary("add", begin, i64(lanes + 1)), stop)
     f.jump(after)
     f.label(after)
     return (f.phi("i64", 1, (i64(lanes), short), (first, long)),

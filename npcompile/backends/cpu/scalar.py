@@ -408,18 +408,35 @@ def _extreme(smallest: bool) -> Rule:
             if site.dtype.kind == "b":
                 return f.binary("and" if smallest else "or", a, b)
             return f.intrinsic(("s" if site.signed else "u") + ("min" if smallest else "max"), a, b)
-        unordered = compare(f, "uno", a, b)
-        nan = literal(a.elem, float("nan"), a.lanes)
         if site.target.avx512 and intrinsics.fits(a):
-            return f.select(unordered, nan, intrinsics.extreme(f, smallest, a, b))
-        # equal operands differ in the sign of zero at most: "or" of the bits keeps a minus
-        how, keep = ("olt", "or") if smallest else ("ogt", "and")
-        whole = f"i{64 if a.elem == 'double' else 32}"
-        same = f.bitcast(f.binary(keep, f.bitcast(a, whole), f.bitcast(b, whole)), a.elem)
-        other = f.select(compare(f, how, b, a), b, f.select(unordered, nan, same))
-        return f.select(compare(f, how, a, b), a, other)
+            nan = literal(a.elem, float("nan"), a.lanes)
+            extreme = intrinsics.extreme(f, smallest, a, b)
+            return f.select(compare(f, "uno", a, b), nan, extreme)
+        return (_minimum if smallest else _maximum)(f, a, b)
 
     return rule
+
+
+def _minimum(f: Function, a: Value, b: Value) -> Value:
+    """The second one where the first is not less: or'ed with the first, it keeps its minus if they
+    are equal, and becomes NaN if they are unordered."""
+    less, alike = compare(f, "olt", a, b), compare(f, "ueq", a, b)
+    chosen, also = _as_bits(f, f.select(less, a, b)), _as_bits(f, a)
+    also = f.binary("and", also, f.convert("sext", alike, also.elem))
+    return f.bitcast(f.binary("or", chosen, also), a.elem)
+
+
+def _maximum(f: Function, a: Value, b: Value) -> Value:
+    """The same, but that it loses its minus if they are equal."""
+    more, unlike = compare(f, "ogt", a, b), compare(f, "une", a, b)
+    chosen, also = _as_bits(f, f.select(more, a, b)), _as_bits(f, a)
+    also = f.binary("or", also, f.convert("sext", unlike, also.elem))
+    nan = f.convert("sext", compare(f, "uno", a, b), also.elem)
+    return f.bitcast(f.binary("or", f.binary("and", chosen, also), nan), a.elem)
+
+
+def _as_bits(f: Function, a: Value) -> Value:
+    return f.bitcast(a, f"i{64 if a.elem == 'double' else 32}")
 
 
 # ------------------------------------------------------------------ representation
