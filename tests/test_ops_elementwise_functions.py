@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from npcompile import jit
 from npcompile.core.errors import Refused
 from npcompile.graph.ir import Node, SizeOf
 from npcompile.ops import python
@@ -251,3 +252,27 @@ def test_names_are_unique_and_importable() -> None:
         assert op.name == name
         if op.kind.name == "elementwise":
             assert callable(op.oracle()), name
+
+
+EXTREMES = [
+    lambda a, b: np.minimum(a, b), lambda a, b: np.maximum(a, b), lambda a, b: np.maximum(a, 0.0),
+    lambda a, b: np.minimum(-0.0, a), lambda a, b: np.clip(a, -0.0, 1), lambda a, b: a.clip(0.0, 1),
+    lambda a, b: np.clip(a, b, 1), lambda a, b: np.clip(a, -1, b), lambda a, b: np.clip(a, b, b),
+    lambda a, b: np.clip(a, None, 0.0), lambda a, b: np.clip(a, np.nan, 1),
+    lambda a, b: np.clip(a, b[1], b[0]), lambda a, b: np.maximum(a[0], b[0]),
+]
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "float16"])
+def test_signs_of_zeros_in_extremes(kind):
+    pool = np.array([0.0, -0.0, 0.0, -0.0, np.nan, 1, -1, np.inf, -np.inf, 0.5], kind)
+    for function in EXTREMES:
+        compiled = jit(function)
+        for n in (2, 5, 17, 64):
+            x, y = (np.random.default_rng(n + k).choice(pool, 2 * n) for k in range(2))
+            for a, b in ((x[:n], y[:n]), (x[::2], y[::2]), (x[:n][::-1], y[:n])):
+                with np.errstate(all="raise"):
+                    got, want = compiled(a, b), function(a, b)
+                assert np.array_equal(got, want, equal_nan=True)
+                number = ~np.isnan(want)
+                assert np.array_equal(np.signbit(got)[number], np.signbit(want)[number])

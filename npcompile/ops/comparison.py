@@ -121,15 +121,23 @@ _infinity("isneginf", True)
 
 # ------------------------------------------------------------------ extrema
 
+def _first(before: Program) -> Program:
+    """The first operand if it comes before the other or is NaN."""
+    return lambda x, y: where(before(x, y) | (x != x), x, y)
+
+
 _EXTREMA = loops("xx->x", "?" + NUMBERS)
+# of equal floats, which only signs of zeros tell apart, NumPy takes the second, but of float16 the
+# first
+_larger, _smaller = _first(lambda x, y: y < x), _first(_LESS)
 ufunc("maximum", _EXTREMA,
-      by_kind(b=lambda x, y: x | y, iuf=maximum,
+      by_kind(b=lambda x, y: x | y, iu=maximum, f=_larger,
               c=lambda x, y: where(cx.cnan(x) | cx.cless_equal(y, x), x, y)),
-      doc="The larger; NaN wins.")
+      data=Ufunc(half=_first(lambda x, y: y <= x)), doc="The larger; NaN wins.")
 ufunc("minimum", _EXTREMA,
-      by_kind(b=lambda x, y: x & y, iuf=minimum,
+      by_kind(b=lambda x, y: x & y, iu=minimum, f=_smaller,
               c=lambda x, y: where(cx.cnan(x) | cx.cless_equal(x, y), x, y)),
-      doc="The smaller; NaN wins.")
+      data=Ufunc(half=_first(_LESS_EQUAL)), doc="The smaller; NaN wins.")
 ufunc("fmax", _EXTREMA,
       by_kind(b=lambda x, y: x | y, iu=maximum,
               f=lambda x, y: where(x != x, y, where(y != y, x, maximum(x, y))),
@@ -140,6 +148,21 @@ ufunc("fmin", _EXTREMA,
               f=lambda x, y: where(x != x, y, where(y != y, x, minimum(x, y))),
               c=lambda x, y: where(cx.cnan(y) | cx.cless_equal(x, y), x, y)),
       doc="The smaller; numbers win over NaN.")
+
+
+def _float_clip(x: Expr, low: Expr, high: Expr) -> Expr:
+    """NumPy keeps what is equal to a bound if both bounds are numbers."""
+    if any(isinstance(bound.node.type, Array) for bound in (low, high)):
+        bounded: Expr = _smaller(_larger(x, low), high)
+        return bounded
+    return _keeping_clip(x, low, high)
+
+
+def _keeping_clip(x: Expr, low: Expr, high: Expr) -> Expr:
+    raised = where((x < low) | (low != low), low, x)
+    return where((high < raised) | (high != high), high, raised)
+
+
 def _complex_clip(x: Expr, low: Expr, high: Expr) -> Expr:
     """In lexicographic order, of which NaN takes part as NumPy's loop has it."""
 
@@ -152,7 +175,9 @@ def _complex_clip(x: Expr, low: Expr, high: Expr) -> Expr:
 
 
 ufunc("clip.loop", loops("xxx->x", NUMBERS),
-      by_kind(iuf=lambda x, low, high: minimum(maximum(x, low), high), c=_complex_clip),
+      by_kind(iu=lambda x, low, high: minimum(maximum(x, low), high), f=_float_clip,
+              c=_complex_clip),
+      data=Ufunc(half=_keeping_clip),
       reference="numpy._core.umath:clip", doc="min(max(x, low), high)")
 
 

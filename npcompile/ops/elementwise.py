@@ -37,12 +37,14 @@ class Ufunc:
     """What the kind needs beyond the record.
 
     ``parts`` names one record per output, where there are several.  ``prepare`` sees the operands
-    of the loop before the node is made, to put checks on them or to refuse.
+    of the loop before the node is made, to put checks on them or to refuse.  ``half`` is the
+    program of float16, if that is another one.
     """
 
     parts: tuple[str, ...] = ()
     compares: bool = False
     prepare: Callable[[Context, tuple[Node, ...]], None] | None = None
+    half: Program | None = None
 
 
 # ------------------------------------------------------------------ records
@@ -53,13 +55,14 @@ def loops(pattern: str, chars: str) -> str:
     return " ".join(pattern.replace("x", char) for char in chars)
 
 
-def halves(program: Program) -> Program:
-    """The program with float16 operands computed in float32 and rounded once, as NumPy does."""
+def halves(program: Program, of_halves: Program | None = None) -> Program:
+    """The program, or another one, with float16 operands computed in float32 and rounded once, as
+    NumPy does."""
 
     def run(*args: Expr) -> Any:
         half = any(a.dtype == HALF for a in args)
         wide = [cast(a, SINGLE) if a.dtype == HALF else a for a in args]
-        result = program(*wide)
+        result = (of_halves if half and of_halves else program)(*wide)
         if half and result.dtype == SINGLE:
             result = cast(result, HALF)
         same = any(result.node is a.node for a in args)
@@ -76,10 +79,11 @@ def ufunc(name: str, signatures: str, program: Program | None, *, aliases: tuple
     if len(signatures.partition("->")[0]) == 2:
         define(f"{name}.outer", COMPOSED, reference=f"numpy:{name}.outer",
                lower=partial(_outer, name=name), doc=f"{name} of all pairs.")
+    data = data or Ufunc()
     return define(
         name, ELEMENTWISE, signatures, aliases=(f"numpy:{name}", *aliases),
         reference=fields.pop("reference", f"numpy:{name}"),
-        lower=halves(program) if program else None, data=data or Ufunc(), **fields,
+        lower=halves(program, data.half) if program else None, data=data, **fields,
     )
 
 

@@ -11,6 +11,7 @@ from npcompile.graph.ir import Graph, Node
 from npcompile.graph.layout import packed_strides
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, Type
+from npcompile.ops.elementwise import Ufunc
 from npcompile.ops.record import OPERATORS
 from npcompile.passes.rewrite import rewrite
 
@@ -38,20 +39,24 @@ def _rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
     if record.lower is None:
         raise refuse(node.op, "has no lowering", node.line)
     # a float16 loop of NumPy computes in float32 and rounds once, at its end
+    half = isinstance(record.data, Ufunc) and any(map(is_half, args)) and record.data.half
+    lower = half or record.lower
     args = tuple([widen(builder, a) for a in args])
     if record.kind.name == "elementwise":
-        made = apply(record.lower, builder, args, node.type)
+        made = apply(lower, builder, args, node.type)
     else:
-        made = record.lower(builder, *args)
+        made = lower(builder, *args)
     assert isinstance(made, Node), f"{node.op} lowers to several nodes"
     return retype(builder, made, node.type)
 
 
+def is_half(node: Node) -> bool:
+    return isinstance(node.type, (Array, Scalar)) and node.dtype == HALF
+
+
 def widen(builder: Builder, node: Node) -> Node:
     """A float16 value in float32; others as they are."""
-    if not isinstance(node.type, (Array, Scalar)) or node.dtype != HALF:
-        return node
-    return convert(builder, node, SINGLE)
+    return convert(builder, node, SINGLE) if is_half(node) else node
 
 
 def convert(builder: Builder, node: Node, dtype: np.dtype) -> Node:

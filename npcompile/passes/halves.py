@@ -6,7 +6,7 @@ from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Graph, Node
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, Type
-from npcompile.passes.decompose import HALF, SINGLE, widen
+from npcompile.passes.decompose import SINGLE, is_half, widen
 from npcompile.passes.rewrite import rewrite
 
 #: primitives that move bits and don't compute
@@ -15,20 +15,16 @@ MOVES = frozenset({"where", "rare", "to_bits", "from_bits"})
 
 def widen_halves(graph: Graph) -> Graph:
     """Double rounding is harmless for ``+ - * / sqrt``: 24 >= 2 * 11 + 2 digits."""
-    if not any(_is_half(node) for node in graph.region.nodes):
+    if not any(is_half(node) for node in graph.region.nodes):
         return graph
     return rewrite(graph, _rule)
 
 
-def _is_half(node: Node) -> bool:
-    return isinstance(node.type, (Array, Scalar)) and node.type.dtype == HALF
-
-
 def _rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
-    if node.op not in PRIMITIVES or node.op in MOVES or not any(map(_is_half, args)):
+    if node.op not in PRIMITIVES or node.op in MOVES or not any(map(is_half, args)):
         return None
     wide = tuple([widen(builder, a) for a in args])
-    if not _is_half(node):
+    if not is_half(node):
         return builder.emit(node.op, wide, node.attrs, node.type)
     made = builder.emit(node.op, wide, node.attrs, _single(node.type))
     return builder.emit("cast", (made,), None, node.type)
