@@ -20,10 +20,6 @@ from npcompile.core.sizes import product
 from npcompile.graph.types import c_strides
 from npcompile.program.ir import Buffer, Call, For, Kernel, Library, Program
 
-#: lines of a body that computes little in loops from which on it counts for less how well they
-#: are compiled than how fast: what takes time is what it calls
-CALLS = 300
-
 
 @record
 class Emitted:
@@ -83,7 +79,7 @@ class _Body(Statements):
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
         scalar = scalar_loops(self.program.body)
         optimise = (*self.optimise, "body") if scalar else tuple(self.optimise)
-        f.hasty = not scalar and len(f) > max(CALLS, 8 * self.computed)
+        f.hasty = self.hasty(scalar)
         routines = tuple(sorted(self.routines.used))
         return Emitted(self.module.text(), tuple(self.objects.listed), optimise, routines)
 

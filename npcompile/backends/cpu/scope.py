@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import field
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -117,12 +118,19 @@ class Plan:
             if not isinstance(value, Apply) or value.op != "rare":
                 continue
             inside: set[int] = set()
-            for p in range(rare - 1, -1, -1):
-                if (p not in pinned and isinstance(values[p], Apply) and uses[p]
+            waiting, seen = [-value.args[1]], set(value.args[1:2])
+            while waiting:  # the last one first, whose users are all known then
+                p = -heappop(waiting)
+                own = values[p]
+                if (p not in pinned and isinstance(own, Apply)
                         and self.depth[p] == self.depth[rare]
                         and all(u in inside or (u, k) == (rare, 1) for u, k in uses[p])):
                     inside.add(p)
                     owner.setdefault(p, rare)  # an inner rare came first
+                    for arg in own.args:
+                        if arg not in seen:
+                            seen.add(arg)
+                            heappush(waiting, -arg)
         return owner
 
     def sizes(self) -> list[Size]:

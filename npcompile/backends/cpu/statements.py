@@ -29,6 +29,9 @@ from npcompile.program.ir import (
 )
 
 FEW = 6  # turns of a loop that is not worth unrolling
+#: lines of a function that computes little in loops from which on it counts for less how well they
+#: are compiled than how fast: what takes time is what it calls
+CALLS = 80
 
 
 class Statements:
@@ -39,6 +42,11 @@ class Statements:
         self.depth = 0  # of loops around the statement
         self.computed = 0  # lines that compute numbers in loops
         self.taken: Value | None = None  # whether the arm is taken that is computed in any case
+
+    def hasty(self, scalar: bool) -> bool:
+        """Whether the function had better be compiled in haste; ``scalar``: it has loops that
+        LLVM's passes help."""
+        return not scalar and len(self.f) > max(CALLS, 8 * self.computed)
 
     def leave(self, status: Value) -> None:
         """Ends the function before its time: a check has failed."""
@@ -212,10 +220,16 @@ def scalar_loops(body: Iterable[Statement]) -> bool:
     for statement in _flat(body):
         if isinstance(statement, (For, While)) and not _is_call(statement):
             inside = list(_flat(statement.body))
-            calls = any(map(_is_call, inside))
-            if scalar_loops(inside) or not calls:
+            if scalar_loops(inside) or not any(map(_calls, inside)):
                 return True
     return False
+
+
+def _calls(statement: Statement) -> bool:
+    """Whether it calls something, or loops in it do."""
+    if isinstance(statement, (For, While)) and not _is_call(statement):
+        return any(map(_calls, _flat(statement.body)))
+    return _is_call(statement)
 
 
 def _is_call(statement: Statement) -> bool:
