@@ -203,6 +203,14 @@ def test_random_programs(first):
     assert captured > 0.7 * 25
 
 
+@pytest.mark.parametrize("shape", [(3, 2000), (700, 5), (2, 3, 1100), (40, 9, 7), (2, 1500, 2)])
+def test_indices_of_axes(shape):
+    """Rows that are longer than a block's lanes, and shorter."""
+    u = np.arange(float(np.prod(shape))).reshape(shape)
+    f = npcompile.jit(lambda u: u[..., ::-1][1:] * 2, device="interpreter", fullgraph=True)
+    assert np.array_equal(f(u), u[..., ::-1][1:] * 2)
+
+
 def test_the_code_reads_well():
     def step(u, k):
         return u[1:-1] + k * (u[:-2] - 2 * u[1:-1] + u[2:])

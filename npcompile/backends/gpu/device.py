@@ -190,6 +190,20 @@ def int_div(x, y):
 
 
 @triton.jit
+def divide(base, more, extent, LONG: tl.constexpr):
+    """``base + more`` divided by an extent: the quotient is the sum of one number for all lanes and
+    one in each; then the remainder.  ``LONG``: ``more`` is not larger than the extent; else both
+    are small."""
+    rest = base % extent + more
+    if LONG:
+        carry = (rest >= extent).to(tl.int64)
+    else:
+        small = (extent + tl.full((), 0, tl.int64)).to(tl.int32)
+        carry = (rest.to(tl.int32) // small).to(tl.int64)
+    return base // extent, carry, rest - carry * extent
+
+
+@triton.jit
 def int_mod(x, y):
     """``x % y`` with the sign of y; by 0 it is 0."""
     return tl.where(y == 0, 0, x - int_div(x, y) * y)

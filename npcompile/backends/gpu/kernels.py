@@ -12,6 +12,7 @@ import numpy as np
 from npcompile.backends.gpu import casts, scalar
 from npcompile.backends.gpu.scalar import Parts, Term
 from npcompile.backends.gpu.source import (
+    BASE,
     Given,
     Lanes,
     Memory,
@@ -62,16 +63,16 @@ def pointwise(kernel: Kernel, given: frozenset[Buffer], file: str = "") -> Sourc
     body = Body(kernel, given, Writer(kernel.name), file)
     body.comment()
     w, axes = body.w, merge(kernel)
-    w.line("lane = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)")
-    total = product([axis.extent for axis in kernel.axes]) if kernel.axes else 1
-    w.line(f"live = lane < {w.size(total)}")
-    body.place(axes, "lane")
+    w.line(f"{BASE} = tl.program_id(0).to(tl.int64) * BLOCK")
+    w.line(f"lane = {BASE} + tl.arange(0, BLOCK)")
+    w.line(f"live = lane < {w.size(product([axis.extent for axis in kernel.axes]))}")
+    extents = body.spread(axes)
     body.values("live")
     for store in kernel.stores:
         body.store(store, "live")
     long = len(w.lines) + sum(text.count("\n") for text in body.library.parts) > LONG
-    grid = Lanes(tuple([axis.extent for axis in kernel.axes]), 128 if long else 1024)
-    return w.source(grid, ["BLOCK"], body.library.parts)
+    grid = Lanes(extents, 128 if long else 1024)
+    return w.source(grid, ["BLOCK", *grid.long], body.library.parts)
 
 
 class Body:
@@ -90,6 +91,25 @@ class Body:
         for line in sorted(set(self.kernel.lines)):
             text = linecache.getline(self.file, line).strip()
             self.w.line(f"# line {line}: {text}" if text else f"# line {line}")
+
+    def spread(self, groups: Sequence[Sequence[int]]) -> tuple[Size, ...]:
+        """Names the index of each axis in each lane; the extents of groups of axes, which have one
+        index.  One division for all lanes, and a carry in each, is quicker than many divisions."""
+        extents = tuple([product([self.kernel.axes[a].extent for a in g]) for g in groups])
+        for axis in (axis for group in groups for axis in group[:-1]):
+            self.axes[axis] = "0"
+        if len(groups) == 1:
+            self.axes[groups[0][-1]] = "lane"
+        rest, more = BASE, "tl.arange(0, BLOCK)"
+        for k in reversed(range(1, len(groups))):
+            name = self.axes[groups[k][-1]] = self.w.fresh(self.kernel.axes[groups[k][-1]].name)
+            extent = self.w.size(extents[k])
+            self.w.line(f"rest, more, {name} = npc.divide({rest}, {more}, {extent}, LONG_{k})")
+            rest, more = "rest", "more"
+        if len(groups) > 1:
+            name = self.axes[groups[0][-1]] = self.w.fresh(self.kernel.axes[groups[0][-1]].name)
+            self.w.line(f"{name} = rest + more")
+        return extents
 
     def place(self, groups: Sequence[Sequence[int]], lane: str) -> None:
         """Names the index of each axis, given that of the whole space."""

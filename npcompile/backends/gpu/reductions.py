@@ -235,7 +235,8 @@ class Form:
             w.line(f"{name} = {text}")
         w.indent -= 1
         self.store(total, "live")
-        return w.source(Lanes(self.at(self.kept), 128), ["BLOCK"], self.before, self.first)
+        grid = Lanes((product(self.at(self.kept)),), 128)
+        return w.source(grid, ["BLOCK"], self.before, self.first)
 
     def rows(self) -> Source:
         """Lanes lie along the reduced axes; what they hold is combined at the end."""

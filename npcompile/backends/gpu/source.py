@@ -68,14 +68,19 @@ class Grid(Protocol):
 
 @record
 class Lanes:
-    """A lane for each point of a space."""
+    """A lane for each point of a space; constants say which axes are as long as a block."""
 
     extents: tuple[Size, ...]
     block: int
 
+    @property
+    def long(self) -> list[str]:
+        return [f"LONG_{k}" for k in range(1, len(self.extents))]
+
     def launch(self, size: Callable[[Size], int]) -> tuple[int, dict[str, int]]:
-        points = prod(map(size, self.extents))
-        return -(-points // self.block), {"BLOCK": self.block}
+        extents = list(map(size, self.extents))
+        long = [int(extent >= self.block) for extent in extents[1:]]
+        return -(-prod(extents) // self.block), {"BLOCK": self.block} | dict(zip(self.long, long))
 
 
 class Chain(Protocol):
