@@ -11,6 +11,7 @@ polynomial with its machine coefficients, where the weight makes it relative to 
 
 from __future__ import annotations
 
+import struct
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -254,42 +255,95 @@ def cos() -> Rows:
         lambda z: (mp.cos(mp.sqrt(z)) - 1) / z, range(count[c]), SMALL, HALF_TURN**2, b, abs))
 
 
+SINGLE_TURN = mp.pi / 8
+
+
+@table("circular")
+def single_step() -> Rows:
+    """pi/8 in three parts and 8/pi."""
+    return {"f": (*split(SINGLE_TURN, 24, 3), rounded(1 / SINGLE_TURN, 24))}
+
+
+@table("circular")
+def single_sines() -> Rows:
+    """sin(i*pi/8) in two parts, then cos(i*pi/8)."""
+    sines = [mp.sin(i * SINGLE_TURN) if i % 8 else mp.mpf(0) for i in range(16)]
+    pairs = [split(s, 24) for s in sines]
+    return {"f": (*zip(*pairs), *zip(*(pairs[4:] + pairs[:4])))}
+
+
+SINGLE_REACH = SMALL, (SINGLE_TURN / 2 * mp.mpf("1.01"))**2
+
+
 @table("circular")
 def single_sin() -> Rows:
-    """(sin(r) - r) / r**3 in z = r**2 on |r| <= pi/2 for results in float32, error relative to
-    sin(r)."""
+    """(sin(r) - r) / r**3 in z = r**2 on |r| <= pi/16, error relative to r."""
 
     def remainder(z: Any) -> Any:
         r = mp.sqrt(z)
         return (mp.sin(r) - r) / (r * z)
 
-    end = (mp.pi / 2 * mp.mpf("1.0001")) ** 2
-    return {"d": minimax(remainder, range(4), SMALL, end, 53,
-                         lambda z: z * mp.sqrt(z) / mp.sin(mp.sqrt(z)))}
+    return {"f": minimax(remainder, range(2), *SINGLE_REACH, 24, abs)}
+
+
+@table("circular")
+def single_cos() -> Rows:
+    """(cos(r) - 1) / r**2 in z = r**2 on |r| <= pi/16, absolute error."""
+    return {"f": minimax(lambda z: (mp.cos(mp.sqrt(z)) - 1) / z, range(2), *SINGLE_REACH, 24, abs)}
 
 
 # ---------------------------------------------------------------- inverse circular, roots
 
 
+def arctangent_rest(z: Any) -> Any:
+    """(atan(t) - t) / t**3 for t = sqrt(z)."""
+    t = mp.sqrt(z)
+    return (mp.atan(t) - t) / (t * z)
+
+
+@table("inverse")
+def arctan2() -> Rows:
+    """(atan(t) - t) / t**3 in z = t**2 on |t| <= 1/4, error relative to t."""
+    count = {"d": 9, "f": 4}
+    end = mp.mpf(1) / 16 * mp.mpf("1.001")
+    return by_format(lambda c, b: minimax(arctangent_rest, range(count[c]), SMALL, end, b, abs))
+
+
+@table("inverse")
+def arctan2_bases() -> Rows:
+    """In two parts atan(c) for c of 0, 1/2 and 1, pi/2 less those, pi less those, and pi/2 more."""
+    angles = [mp.mpf(0), mp.atan(mp.mpf(1) / 2), mp.pi / 4, mp.mpf(0)]
+    steep, left = [mp.pi / 2 - a for a in angles], [mp.pi - a for a in angles]
+    angles += [*steep, *left, *(mp.pi - a for a in steep)]
+    return by_format(lambda c, b: tuple(zip(*(split(angle, b) for angle in angles))))
+
+
+def arctangent_points() -> list[float]:
+    """Points of which the k-th stands for numbers a where the exponent and the first bit of the
+    mantissa of ``a + 1/8`` are k modulo 16; 0 stands for the ends."""
+    ends = [mp.mpf(m) * 2**e / 2 - mp.mpf(1) / 8 for e in range(-3, 4) for m in (2, 3)]
+    points = [0.0] * 16
+    for k in range(1, 12):
+        middle = mp.tan((mp.atan(ends[k]) + mp.atan(ends[k + 1])) / 2)
+        points[(k + 8) % 16] = rounded(middle, 12)
+    return points
+
+
+@table("inverse")
+def arctan_points() -> Rows:
+    """Points and their arctangents in two parts; that for large numbers is pi/2."""
+    points = arctangent_points()
+    angles = [mp.atan(c) for c in points]
+    angles[4] = mp.pi / 2
+    return by_format(lambda c, b: (tuple(points), *zip(*(split(angle, b) for angle in angles))))
+
+
 @table("inverse")
 def arctan() -> Rows:
-    """(atan(t) - t) / t**3 in z = t**2 on |t| <= tan(atan(1/2)/2), error relative to t."""
-    count = {"d": 10, "f": 4}
-
-    def remainder(z: Any) -> Any:
-        t = mp.sqrt(z)
-        return (mp.atan(t) - t) / (t * z)
-
-    end = mp.tan(mp.atan(mp.mpf(1) / 2) / 2) ** 2 * mp.mpf("1.001")
-    return by_format(lambda c, b: minimax(remainder, range(count[c]), SMALL, end, b, abs))
-
-
-@table("inverse")
-def arctan_bases() -> Rows:
-    """atan(c) for c of 0, 1/2 and 1, then pi/2 less those, in two parts."""
-    angles = [mp.mpf(0), mp.atan(mp.mpf(1) / 2), mp.pi / 4, mp.mpf(0)]
-    angles += [mp.pi / 2, mp.pi / 2 - angles[1], mp.pi / 4, mp.mpf(0)]
-    return by_format(lambda c, b: tuple(zip(*(split(angle, b) for angle in angles))))
+    """(atan(t) - t) / t**3 in z = t**2 on |t| <= 1/7.875, error relative to t."""
+    count = {"d": 6, "f": 3}
+    end = mp.mpf("7.875") ** -2 * mp.mpf("1.001")
+    return by_format(lambda c, b: minimax(arctangent_rest, range(count[c]), SMALL, end, b, abs))
 
 
 @table("inverse")
@@ -389,9 +443,22 @@ def tanh() -> Rows:
 
 @table("exponential")
 def single_exp2() -> Rows:
-    """2**r on |r| <= 1/2 for results in float32, relative error."""
-    return {"d": minimax(lambda r: mp.power(2, r), range(7), -0.5, 0.5, 53,
-                         lambda r: 1 / mp.power(2, r))}
+    """(2**r - 1) / r on |r| <= 1/32 for results in float32, relative error."""
+    end = mp.mpf(1) / 32
+    return {"d": minimax(lambda r: (mp.power(2, r) - 1) / r, range(3), -end, end, 53,
+                         lambda r: r / mp.power(2, r))}
+
+
+@table("exponential")
+def single_roots() -> Rows:
+    """2**(i/16), with i/16 taken from the exponent as bits: adding ``n << 48`` multiplies the i-th,
+    i being the last four bits of n, by 2**(n/16)."""
+
+    def lowered(index: int) -> float:
+        bits, = struct.unpack("<q", struct.pack("<d", 2.0 ** (index / EXP_STEPS)))
+        return float(struct.unpack("<d", struct.pack("<q", bits - (index << 48)))[0])
+
+    return {"d": tuple(map(lowered, range(EXP_STEPS)))}
 
 
 @table("logarithm")

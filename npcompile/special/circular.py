@@ -35,13 +35,16 @@ from npcompile.graph.subprograms import subprogram
 from npcompile.special.coefficients.circular import (
     COS,
     SIN,
+    SINGLE_COS,
     SINGLE_SIN,
+    SINGLE_SINES,
+    SINGLE_STEP,
     STEPS_BY_ANGLE,
     TURN_SINES,
     TURN_STEP,
 )
 from npcompile.special.formats import FORMATS, Format, format_of, sign_bit
-from npcompile.special.words import joined, quotient, two_product, two_sum
+from npcompile.special.words import joined, quick_two_sum, quotient, two_product, two_sum
 
 Pair = tuple[Expr, Expr]
 DOUBLE = FORMATS["d"]
@@ -50,15 +53,15 @@ INFINITY = float("inf")
 STEPS, STEP_BITS = 16, 4
 #: bits of large numbers, from which on no reduction by two parts is trusted
 HUGE = {"d": 0x42F0 << 48, "f": 0x4980 << 16}
-#: beyond it float64 does not reduce float32 well enough
-LARGE_SINGLE = 2.0**40
+#: beyond it three parts of pi/8 do not reduce float32 well enough
+LARGE_SINGLE = 2.0**17
 
 
 def sin(x: Expr) -> Expr:
     """Sine."""
     f = format_of(x)
     if f.char == "f":
-        return _single(x, 0.0)
+        return _single(x, False)
     bits, r, low, untrusted = reduce(abs(x), f)
     sine, _ = sine_cosine(bits, r, low, f)
     value = with_sign(joined(sine), (_half_turn(bits, f) ^ to_bits(x)) & sign_bit(f))
@@ -69,7 +72,7 @@ def cos(x: Expr) -> Expr:
     """Cosine: a sine, eight steps further."""
     f = format_of(x)
     if f.char == "f":
-        return _single(x, 0.5)
+        return _single(x, True)
     bits, r, low, untrusted = reduce(abs(x), f)
     bits = bits + STEPS // 2
     sine, _ = sine_cosine(bits, r, low, f)
@@ -222,48 +225,49 @@ def _modulo(x: Expr) -> Expr:
 # ------------------------------------------------------------------ float32
 
 
-def _single(x: Expr, shift: float) -> Expr:
-    """``sin(x + shift*pi)``"""
-    wide, large = _widened(x)
-    turns = wide * (TURN_STEP["d"][2] / STEPS)
-    if shift:
-        turns = turns + shift
-    shifted = turns + DOUBLE.magic
-    n = shifted - DOUBLE.magic
-    r = _less(wide, n - shift if shift else n, STEPS)
-    z = r * r
-    value = r * fma(z, poly(z, SINGLE_SIN["d"]), 1.0)
-    value = with_sign(value, to_bits(shifted) << DOUBLE.sign_shift)
-    return _narrow(x, large, far_cosine if shift else far_sine, value)
+def _single(x: Expr, shifted: bool) -> Expr:
+    """``sin(x)``, or ``sin(x + pi/2)``."""
+    bits, r, low, large = _single_reduced(x)
+    (s, s_low), (c, c_low) = _single_parts(bits)
+    rise, fall = _single_changes(r, low)
+    if shifted:
+        value = joined(_turn(c, c_low, -s, -s_low, r, rise, fall))
+    else:
+        value = where(x == 0.0, x, joined(_turn(s, s_low, c, c_low, r, rise, fall)))
+    return rare(large, _far(x, large, far_cosine if shifted else far_sine), value)
 
 
 def _single_tangent(x: Expr) -> Expr:
-    """``tan(r) = r * p(z) / q(z)``, z = r*r, by the continued fraction (DLMF 4.25.1)."""
-    wide, large = _widened(x)
-    shifted = fma(wide, TURN_STEP["d"][2] / 8, DOUBLE.magic)
-    r = _less(wide, shifted - DOUBLE.magic, 8)
+    bits, r, low, large = _single_reduced(x)
+    (s, s_low), (c, c_low) = _single_parts(bits)
+    rise, fall = _single_changes(r, low)
+    value = quotient(_turn(s, s_low, c, c_low, r, rise, fall),
+                     _turn(c, c_low, -s, -s_low, r, rise, fall))
+    return rare(large, _far(x, large, far_tangent), where(x == 0.0, x, value))
+
+
+def _single_parts(bits: Expr) -> tuple[Pair, Pair]:
+    """Sine and cosine of a multiple of pi/8, each in two parts."""
+    s, s_low, c, c_low = (lookup(bits, row, "f") for row in SINGLE_SINES["f"])
+    return (s, s_low), (c, c_low)
+
+
+def _single_changes(r: Expr, low: Expr) -> Pair:
+    """``sin(r + low) - r`` and ``cos(r) - 1``."""
     z = r * r
-    top = r * poly(z, (10395.0, -1260.0, 21.0))
-    bottom = poly(z, (10395.0, -4725.0, 210.0, -1.0))
-    odd = (to_bits(shifted) & 1) != 0
-    top, bottom = where(odd, bottom, top), where(odd, -top, bottom)
-    inverse = cast(1.0 / cast(bottom, "f"), "d")
-    inverse = fma(inverse, fma(-bottom, inverse, 1.0), inverse)
-    return _narrow(x, large, far_tangent, top * inverse)
+    return fma(r * z, poly(z, SINGLE_SIN["f"]), low), z * poly(z, SINGLE_COS["f"])
 
 
-def _widened(x: Expr) -> tuple[Expr, Expr]:
-    """Ordinary numbers as float64, and where x is not one of them."""
+def _single_reduced(x: Expr) -> tuple[Expr, Expr, Expr, Expr]:
+    """Multiples of pi/8 in the last bits, the remainder in two parts, and where x is so large that
+    three parts of pi/8 are not enough."""
+    f = FORMATS["f"]
     large = ~(abs(x) < LARGE_SINGLE)
-    return cast(where(large, const(1.0, x), x), "d"), large
-
-
-def _less(x: Expr, n: Expr, steps: int) -> Expr:
-    """``x`` less n times some steps of pi/16, exactly enough for float32."""
-    first, second, _, _ = TURN_STEP["d"]
-    return fma(n, -second * steps, fma(n, -first * steps, x))
-
-
-def _narrow(x: Expr, large: Expr, program: Callable[[Expr], Expr], value: Expr) -> Expr:
-    """The value as float32, by a subprogram where x is large."""
-    return rare(large, _far(x, large, program), cast(value, x.dtype))
+    x = rare(large, where(large, const(0.0, x), x), x)
+    first, second, third, inverse = SINGLE_STEP["f"]
+    shifted = fma(x, inverse, f.magic)
+    n = shifted - f.magic
+    r1 = fma(n, -first, x)
+    part, rest = two_product(n, -second)
+    r, low = quick_two_sum(r1, part)  # what they cancel to is exact
+    return to_bits(shifted), r, fma(n, -third, low + rest), large

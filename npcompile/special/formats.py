@@ -38,6 +38,10 @@ class Format:
     def smallest_normal(self) -> float:
         return 2.0 ** (1 - self.bias)
 
+    @property
+    def largest(self) -> float:
+        return (2.0 - 2.0**-self.mantissa) * 2.0**self.bias
+
 
 FORMATS = {
     "d": Format("d", 52, 11, np.dtype(np.int64)),
@@ -63,6 +67,14 @@ def scale(x: Expr, k: Expr, f: Format) -> Expr:
 def small_float(k: Expr, f: Format) -> Expr:
     """An integer below 2**(mantissa - 1) in magnitude as a float."""
     return from_bits(k + f.magic_bits) - f.magic
+
+
+def positive(x: Expr, f: Format, normal: bool = False) -> Expr:
+    """Whether a number is finite and positive (and ``normal``), by its bits: one comparison after
+    one addition, which wraps so that smaller ones come last."""
+    least = 1 << f.mantissa if normal else 1
+    endless = 2 * f.bias + 1 << f.mantissa
+    return to_bits(x) + ((1 << f.sign_shift) - least) < endless - least - (1 << f.sign_shift)
 
 
 def sign_bit(f: Format) -> int:

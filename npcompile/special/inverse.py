@@ -1,9 +1,9 @@
 """arctan, arctan2, arcsin and arccos, as programs.
 
-The arctangent of a quotient is ``atan(c) + atan(t)``, ``t = (low - c*high) / (high + c*low)``, for
-c of 0, 1/2 and 1 (Muller, Elementary Functions, 3rd ed., section 11.3), so that arctan and
-arctan2 take one division.  ``asin(x) = pi/2 - 2*asin(sqrt((1 - x)/2))`` beyond 1/2 (Cody & Waite
-1980, chapter 10).
+The arctangent of a quotient is ``atan(c) + atan(t)``, ``t = (low - c*high) / (high + c*low)``
+(Muller, Elementary Functions, 3rd ed., section 11.3), so that arctan and arctan2 take one division.
+c is so near the quotient that ``low - c*high`` is exact (Sterbenz, Floating-Point Computation,
+1974).  ``asin(x) = pi/2 - 2*asin(sqrt((1 - x)/2))`` beyond 1/2 (Cody & Waite 1980, chapter 10).
 """
 
 from __future__ import annotations
@@ -11,80 +11,101 @@ from __future__ import annotations
 from npcompile.graph.expression import (
     Expr,
     cast,
+    complex_,
     const,
     copysign,
     fma,
+    imag,
     lookup,
     poly,
     rare,
+    real,
     sqrt,
     to_bits,
     where,
 )
-from npcompile.special.coefficients.inverse import ARCSIN, ARCTAN, ARCTAN_BASES, TURNS
-from npcompile.special.formats import Format, format_of
-from npcompile.special.words import quick_two_sum, two_sum
+from npcompile.special.circular import with_sign
+from npcompile.special.coefficients.inverse import (
+    ARCSIN,
+    ARCTAN,
+    ARCTAN2,
+    ARCTAN2_BASES,
+    ARCTAN_POINTS,
+    TURNS,
+)
+from npcompile.special.formats import Format, format_of, sign_bit
+from npcompile.special.words import quick_two_sum
 
 INFINITY = float("inf")
-#: between the quotients that 0, 1/2 and 1 stand for: tan of the means of their arctangents
-TO_HALF, TO_ONE = 0.2360679774997897, 0.7207592200561265
-#: where the larger of two numbers is beyond, both are lowered; where it is below, both are lifted
-TALL = {"d": (2.0**1000, 2.0**500), "f": (2.0**120, 2.0**40)}
-LIFT = {"d": 2.0**500, "f": 2.0**64}
+#: from where on an arctangent is that of -1/x and pi/2
+STEEP = 7.875
+#: quotients from which on 1/2 and 1 are the nearest points
+TO_HALF, TO_ONE = 0.25, 0.7207592200561265
+#: where the larger of two numbers is beyond the first, or the smaller one below the second, both
+#: are scaled by the third, up if the larger one is below the fourth
+TAMED = {"d": (2.0**1000, 2.0**-960, 2.0**500, 2.0**200),
+         "f": (2.0**120, 2.0**-100, 2.0**64, 2.0**40)}
 
 
 def arctan(x: Expr) -> Expr:
     """Inverse tangent."""
     f = format_of(x)
-    a = abs(x)
-    a = where(a > 2.0 ** (f.mantissa + 8), const(2.0 ** (f.mantissa + 8), x), a)
-    high, low = _first_quadrant(a, const(1.0, x), f)
-    return copysign(high + low, x)
+    a, end = abs(x), 2.0 ** (f.mantissa + 8)
+    a = where(a > end, const(end, x), a)
+    steep = a >= STEEP
+    index = to_bits(where(steep, const(8.0, x), a + 0.125)) >> f.mantissa - 1
+    c, base, base_low = (lookup(index, row, x.dtype) for row in ARCTAN_POINTS[f.char])
+    flat = fma(a, c, 1.0)
+    top, bottom = where(steep, const(-1.0, x), a - c), where(steep, a, flat)
+    t, t_low = _ratio(top, bottom, fma(a, c, 1.0 - flat))
+    z = t * t
+    tail = fma(t * z, poly(z, ARCTAN[f.char]), t_low)
+    angle, lost = quick_two_sum(base, t)
+    return copysign(angle + (lost + (tail + base_low)), x)
+
+
+def _ratio(top: Expr, bottom: Expr, bottom_low: Expr) -> tuple[Expr, Expr]:
+    """A quotient in two parts."""
+    inverse = 1.0 / bottom
+    t = top * inverse
+    return t, fma(-t, bottom_low, fma(-t, bottom, top)) * inverse
 
 
 def arctan2(y: Expr, x: Expr) -> Expr:
     """The angle of the point (x, y)."""
     f = format_of(x)
-    infinity = const(INFINITY, x)
     a, b = abs(y), abs(x)
-    special = ~((a < infinity) & (b < infinity) & ((a > 0.0) | (b > 0.0)))
-    zero, one = const(0.0, x), const(1.0, x)
-    both = (a == infinity) & (b == infinity)
-    up = where((a == infinity) & ~both, one, where(both, one, zero))
-    right = where(a == infinity, where(both, one, zero), one)
-    a, b = rare(special, up, a), rare(special, right, b)
-    tall, small = TALL[f.char]
-    largest = where(a > b, a, b)
-    factor = where(largest > tall, const(1 / LIFT[f.char], x), one)
-    factor = where(largest < small, const(LIFT[f.char], x), factor)
-    high, low = _first_quadrant(a * factor, b * factor, f)
-    pi, pi_low = TURNS[f.char][1]
-    left = copysign(1.0, x) < 0.0
-    turned, lost = quick_two_sum(const(pi, x), -high)
-    angle = where(left, turned + (lost + (pi_low - low)), high + low)
-    return where(x != x, x, where(y != y, y, copysign(angle, y)))
-
-
-def _first_quadrant(y: Expr, x: Expr, f: Format) -> tuple[Expr, Expr]:
-    """The angle of the point (x, y), x and y not negative, in two parts."""
-    steep = y > x
-    low, high = where(steep, x, y), where(steep, y, x)
-    by_half, by_one = low > TO_HALF * high, low > TO_ONE * high
+    steep = a > b
+    low, high = _tamed(where(steep, b, a), where(steep, a, b), f)
+    by_half, by_one = low >= TO_HALF * high, low > TO_ONE * high
     c = where(by_one, const(1.0, x), where(by_half, const(0.5, x), 0.0))
-    index = to_bits(where(steep, c + (0.5 * f.magic + 2.0), c + 0.5 * f.magic))
-    part = c * high
-    top, top_low = two_sum(low, -part)
-    bottom, bottom_low = quick_two_sum(high, c * low)
-    inverse = 1.0 / bottom
-    t = top * inverse
-    t_low = (fma(-t, bottom, top) + fma(-t, bottom_low, top_low)) * inverse
+    bottom = fma(c, low, high)
+    t, t_low = _ratio(low - c * high, bottom, fma(c, low, high - bottom))
     z = t * t
-    tail = fma(t * z, poly(z, ARCTAN[f.char]), t_low)
-    t = where(steep, -t, t)
-    tail = where(steep, -tail, tail)
-    base, base_low = (lookup(index, row, x.dtype) for row in ARCTAN_BASES[f.char])
+    tail = fma(t * z, poly(z, ARCTAN2[f.char]), t_low)
+    left = to_bits(x)
+    slope = where(steep, const(-1, left), 0)
+    flip = (slope ^ left) & sign_bit(f)
+    t, tail = with_sign(t, flip), with_sign(tail, flip)
+    nearest = where(by_one, const(2, left), where(by_half, const(1, left), 0))
+    index = nearest | (slope & 4) | ((left >> f.sign_shift) & 8)
+    base, base_low = (lookup(index, row, x.dtype) for row in ARCTAN2_BASES[f.char])
     angle, lost = quick_two_sum(base, t)
-    return angle, lost + (tail + base_low)
+    return copysign(angle + (lost + (tail + base_low)), y)
+
+
+def _tamed(low: Expr, high: Expr, f: Format) -> tuple[Expr, Expr]:
+    """The coordinates of a point, scaled where they are so large or small that a product or its
+    rounding error would be lost; others on the same ray where one is infinite or both are zero."""
+    tall, tiny, lift, middle = TAMED[f.char]
+    far = ~((high < tall) & (low >= tiny))
+    one = const(1.0, high)
+    axis = (high == INFINITY) | (high == 0.0)
+    scale = where(high < middle, const(lift, high), where(high <= tall, one, 1 / lift))
+    scale = where(axis | ~far, one, scale)
+    across = where(axis, where(low == INFINITY, one, where(low == low, 0.0, low)), low * scale)
+    both = rare(far, complex_(across, where(axis, one, high * scale)), complex_(low, high))
+    return real(both), imag(both)
 
 
 def arcsin(x: Expr) -> Expr:

@@ -11,13 +11,16 @@ from typing import Any
 
 from npcompile.graph.expression import (
     Expr,
+    complex_,
     const,
     copysign,
     fma,
     from_bits,
+    imag,
     lookup,
     poly,
     rare,
+    real,
     sqrt,
     to_bits,
     where,
@@ -35,7 +38,7 @@ from npcompile.special.coefficients.logarithm import (
     POWER_LOG,
     POWER_THIRD,
 )
-from npcompile.special.formats import Format, format_of, power_of_two, small_float
+from npcompile.special.formats import Format, format_of, positive, power_of_two, small_float
 from npcompile.special.words import joined, quick_two_sum, two_product, two_sum
 
 Pair = tuple[Expr, Expr]
@@ -51,11 +54,14 @@ def split(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
 
 def normalised(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
     """The same for subnormal numbers too, with k as a float."""
-    subnormal = abs(x) < f.smallest_normal
-    up = f.mantissa + 2
-    k, m, i = split(x * where(subnormal, const(2.0**up, x), 1.0), f)
-    kf = small_float(k, f)
-    return where(subnormal, kf - float(up), kf), m, i
+    special = ~positive(x, f, True)
+    tiny = (x > 0.0) & (x < f.smallest_normal)
+    up = 2.0 ** (f.mantissa + 2)
+    raised = complex_(where(tiny, where(tiny, x, 1.0) * up, x),
+                      where(tiny, const(f.magic + f.mantissa + 2, x), f.magic))
+    both = rare(special, raised, complex_(x, const(f.magic, x)))
+    k, m, i = split(real(both), f)
+    return from_bits(k + f.magic_bits) - imag(both), m, i
 
 
 def log(x: Expr) -> Expr:
@@ -170,7 +176,7 @@ def log_pair(x: Expr, f: Format) -> tuple[Expr, Expr]:
 def edges(x: Expr, inside: Expr, pole: float, quiet: bool = False) -> Expr:
     """A logarithm where its argument is at the pole, below it, infinite or NaN; ``quiet``: without
     raising flags there."""
-    outside = ~((x > pole) & (x < float("inf")))
+    outside = ~((x > pole) & (x < float("inf")) if pole else positive(x, format_of(x)))
     one = const(1.0, x)
     if quiet:
         special = where(x == pole, -float("inf"), where(x < pole, float("nan"), x))

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from npcompile.graph.expression import (
     Expr,
+    complex_,
     const,
     copysign,
     fma,
     from_bits,
+    imag,
     poly,
     rare,
+    real,
     sqrt,
     to_bits,
     where,
 )
 from npcompile.special.coefficients.roots import CBRT
-from npcompile.special.formats import format_of, power_of_two
+from npcompile.special.formats import format_of, positive
 from npcompile.special.words import quick_two_sum, two_product
 
 INFINITY = float("inf")
@@ -26,16 +29,18 @@ def cbrt(x: Expr) -> Expr:
     step on the root with an exact residual; no division."""
     f = format_of(x)
     a = abs(x)
-    subnormal = a < f.smallest_normal
-    up = 3 * (f.mantissa // 3 + 1)
-    bits = to_bits(a * where(subnormal, const(2.0**up, x), 1.0))
-    adjust = -f.bias % 3
-    exponent = (bits >> f.mantissa) + adjust
+    special = ~positive(a, f, True)
+    tiny = (a > 0.0) & (a < f.smallest_normal)
+    up, adjust = 3 * (f.mantissa // 3 + 1), -f.bias % 3
+    down = 2.0 ** (-(f.bias + adjust) // 3)  # what the exponents of roots are counted from
+    raised = complex_(where(tiny, where(tiny, a, 1.0) * 2.0**up, 1.0),
+                      where(tiny, const(down * 2.0 ** (-up // 3), x), down))
+    both = rare(special, raised, complex_(a, const(down, x)))
+    bits = to_bits(real(both))
+    exponent = ((bits >> f.mantissa) & 2 * f.bias + 1) + adjust
     third = (exponent * 21846) >> 16  # exponent // 3
-    m = bits & ((1 << f.mantissa) - 1)
-    m = from_bits(m | (exponent - third * 3 + f.bias << f.mantissa))  # in [1, 8)
-    third = third - (f.bias + adjust) // 3
-    third = where(subnormal, third - up // 3, third)
+    m = bits - ((third * 3 << f.mantissa) - (f.bias + adjust << f.mantissa))  # in [1, 8)
+    m = from_bits(m)
     r = poly(m, CBRT[f.char])
     e = 1.0 - m * r * r * r
     r = fma(r * e, poly(e, (1 / 3, 2 / 9, 14 / 81)), r)
@@ -43,8 +48,8 @@ def cbrt(x: Expr) -> Expr:
     square, lost = two_product(root, root)
     residual = fma(square, root, -m) + lost * root
     root = fma(residual * (r * r), -1 / 3, root)
-    value = root * power_of_two(third, f)
-    return where((a > 0.0) & (a < INFINITY), copysign(value, x), x)
+    value = root * from_bits(to_bits(imag(both)) + (third << f.mantissa))
+    return rare(special, where(tiny, copysign(value, x), x), copysign(value, x))
 
 
 def hypot(x: Expr, y: Expr) -> Expr:

@@ -3,8 +3,8 @@ rounding that counts is the last cast, which overflows and underflows as it must
 
 from __future__ import annotations
 
-from npcompile.graph.expression import Expr, cast, fma, from_bits, lookup, poly, to_bits, where
-from npcompile.special.coefficients.exponential import SINGLE_EXP2
+from npcompile.graph.expression import Expr, cast, fma, from_bits, horner, lookup, to_bits
+from npcompile.special.coefficients.exponential import SINGLE_EXP2, SINGLE_ROOTS
 from npcompile.special.coefficients.logarithm import (
     LOG2_TABLES,
     LOG_INVERSE,
@@ -14,23 +14,21 @@ from npcompile.special.formats import FORMATS, small_float
 from npcompile.special.logarithm import split
 
 DOUBLE = FORMATS["d"]
+#: the logarithm of 1 is not quite 0, so that its product with infinity is no invalid operation
+BASES = tuple(base or 2.0**-300 for base in LOG2_TABLES["d"][0])
 
 
-def power_parts(x: Expr, y: Expr) -> Expr:
-    """``x**y`` in float64 for finite ``x > 0`` and finite y of float32."""
-    wide = cast(x, "d")
-    k, m, i = split(wide, DOUBLE)
+def log2(x: Expr) -> Expr:
+    """The logarithm to base 2 of a positive number of float32, in float64."""
+    k, m, i = split(cast(x, "d"), DOUBLE)
     r = fma(m, lookup(i, LOG_INVERSE["d"]), -1.0)
-    base = small_float(k, DOUBLE) + lookup(i, LOG2_TABLES["d"][0])
-    logarithm = fma(r, poly(r, SINGLE_LOG2["d"]), base)
-    exponent = clamp(cast(y, "d") * logarithm)
-    shifted = exponent + DOUBLE.magic
-    r = exponent - (shifted - DOUBLE.magic)
-    bits = to_bits(poly(r, SINGLE_EXP2["d"]))
-    return from_bits(bits + (to_bits(shifted) << DOUBLE.mantissa))
+    return fma(r, horner(r, SINGLE_LOG2["d"]), small_float(k, DOUBLE) + lookup(i, BASES))
 
 
-def clamp(x: Expr) -> Expr:
-    """Exponents beyond those of float32's numbers, made harmless."""
-    x = where(x > 200.0, 200.0, x)
-    return where(x < -200.0, -200.0, x)
+def exp2(x: Expr) -> Expr:
+    """2**x for float32, in float64; ``|x| <= 1000``."""
+    shifted = x + DOUBLE.magic / 16
+    r = x - (shifted - DOUBLE.magic / 16)
+    n = to_bits(shifted)
+    root = from_bits(to_bits(lookup(n, SINGLE_ROOTS["d"])) + (n << 48))
+    return fma(root * r, horner(r, SINGLE_EXP2["d"]), root)

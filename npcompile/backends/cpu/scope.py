@@ -7,7 +7,7 @@ the next loop gives a new scope with all that depends on its index.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import field
 from heapq import heappop, heappush
 
@@ -104,34 +104,7 @@ class Plan:
 
     def _owners(self) -> dict[int, int]:
         """Values that only the seldom chosen operand of a ``rare`` needs, and that ``rare``."""
-        values = self.kernel.values
-        uses: list[list[tuple[int, int]]] = [[] for _ in values]
-        for user, value in enumerate(values):
-            if isinstance(value, Apply):
-                for place, arg in enumerate(value.args):
-                    uses[arg].append((user, place))
-        pinned = {v for s in self.kernel.stores for v in (s.value, s.mask, s.by)}
-        pinned |= {v.by for v in values if isinstance(v, Load)}
-        pinned |= {reduce.value for reduce in self.kernel.reductions}
-        owner: dict[int, int] = {}
-        for rare, value in enumerate(values):
-            if not isinstance(value, Apply) or value.op != "rare":
-                continue
-            inside: set[int] = set()
-            waiting, seen = [-value.args[1]], set(value.args[1:2])
-            while waiting:  # the last one first, whose users are all known then
-                p = -heappop(waiting)
-                own = values[p]
-                if (p not in pinned and isinstance(own, Apply)
-                        and self.depth[p] == self.depth[rare]
-                        and all(u in inside or (u, k) == (rare, 1) for u, k in uses[p])):
-                    inside.add(p)
-                    owner.setdefault(p, rare)  # an inner rare came first
-                    for arg in own.args:
-                        if arg not in seen:
-                            seen.add(arg)
-                            heappush(waiting, -arg)
-        return owner
+        return owners(self.kernel, self.depth)
 
     def sizes(self) -> list[Size]:
         """All sizes that loops and addresses need."""
@@ -466,14 +439,47 @@ class Scope:
         return f.binary("add", count, more)
 
 
+def owners(kernel: Kernel, depth: Sequence[int] = ()) -> dict[int, int]:
+    """Values that only the seldom chosen operand of a ``rare`` needs, and that ``rare``; only those
+    of its depth if depths are given."""
+    values = kernel.values
+    uses: list[list[tuple[int, int]]] = [[] for _ in values]
+    for user, value in enumerate(values):
+        if isinstance(value, Apply):
+            for place, arg in enumerate(value.args):
+                uses[arg].append((user, place))
+    pinned = {v for s in kernel.stores for v in (s.value, s.mask, s.by)}
+    pinned |= {v.by for v in values if isinstance(v, Load)}
+    pinned |= {reduce.value for reduce in kernel.reductions}
+    owner: dict[int, int] = {}
+    for rare, value in enumerate(values):
+        if not isinstance(value, Apply) or value.op != "rare":
+            continue
+        inside: set[int] = set()
+        waiting, seen = [-value.args[1]], set(value.args[1:2])
+        while waiting:  # the last one first, whose users are all known then
+            p = -heappop(waiting)
+            own = values[p]
+            if (p not in pinned and isinstance(own, Apply)
+                    and (not depth or depth[p] == depth[rare])
+                    and all(u in inside or (u, k) == (rare, 1) for u, k in uses[p])):
+                inside.add(p)
+                owner.setdefault(p, rare)  # an inner rare came first
+                for arg in own.args:
+                    if arg not in seen:
+                        seen.add(arg)
+                        heappush(waiting, -arg)
+    return owner
+
+
 def widest(kernel: Kernel, but: Container[int] = ()) -> int:
     """Bytes of the widest part in registers that differs between lanes, float16 being computed
-    with as float32; ``but`` are values that are not computed."""
-    sizes = [1]
+    with as float32; ``but`` are values that are not computed, others seldom are."""
+    sizes, seldom = [1], owners(kernel)
     for position, value in enumerate(kernel.values):
         part = component(value.dtype)
         if (not isinstance(value, (Const, SizeValue)) and part.kind != "b"
-                and position not in but):
+                and position not in but and position not in seldom):
             sizes.append(max(part.itemsize, 4) if part.kind == "f" else part.itemsize)
     return max(sizes)
 

@@ -51,10 +51,13 @@ class _Lanes:
         self.region(region)
         self.f.do(f"ret {self.value(region.results[0]).typed}")
 
-    def value(self, node: Node) -> Value:
+    def parts(self, node: Node) -> Parts:
         if isinstance(node.attrs, Const):
-            return scalar.constant(node.attrs.value, node.dtype, self.lanes)[0]
-        return self.values[node][0]
+            return scalar.constant(node.attrs.value, node.dtype, self.lanes)
+        return self.values[node]
+
+    def value(self, node: Node) -> Value:
+        return self.parts(node)[0]
 
     def region(self, region: Region) -> None:
         for node in region.nodes:
@@ -74,7 +77,7 @@ class _Lanes:
     def primitive(self, node: Node) -> Parts:
         attrs = node.attrs if isinstance(node.attrs, (Table, Subprogram)) else None
         return scalar.apply(self.f, self.target, node.op, [a.dtype for a in node.args],
-                            [(self.value(a),) for a in node.args], node.dtype, attrs)
+                            [self.parts(a) for a in node.args], node.dtype, attrs)
 
     def among(self, mask: Value) -> Value:
         """The lanes of a mask that take part."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from npcompile.backends.gpu import casts, scalar
-from npcompile.backends.gpu.scalar import Term
+from npcompile.backends.gpu.scalar import Parts, Term
 from npcompile.backends.gpu.source import Numbers, Writer
 from npcompile.core.errors import refuse
 from npcompile.graph.ir import Const, Get, Node, Region, Subprogram, Table
@@ -45,21 +45,24 @@ class _Function:
     def __init__(self, what: Subprogram, library: Library) -> None:
         self.library, self.w = library, Writer(what.name)
         region = region_of(what)
-        self.terms: dict[Node, Term] = {}
+        self.values: dict[Node, Parts] = {}
         self.several: dict[Node, list[Term]] = {}
         params = [self.w.fresh("xyzabcdef"[k]) for k in range(what.operands)]
         for node, name in zip(region.params, params, strict=True):
-            self.terms[node] = Term(name, node.dtype)
+            self.values[node] = (Term(name, node.dtype),)
         active = self.w.fresh("active")
         self.region(region, active)
         self.w.line(f"return {scalar.typed(self.term(region.results[0]))}")
         self.text = self.w.function(first=[*params, active])
         self.tables = tuple(p for p in self.w.parameters if isinstance(p, Numbers))
 
-    def term(self, node: Node) -> Term:
+    def parts(self, node: Node) -> Parts:
         if isinstance(node.attrs, Const):
-            return scalar.constant(node.attrs.value, node.dtype)
-        return self.terms[node]
+            return (scalar.constant(node.attrs.value, node.dtype),)
+        return self.values[node]
+
+    def term(self, node: Node) -> Term:
+        return self.parts(node)[0]
 
     def named(self, term: Term, wish: str = "t") -> Term:
         if term.value is not None or term.text.isidentifier():
@@ -80,22 +83,22 @@ class _Function:
                     self.repeat(node, active)
                 case "get":
                     assert isinstance(node.attrs, Get)
-                    self.terms[node] = self.several[node.args[0]][node.attrs.index]
+                    self.values[node] = (self.several[node.args[0]][node.attrs.index],)
                 case _:
-                    self.terms[node] = self.named(self.value(node, active))
+                    self.values[node] = tuple(map(self.named, self.value(node, active)))
 
-    def value(self, node: Node, active: str) -> Term:
+    def value(self, node: Node, active: str) -> Parts:
         args = [self.term(a) for a in node.args]
         if isinstance(node.attrs, Subprogram):
-            return Term(self.library.call(node.attrs, args, active, self.w), node.dtype)
+            return (Term(self.library.call(node.attrs, args, active, self.w), node.dtype),)
         if node.op == "cast":
-            return casts.cast((args[0],), args[0].dtype, node.dtype)[0]
+            return casts.cast((args[0],), args[0].dtype, node.dtype)
         if isinstance(node.attrs, Table):
             table = self.w.parameter(Numbers(node.attrs, node.dtype))
-            return scalar.lookup(table, node.attrs, args[0], node.dtype)
+            return (scalar.lookup(table, node.attrs, args[0], node.dtype),)
         if node.op not in scalar.KNOWN:
             raise refuse(node.op, "has no Triton code")
-        return scalar.apply(node.op, [(term,) for term in args], node.dtype)[0]
+        return scalar.apply(node.op, [self.parts(a) for a in node.args], node.dtype)
 
     def choose(self, node: Node, active: str) -> None:
         taken = self.named(self.term(node.args[0]), "taken").operand
@@ -116,7 +119,7 @@ class _Function:
         for init, param in zip(node.args, body.params, strict=True):
             name, start = w.fresh("carried"), scalar.typed(self.term(init))
             w.line(f"{name} = tl.where({active}, {start}, {start})")  # one for each lane
-            self.terms[param] = Term(name, param.dtype)
+            self.values[param] = (Term(name, param.dtype),)
             carried.append(name)
         running = w.fresh("running")
         w.line(f"{running} = {active}")
@@ -128,4 +131,4 @@ class _Function:
             w.line(f"{name} = tl.where({running}, {scalar.typed(term)}, {name})")
         w.line(f"{running} = {running} & {scalar.typed(again)}")
         w.indent -= 1
-        self.several[node] = [self.terms[param] for param in body.params]
+        self.several[node] = [self.term(param) for param in body.params]

@@ -171,12 +171,20 @@ TANH = {
     ),
 }
 
-# 2**r on |r| <= 1/2 for results in float32, relative error.
+# (2**r - 1) / r on |r| <= 1/32 for results in float32, relative error.
 SINGLE_EXP2 = {
-    # largest error 2**-29.0
+    # largest error 2**-29.2
+    "d": (_("1.62e43001c06d3p-1"), _("1.ebfff46fdd388p-3"), _("1.c6ac695d630a6p-5"),),
+}
+
+# 2**(i/16), with i/16 taken from the exponent as bits: adding ``n << 48`` multiplies the i-th, i
+# being the last four bits of n, by 2**(n/16).
+SINGLE_ROOTS = {
     "d": (
-        _("1.0000000261d99p+0"), _("1.62e430c7d5961p-1"), _("1.ebfbdad86915cp-3"),
-        _("1.c6aed4c999602p-5"), _("1.3b2dbec5b05b8p-7"), _("1.5f456390457a5p-10"),
-        _("1.41d11088140bbp-13"),
+        _("1p+0"), _("1.fb5586cf9890fp-1"), _("1.f72b83c7d517bp-1"), _("1.f387a6e756238p-1"),
+        _("1.f06fe0a31b715p-1"), _("1.edea64c123422p-1"), _("1.ebfdad5362a27p-1"),
+        _("1.eab07dd485429p-1"), _("1.ea09e667f3bcdp-1"), _("1.ea11473eb0187p-1"),
+        _("1.eace5422aa0dbp-1"), _("1.ec49182a3f09p-1"), _("1.ee89f995ad3adp-1"),
+        _("1.f199bdd85529cp-1"), _("1.f5818dcfba487p-1"), _("1.fa4afa2a490dap-1"),
     ),
 }
