@@ -72,15 +72,15 @@ def log10_2() -> Rows:
 
 @table("exponential")
 def sinh() -> Rows:
-    """(sinh(r) - r) / r**3 in z = r**2 on |r| <= 1/8, error relative to r."""
-    count = {"d": 4, "f": 2}
+    """(sinh(r) - r) / r**3 in z = r**2 on |r| <= 1/2, error relative to r."""
+    count = {"d": 6, "f": 3}
 
     def remainder(z: Any) -> Any:
         r = mp.sqrt(z)
         return (mp.sinh(r) - r) / (r * z)
 
     return by_format(lambda c, b: minimax(
-        remainder, range(count[c]), SMALL, mp.mpf(1) / 64, b, abs))
+        remainder, range(count[c]), SMALL, mp.mpf(1) / 4, b, abs))
 
 
 # ---------------------------------------------------------------- logarithms

@@ -13,9 +13,11 @@ from npcompile.graph.expression import (
     const,
     copysign,
     floor,
+    fma,
     fmod,
     from_bits,
     ldexp,
+    rare,
     sqrt,
     to_bits,
     trunc,
@@ -118,13 +120,26 @@ def _float_remainder(a: Expr, b: Expr) -> Expr:
 def _float_floor_divide(a: Expr, b: Expr) -> Expr:
     """npy_floor_divide and CPython's float_floor_div: the quotient of ``a - a % b``.
 
-    Division by 0 sets the flags of ``a / b`` and no others.
+    Where the rounded quotient ``a / b`` is small enough, its floor is that or, rounded up to an
+    integer, one more; the rest, which is exact, tells.  Division by 0 sets the flags of ``a / b``
+    and no others.
     """
     quotient = a / b
-    dividend, divisor = where(b == 0, 0.0, a), where(b == 0, 1.0, b)
+    most = 0.25 / float(np.finfo(a.dtype).eps)
+    far = ~((abs(quotient) < most) & (abs(b) < float("inf")))
+    down = floor(rare(far, where(far, const(0.0, a), quotient), quotient))
+    rest = fma(-down, b, a)
+    down = where((rest != 0) & ((b < 0) ^ (rest < 0)), down - 1.0, down)
+    return rare(far, _far_floor_divide(a, b, quotient, far), down)
+
+
+def _far_floor_divide(a: Expr, b: Expr, quotient: Expr, far: Expr) -> Expr:
+    """The same for any quotient."""
+    some = far & (b != 0)
+    dividend, divisor = where(some, a, 0.0), where(some, b, 1.0)
     rest = fmod(dividend, divisor)
     exact = (dividend - rest) / divisor
-    exact = where((rest != 0) & ((b < 0) != (rest < 0)), exact - 1.0, exact)
+    exact = where((rest != 0) & ((divisor < 0) != (rest < 0)), exact - 1.0, exact)
     down = floor(exact)
     down = where(exact - down > 0.5, down + 1.0, down)
     snapped = where(exact == 0, copysign(0.0, quotient), down)

@@ -35,7 +35,7 @@ _RAISES = {
     **dict.fromkeys(["sin", "cos", "tan"], "i"),
     **dict.fromkeys(["cast", "astype"], "oi"),
     "reduce": "oui",
-    **dict.fromkeys(["ldexp", "degrees", "rad2deg", "spacing"], "ou"),
+    **dict.fromkeys(["ldexp", "degrees", "rad2deg", "spacing", "nextafter"], "ou"),
 }
 #: those of complex numbers, where they can raise others
 _OF_COMPLEX = {

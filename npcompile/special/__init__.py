@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 from npcompile.core import late
-from npcompile.special import axes, called, compositions, elementary, functions
+from npcompile.special import axes, called, compositions, elementary, functions, neighbours
 
-__all__ = ["axes", "called", "compositions", "elementary", "functions"]
+__all__ = ["axes", "called", "compositions", "elementary", "functions", "neighbours"]
 
 
 def __getattr__(name: str) -> Any:

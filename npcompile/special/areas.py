@@ -28,37 +28,40 @@ TINY = {"d": 2.0**-30, "f": 2.0**-13}
 def arcsinh(x: Expr) -> Expr:
     """Inverse hyperbolic sine: ``log(a + sqrt(a*a + 1))``."""
     f = format_of(x)
-    a = abs(x)
-    value = _log_with_root(a, 1.0, f)
-    return copysign(rare(~(a < INFINITY), a, value), x)
+    special = ~(abs(x) < INFINITY)
+    a = rare(special, where(special, const(0.0, x), abs(x)), abs(x))
+    large = a > LARGE[f.char]
+    small = where(large, const(1.0, a), a)
+    square, low = two_product(small, small)
+    total, lost = two_sum(square, const(1.0, a))
+    root = sqrt(total)
+    rest = (fma(-root, root, total) + (lost + low)) / (root + root)
+    value = _log_with_root(a, quick_two_sum(root, small), rest, large, f)
+    return copysign(rare(special, abs(x), value), x)
 
 
 def arccosh(x: Expr) -> Expr:
     """Inverse hyperbolic cosine: ``log(x + sqrt(x*x - 1))``."""
     f = format_of(x)
     one = const(1.0, x)
-    inside = (x >= 1.0) & (x < INFINITY)
-    value = _log_with_root(where(inside, x, one), -1.0, f)
-    invalid = sqrt(where(x < 1.0, -one, one))
-    return rare(~inside, where(x < 1.0, invalid, x), value)
-
-
-def _log_with_root(a: Expr, sign: float, f: Format) -> Expr:
-    """``log(a + sqrt(a*a + sign))``; that of ``2*a`` where a is large."""
+    special = ~((x >= 1.0) & (x < INFINITY))
+    a = rare(special, where(special, one, x), x)
     large = a > LARGE[f.char]
-    small = where(large, const(1.0, a), a)
+    small = where(large, one, a)
     square, low = two_product(small, small)
-    total, lost = two_sum(square, const(sign, a))
+    total, lost = quick_two_sum(square, -one)
     root = sqrt(total)
-    safe = where(root > 0.0, root + root, 1.0)
-    root_low = (fma(-root, root, total) + (lost + low)) / safe
-    whole, lost = two_sum(small, root)
-    lost = lost + root_low
-    finite = where(a < INFINITY, a, 1.0)
-    high, rest = log_sum(where(large, finite, whole), where(large, 0.0, lost), f)
-    twice, twice_low, _ = LN2[f.char]
-    sum_high, sum_low = quick_two_sum(high, const(twice, a))
-    return where(large, sum_high + (sum_low + (rest + twice_low)), high + rest)
+    twice = fma(root, 2.0, f.smallest_normal)  # not 0
+    rest = (fma(-root, root, total) + (lost + low)) / twice
+    value = _log_with_root(a, quick_two_sum(small, root), rest, large, f)
+    below = special & (x < 1.0)
+    return rare(special, where(below, sqrt(where(below, -one, one)), x), value)
+
+
+def _log_with_root(a: Expr, total: Pair, rest: Expr, large: Expr, f: Format) -> Expr:
+    """The logarithm of a sum in three parts; that of ``2*a`` where a is large."""
+    low = where(large, 0.0, total[1] + rest)
+    return joined(log_sum(where(large, a, total[0]), low, f, where(large, const(1.0, a), 0.0)))
 
 
 def arctanh(x: Expr) -> Expr:

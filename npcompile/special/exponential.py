@@ -42,7 +42,7 @@ RANGE = {"d": (-746.0, 710.0, 708.3964185322641), "f": (-104.0, 89.0, 87.33654)}
 #: beyond these exponents the product with even the smallest sine overflows
 REACH = {"d": 1460.0, "f": 200.0}
 #: below it sinh is a polynomial
-SMALL_SINH = 1 / 8
+SMALL_SINH = 1 / 2
 #: the same as RANGE for powers of ten
 RANGE10 = {"d": (-324.0, 308.4, 307.6526555), "f": (-46.0, 38.6, 37.929775)}
 
@@ -138,41 +138,44 @@ def tanh(x: Expr) -> Expr:
 def sinh(x: Expr) -> Expr:
     """Hyperbolic sine."""
     f = format_of(x)
-    special = ~(abs(x) <= RANGE[f.char][2])
-    sine, _, k = hyperbolic_pair(_limited(x, special, f), f)
+    a, special = _limited(x, f)
+    sine, _, k = hyperbolic_pair(a, f, special)
     return copysign(_wide(sine, k, x, special, f), x)
 
 
 def cosh(x: Expr) -> Expr:
     """Hyperbolic cosine."""
     f = format_of(x)
-    special = ~(abs(x) <= RANGE[f.char][2])
-    _, cosine, k = hyperbolic_pair(_limited(x, special, f), f)
+    a, special = _limited(x, f)
+    _, cosine, k = hyperbolic_pair(a, f, special)
     return _wide(cosine, k, x, special, f)
 
 
-def _limited(x: Expr, special: Expr, f: Format) -> Expr:
-    """The magnitude; arguments beyond which sinh and cosh are infinite are brought back."""
-    return rare(special, clamp(abs(x), 0.0, RANGE[f.char][1] + 0.5), abs(x))
+def _limited(x: Expr, f: Format) -> tuple[Expr, Expr]:
+    """The magnitude, brought back where sinh and cosh are infinite, and where it is large."""
+    special = ~(abs(x) <= 0.5 * RANGE[f.char][2])
+    return rare(special, clamp(abs(x), 0.0, RANGE[f.char][1] + 0.5), abs(x)), special
 
 
-def hyperbolic_pair(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
+def hyperbolic_pair(x: Expr, f: Format, large: Expr | None = None) -> tuple[Expr, Expr, Expr]:
     """``sinh(x) / 2**k``, ``cosh(x) / 2**k`` and k, for ``x >= 0``: half the sum and the difference
-    of an exponential and its inverse."""
+    of an exponential and its inverse.  The inverse does not count where x is ``large``; by default
+    where it is too small to."""
     head, tail, k = exp_parts(x, None, f)
     grown, low = quick_two_sum(head, tail)
     inverse = 1.0 / grown
-    inverse_low = (fma(-inverse, grown, 1.0) - inverse * low) * inverse
-    down = power_of_two(-2 * where(k > 40, const(40, k), k), f)
-    fallen, fallen_low = down * inverse, down * inverse_low
-    cosine = grown + (fallen + (low + fallen_low))
+    if large is None:
+        down = power_of_two(-2 * where(k > 40, const(40, k), k), f)
+    else:
+        down = from_bits((f.bias << f.mantissa) - (k << f.mantissa + 1))
+        down = rare(large, where(large, 0.0, down), down)
+    fallen = down * inverse
+    cosine = grown + (fallen + low)
     less, lost = quick_two_sum(grown, -fallen)
-    sine = less + (lost + (low - fallen_low))
-    small = x < SMALL_SINH
-    short = where(small, x, 0.0)
-    z = short * short
-    odd = fma(short * z, poly(z, SINH[f.char]), short)
-    return where(small, odd + odd, sine), cosine, k - 1
+    sine = less + (lost + low)
+    z, twice = x * x, x + x
+    odd = fma(twice * z, poly(z, SINH[f.char]), twice)  # harmless where it is not taken
+    return where(x < SMALL_SINH, odd, sine), cosine, k - 1
 
 
 @record
@@ -210,9 +213,9 @@ def growth(x: Expr, f: Format) -> Growth:
 def _wide(value: Expr, k: Expr, x: Expr, special: Expr, f: Format) -> Expr:
     """``value * 2**k``, which may overflow where ``special``."""
     endless = abs(x) == float("inf")
-    half = value * power_of_two(where(special, k - 1, k), f)
+    half = value * power_of_two(where(special, k - 1, 0), f)
     over = half * where(endless, const(1.0, x), const(2.0, x))
-    return rare(special, where(endless, abs(x), over), half)
+    return rare(special, where(endless, abs(x), over), value * power_of_two(k, f))
 
 
 def clamp(x: Expr, low: float, high: float) -> Expr:

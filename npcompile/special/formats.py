@@ -39,6 +39,10 @@ class Format:
         return 2.0 ** (1 - self.bias)
 
     @property
+    def smallest_subnormal(self) -> float:
+        return 2.0 ** (1 - self.bias - self.mantissa)
+
+    @property
     def largest(self) -> float:
         return (2.0 - 2.0**-self.mantissa) * 2.0**self.bias
 

@@ -111,46 +111,47 @@ def _tamed(low: Expr, high: Expr, f: Format) -> tuple[Expr, Expr]:
 def arcsin(x: Expr) -> Expr:
     """Inverse sine."""
     f = format_of(x)
-    a, outer, s, s_low, tail = _arcsine(x, f)
+    outside, outer, s, s_low, tail = _arcsine(x, f)
     right, right_low = TURNS[f.char][0]
     head, lost = quick_two_sum(const(right, x), -2.0 * s)
     far = head + (lost + fma(-2.0, tail + s_low, right_low))
     value = where(outer, far, s + tail)
-    return _inside(x, a, copysign(value, x))
+    return _inside(x, outside, copysign(value, x))
 
 
 def arccos(x: Expr) -> Expr:
-    """Inverse cosine."""
+    """Inverse cosine: a multiple of pi/2 and the arcsine or twice it, of either sign."""
     f = format_of(x)
-    a, outer, s, s_low, tail = _arcsine(x, f)
+    outside, outer, s, s_low, tail = _arcsine(x, f)
     (right, right_low), (pi, pi_low) = TURNS[f.char]
-    negative = x < 0.0
-    twice, twice_low = s + s, 2.0 * (tail + s_low)
-    near, lost = quick_two_sum(const(right, x), copysign(-s, -x))
-    middle = near + (lost + (right_low - copysign(tail, x)))
-    head, lost = quick_two_sum(const(pi, x), -twice)
-    far = where(negative, head + (lost + (pi_low - twice_low)), twice + twice_low)
-    return _inside(x, a, where(outer, far, middle))
+    left = outer & (x < 0.0)
+    base = where(left, const(pi, x), where(outer, const(0.0, x), right))
+    base_low = where(left, const(pi_low, x), where(outer, const(0.0, x), right_low))
+    rest = tail + s_low
+    flip = (to_bits(x) ^ where(outer, const(0, to_bits(x)), sign_bit(f))) & sign_bit(f)
+    angle = with_sign(where(outer, s + s, s), flip)
+    rest = with_sign(where(outer, rest + rest, rest), flip)
+    value, lost = quick_two_sum(base, angle)
+    return _inside(x, outside, value + (lost + (base_low + rest)))
 
 
 def _arcsine(x: Expr, f: Format) -> tuple[Expr, Expr, Expr, Expr, Expr]:
-    """|x|, whether it is beyond 1/2, and ``asin(s + s_low) = s + s_low + tail`` where s is |x|,
-    or ``sqrt((1 - |x|) / 2)`` beyond 1/2."""
+    """Whether |x| is beyond 1, whether beyond 1/2, and ``asin(s + s_low) = s + s_low + tail`` where
+    s is |x|, or ``sqrt((1 - |x|) / 2)`` beyond 1/2."""
     a = abs(x)
-    outer = a > 0.5
+    outer, outside = a > 0.5, ~(a <= 1.0)
     half = fma(a, -0.5, 0.5)  # exact beyond 1/2
-    half = where(a <= 1.0, half, 0.0)
+    half = rare(outside, where(outside, const(0.0, x), half), half)
     root = sqrt(half)
     s = where(outer, root, a)
     z = where(outer, half, s * s)
-    safe = where(root > 0.0, root + root, 1.0)
-    inverse = cast(1.0 / cast(safe, "f"), x.dtype)  # a rounding error needs few digits
+    twice = fma(root, 2.0, 2.0**-100)  # not 0
+    inverse = cast(1.0 / cast(twice, "f"), x.dtype)  # a rounding error needs few digits
     s_low = where(outer, fma(-root, root, half) * inverse, 0.0)
-    return a, outer, s, s_low, s * z * poly(z, ARCSIN[f.char])
+    return outside, outer, s, s_low, s * z * poly(z, ARCSIN[f.char])
 
 
-def _inside(x: Expr, a: Expr, value: Expr) -> Expr:
+def _inside(x: Expr, outside: Expr, value: Expr) -> Expr:
     """Beyond 1 the result is invalid."""
-    one = const(1.0, x)
-    invalid = sqrt(where(a > 1.0, -one, one))
-    return rare(~(a <= 1.0), where(a > 1.0, invalid, x), value)
+    one, beyond = const(1.0, x), outside & (x == x)
+    return rare(outside, where(beyond, sqrt(where(beyond, -one, one)), x), value)

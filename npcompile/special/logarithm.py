@@ -38,7 +38,7 @@ from npcompile.special.coefficients.logarithm import (
     POWER_LOG,
     POWER_THIRD,
 )
-from npcompile.special.formats import Format, format_of, positive, power_of_two, small_float
+from npcompile.special.formats import Format, format_of, positive, small_float
 from npcompile.special.words import joined, quick_two_sum, two_product, two_sum
 
 Pair = tuple[Expr, Expr]
@@ -77,13 +77,19 @@ def log1p(x: Expr, quiet: bool = False) -> Expr:
     return edges(x, copysign(joined(log_sum(whole, lost, f)), x), -1.0, quiet)
 
 
-def log_sum(whole: Expr, low: Expr, f: Format) -> Pair:
-    """``log(whole + low)`` in two parts: whole is positive and normal, low a rounding error."""
+def log_sum(whole: Expr, low: Expr, f: Format, more: Expr | None = None) -> Pair:
+    """``log(whole + low) + more*log(2)`` in two parts: whole is positive and normal, low a rounding
+    error, more a small integer."""
     k, m, i = split(whole, f)
     inverse = lookup(i, LOG_INVERSE[f.char], whole.dtype)
-    down = power_of_two(-where(k < f.bias, k, const(f.bias - 1, k)), f)
-    r, rest = quick_two_sum(fma(m, inverse, -1.0), low * (down * inverse))
-    return _parts(small_float(k, f), i, r, rest, f)
+    r, rest = quick_two_sum(fma(m, inverse, -1.0), low * (_twice_lowered(k, f) * (0.5 * inverse)))
+    count = small_float(k, f)
+    return _parts(count if more is None else count + more, i, r, rest, f)
+
+
+def _twice_lowered(k: Expr, f: Format) -> Expr:
+    """``2**(1 - k)``; 0 for the largest k, where it no longer counts."""
+    return from_bits((f.bias + 1 << f.mantissa) - (k << f.mantissa))
 
 
 def log_parts(x: Expr, f: Format) -> Pair:
@@ -127,8 +133,7 @@ def log2_sum(whole: Expr, low: Expr, f: Format) -> Pair:
     """``log2(whole + low)``, as :func:`log_sum`."""
     k, m, i = split(whole, f)
     inverse = lookup(i, LOG_INVERSE[f.char], whole.dtype)
-    down = power_of_two(-k, f)
-    r, rest = quick_two_sum(fma(m, inverse, -1.0), low * (down * inverse))
+    r, rest = quick_two_sum(fma(m, inverse, -1.0), low * (_twice_lowered(k, f) * (0.5 * inverse)))
     return based_parts(small_float(k, f), i, r, rest, f, LOG2_TABLES, LOG2_BASE)
 
 

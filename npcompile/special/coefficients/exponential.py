@@ -81,15 +81,15 @@ LOG10_2 = {
     "f": (_("1.3442p-2"), _("-1.95ec1p-19"), _("-1.80433cp-44"), _("1.a934fp+1"),),
 }
 
-# (sinh(r) - r) / r**3 in z = r**2 on |r| <= 1/8, error relative to r.
+# (sinh(r) - r) / r**3 in z = r**2 on |r| <= 1/2, error relative to r.
 SINH = {
-    # largest error 2**-64.0
+    # largest error 2**-64.2
     "d": (
-        _("1.5555555555552p-3"), _("1.1111111119a8fp-7"), _("1.a019fff445e67p-13"),
-        _("1.71fea068881bdp-19"),
+        _("1.5555555555555p-3"), _("1.1111111111258p-7"), _("1.a01a019fb2946p-13"),
+        _("1.71de3b42689f2p-19"), _("1.ae6240149ba51p-26"), _("1.635a68018d501p-33"),
     ),
-    # largest error 2**-34.6
-    "f": (_("1.555552p-3"), _("1.11388ap-7"),),
+    # largest error 2**-32.8
+    "f": (_("1.555556p-3"), _("1.110fbcp-7"), _("1.a2b28cp-13"),),
 }
 
 # tanh in 16 intervals, the first of 3/4 of the others' width: rows of centres, values (2), slopes
