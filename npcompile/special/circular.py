@@ -7,7 +7,8 @@ or next to a multiple of pi/16 above 1, the rare path takes 16/pi to 210 bits (P
 reduction for trigonometric functions, SIGNUM 18, 1983).  Sines and cosines of n*pi/16 come from a
 table, those of r from short polynomials (Gal & Bachelis, An accurate elementary mathematical
 library for the IEEE floating point standard, ACM TOMS 17, 1991).  Signs are transferred at the end,
-so -0 needs no care.  float32 is computed in float64, which takes fewer operations.
+so -0 needs no care.  float32 goes by steps of pi/8, in three parts, up to 2**17, and beyond it by
+the subprograms of float64.
 """
 
 from __future__ import annotations
