@@ -111,6 +111,34 @@ REFERENCES: dict[str, Callable[..., Any]] = {
 }
 
 
+#: torch's functions, where they are not of this name in torch or torch.special
+TORCH = {
+    "psi": "digamma", "beta": "", "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0",
+    "y1": "bessel_y1", "k0": "modified_bessel_k0", "k1": "modified_bessel_k1",
+    "k0e": "scaled_modified_bessel_k0", "k1e": "scaled_modified_bessel_k1", "gamma": "",
+    "_zeta": "zeta", "log_expit": "",
+}
+
+
+def by_torch(name: str, samples: Samples) -> np.ndarray | None:
+    """What torch computes on the same points, if it has the function."""
+    import torch
+
+    wanted = TORCH.get(name, name)
+    function = getattr(torch.special, wanted, None) or getattr(torch, wanted or " ", None)
+    if function is None:
+        return None
+    try:
+        return np.asarray(function(*(torch.from_numpy(x.copy()) for x in samples)))
+    except RuntimeError:  # not of this dtype
+        return None
+
+
+def shown(error: float | None) -> str:
+    """An error as a cell of the table."""
+    return "" if error is None else f"{error:.3f}" if error < 1000 else f"{error:.2g}"
+
+
 def screened(got: np.ndarray, want: np.ndarray, least: Any = 0.0) -> np.ndarray:
     """Errors in ulp (of the least size if a result is smaller), by long double."""
     info = np.finfo(got.dtype)
@@ -162,12 +190,14 @@ def measure(name: str, char: str, count: int) -> str:
     if exactly and char == "f":
         checked = 40
     error, place = largest(name, samples, got, want, checked)
-    theirs, _ = largest(name, samples, own, want, checked if exactly else 20)
+    few = checked if exactly else 20
+    theirs, _ = largest(name, samples, own, want, few)
+    torchs = by_torch(name, samples)
+    other = None if torchs is None else largest(name, samples, torchs, want, few)[0]
     worst = ", ".join(float(x[place]).hex() for x in samples)
     bound = OPERATORS[name].ulp[char]
     row = f"| {CALLS.get(name, f'np.{name}')} | {got.dtype} | {got.size} | {error:.3f} | {bound} "
-    shown = f"{theirs:.3f}" if theirs < 1000 else f"{theirs:.2g}"
-    return row + f"| {shown} | `{worst}` |"
+    return row + f"| {shown(theirs)} | {shown(other)} | `{worst}` |"
 
 
 def exhaustive(name: str) -> str:
@@ -182,7 +212,7 @@ def exhaustive(name: str) -> str:
     fine = np.isfinite(x) & np.isfinite(want) & (np.abs(want) < 65520)
     place = int(np.argmax(np.where(fine, ours, 0)))
     row = f"| np.{name} | float16 | 65536 | {ours[place]:.4f} | {OPERATORS[name].ulp['e']} "
-    return row + f"| {theirs[fine].max():.4f} | `{float(x[place]).hex()}` |"
+    return row + f"| {theirs[fine].max():.4f} | | `{float(x[place]).hex()}` |"
 
 
 def complex_row(name: str, char: str, count: int) -> str:
@@ -195,8 +225,8 @@ def complex_row(name: str, char: str, count: int) -> str:
     ours, theirs = (modulus_errors(name, z, values) for values in (got, own))
     place = int(np.argmax(ours))
     row = f"| np.{name} | {got.dtype} | {got.size} | {ours[place]:.3f} "
-    shown = f"{theirs.max():.3f}" if theirs.max() < 1000 else f"{theirs.max():.2g}"
-    return row + f"| {OPERATORS[name].ulp[char]} | {shown} | `{complex(z[place])}` |"
+    row += f"| {OPERATORS[name].ulp[char]} | {shown(theirs.max())} | "
+    return row + f"| `{complex(z[place])}` |"
 
 
 def called_row(name: str, char: str) -> str:
@@ -211,9 +241,11 @@ def called_row(name: str, char: str) -> str:
     ours, theirs = (ulp_errors(name, samples, values) for values in (got, own))
     place = int(np.argmax(ours))
     worst = ", ".join(float(x[place]).hex() for x in samples)
-    shown = f"{theirs.max():.3f}" if theirs.max() < 1000 else f"{theirs.max():.2g}"
+    torchs = by_torch(name, samples)
+    other = None if torchs is None else ulp_errors(name, samples, torchs).max()
     row = f"| special.{name} | {got.dtype} | {got.size} | {ours[place]:.3f} "
-    return row + f"| {OPERATORS[name].ulp[char]} | {shown} | `{worst}` |"
+    row += f"| {OPERATORS[name].ulp[char]} | {shown(theirs.max())} "
+    return row + f"| {shown(other)} | `{worst}` |"
 
 
 HEAD = """# Measured accuracy
@@ -224,7 +256,7 @@ random: bit patterns over the whole range, intervals where results are ordinary 
 numbers next to zeros, poles, multiples of pi/2 and the borders of each algorithm.  Long double of
 the C library screens the results; the {checked} worst of each row are measured again with mpmath.
 *bound* is what the record promises and the tests check; *library* is the largest error of NumPy's
-or SciPy's own function on the same points.
+or SciPy's own function on the same points, *torch* that of torch's on the CPU.
 
 Oscillating Bessel functions: units of their size about x, `sqrt(2 / (pi * max(x, 1)))`, where that
 is larger than the result.  Complex functions: units of the result's modulus.  gammaln and psi are
@@ -238,20 +270,22 @@ once: within {half} ulp of exact on all numbers.
 betaln: units of 1 where the result is smaller.  Inverses: where the function is nearly flat the
 problem itself amplifies errors.  betainc is measured up to parameters of 1000.
 
-Machine: {machine}, NumPy {numpy}, SciPy {scipy}.
+Machine: {machine}, NumPy {numpy}, SciPy {scipy}, torch {torch}.
 
-| function | dtype | points | largest error | bound | library | worst argument |
-|---|---|--:|--:|--:|--:|---|
+| function | dtype | points | largest error | bound | library | torch | worst argument |
+|---|---|--:|--:|--:|--:|--:|---|
 """
 
 
 def page(rows: list[str], halves: list[str]) -> str:
     """The page's text."""
     import scipy
+    import torch
 
     half = max(float(row.split("|")[4]) for row in halves)
     head = HEAD.format(checked=CHECKED, half=half, machine=platform.machine(),
-                       numpy=np.__version__, scipy=scipy.__version__)
+                       numpy=np.__version__, scipy=scipy.__version__,
+                       torch=torch.__version__.partition("+")[0])
     return head + "\n".join([*rows, *halves]) + "\n"
 
 
