@@ -460,3 +460,13 @@ def test_sums_of_real_and_complex_numbers_side_by_side():
         z = np.random.default_rng(n).standard_normal((n, 6)).view(complex)
         for a in (z, np.asfortranarray(z), z.ravel(), z[:, 1]):
             assert npcompile.jit(f)(a) == f(a)
+
+
+def test_running_sums_of_rows_of_much_work():
+    for shape in ((4, 3), (17, 20), (2, 3, 9), (1, 5)):
+        x = np.random.default_rng(3).uniform(1, 9, shape)
+
+        def f(x):
+            return np.cumsum((((x * 2 + 1) * x - 3) * x + 0.5) / (x + 1) - x * x, -1)
+
+        assert f(x).tobytes() == npcompile.jit(f)(x).tobytes()

@@ -60,12 +60,12 @@ def _side_by_side(scope: Scope, fold: Fold, begin: Value, end: Value) -> None:
             _side_by_side(inside, fold, i64(0), inside.extent(order[inside.depth]))
         return
     operations = sum(isinstance(v, Apply) for v in scope.plan.kernel.values)
-    together = ROWS if operations <= LIGHT else 1
-    count = f.binary("sub", end, begin)
-    whole = f.binary("add", begin, f.binary("and", count, i64(-together)))
-    if together > 1:
-        with f.loop(begin, whole, together) as loop:
-            rows = [f.binary("add", loop.index, i64(k)) for k in range(together)]
+    whole = begin
+    if operations <= LIGHT:
+        count = f.binary("sub", end, begin)
+        whole = f.binary("add", begin, f.binary("and", count, i64(-ROWS)))
+        with f.loop(begin, whole, ROWS) as loop:
+            rows = [f.binary("add", loop.index, i64(k)) for k in range(ROWS)]
             _run([scope.enter(row) for row in rows], fold)
     with f.loop(whole, end) as loop:
         _run([scope.enter(loop.index)], fold)
