@@ -507,6 +507,21 @@ def changed(a, at, out):
         out[i] = s
 
 
+def forces(position, velocity, reach):
+    n = len(position)
+    for i in range(n):
+        fx = fy = 0.0
+        for j in range(n):
+            dx = position[j, 0] - position[i, 0]
+            dy = position[j, 1] - position[i, 1]
+            r = math.sqrt(reach[i] + dx * dx + dy * dy)
+            if i != j:
+                fx += dx / r
+                fy += dy / r
+        velocity[i, 0] += 0.5 * fx
+        velocity[i, 1] += 0.5 * fy
+
+
 def refusing(a, limit):
     out = np.empty(len(a))
     for i in range(len(a)):
@@ -537,8 +552,21 @@ def test_exceptions_in_the_middle(bad):
     at[bad] = 99
     agrees(lengths, a)
     agrees(looked_up, a, at)
-    agrees(changed, a, at, np.zeros(20), parallel=None)
+    wide = np.abs(rand(20, 300))
+    agrees(changed, wide, at, np.zeros(20))
+    at[bad] = 3
+    agrees(changed, wide, at, np.zeros(20))
     agrees(refusing, rand(20, 5), 12.0, parallel=None)
+
+
+@pytest.mark.parametrize("bad", [0, 30, 59, None])
+def test_exceptions_after_effects(bad):
+    position, velocity, reach = 10.0 * rand(60, 2), np.zeros((60, 2)), np.full(60, 0.1)
+    if bad is not None:
+        reach[bad] = -1.0
+        position[59] = position[58]  # a later turn would divide by zero
+        reach[59] = min(reach[59], 0.0)
+    agrees(forces, position, velocity, reach)
 
 
 def test_no_turn_goes_on_for_ever():

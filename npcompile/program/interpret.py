@@ -193,7 +193,12 @@ class Run:
                 for index in reversed(turns) if statement.parallel else turns:
                     self.symbols[statement.symbol] = index
                     if (status := self.block(statement.body)) != DONE:
-                        return status
+                        break
+                else:
+                    status = DONE
+                if statement.failed is None:
+                    return status
+                self.memory[statement.failed][...] = status != DONE
             case While():
                 while (status := self.block(statement.body)) == DONE:
                     if not self.memory[statement.again]:

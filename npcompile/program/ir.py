@@ -25,6 +25,7 @@ device.  So may the turns of a parallel For: what is allocated inside is a turn'
 numbers that are made there.  It calls nothing; where a check of it fails Python runs the function
 from the start, whatever other turns have done.  Its ``folds`` are int64 numbers (and bools) that
 turns only add to (``sum``), or take the ``max``, ``min``, ``and``, ``or`` of: in whichever order.
+One with ``failed``, a bool, leaves by making it true, whatever its turns have done till then.
 
 The iterations of an ``ordered`` kernel run one after the other, the last axis varying fastest, each
 with its loads before its stores.  ``packed`` stores put the elements whose mask holds one after the
@@ -191,6 +192,11 @@ class Kernel:
     ordered: bool = False
 
     @property
+    def written(self) -> list[Buffer]:
+        """The buffers that it stores to."""
+        return [s.buffer for s in self.stores] + [r.buffer for r in self.reductions]
+
+    @property
     def in_order(self) -> bool:
         """Whether its iterations depend on those before them."""
         return self.ordered or any(store.packed for store in self.stores)
@@ -275,6 +281,7 @@ class For:
     parallel: bool = False
     line: int = 0
     folds: tuple[tuple[Buffer, str], ...] = ()
+    failed: Buffer | None = None
 
 
 @record(eq=False)

@@ -93,6 +93,8 @@ def _statement(statement: Statement) -> list[str]:
             word = "parallel for" if statement.parallel else "for"
             head = f"{word} {statement.symbol!r} in {statement.start!r} : {statement.stop!r}"
             folds = "".join(f", {kind} {b.name}" for b, kind in statement.folds)
+            if statement.failed is not None:
+                folds += f", left by {statement.failed.name}"
             return [f"{head} : {statement.step!r}{folds}:", *_block(statement.body, "  ")]
         case While():
             return ["do:", *_block(statement.body, "  "), f"while {statement.again.name}"]

@@ -59,6 +59,7 @@ class _Verifier:
         self.program = program
         self.alive: set[Buffer] = set(program.params)
         self.declared = set(program.params) | set(program.buffers)
+        self.failing = False  # inside a loop that only says that it has failed
         self.symbols: set[Symbol] = set(program.int_symbols.values())
         for buffer in program.params:
             for size in (*buffer.shape, *buffer.strides):
@@ -144,23 +145,25 @@ class _Verifier:
     def turns(self, loop: For) -> None:
         """A parallel loop calls nothing, keeps no memory, leaves only to run everything again, and
         its numbers are used in it only, but those that it folds."""
-        before = self.alive
-        self.alive = set(before)
+        before, failing = self.alive, self.failing
+        self.alive, self.failing = set(before), loop.failed is not None
         self.block(loop.body)
+        self.failing = failing
+        if loop.failed is not None:
+            self.number(loop.failed, "for")
         numbers: set[Buffer] = set()
         for statement in flat(loop.body):
             match statement:
                 case For(parallel=True) | Library() | Call():
                     self.require(False, "a parallel for calls nothing and holds no other")
                 case Check(number=number, leaving=leaving):
-                    self.require(not leaving and not self.program.resumes[number].frames,
+                    whole = loop.failed is not None or not self.program.resumes[number].frames
+                    self.require(not leaving and whole,
                                  "a turn of a parallel for is left in the middle")
                 case Swap(first, second):
                     self.require(not {first, second} & before, "a parallel for swaps its own")
                 case Kernel():
-                    written = [s.buffer for s in statement.stores]
-                    written += [r.buffer for r in statement.reductions]
-                    numbers |= {buffer for buffer in written if buffer.kind == "scalar"}
+                    numbers |= {b for b in statement.written if b.kind == "scalar"}
         for folded, kind in loop.folds:
             integer = folded.dtype == (BOOL if kind in ("and", "or") else INT)
             self.require(integer and kind in FOLDS, f"a parallel for folds {folded.name}")
@@ -169,6 +172,8 @@ class _Verifier:
 
     def leaving(self, check: Check) -> None:
         self.require(check.number < len(self.program.resumes), "no such exit")
+        if self.failing:
+            return
         before = set(self.alive)
         self.block(check.leaving)
         for result in self.program.resumes[check.number].held():
@@ -187,6 +192,7 @@ class _Verifier:
 
     def kernel(self, kernel: Kernel) -> None:
         where = f"kernel {kernel.name}"
+        self.alive |= {b for b in kernel.written if b.kind == "scalar"} & self.declared
         for axis in kernel.axes:
             self.size(axis.extent, where)
         for position, value in enumerate(kernel.values):

@@ -40,8 +40,11 @@ def touched(statement: Statement) -> list[Buffer]:
             return [statement.buffer]
         case Swap(first, second):
             return [first, second]
-        case For():
+        case For(failed=None):
             return _inside(statement.body)
+        case For(failed=failed):
+            assert failed is not None
+            return [*_inside(statement.body), failed]
         case While():
             return [*_inside(statement.body), statement.again]
         case If():

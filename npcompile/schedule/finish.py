@@ -65,8 +65,10 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
     carried = Carried()
     body = carried.block(raised.block(statements))
     if threads:
-        body, notes = _side_by_side(s, body, exits, result)
-        fused.notes.extend(notes)
+        found = _independent(s, body, exits, result)
+        body = found.block(body)
+        fused.notes.extend(found.notes)
+        fused.made.extend(found.made)
     body = allocate(body, [memory.final() for memory in results.cells.values()])
     buffers = [memory.buffer for memory in s.memories if memory.buffer is not None]
     symbols = {
@@ -88,15 +90,13 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
     )
 
 
-def _side_by_side(
+def _independent(
     s: Scheduler, body: tuple[Statement, ...], exits: list[Exit], result: Result
-) -> tuple[tuple[Statement, ...], list[str]]:
-    """Statements with independent turns marked, and notes."""
+) -> Independent:
     results = [result, *(held for e in exits for held in e.held())]
     numbers = reads(body)
     numbers.update(buffer for result in results for buffer in result_buffers(result))
-    found = Independent(s.facts, exits, _touched(body, results), numbers, _by_loop(s.steps))
-    return found.block(body), found.notes
+    return Independent(s.facts, exits, _touched(body, results), numbers, _by_loop(s.steps))
 
 
 def _by_loop(steps: list[Step]) -> dict[Symbol, set[Buffer]]:

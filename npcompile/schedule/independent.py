@@ -2,8 +2,8 @@
 
 Each turn makes its numbers and temporaries anew; no element that one turn writes is touched by
 another.  Checks may stand inside where Python, if one fails, runs the function from the start: what
-other turns have done till then is not seen.  Of loops in each other the outermost is taken, unless
-it has few turns.
+other turns have done till then is not seen; for others see :mod:`.attempts`.  Of loops in each
+other the outermost is taken, unless it has few turns.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from npcompile.program.ir import (
     While,
     flat,
 )
+from npcompile.program.verify import result_buffers
 from npcompile.schedule.allocate import allocate, touched
+from npcompile.schedule.attempts import Attempt
 from npcompile.schedule.dependence import Access, Dependences
 from npcompile.schedule.folds import Entangled, folds
 from npcompile.schedule.lanes import is_choice
@@ -59,39 +61,59 @@ class Independent:
     whole: Counter[Buffer]
     reads: Counter[Buffer]
     carried: Mapping[Symbol, Set[Buffer]]
+    made: list[Buffer] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def block(self, body: Iterable[Statement]) -> tuple[Statement, ...]:
-        return tuple([self._statement(statement) for statement in body])
+        return tuple([made for statement in body for made in self._statement(statement)])
 
-    def _statement(self, statement: Statement) -> Statement:
+    def _statement(self, statement: Statement) -> list[Statement]:
         match statement:
             case For(parallel=False):
                 return self._loop(statement)
             case While():
-                return replace(statement, body=self.block(statement.body))
+                return [replace(statement, body=self.block(statement.body))]
             case If() if not is_choice(statement):
                 then, other = self.block(statement.then), self.block(statement.orelse)
-                return replace(statement, then=then, orelse=other)
-        return statement
+                return [replace(statement, then=then, orelse=other)]
+        return [statement]
 
-    def _loop(self, loop: For) -> Statement:
+    def _loop(self, loop: For) -> list[Statement]:
         where = f"the turns of the loop in line {loop.line}"
         try:
             private, shared = self._private(loop)
+            attempt = self._attempt(loop, private, shared)
         except Dependent as reason:
             self.notes.append(f"{where} run one after the other: {reason}")
-            return replace(loop, body=self._inside(loop))
+            return [replace(loop, body=self._inside(loop))]
         if _few(loop):
             before = len(self.notes)
             inner = self._inside(loop)
             if any((isinstance(s, Kernel) and s.axes) or (isinstance(s, For) and s.parallel)
                    for s in flat(inner)):
-                return replace(loop, body=inner)
+                return [replace(loop, body=inner)]
             del self.notes[before:]
         self.notes.append(f"{where} run side by side on threads, if there is enough to do")
+        if attempt is not None:
+            own = set(attempt.private.values())
+            return attempt.statements(self._parallel(attempt.loop, own, shared))
+        return [self._parallel(loop, private, shared)]
+
+    def _parallel(self, loop: For, private: set[Buffer], shared: Folds) -> For:
         known = {*touched(loop)} - private
         return replace(loop, body=allocate(loop.body, (), known), parallel=True, folds=shared)
+
+    def _attempt(self, loop: For, private: set[Buffer], shared: Folds) -> Attempt | None:
+        """How the loop runs, if Python may have to go on in the middle of it."""
+        checks = [s for s in flat(loop.body) if isinstance(s, Check)
+                  and (s.leaving or self.exits[s.number].frames)]
+        if not checks:
+            return None
+        attempt = Attempt(loop, private, len(self.made))
+        if shared or not attempt.pays(self.facts):
+            raise Dependent(f"Python goes on in the middle if {checks[0].reason}")
+        self.made += attempt.made
+        return attempt
 
     def _inside(self, loop: For) -> tuple[Statement, ...]:
         """The statements of a turn, knowing what its index is."""
@@ -110,7 +132,7 @@ class Independent:
         every = list(flat(loop.body))
         for statement in every:
             self._allow(statement)
-        inside = Counter(touched(loop))
+        inside = Counter([*touched(loop), *self._held(loop)])
         carried = self.carried.get(loop.symbol, frozenset())
         known = {b for b in inside if b in carried or inside[b] != self.whole[b]}
         shared = self._numbers(loop, known)
@@ -134,15 +156,17 @@ class Independent:
                 raise Dependent("they make arrays")
             case For(parallel=True):
                 raise Dependent("their kernels run on threads")
-            case Check(reason=reason, number=number, leaving=leaving):
-                if leaving or self.exits[number].frames:
-                    raise Dependent(f"Python goes on in the middle if {reason}")
+
+    def _held(self, loop: For) -> list[Buffer]:
+        """What checks of a loop hand to Python."""
+        return [buffer for s in flat(loop.body) if isinstance(s, Check)
+                for held in self.exits[s.number].held() for buffer in result_buffers(held)]
 
     def _numbers(self, loop: For, known: set[Buffer]) -> Folds:
         """Each turn makes the numbers that it reads, and leaves none, but those that turns change
         in any order; ``known`` are those that are more than a turn's own."""
         made = {b: kernel for kernel in flat(loop.body) if isinstance(kernel, Kernel)
-                for b in stored(kernel) if b.kind == "scalar"}
+                for b in kernel.written if b.kind == "scalar"}
         exposed = Exposed()
         exposed.block(loop.body)
         carried = [b for b in exposed.found if b in made and b in known]
@@ -151,7 +175,7 @@ class Independent:
         except Entangled:
             raise Dependent(f"one needs a number that the one before has computed"
                             f"{_lines(made[carried[0]].lines)}") from None
-        inside = reads(loop.body)
+        inside = reads(loop.body) + Counter(self._held(loop))
         for buffer, kernel in made.items():
             if inside[buffer] != self.reads[buffer] and buffer not in shared:
                 raise Dependent(f"a number that the last one leaves is needed after it"
@@ -177,10 +201,6 @@ def _conflict(one: Access, other: Access) -> str:
             unknown.lines)
     lines = sorted({*one.lines, *other.lines})
     return f"they may touch the same elements of {one.buffer.name}{_lines(tuple(lines))}"
-
-
-def stored(kernel: Kernel) -> list[Buffer]:
-    return [s.buffer for s in kernel.stores] + [r.buffer for r in kernel.reductions]
 
 
 def loaded(kernel: Kernel) -> list[Buffer]:
@@ -239,7 +259,7 @@ class Exposed:
                 case Kernel():
                     self.read(*loaded(statement))
                     self.read(*(s.buffer for s in statement.stores if s.mask is not None))
-                    self.made.update(stored(statement))
+                    self.made.update(statement.written)
                 case Bind(_, buffer) | Check(buffer):
                     self.read(buffer)
                 case For():

@@ -100,25 +100,23 @@ class _Body(Statements):
         self.f.label(on)
 
     def turns(self, loop: For) -> None:
-        f, sizes = self.f, Sizes(self.slots)
-        name = self.name()
+        f, name = self.f, self.name()
         if turns.emit(self.module, self.slots, self.program, loop, name, self.target, self.made):
             self.optimise.append(name)
-        trips = kernels.trips(f, sizes(loop.start), sizes(loop.stop), sizes(loop.step))
-        status = f.offset(self.shared, "i64", i64(1))
+        flags = f.alloca("i32")
+        if loop.failed is not None:
+            f.run("llvm.x86.sse.stmxcsr", flags)
         f.store(self.slots.pointer, self.shared)
+        status = f.offset(self.shared, "i64", i64(1))
         f.store(i64(DONE), status)
-        work = f.binary("mul", sizes(turns.work(loop)), trips)
-        much = f.icmp("slt", i64(kernels.PARALLEL_WORK), work)
-        function = Value(f"@{name}", "ptr")
-        if not self.parallel:
-            f.run_here(name, self.shared, i64(0), trips)
-        elif turns.uneven(loop):
-            f.run("npc_pool_share", function, self.shared, trips, much)
-        else:
-            f.run("npc_pool_call", function, self.shared, trips, i64(1), much)
+        self.run_turns(name, loop)
         left = f.load(status, "i64")
-        if turns.leaves(loop):
+        if loop.failed is not None:
+            fails = f.icmp("sle", i64(0), left)
+            with f.when(fails):  # what else turns have raised is not to be seen
+                f.run("llvm.x86.sse.ldmxcsr", flags)
+            self.slots.set_number(loop.failed, (fails,))
+        elif turns.leaves(loop):
             out, on = f.name_for("out"), f.name_for("on")
             f.branch(f.icmp("slt", left, i64(0)), on, out, likely=True)
             f.label(out)
@@ -128,6 +126,20 @@ class _Body(Statements):
         for number, _ in loop.folds:
             if self.slots.holds(number):
                 self.slots.numbers[number] = Slots.number(self.slots, number)
+
+    def run_turns(self, name: str, loop: For) -> None:
+        """Calls the function of a loop, by threads if there is enough to do."""
+        f, sizes = self.f, Sizes(self.slots)
+        trips = kernels.trips(f, sizes(loop.start), sizes(loop.stop), sizes(loop.step))
+        work = f.binary("mul", sizes(turns.work(loop)), trips)
+        much = f.icmp("slt", i64(kernels.PARALLEL_WORK), work)
+        function = Value(f"@{name}", "ptr")
+        if not self.parallel:
+            f.run_here(name, self.shared, i64(0), trips)
+        elif turns.uneven(loop):
+            f.run("npc_pool_share", function, self.shared, trips, much)
+        else:
+            f.run("npc_pool_call", function, self.shared, trips, i64(1), much)
 
     def name(self) -> str:
         """A new name of a function."""

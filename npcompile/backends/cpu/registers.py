@@ -133,6 +133,8 @@ class Use:
                 self._sizes((statement.start, statement.stop, statement.step))
                 self._block(statement.body)
                 self._apart = apart
+                if statement.failed is not None:
+                    self._touch([statement.failed], True)
             case While():
                 self._block(statement.body)
                 self._touch([statement.again])

@@ -119,11 +119,15 @@ class Statements:
             self.f.branch(holds, on, out, likely=True)
         self.f.label(out)
         with self.slots.inside(), self.taking(None):
-            self.block(check.leaving)
-            for result in self.program.resumes[check.number].held():
-                self.slots.flush(result)
+            self.hand_over(check)
         self.leave(i64(check.number))
         self.f.label(on)
+
+    def hand_over(self, check: Check) -> None:
+        """Makes what Python needs where a check has failed."""
+        self.block(check.leaving)
+        for result in self.program.resumes[check.number].held():
+            self.slots.flush(result)
 
     def loop(self, loop: For) -> None:
         f, slots = self.f, self.slots

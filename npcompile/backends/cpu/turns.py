@@ -129,6 +129,9 @@ class _Turns(Statements):
 
     # ------------------------------------------------------------------ leaving
 
+    def hand_over(self, check: Check) -> None:
+        """Others do."""
+
     def left(self) -> Value:
         """Whether a turn has left, on whichever thread."""
         status = self.f.op(f"load atomic i64, ptr {self.status.text} monotonic, align 8", "i64")
