@@ -195,11 +195,13 @@ class Scheduler:
 
     def _cost(self, node: Node, args: Sequence[Node]) -> None:
         total = COSTS.get(node.op, 1)
+        shape = self.shape(node)
         for arg in args:
             if arg not in self.place and not (is_number(arg) and not is_number(node)):
                 cost = self.costs.get(arg, 0)
+                dear = cost > HEAVY and self.shape(arg) != shape
                 # what is dear and broadcast will be stored
-                total += 0 if cost > HEAVY and self._rank(arg) < self._rank(node) else cost
+                total += 0 if dear and self._rank(arg) < self._rank(node) else cost
         self.costs[node] = min(total, LIMIT)
 
     def _rank(self, node: Node) -> int:
@@ -417,7 +419,7 @@ class Scheduler:
     def _align(self, arg: Node, node: Node, axes: AxisMap) -> Key:
         """An operand of an elementwise node, and the nest's axes that its axes run along."""
         mine, wide = self.shape(arg), self.shape(node)
-        if len(mine) == len(wide) and mine == wide:
+        if mine == wide:
             return arg, axes
         lead = len(wide) - len(mine)
         return arg, tuple([
@@ -533,7 +535,7 @@ class Work:
 
 
 def _is_one(size: Size) -> bool:
-    return isinstance(size, int) and size == 1
+    return size.__class__ is int and size == 1
 
 
 def broadcast(shape: tuple[Size, ...], extents: tuple[Size, ...]) -> AxisMap:

@@ -55,9 +55,12 @@ class Plan:
         position = {axis: depth for depth, axis in enumerate(order, 1)}
         self.depth = [max((position[a] for a in axes), default=0) for axes in self.axes_of]
         self.owner = self._owners()
-        self.units: list[updates.Unit] = [(position,) for position in range(len(kernel.values))]
-        if not order and not self.owner:
-            self.units = updates.units(kernel.values)
+        # what is computed together, by depth and owner
+        self.units: dict[tuple[int, int | None], list[updates.Unit]] = {}
+        alone: list[updates.Unit] = [(position,) for position in range(len(kernel.values))]
+        for unit in updates.units(kernel.values) if not order and not self.owner else alone:
+            key = self.depth[unit[0]], self.owner.get(unit[0])
+            self.units.setdefault(key, []).append(unit)
         self.widened = self._widened()
         self.unsure = flags.unsure(kernel)
         self.divisors: frozenset[int] = frozenset()
@@ -204,12 +207,9 @@ class Scope:
 
     def _evaluate(self, owner: int | None = None) -> None:
         """Computes the values of this depth, or those that belong to a ``rare``."""
-        for unit in self.plan.units:
+        for unit in self.plan.units.get((self.depth, owner), ()):
             position = unit[0]
             value = self.plan.kernel.values[position]
-            if (self.plan.depth[position] != self.depth
-                    or self.plan.owner.get(position) != owner):
-                continue
             if len(unit) > 1:
                 self._update(unit)
                 continue
@@ -245,7 +245,7 @@ class Scope:
         """A ``where`` that computes its first choice only if some lane takes it."""
         value = self.plan.kernel.values[position]
         assert isinstance(value, Apply)
-        if position not in self.plan.owner.values():
+        if (self.depth, position) not in self.plan.units:
             return self._value(position, value)
         f, count = self.f, self.lanes.count if self.plan.vector(position) else 1
         usual = self.operand(value.args[2], count)
@@ -265,6 +265,8 @@ class Scope:
 
     def _value(self, position: int, value: object) -> Parts:
         count = self.lanes.count if self.plan.vector(position) else 1
+        if isinstance(value, Apply):
+            return self._applied(position, value, count)
         match value:
             case Load(buffer, at, _) if self.slots.holds(buffer):
                 parts = self.slots.number(buffer)
@@ -278,6 +280,10 @@ class Scope:
                 return (self._axis_index(axis, count),)
             case SizeValue(size):
                 return (self.sizes(size),)
+        raise AssertionError(value)
+
+    def _applied(self, position: int, value: Apply, count: int) -> Parts:
+        match value:
             case Apply("div", (a, b)) if count == self.plan.lanes and b in self.divisors:
                 width = self.plan.target.width
                 return (quotients.divide(self.f, self.operand(a, count)[0], self.divisors[b],
@@ -292,11 +298,10 @@ class Scope:
                 mask = (self._mask(condition),)
                 return scalar.apply(self.f, self.plan.target, "where", [dtype],
                                     [mask, self.values[a], self.values[b]], dtype)
-            case Apply(op, args, dtype, attrs):
-                operands = [self.operand(a, count) for a in args]
-                dtypes = [self.plan.kernel.values[a].dtype for a in args]
-                return scalar.apply(self.f, self.plan.target, op, dtypes, operands, dtype, attrs)
-        raise AssertionError(value)
+        operands = [self.operand(a, count) for a in value.args]
+        dtypes = [self.plan.kernel.values[a].dtype for a in value.args]
+        return scalar.apply(self.f, self.plan.target, value.op, dtypes, operands, value.dtype,
+                            value.attrs)
 
     def _many(self, count: int) -> bool:
         """Whether this is computed for whole vectors, one after the other."""
