@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -449,7 +450,6 @@ def test_views_of_a_path_that_is_not_taken(backend):
         assert got.strides == want.strides and np.array_equal(got, want)
 
 
-
 def test_sums_of_real_and_complex_numbers_side_by_side():
     """Their pairwise sums have leaves of different sizes."""
 
@@ -470,3 +470,54 @@ def test_running_sums_of_rows_of_much_work():
             return np.cumsum((((x * 2 + 1) * x - 3) * x + 0.5) / (x + 1) - x * x, -1)
 
         assert f(x).tobytes() == npcompile.jit(f)(x).tobytes()
+
+
+def test_objects_without_attributes():
+    def f(a):
+        mark = object()
+        held = [mark, a + 1]
+        return held[0] is mark, held[1]
+
+    a = np.arange(3.0)
+    for _ in range(2):
+        got, want = npcompile.jit(f)(a), f(a)
+        assert got[0] is want[0] and np.array_equal(got[1], want[1])
+
+
+@pytest.mark.parametrize("text", [
+    "np.add(b, a, out=b, casting='unsafe')", "np.add(a, 1, dtype=float, casting='unsafe')",
+    "np.multiply(a, a, out=b, where=b > 0, casting='unsafe')",
+])
+def test_complex_numbers_where_real_ones_belong(text):
+    def told(f):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            f(np.ones(3) + 0j, np.ones(3))
+        return [str(w.message) for w in caught]
+
+    scope = {"np": np}
+    exec(f"def f(a, b):\n return {text}\n", scope)
+    assert told(npcompile.jit(scope["f"])) == told(scope["f"])
+
+
+def test_layout_of_what_is_computed_of_a_repeated_array():
+    def f(a):
+        b = a.astype(np.uint8)
+        return b / a, np.where(b > 0, b, a), b + a
+
+    a = np.broadcast_to(np.arange(1, 4), (7, 3))
+    got, want = npcompile.jit(f)(a), f(a)
+    assert [r.strides for r in got] == [r.strides for r in want]
+
+
+def test_results_of_library_functions_in_memory_that_others_know():
+    def f(a, view, copy):
+        b = np.array(view, copy=copy)
+        b[0] = 55
+        return a[0], b[0]
+
+    compiled = npcompile.jit(f)
+    for copy in (False, True, False):
+        for function in (f, compiled):
+            a = np.arange(4)
+            assert function(a, memoryview(a), copy) == (0 if copy else 55, 55)

@@ -364,23 +364,24 @@ class Builder:
     # -------------------------------------------------------------- typed forms
 
     def map(self, op: str, args: Sequence[Node], dtype: np.dtype | type | str,
-            attrs: Attrs = None, origin: Origin = "np") -> Node:
-        """An elementwise node over broadcast operands, whose dtypes must be the loop's."""
-        type_ = self.map_type(args, np.dtype(dtype), origin, chosen=op == "where")
+            attrs: Attrs = None, origin: Origin = "np", given: Sequence[Node] = ()) -> Node:
+        """An elementwise node over broadcast operands, whose dtypes must be the loop's; ``given``
+        is what they were before they were cast to these."""
+        type_ = self.map_type(args, np.dtype(dtype), origin, op == "where", given)
         return self.emit(op, args, attrs, type_)
 
     def map_type(self, args: Sequence[Node], dtype: np.dtype, origin: Origin = "np",
-                 chosen: bool = False) -> Type:
+                 chosen: bool = False, given: Sequence[Node] = ()) -> Type:
         """The type of an elementwise result: broadcast shape, K-order layout; ``chosen``: not that
         of a ufunc."""
-        arrays = [a.type for a in args if isinstance(a.type, Array)]
+        pairs = [(a, g) for a, g in zip(args, given or args) if isinstance(g.type, Array)]
+        arrays = [g.type for _, g in pairs if isinstance(g.type, Array)]
         if not arrays:
             return Scalar(dtype, origin)
         facts = self.facts  # what was found with fewer facts may be put more simply now
         known = (len(facts.guards), len(facts.replaced), *facts.mark())
         alike = not chosen and all(
-            a.op != "cast" and a.type.shape == arrays[0].shape
-            for a in args if isinstance(a.type, Array))
+            a.dtype == g.dtype and g.shape == arrays[0].shape for a, g in pairs)
         key = (dtype, alike, *known, *[(a.shape, a.strides) for a in arrays])
         found = self._layouts.get(key)
         if found is None:

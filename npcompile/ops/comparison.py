@@ -21,6 +21,7 @@ from npcompile.ops.elementwise import (
     Ufunc,
     as_node,
     composed,
+    given,
     lift,
     loops,
     py_scalar,
@@ -256,9 +257,11 @@ def where_(ctx: Context, condition: Operand, x: Operand = None, y: Operand = Non
         return finding.nonzero(ctx, condition)
     left, right = lift(ctx, x, "where"), lift(ctx, y, "where")
     dtype = _common(ctx, left, right)
-    nodes = (_truth_of(ctx, condition), to_loop(ctx, left, dtype, "where"),
-             to_loop(ctx, right, dtype, "where"))
-    return ctx.new(scalar_array(ctx, ctx.builder.map("where", nodes, dtype)))
+    truth, values = _truth_of(ctx, condition), [to_loop(ctx, v, dtype, "where")
+                                                for v in (left, right)]
+    plain = [truth, *given((left, right), values)]
+    made = ctx.builder.map("where", (truth, *values), dtype, given=plain)
+    return ctx.new(scalar_array(ctx, made))
 
 
 @composed("nan_to_num", "numpy:nan_to_num")

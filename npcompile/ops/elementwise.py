@@ -197,6 +197,8 @@ def to_loop(ctx: Context, x: Input, dtype: np.dtype, what: str) -> Node:
     b = ctx.builder
     if not x.weak:
         node: Node = x.value
+        if node.dtype.kind == "c" and dtype.kind not in "cb":
+            raise ctx.refuse(what, "complex numbers in a loop of real ones: NumPy warns")
         return node if node.dtype == dtype else b.cast(node, dtype)
     if isinstance(x.value, Node):
         return _traced_weak(ctx, x.value, dtype, what)
@@ -315,7 +317,7 @@ def call_ufunc(op: Op, ctx: Context, args: tuple[Operand, ...],
     nodes = tuple(
         to_loop(ctx, x, d, op.name) for x, d in zip(inputs, found[: function.nin])
     )
-    results = emit(op, ctx, nodes, found[function.nin :])
+    results = emit(op, ctx, nodes, found[function.nin :], given(inputs, nodes))
     return _deliver(ctx, op, results, outs, mask)
 
 
@@ -329,12 +331,19 @@ def apply_record(op: Op, ctx: Context, args: tuple[Operand, ...]) -> Operand:
     raise ctx.refuse(op.name, f"not compiled for {', '.join(n.dtype.name for n in nodes)}")
 
 
-def emit(op: Op, ctx: Context, nodes: tuple[Node, ...], dtypes: Dtypes) -> list[Node]:
+def given(inputs: Sequence[Input], nodes: Sequence[Node]) -> list[Node]:
+    """The operands whose layouts decide: as they were before they were cast to a loop's dtypes."""
+    return [node if x.weak else x.value for x, node in zip(inputs, nodes, strict=True)]
+
+
+def emit(op: Op, ctx: Context, nodes: tuple[Node, ...], dtypes: Dtypes,
+         given: Sequence[Node] = ()) -> list[Node]:
     """The nodes of an operator's outputs."""
     if op.data.prepare is not None:
         op.data.prepare(ctx, nodes)
     names = op.data.parts or (op.name,)
-    return [ctx.builder.map(name, nodes, d) for name, d in zip(names, dtypes, strict=True)]
+    return [ctx.builder.map(name, nodes, d, given=given)
+            for name, d in zip(names, dtypes, strict=True)]
 
 
 def wrap(ctx: Context, node: Node) -> Operand:
@@ -391,6 +400,8 @@ def store(ctx: Context, what: str, out: ArrayRef, node: Node, mask: Operand = Tr
         fits_out = False
     if not fits_out:
         raise ctx.refuse(what, "out= has not the shape of the result: Python raises")
+    if node.dtype.kind == "c" and out.dtype.kind not in "cb":
+        raise ctx.refuse(what, "complex numbers into real ones: NumPy warns")
     ctx.write(out, ctx.builder.cast(node, out.dtype), where)
 
 

@@ -597,7 +597,8 @@ def _construct(
     if issubclass(kind, BaseException):
         return t.box(kind, {})  # it can only be raised
     plain_new: Any = object.__new__
-    plain = type(kind) is type and kind.__new__ is plain_new and not _has_slots(kind)
+    plain = (type(kind) is type and kind.__new__ is plain_new and kind.__dictoffset__ != 0
+             and not _has_slots(kind))
     if not plain or source is None:
         raise t.refuse(kind.__qualname__, "is a class whose instances only Python makes")
     box = t.box(kind, {}, source)

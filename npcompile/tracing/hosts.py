@@ -258,6 +258,7 @@ class _Call:
             f"({flags}.f_contiguous and {flags}.writeable and {flags}.aligned)"
         )
         self.refuse(f"not {fits}")
+        self.refuse(f"{name}.base is not None and borrowed({name})")
         if self.arrays:
             self.refuse(f"shares({name}, {', '.join(self.arrays)})")
         self.arrays.append(name)
@@ -301,7 +302,7 @@ class _Call:
         t, builder = self.t, self.t.builder
         others = tuple(self.constants.get(s, 0) for s in self.stand_ins)
         self.constants["miss"] = partial(missed, others)
-        self.constants |= {"shares": shares, "ndarray": np.ndarray}
+        self.constants |= {"shares": shares, "borrowed": borrowed, "ndarray": np.ndarray}
         rerun = not self.found.effect and not t.visible
         node = self._host_call((PY_BOOL, Opaque(object), *self.types))
         holds = builder.get(node, 0)
@@ -339,6 +340,14 @@ def shares(array: Any, *others: Any) -> bool:
     if array.base is None:
         return any(array is other or array is other.base for other in others)
     return any(np.may_share_memory(array, other) for other in others)
+
+
+def borrowed(array: Any) -> bool:
+    """Whether an array's memory belongs to an object of another kind, which others may know."""
+    owner = array.base
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    return owner is not None and type(owner).__name__ != "PyCapsule"  # of C code, made for it
 
 
 def missed(others: tuple[Any, ...], result: Any) -> tuple[Any, ...]:
