@@ -142,3 +142,30 @@ def test_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = text.llvm.count("\n")
     counts = (found["instruct"], found["turn"], found["emit"], lines)
     assert all(one <= most for one, most in zip(counts, COUNTS[name])), counts
+
+
+#: lines of LLVM text of one call, entry included: some more than today
+LINES = {
+    ("exp", "d"): 520,
+    ("log", "d"): 520,
+    ("power", "d"): 780,
+    ("exp", "D"): 680,
+    ("log", "D"): 720,
+    ("arcsin", "D"): 980,
+    ("power", "D"): 1500,
+}
+
+
+@pytest.mark.parametrize(("name", "dtype"), list(LINES))
+def test_functions_are_written_once(name: str, dtype: str) -> None:
+    function = getattr(np, name)
+    args = [np.full(9, 0.5, dtype)] * function.nin
+    text = npcompile.jit(lambda *args: function(*args), cache=False).lower(*args).llvm
+    assert text.count("\n") <= LINES[name, dtype]
+
+
+def test_no_passes_for_loops_around_calls() -> None:
+    program = PROGRAMS["jacobi_2d"]
+    compiled = npcompile.jit(program.function, cache=False)
+    compiled(*program.arguments(program.small))
+    assert compiled._dispatcher.versions[0].executable.optimise == ()
