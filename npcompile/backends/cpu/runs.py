@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npcompile.backends.cpu import access, folds
+from npcompile.backends.cpu import access, folds, positions
 from npcompile.backends.cpu.access import Lanes
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.folds import (
@@ -154,6 +154,33 @@ class Search:
 
     def position(self, state: State, base: Value) -> State:
         """The better one of a state and the stretch; ``base`` is added to its positions."""
+        if not positions.fits(self.kind, self.scope):
+            return self._by_branches(state, base)
+        f, (best, where) = self.f, state
+        names = ("scan", "ordered", "other", "after")
+        scan, ordered, other, after = (f.name_for(stem) for stem in names)
+        length = f.binary("sub", self.end, self.begin)
+        f.branch(f.icmp("sle", i64(positions.BLOCK), length), scan, other)
+        f.label(scan)
+        stretch = positions.Scan(self.kind, self.scope, self.begin, self.end)
+        found, block, unordered = stretch.best(best)
+        f.branch(unordered, other, ordered)
+        f.label(ordered)
+        first = stretch.first(found, block)
+        first = first if base.text == "0" else f.binary("add", base, first)
+        better = self.kind.beats(found, best)
+        sure = [f.select(better, found, best), f.select(better, first, where)]
+        at_sure = f.block
+        f.jump(after)
+        f.label(other)
+        rest = self._by_branches(state, base)
+        at_rest = f.block
+        f.jump(after)
+        f.label(after)
+        return [f.phi(a.elem, 1, (a, at_sure), (b, at_rest))
+                for a, b in zip(sure, rest, strict=True)]
+
+    def _by_branches(self, state: State, base: Value) -> State:
         f, (best, where) = self.f, state
         some, after = f.name_for("some"), f.name_for("after")
         before = f.block
