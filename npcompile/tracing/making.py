@@ -263,7 +263,7 @@ def return_generator(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("YIELD_VALUE")
 def yield_value(t: Tracer, frame: Frame, i: Instruction) -> None:
-    # only generator expressions come here, and all their items are wanted
-    assert frame.yields is not None
+    assert frame.yields is not None  # all items are wanted, see npcompile.tracing.generators
+    t.generators.yields(frame, frame.state.stack[-1])
     containers.append(t, frame.yields, pop(frame))
     push(frame, NONE)

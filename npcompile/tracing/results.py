@@ -207,6 +207,8 @@ class Trees:
         if value is NULL:
             return StaticObject(NULL)
         if isinstance(value, Iterator):
+            if self.t.generators.pending(value):
+                raise self.t.refuse("generator", "Python can't go on in the middle of it")
             if value.kind == "range" and not value.position:
                 return Items(RANGE_ITERATOR, tuple(map(self.result, value.parts)))
             rest = iteration.remaining(self.t, value)

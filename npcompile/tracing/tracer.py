@@ -40,6 +40,7 @@ from npcompile.tracing import (
     stretches,
 )
 from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction, analyse
+from npcompile.tracing.generators import Generators
 from npcompile.tracing.inputs import Inputs, label, pinned
 from npcompile.tracing.lending import Lending
 from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace, defaults
@@ -102,6 +103,7 @@ class Tracer:
         self.selectors: dict[Node, tuple[Node, Node, Node]] = {}  # condition, first, second
         self.borrows = False  # whether arrays were read from lists of unknown length
         self.lending = Lending(self)
+        self.generators = Generators(self)
         self.errstate = Box(None)  # holds what ``np.errstate`` ignores now
         self.columns: dict[growing.Place, growing.Wish] = {}  # of lists made there
         self.wishes: dict[growing.Place, growing.Wish] = {}  # for another attempt
@@ -131,6 +133,7 @@ class Tracer:
         return cell.first if scope is None or scope is home else scope.version(cell, home)
 
     def read(self, ref: ArrayRef) -> Node:
+        self.generators.reads(ref.cell)
         node = self.builder.read(self.version(ref.cell), ref.window)
         return as_dtype(self.builder, node, ref.dtype)
 
@@ -151,6 +154,7 @@ class Tracer:
 
     def _renew(self, cell: Cell, version: Node) -> None:
         self.lending.writes(cell)
+        self.generators.writes(cell, cell.param >= 0 or cell in self.lending.fresh)
         self.cells[cell] = version
         self.writes += cell not in self.created[self.made :]
         self.visible += cell.param >= 0
@@ -384,8 +388,6 @@ class Tracer:
     def enter(self, frame: Frame) -> Value:
         """Runs a frame to its end and returns what it returns."""
         code = frame.code
-        if code.code.co_flags & GENERATORS and code.code.co_name != "<genexpr>":
-            raise self.refuse(code.code.co_name, "generators and coroutines are Python's")
         if len(self.frames) >= DEEPEST:
             raise self.refuse(code.code.co_name, "calls are nested too deeply")
         if not code.reducible:
@@ -393,7 +395,9 @@ class Tracer:
         file, line = self.file, self.builder.line
         self.file = code.code.co_filename
         self.frames.append(frame)
+        made, before = len(self.created), dict(frame.state.cells)
         if code.code.co_flags & GENERATORS:
+            self.generators.begin(frame)
             frame.yields, frame.transparent = self.box(list, ()), True
         try:
             exits = control.run(self, frame, Exits({code.entry: frame.state}), set(code.order))
@@ -408,9 +412,10 @@ class Tracer:
         self.file, self.builder.line = file, line
         frame.state = end
         if frame.yields is not None:
+            token = self.generators.end(frame, made, before)
             if isinstance(end.cells[frame.yields], Growing):
-                return Iterator("grown", (frame.yields,), token=object())
-            return Iterator("items", end.cells[frame.yields], token=object())
+                return Iterator("grown", (frame.yields,), token=token)
+            return Iterator("items", end.cells[frame.yields], token=token)
         return end.stack[-1]
 
     def free_variables(self, function: FunctionType, source: Source | None) -> tuple[Value, ...]:

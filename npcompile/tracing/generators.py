@@ -1,0 +1,140 @@
+"""Generators are run to their end where they are made.
+
+Python runs them piece by piece, between pieces of who consumes them.  Nobody can tell so long as
+
+* nothing that a generator reads is written before it is done, and it writes nothing that others
+  see;
+* it comes to an end: its loops run over something.
+
+All else is refused, as is an iterator over what a generator has read, where Python goes on with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.tracing.bytecode import GENERATORS
+from npcompile.tracing.references import reached
+from npcompile.tracing.values import Box, Frame, Static, Value
+from npcompile.tracing.values import Iterator as Position
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+_GENERATOR = 0x20  # CO_GENERATOR
+_HANDLING = frozenset({"PUSH_EXC_INFO", "BEFORE_WITH", "SEND", "GET_YIELD_FROM_ITER"})
+
+
+class Generators:
+    """What the generators of one trace have read, by the tokens of their iterators."""
+
+    def __init__(self, t: Tracer) -> None:
+        self.t = t
+        self.running: list[set[Cell]] = []  # what those that are run now have read
+        self.wrote: set[Cell] = set()  # and what they have written
+        self.yielded: set[Cell] = set()
+        self.read: dict[object, set[Cell]] = {}
+        self.lists: set[Value] = set()  # that hold their items
+
+    def reads(self, cell: Cell) -> None:
+        """An array's memory is read."""
+        for cells in self.running:
+            cells.add(cell)
+
+    def writes(self, cell: Cell, fresh: bool) -> None:
+        """An array's memory is written; ``fresh``: it has had one name only."""
+        if self.running:
+            self.wrote.add(cell)
+        if any(cell in cells or (cells and not fresh) for cells in self.read.values()):
+            for value in self._waiting():
+                read = self._behind(value)
+                if cell in read or (read and not fresh):
+                    raise self.t.refuse("generator", "reads what is written before it is done")
+
+    def pending(self, value: Position) -> bool:
+        """Whether an iterator may go on with what a generator has read."""
+        if not any(self.read.values()):
+            return False
+        return any(_gives(position) for position in _positions([value], self.t))
+
+    def _behind(self, value: Position) -> set[Cell]:
+        """What the generator that an iterator goes on with has read."""
+        if value.token in self.read:
+            return self.read[value.token]
+        if not _gives(value) or (value.kind == "grown" and value.parts[0] not in self.lists):
+            return set()
+        return set().union(*self.read.values())
+
+    def _waiting(self) -> list[Position]:
+        """The iterators that may give more items."""
+        begun, roots = self.t.consumed, list[Value]()
+        for frame in self.t.frames:
+            held = [*frame.state.locals, *frame.closure]
+            roots += [v for v in held if not (isinstance(v, Position) and v.token in begun)]
+            roots += [*frame.state.stack, *frame.stack]
+        return list(_positions(roots, self.t))
+
+    # ------------------------------------------------------------------ functions
+
+    def begin(self, frame: Frame) -> None:
+        """A generator is made; refuses what can't be run at once."""
+        t, code = self.t, frame.code
+        self.running.append(set())
+        if code.code.co_name == "<genexpr>":
+            return
+        refuse = t.refuse(code.code.co_name, "is a generator that may never end, or hears of its"
+                          " end, or changes what others see")
+        if code.code.co_flags & GENERATORS != _GENERATOR:
+            raise refuse
+        if any(i.op in _HANDLING for block in code.blocks.values() for i in block):
+            raise refuse
+        if any(code.blocks[header][0].op != "FOR_ITER" for header in code.loops):
+            raise refuse
+        given = [*frame.state.locals, *frame.closure]
+        if any(isinstance(value, Box) for value in reached(given, frame.state)):
+            raise refuse
+
+    def yields(self, frame: Frame, value: Value) -> None:
+        """A generator gives an item."""
+        if frame.code.code.co_name == "<genexpr>":
+            return
+        for part in reached([value], frame.state):
+            if isinstance(part, Box):
+                raise self.t.refuse("yield", "of a list, a dictionary or an instance")
+            if isinstance(part, ArrayRef):
+                self.yielded.add(part.cell)
+
+    def end(self, frame: Frame, made: int, before: dict[Cell | Box, object]) -> object:
+        """A generator has been run; the token of the iterator over its items."""
+        t, read = self.t, self.running.pop()
+        own = set(t.created[made:])
+        if frame.code.code.co_name != "<genexpr>":
+            changed = any(
+                isinstance(box, Box) and box not in self.lists and t.cells.get(box) is not held
+                for box, held in before.items()
+            )
+            if changed or self.wrote - own or self.wrote & self.yielded:
+                raise t.refuse(frame.code.code.co_name, "is a generator that changes what others"
+                               " see")
+        token = object()
+        self.read[token] = read
+        assert frame.yields is not None
+        self.lists.add(frame.yields)
+        if not self.running:
+            self.wrote, self.yielded = set(), set()
+        return token
+
+
+def _positions(roots: list[Value], t: Tracer) -> Iterator[Position]:
+    for value in reached(roots, t.frame.state):
+        if isinstance(value, Position):
+            yield value
+
+
+def _gives(value: Position) -> bool:
+    """Whether an iterator gives what was computed before."""
+    if value.kind == "items":
+        return not all(isinstance(part, Static) for part in value.parts)
+    return value.kind in ("grown", "lost")

@@ -1,0 +1,273 @@
+"""Generators of the program, run to their end where they are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from npcompile import jit
+
+
+def scaled(a, k=2):
+    for i in range(len(a)):
+        yield a[i] * k
+
+
+def rows(a):
+    for row in a:
+        yield row * 2, row.sum()
+
+
+def views(a):
+    for row in a:
+        yield row[:]
+
+
+def reused(a):
+    buffer = np.zeros(3)
+    for x in a:
+        buffer[:] = x
+        yield buffer
+
+
+def forever():
+    i = 0
+    while True:
+        yield i
+        i += 1
+
+
+def pairs(n):
+    for i in range(n):
+        for j in range(i):
+            yield i, j
+
+
+def writing(a):
+    for i in range(3):
+        a[i] = 9
+        yield i
+
+
+def some(a):
+    for x in a:
+        if x > 1:
+            yield x
+        elif x < -1:
+            return
+
+
+def delegating(a):
+    yield from a
+    yield 1.0
+
+
+def told(log, a):
+    for x in a:
+        log.append(x)
+        yield x
+
+
+def test_loop():
+    def f(a):
+        s = 0.0
+        for x in scaled(a):
+            s += x
+        return s
+
+    check(f, captured=True)
+
+
+def test_all_items():
+    check(lambda a: (sum(scaled(a)), list(scaled(a, 3)), max(scaled(a))), captured=True)
+
+
+def test_rows():
+    def f(a):
+        s = 0.0
+        for row, total in rows(a.reshape(2, -1)):
+            s += row.sum() * total
+        return s
+
+    check(f, captured=True)
+
+
+def test_views_are_views():
+    def f(a):
+        for row in views(a.reshape(2, -1)):
+            row += 1
+        return a
+
+    check(f, captured=True)
+
+
+def test_several():
+    def f(a):
+        s = 0.0
+        for i, j in pairs(len(a)):
+            s += a[i] * a[j]
+        for x, y in zip(scaled(a), scaled(a, 5)):
+            s += x * y
+        return s + sum(some(a))
+
+    check(f, captured=True)
+
+
+def test_left_early():
+    def f(a):
+        last = 0
+        for k, x in enumerate(scaled(a)):
+            last = k
+            if x > 3:
+                break
+        return last
+
+    check(f, captured=True)
+
+
+def test_writes_after_the_end():
+    def f(a):
+        for k in range(3):
+            a[k] = sum(scaled(a))
+        return a
+
+    def g(a):
+        out = np.zeros(6)
+        for k, x in enumerate(scaled(a)):
+            out[k] = x
+        a[0] = 1
+        return out
+
+    check(f, captured=True)
+    check(g, captured=True)
+
+
+def test_writes_meanwhile():
+    def during(a):
+        s = 0.0
+        for x in scaled(a):
+            s += x
+            a[3] = 100
+        return s
+
+    def before(a):
+        items = scaled(a)
+        a[0] = 5
+        return sum(items)
+
+    def zipped(a):
+        both = zip(scaled(a), a)
+        a[1] = 7
+        return [x for x, _ in both]
+
+    def again(a):
+        items = iter(scaled(a))
+        a[1] = 7
+        return sum(items)
+
+    def branch(a):
+        s = 0.0
+        for x in scaled(a):
+            if x > 2:
+                a[4] = 50
+            s += x
+        return s
+
+    for f in (during, before, zipped, again, branch):
+        check(f)
+
+
+def test_generator_expressions_read_when_they_are_asked():
+    def before(a):
+        items = (a[i] for i in range(3))
+        a[0] = 50
+        return sum(items)
+
+    def during(a):
+        items = (x for x in a)
+        a[1] = 50
+        s = 0.0
+        for x in items:
+            s += x
+            a[2] = 7
+        return s
+
+    def in_the_loop(a):
+        s = 0.0
+        for x in (a[i] * 2 for i in range(5)):
+            s += x
+            a[3] = 100
+        return s
+
+    def after(a):
+        s = sum(a[i] for i in range(3))
+        a[0] = s
+        return sum(a[i] for i in range(3))
+
+    for f in (before, during, in_the_loop):
+        check(f)
+    check(after, captured=True)
+
+
+@pytest.mark.parametrize("f", [
+    lambda a: [b.sum() for b in reused(a)],
+    lambda a: list(zip(forever(), a)),
+    lambda a: sum(a[i] for i in writing(a)),
+    lambda a: sum(delegating(a)),
+])
+def test_left_to_python(f):
+    check(f)
+
+
+def test_lists_that_change():
+    def f(a):
+        log = []
+        for x in told(log, a):
+            log.append(-x)
+            log[0] += 1
+        return log
+
+    check(f)
+
+
+def test_errors():
+    def f(a):
+        a[0] = 3
+        s = 0.0
+        for x in scaled(a):
+            if x > 6:
+                raise ValueError(s)
+            s += x
+        return s
+
+    check(f)
+
+    def g(a):
+        return [a[int(i)] for i in scaled(a)]
+
+    check(g)
+
+
+def check(f: Any, captured: bool = False) -> None:
+    compiled = jit(f)
+    for size in (6, 6, 4):
+        outcomes = []
+        for function in (f, compiled):
+            a = np.arange(float(size))
+            try:
+                result = function(a)
+            except (ValueError, IndexError) as error:
+                result = type(error), str(error)
+            outcomes.append((_plain(result), a.tolist(), type(result)))
+        assert outcomes[0] == outcomes[1]
+    if captured:
+        info = compiled.cache_info()
+        assert info.compiled and not info.fallbacks, str(compiled.explain(np.arange(6.0)))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_plain, value))
+    return value.tolist() if isinstance(value, np.ndarray) else (type(value), value)
