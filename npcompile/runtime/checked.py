@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.errors import CheckError
+from npcompile.tensors import memory
 
 #: relative tolerance where transcendental functions or libraries are involved
 TOLERANCE = {"f": 1e-4, "F": 1e-4, "e": 1e-2}
@@ -68,6 +69,8 @@ def difference(got: Any, want: Any, where: str, rtol: float) -> str:
     """What differs between two values, or an empty string; NaN equals NaN."""
     if type(got) is not type(want):
         return f"{where}: type {type(got).__name__}, Python gives {type(want).__name__}"
+    if memory.is_torch(want) and not memory.refused(want):
+        return difference(memory.lend(got), memory.lend(want), where, rtol or 1e-9)
     if isinstance(want, np.ndarray) and (got.dtype, got.shape) != (want.dtype, want.shape):
         return f"{where}: {got.dtype}{got.shape}, Python gives {want.dtype}{want.shape}"
     if isinstance(want, (np.ndarray, np.generic, float, complex)):

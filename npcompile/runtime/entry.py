@@ -22,6 +22,7 @@ of :mod:`npcompile.runtime.helpers`.
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 from itertools import combinations
 
 from npcompile.backends.cpu.frame import DONE, RAISED, Frame
@@ -35,6 +36,7 @@ from npcompile.runtime.journal import Journal
 from npcompile.runtime.layout import Layout, layout
 from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, Signature
 from npcompile.runtime.writer import METADATA, Writer
+from npcompile.tracing.stores import stores
 
 FLAGS = -3  #: done, but with floating-point flags that somebody wants to know of
 OVERLAP = -4  #: a written array shares memory with another one or with itself
@@ -280,7 +282,9 @@ class _Entry:
         w = self.writer
         w.label("odd")
         if self.journal is not None:
-            self._undo(self.journal)
+            self._undo(self.journal.kept, self.journal.restore)
+        elif stores(self.program.result) and not self.program.written:
+            self._undo("true", lambda: None)
         w.branch(w.add("icmp eq", "i64", self.status, DONE), "signalled", "left")
         w.label("signalled")
         self._clear()
@@ -295,11 +299,12 @@ class _Entry:
         w.label("flagged")
         w.do(f"ret ptr {self._exit('object', FLAGS, flags, f'ptr {result}')}")
 
-    def _undo(self, journal: Journal) -> None:
-        """Where flags count and a journal was kept, the call is left as if it had not begun."""
+    def _undo(self, kept: str, restore: Callable[[], None]) -> None:
+        """Where flags count and nothing was changed, or what was is ``kept``, the call is left as
+        if it had not begun."""
         w = self.writer
         raised = w.add("icmp eq", "i64", self.status, RAISED)
-        able = w.add("and", "i1", journal.kept, w.add("xor", "i1", raised, "true"))
+        able = w.add("and", "i1", kept, w.add("xor", "i1", raised, "true"))
         on, ask, undo = (w.name("L") for _ in range(3))
         signalled = w.add("icmp ne", "i32", self.raised, 0)
         w.branch(w.add("and", "i1", able, signalled), ask, on, likely=False)
@@ -308,7 +313,7 @@ class _Entry:
         heard, _ = errors(w, self.raised)
         w.branch(w.add("icmp ne", "i32", heard, 0), undo, on)
         w.label(undo)
-        journal.restore()
+        restore()
         self._release([b for b in self.program.buffers if b.kind == "result"])
         w.do(f"ret ptr {self._exit('address', UNDONE, heard, 'i64 0')}")
         w.label(on)

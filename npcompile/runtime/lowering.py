@@ -12,6 +12,7 @@ from npcompile.runtime.build import Stopwatch
 from npcompile.runtime.outline import Outline
 from npcompile.schedule import schedule
 from npcompile.tracing.sources import Memory, Trace
+from npcompile.tracing.stores import stores
 from npcompile.tracing.stretches import is_heavy
 
 
@@ -47,7 +48,7 @@ def outline(traced: Trace, config: Config) -> Outline:
         {category: flags.candidate(graph, category) for category in flags.CATEGORIES},
         flags.ambiguous(graph) and config.device == "cpu",  # others have no flags
         flags.repeatable(graph),
-        effects(graph),
+        effects(graph) or stores(graph.result),
         exact(graph) and not any(isinstance(leaf.source, Memory) for leaf in traced.leaves),
         {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
         is_heavy(graph),

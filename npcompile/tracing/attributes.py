@@ -57,6 +57,8 @@ def is_library(module: Any) -> bool:
 
 def method(t: Tracer, value: Value, name: str) -> Value | None:
     """The plain function that ``value.name(...)`` calls with ``value`` first, if it is one."""
+    if t.stores.load(value, name) is not None:
+        return None
     if isinstance(value, Static):
         if isinstance(value.value, (type, ModuleType)):
             return None
@@ -108,6 +110,9 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 def load(t: Tracer, value: Value, name: str) -> Value:
     """``value.name``."""
+    found = t.stores.load(value, name)
+    if found is not None:
+        return found
     found = method(t, value, name)
     if found is not None:
         return Method(found, value)
@@ -215,8 +220,11 @@ def store(t: Tracer, target: Value, name: str, value: Value) -> None:
             return
     if isinstance(target, ArrayRef):
         raise t.refuse(f".{name} =", "changes an array's layout or is left to Python")
-    if isinstance(target, Static) and _holds(t, target, name, value):
-        return  # what ``target.name += b`` assigns in the end
+    if isinstance(target, Static):
+        if _holds(t, target, name, value):
+            return  # what ``target.name += b`` assigns in the end
+        if t.stores.store(target, name, value):
+            return
     raise t.refuse(f".{name} =", "changes an object that comes from outside")
 
 

@@ -114,7 +114,7 @@ def _hasattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 
 def _has(t: Tracer, value: Value, name: str) -> bool:
-    if hasattr(python_class(value), name):
+    if hasattr(python_class(value), name) or t.stores.load(value, name) is not None:
         return True
     if isinstance(value, Static) and value.source is not None and not (
         isinstance(value.value, type) or attributes.is_library(value.value)

@@ -162,7 +162,7 @@ class _Call:
                 return f"slice({parts})"
             case Static(held, source):
                 if source is not None and not pinned(held):
-                    if isinstance(held, (list, dict, set)):
+                    if isinstance(held, (list, dict, set)) or self.t.stores.pending:
                         raise self.t.refuse(label(source), "goes to a library function as it is")
                     self.t.inputs.guard(source, "is", held)
                 return self.constant(held)

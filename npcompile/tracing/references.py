@@ -56,6 +56,7 @@ def _roots(t: Tracer, frame: Frame, state: State, live: set[int]) -> list[Value]
     first_cell = frame.code.code.co_nlocals
     held = [v for k, v in enumerate(state.locals) if k in live or k >= first_cell]
     roots: list[Value] = [*held, *state.stack, *frame.closure]
+    roots += [value for _, value in t.stores.pending.values()]
     for outer in t.frames[:-1]:
         after = outer.instruction.following if outer.instruction else 0
         needed = outer.code.live_at(outer.block, after)

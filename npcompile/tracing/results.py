@@ -180,6 +180,8 @@ class Trees:
         """
         instruction = frame.instruction
         assert instruction is not None
+        if self.t.stores.pending:
+            raise self.t.refuse("attribute", "has another value, which Python can't see yet")
         nested = any(isinstance(cell, Box) for cell in frame.closure)
         if instruction.offset in frame.code.handling:
             raise self.t.refuse("except", "Python can't go on while an exception is handled")

@@ -44,6 +44,7 @@ from npcompile.tracing.generators import Generators
 from npcompile.tracing.inputs import Inputs, label, pinned
 from npcompile.tracing.lending import Lending
 from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace, defaults
+from npcompile.tracing.stores import Stores
 from npcompile.tracing.stretches import Pauses, Start
 from npcompile.tracing.values import (
     UNBOUND,
@@ -104,6 +105,7 @@ class Tracer:
         self.borrows = False  # whether arrays were read from lists of unknown length
         self.lending = Lending(self)
         self.generators = Generators(self)
+        self.stores = Stores(self)
         self.errstate = Box(None)  # holds what ``np.errstate`` ignores now
         self.columns: dict[growing.Place, growing.Wish] = {}  # of lists made there
         self.wishes: dict[growing.Place, growing.Wish] = {}  # for another attempt
@@ -548,7 +550,7 @@ def _trace(
         frame = stretches.begin(tracer, function, bound, start)
     returned = tracer.enter(frame)
     tracer.frames.append(frame)
-    result: Tree = tracer.trees.result(returned)
+    result: Tree = tracer.stores.result(tracer.trees.result(returned))
     tracer.facts.suppose = None
     tracer.facts.undo((0, 0))
     finals = {
