@@ -270,7 +270,7 @@ def test_arguments_can_be_resized() -> None:
 
 FLOATS = [X, X.double(), Y, Y.T, Y[:, ::2], torch.tensor(0.7)]
 UNARY = sorted({
-    names.split()[0] for _, _, parameters, names in table._ROWS if len(parameters) == 1
+    names.split()[0] for _, _, parameters, names in table.ELEMENTWISE if len(parameters) == 1
     if hasattr(torch, names.split()[0]) or hasattr(torch.special, names.split()[0])
 })
 

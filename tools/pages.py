@@ -8,6 +8,7 @@ from pathlib import Path
 import npcompile.tracing.tracer  # fills the records  # noqa: F401
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
 from npcompile.ops.record import OPERATORS, Op
+from npcompile.tensors import functions, table
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 HEAD = """# Coverage
@@ -63,7 +64,22 @@ def coverage() -> str:
             lines.append(
                 f"| {op.name} | {shown} | {lowering(op)} | {bound(op)} | {op.guarantee} |"
             )
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *torch()]) + "\n"
+
+
+def torch() -> list[str]:
+    """What names of torch mean, of tensors without gradients on the CPU."""
+    lines = ["", "## torch", "", "Functions and methods of tensors (`npcompile/tensors/table.py`); "
+             "elementwise ones work in place, too.", "", "| operator | names | operands |"]
+    lines.append("|---|---|---|")
+    for record, rule, _, shown in table.ELEMENTWISE:
+        lines.append(f"| {record} | {', '.join(f'`{name}`' for name in shown.split())} | {rule} |")
+    meanings: dict[str, list[str]] = defaultdict(list)
+    for path, meaning in functions.NAMED.items():
+        meanings[str(meaning.__doc__).strip().splitlines()[0]].append(f"`{path}`")
+    lines += ["", "| names | meaning |", "|---|---|"]
+    lines += [f"| {', '.join(paths)} | {doc} |" for doc, paths in meanings.items()]
+    return lines
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ def _product(names: str, ranks: tuple[tuple[int, int], ...]) -> None:
 
     @named(*names.split())
     def multiply(ctx: Context, input: Operand, other: Operand) -> Tensor:
+        """A product of matrices or vectors."""
         a, b = tensor(ctx, input, first), tensor(ctx, other, first)
         if a.dtype != b.dtype or a.dtype.kind != "f":
             raise ctx.refuse(first, f"of {a.dtype} and {b.dtype}")

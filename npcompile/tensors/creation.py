@@ -35,18 +35,21 @@ def _sizes(ctx: Context, given: tuple[Operand, ...], what: str) -> tuple[Size, .
 def _maker(name: str, value: int | None) -> None:
     @named(name, method=False)
     def make(ctx: Context, *size: Operand, dtype: Operand = None) -> Tensor:
+        """A fresh tensor."""
         shape = _sizes(ctx, size, name)
         kind = DEFAULT if dtype is None else dtype_in(ctx, dtype, name)
         return filled(ctx, shape, c_strides(shape), kind, value)
 
     @named(f"{name}_like")
     def like(ctx: Context, input: Operand, *, dtype: Operand = None) -> Tensor:
+        """A fresh tensor, laid out like another."""
         ref = tensor(ctx, input, name)
         kind = ref.dtype if dtype is None else dtype_in(ctx, dtype, name)
         return filled(ctx, ref.shape, result_strides(ctx, ref.shape, [ref]), kind, value)
 
     @named(f"Tensor.new_{name}")
     def new(ctx: Context, input: Operand, *size: Operand, dtype: Operand = None) -> Tensor:
+        """A fresh tensor of the dtype of another."""
         shape = _sizes(ctx, size, name)
         kind = tensor(ctx, input, name).dtype if dtype is None else dtype_in(ctx, dtype, name)
         return filled(ctx, shape, c_strides(shape), kind, value)

@@ -30,6 +30,7 @@ def named(*paths: str, method: bool = True) -> Callable[[_Function], _Function]:
                 raise ctx.refuse(paths[0], str(error)) from None
             return function(*bound.args, **bound.kwargs)
 
+        called.__doc__ = function.__doc__
         for path in paths:
             NAMED[path] = called
             if method and "." not in path:

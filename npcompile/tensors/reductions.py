@@ -56,6 +56,7 @@ def _sum(name: str) -> None:
     @named(name)
     def reduce(ctx: Context, input: Operand, dim: Operand = None, keepdim: Operand = False, *,
                dtype: Operand = None) -> Tensor:
+        """The sum, or the product, over some axes."""
         if name == "prod" and isinstance(dim, (tuple, list)):
             raise ctx.refuse(name, "over several axes")
         return reduced(ctx, name, _wide(ctx, name, input, dtype), dim, keepdim)
@@ -80,6 +81,7 @@ def _spread(name: str) -> None:
     @named(name)
     def reduce(ctx: Context, input: Operand, dim: Operand = None, unbiased: Operand = None,
                keepdim: Operand = False, *, correction: Operand = None) -> Tensor:
+        """The variance, or its root, over some axes."""
         ref = _floats(ctx, input, name)
         if isinstance(static(dim), bool):
             dim, unbiased = None, dim
@@ -104,6 +106,7 @@ def _truth(name: str) -> None:
     @named(name)
     def reduce(ctx: Context, input: Operand, dim: Operand = None,
                keepdim: Operand = False) -> Tensor:
+        """Whether any, or all, are true."""
         ref = tensor(ctx, input, name)
         if ref.dtype == np.uint8:
             raise ctx.refuse(name, "of uint8, which is uint8 in torch")
@@ -134,6 +137,7 @@ def _extreme(name: str, whole: str, place: str, pairwise: str) -> None:
 
     @named(whole)
     def amax(ctx: Context, input: Operand, dim: Operand = (), keepdim: Operand = False) -> Tensor:
+        """The extreme over some axes."""
         ref = tensor(ctx, input, whole)
         _nonempty(ctx, ref, whole)
         return reduced(ctx, name, ref, dim, keepdim)
@@ -141,6 +145,7 @@ def _extreme(name: str, whole: str, place: str, pairwise: str) -> None:
     @named(place)
     def argmax(ctx: Context, input: Operand, dim: Operand = None,
                keepdim: Operand = False) -> Tensor:
+        """Where the first extreme is."""
         ref = tensor(ctx, input, place)
         _nonempty(ctx, ref, place)
         if ref.dtype == BOOL or isinstance(dim, (tuple, list)):
@@ -153,6 +158,7 @@ def _extreme(name: str, whole: str, place: str, pairwise: str) -> None:
     @named(name)
     def extreme(ctx: Context, input: Operand, dim: Operand = None,
                 keepdim: Operand = False) -> Operand:
+        """The extreme of all, of pairs, or along an axis with its place."""
         ref = tensor(ctx, input, name)
         if isinstance(dim, Tensor):
             return pairs.of(ctx, input, dim)
@@ -211,6 +217,7 @@ def logsumexp(ctx: Context, input: Operand, dim: Operand, keepdim: Operand = Fal
 def _softmax(name: str) -> None:
     @named(name, f"special.{name}", f"nn.functional.{name}")
     def along(ctx: Context, input: Operand, dim: Operand, dtype: Operand = None) -> Tensor:
+        """Exponentials, divided by their sum, or the logarithms of that."""
         ref = _floats(ctx, input, name)
         if dtype is not None:
             ref = _as(ctx, ref, dtype_in(ctx, dtype, name))
@@ -225,6 +232,7 @@ for _name in ("softmax", "log_softmax"):
 def _scan(name: str) -> None:
     @named(name)
     def along(ctx: Context, input: Operand, dim: Operand, *, dtype: Operand = None) -> Tensor:
+        """Running sums, or products."""
         ref = _wide(ctx, name, input, dtype)
         if ref.ndim == 0:
             raise ctx.refuse(name, "of a tensor without axes")

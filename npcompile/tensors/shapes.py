@@ -242,6 +242,7 @@ def to(ctx: Context, input: Operand, dtype: Operand) -> Tensor:
 def _converter(name: str, dtype: str) -> None:
     @named(f"Tensor.{name}")
     def convert(ctx: Context, input: Operand) -> Tensor:
+        """The tensor as another dtype."""
         return to(ctx, input, torch_dtype(np.dtype(dtype)))
 
 

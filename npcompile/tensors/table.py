@@ -26,7 +26,7 @@ FILLING = (composed, creation, reductions, shapes)  # they enter their functions
 _ONE, _TWO = ("input",), ("input", "other")
 
 # record, rule, parameters, names
-_ROWS: list[tuple[str, str, tuple[str, ...], str]] = [
+ELEMENTWISE: list[tuple[str, str, tuple[str, ...], str]] = [
     ("add", "same", _TWO, "add __add__"),
     ("subtract", "number", _TWO, "sub subtract __sub__"),
     ("multiply", "same", _TWO, "mul multiply __mul__"),
@@ -121,7 +121,7 @@ _IN_PLACE = ("clamp", "clip", "pow", "relu", "floor_divide", "remainder", "squar
 def rows() -> dict[str, Function]:
     """What each path under ``torch`` means."""
     found: dict[str, Function] = {}
-    for record, rule, parameters, names in _ROWS:
+    for record, rule, parameters, names in ELEMENTWISE:
         plain = Elementwise(record, rule, parameters)
         for name in names.split():
             for place in ("", "special.", "nn.functional.", "Tensor."):

@@ -12,7 +12,7 @@ from npcompile.core.sizes import Size, Unhinted, hint, lower_bound, mod, symbol
 from npcompile.graph.builder import Carried
 from npcompile.graph.ir import Loop, Node, Region, Window
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
-from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.ops.operands import ArrayRef, Cell, Tensor
 from npcompile.tracing import control, growing, lengths, mixed, selectors, turns
 from npcompile.tracing.bodies import (
     Again,
@@ -42,6 +42,7 @@ from npcompile.tracing.values import (
     Sequence,
     State,
     Value,
+    tensor_of,
 )
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ class Attempt:
             return self.carry(number)
         if isinstance(value, Sequence):
             items = tuple(self.enter(item, (*path, k)) for k, item in enumerate(value.items))
-            return Sequence(items, value.kind)
+            return tensor_of(*items) if value.kind is Tensor else Sequence(items, value.kind)
         if isinstance(value, ArrayRef) and path[0] in self.knowledge.rebound:
             if not exclusive(t, self.frame, self.state, self.live, value):
                 growing.wish_for_holders(t, self.state, value)
@@ -599,7 +600,8 @@ class Attempt:
             return kinds.whole(self.t, which, numbers)
         if isinstance(value, Sequence):
             items = tuple(map(self.rebuilt, value.items))
-            return value if items == value.items else Sequence(items, value.kind)
+            made = tensor_of(*items) if value.kind is Tensor else Sequence(items, value.kind)
+            return value if items == value.items else made
         if isinstance(value, ArrayRef) and value.cell.first in self.varying:
             return lengths.after(self, value)
         if isinstance(value, ArrayRef) and value.cell.first in self.carried:

@@ -20,7 +20,7 @@ from npcompile.graph.builder import Diverged
 from npcompile.graph.ir import Node, Region, SizeOf, Window
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, c_strides
-from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.ops.operands import ArrayRef, Cell, Tensor
 from npcompile.tracing import growing, lengths, turns
 from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
@@ -40,6 +40,7 @@ from npcompile.tracing.values import (
     State,
     Static,
     Value,
+    tensor_of,
 )
 
 if TYPE_CHECKING:
@@ -313,7 +314,8 @@ class _Merge:
             a, b = spread(a), spread(b)
         match a, b:
             case Sequence(), Sequence() if a.kind is b.kind and len(a.items) == len(b.items):
-                return Sequence(tuple(map(self.value, a.items, b.items)), a.kind)
+                items = tuple(map(self.value, a.items, b.items))
+                return tensor_of(*items) if a.kind is Tensor else Sequence(items, a.kind)
             case Slice(), Slice():
                 return Slice(*map(self.value, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
             case Iterator(), Iterator():

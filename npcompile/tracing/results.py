@@ -129,9 +129,6 @@ class Trees:
 
     def _tensor(self, ref: Value) -> Tree:
         """A torch tensor: the caller's, a new one, or a view of either."""
-        if isinstance(ref, Either):
-            place = NumberOf(selectors.place(self.t, ref))
-            return Items(ir.OneOf, (place, *map(self._tensor, ref.options)))
         assert isinstance(ref, ArrayRef)
         tree = self._array(ref)
         base = tree.base if isinstance(tree, ViewOf) else tree

@@ -195,6 +195,13 @@ class Either:
     options: tuple[Value, ...]
 
 
+def tensor_of(memory: Value) -> Value:
+    """The torch tensor of an array, or of what is one of several."""
+    if isinstance(memory, Either):
+        return Either(memory.which, memory.codes, tuple(map(tensor_of, memory.options)))
+    return Sequence((memory,), Tensor)
+
+
 Value = Union[
     Node, ArrayRef, Static, Sequence, Box, Object, Slice, Function, Method, Partial, Iterator,
     Either, Marker,
