@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 from npcompile import jit  # noqa: E402
 from npcompile.runtime.dispatch import Dispatcher  # noqa: E402
 from npcompile.tensors import table  # noqa: E402
+from tests.random_tensors import differs  # noqa: E402
 
 
 def _copies(args: tuple[Any, ...]) -> list[Any]:
@@ -366,3 +367,9 @@ def test_a_call_needs_no_python_of_ours(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(Dispatcher, "__call__", None)
     a, b = compiled(X, X)
     assert a.equal(X * X + 1) and b.equal(X[1:])
+
+
+@pytest.mark.parametrize("seed", range(900, 925))
+def test_random_functions(seed: int) -> None:
+    text, difference, _ = differs(seed)
+    assert not difference, f"{text}\n{difference}"
