@@ -306,7 +306,8 @@ def _sum(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     total = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
     if _is_long(t, args[:1]):
         found = consumers.follow(t, consumers.total, args[0], total)
-        if VERSION >= (3, 12) and python_class(found) is float:
+        kinds = found.options if isinstance(found, Either) else (found,)
+        if VERSION >= (3, 12) and any(python_class(v) is float for v in kinds):
             raise t.refuse("sum", "of Python floats is compensated since Python 3.12")
         return found
     items = iteration.items(t, args[0])
