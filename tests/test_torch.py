@@ -292,7 +292,8 @@ def test_functions_of_one_tensor(name: str) -> None:
 
 EXPRESSIONS = [
     "x.sum()", "x.sum(-1)", "x.sum((0,), keepdim=True)", "x.prod()", "x.mean()", "x.mean(-1)",
-    "x.amax()", "x.amin(-1)", "x.max()", "x.min()", "torch.max(x, y)", "x.max(-1)",
+    "x.amax()", "x.amin(-1)", "x.amax((0, -1))",
+    "x.max()", "x.min()", "torch.max(x, y)", "x.max(-1)",
     "x.min(dim=0).indices", "x.argmax()", "x.argmin(-1, keepdim=True)", "x.var()", "x.std(-1)",
     "x.var(dim=0, unbiased=False)", "torch.std(x, dim=-1, correction=0, keepdim=True)",
     "x.norm()", "torch.linalg.norm(x)", "torch.logsumexp(x, -1)", "torch.softmax(x, -1)",
@@ -373,3 +374,24 @@ def test_a_call_needs_no_python_of_ours(monkeypatch: pytest.MonkeyPatch) -> None
 def test_random_functions(seed: int) -> None:
     text, difference, _ = differs(seed)
     assert not difference, f"{text}\n{difference}"
+
+
+@pytest.mark.parametrize("text", [
+    "x.sum(dim=())", "x.any(dim=())", "x.var(dim=())", "x.argmax(keepdim=True)", "x.prod(())",
+])
+def test_no_dimensions(text: str) -> None:
+    space: dict[str, Any] = {"torch": torch}
+    exec(f"def f(x):\n    return {text}", space)
+    check(space["f"], Y, captured=False)
+
+
+def test_autograd_hears_of_changes_before_an_error() -> None:
+    def f(x, k):
+        x[0] = 1
+        return x[k]
+
+    compiled, x = jit(f), X.clone()
+    for k in (1, 50, 2, 50):
+        before = x._version
+        outcome = _outcome(compiled, [x, k])
+        assert x._version > before and (outcome[0] is IndexError) == (k == 50)

@@ -196,14 +196,16 @@ class Dispatcher:
                 self._complain(text)
         saved = version.save(leaves) if version.cautious else None
         left: Left | None = None
+        result: Any = MISS
         try:
             result = version.run(tuple(bound.values()), leaves)
         except Left as found:
             left = found.with_traceback(None)  # else a cycle would keep the arguments alive
+        if left is not None or result is not MISS:
+            for source in version.trace.tensors:
+                memory.written(match.fetch(source, bound, self.function))
         if left is not None:
             return self.leave(version, left, args, kwargs, saved)
-        for source in version.trace.tensors:
-            memory.written(match.fetch(source, bound, self.function))
         if result is not MISS:
             version.calls += 1
             if saved is not None:

@@ -121,8 +121,10 @@ def lend(tensor: Any) -> np.ndarray[Any, Any]:
     reason = refused(tensor) if is_torch(tensor) else "it is no tensor"
     if reason:
         raise ValueError(reason)
-    capsule = sys.modules["torch"]._C._to_dlpack_versioned(tensor)
-    return np.from_dlpack(_Capsule(capsule))
+    export = getattr(sys.modules["torch"]._C, "_to_dlpack_versioned", None)
+    if export is None:  # another version of torch
+        return np.from_dlpack(tensor)
+    return np.from_dlpack(_Capsule(export(tensor)))
 
 
 def lent(tensor: Any) -> np.ndarray[Any, Any] | None:
@@ -165,10 +167,10 @@ class Part:
     @classmethod
     def _make(cls, items: Iterable[Any]) -> Any:
         array, tensor = items
-        unit = array.itemsize
+        unit, offset = array.itemsize, tensor.storage_offset()
+        if not array.size:  # NumPy has no strides then
+            strides = sys.modules["torch"].empty(array.shape).stride()
+            return tensor.as_strided(array.shape, strides, offset)
         strides = [step // unit for step in array.strides]
-        offset = tensor.storage_offset()
-        if array.size:
-            start = array.__array_interface__["data"][0]
-            offset += (start - tensor.data_ptr()) // unit
-        return tensor.as_strided(array.shape, strides, offset)
+        start = array.__array_interface__["data"][0]
+        return tensor.as_strided(array.shape, strides, offset + (start - tensor.data_ptr()) // unit)

@@ -17,9 +17,11 @@ from npcompile.tensors.functions import dtype_in, named, result, tensor
 
 
 def axes(ctx: Context, dim: Operand, ndim: int, what: str) -> tuple[int, ...] | None:
-    """``dim=`` as our ``axis=``: none, or no dimensions, are all of them."""
-    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
+    """``dim=`` as our ``axis=``."""
+    if dim is None:
         return None
+    if dim in ((), []):
+        raise ctx.refuse(what, "over no dimensions, of which functions make different things")
     if ndim == 0:
         raise ctx.refuse(what, "dim= of a tensor without axes")
     return axes_in(ctx, dim, ndim, what)
@@ -140,7 +142,7 @@ def _extreme(name: str, whole: str, place: str, pairwise: str) -> None:
         """The extreme over some axes."""
         ref = tensor(ctx, input, whole)
         _nonempty(ctx, ref, whole)
-        return reduced(ctx, name, ref, dim, keepdim)
+        return reduced(ctx, name, ref, None if dim == () else dim, keepdim)
 
     @named(place)
     def argmax(ctx: Context, input: Operand, dim: Operand = None,
@@ -152,6 +154,8 @@ def _extreme(name: str, whole: str, place: str, pairwise: str) -> None:
             raise ctx.refuse(place, "of bool, or over several axes")
         if ref.ndim == 0:
             raise ctx.refuse(place, "of a tensor without axes")
+        if dim is None and truth(ctx, keepdim, place):
+            raise ctx.refuse(place, "keepdim= of all")
         axis = None if dim is None else axis_in(ctx, dim, ref.ndim, place)
         return result(ctx, run(ctx, place, ref, axis=axis, keepdims=truth(ctx, keepdim, place)))
 
