@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 
 from npcompile.backends import reference
 from npcompile.core.errors import VerifyError
+from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Symbol, symbol
 from npcompile.graph.ir import HostCall, Window
 from npcompile.graph.types import BOOL, FLOAT, INT
