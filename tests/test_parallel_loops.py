@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,6 +19,8 @@ from npcompile import prange
 from npcompile.backends.cpu import kernels
 from npcompile.program.ir import For, flat
 from npcompile.runtime import pool
+from npcompile.schedule import attempts
+from tests import random_turns
 
 
 @pytest.fixture(autouse=True)
@@ -608,6 +611,14 @@ def test_explanations():
     compiled = npcompile.jit(recurrence, cache=False)
     notes = compiled.explain(rand(4, 4)).notes
     assert any("one after the other: they may touch the same elements of a" in n for n in notes)
+
+
+@pytest.mark.parametrize("seed", [9, 37, 7033])
+def test_random_nests(seed, monkeypatch):
+    monkeypatch.setattr(attempts, "LEAST", 0)
+    monkeypatch.setattr(attempts, "TIMES", 0)
+    pool.set_num_threads(3)
+    assert random_turns.check(seed, Counter()) == ""
 
 
 def test_a_single_thread_if_asked_for():

@@ -11,7 +11,8 @@ def prange(
     """``range``, for loops whose turns don't depend on each other.
 
     In Python it is a range.  Compiled loops run side by side where that is proved, whichever of
-    the two they are written with; the results are the same.
+    the two they are written with, and one turn after the other where it is not: the results are
+    Python's, for any number of threads.  ``f.explain(...)`` says of each loop how it runs, and why.
 
     Examples
     --------
