@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from math import gcd
 
 from npcompile.core.sizes import (
     Call,
+    Monomial,
     Poly,
     Predicate,
     Size,
@@ -21,6 +23,11 @@ from npcompile.core.sizes import (
 )
 
 _NEGATED = {"==": ("!=", False), "!=": ("==", False), "<": ("<=", True), "<=": ("<", True)}
+
+
+REACH = 2  # facts that a proof may combine
+#: for a product and the sign of its factor: a size, its least value, and that factor in it
+_Index = dict[tuple[Monomial, bool], list[tuple[Poly, int, int]]]
 
 
 @dataclass
@@ -43,6 +50,10 @@ class Facts:
     apart: list[Size] = field(default_factory=list)  # sizes that are not 0
     limits: dict[Symbol, Size] = field(default_factory=dict)  # never more than these
     suppose: Callable[[Predicate], None] | None = None
+    _changes: int = 0  # of what was learned
+    _proofs_of: tuple[int, int, int] = (0, 0, -1)
+    _proofs: dict[tuple[Size, int], bool] = field(default_factory=dict)
+    _by_term: _Index = field(default_factory=dict)
     _nominal: dict[Symbol, int] = field(default_factory=dict)
 
     def norm(self, size: Size) -> Size:
@@ -60,12 +71,13 @@ class Facts:
     def at_most(self, a: Size, b: Size) -> bool:
         return self.choose("<=", a, b)
 
-    def prove(self, op: str, a: Size, b: Size) -> bool | None:
-        """True or False where it follows from what is known, None where it is open."""
+    def prove(self, op: str, a: Size, b: Size, reach: int = REACH) -> bool | None:
+        """True or False where it follows from what is known, None where it is open; from at most
+        ``reach`` facts at once."""
         gap = self.norm(a) - self.norm(b)
         if isinstance(gap, int):
             return {"==": gap == 0, "!=": gap != 0, "<": gap < 0, "<=": gap <= 0}[op]
-        low, high = self._low(gap), self._low(-gap)
+        low, high = self._low(gap, reach), self._low(-gap, reach)
         if op in ("==", "!="):
             apart = (low is not None and low > 0) or (high is not None and high > 0)
             if apart or gap in self.apart:
@@ -107,22 +119,22 @@ class Facts:
                 size = rest + own[0][1] * (low if own[0][1] > 0 else high)
         return size
 
-    def _low(self, size: Size) -> int | None:
-        known = [self._low_of(size)]
+    def _low(self, size: Size, reach: int) -> int | None:
+        known = [self._low_of(size, reach)]
         if self.ranges:
             least = self.floor(size)
             if least is not size:
-                known.append(self._low_of(self.norm(least)))
+                known.append(self._low_of(self.norm(least), reach))
         return max((low for low in known if low is not None), default=None)
 
-    def _low_of(self, size: Size, depth: int = 2) -> int | None:
+    def _low_of(self, size: Size, depth: int) -> int | None:
         """A lower bound that needs at most ``depth`` facts beside what is known of all sizes."""
         known = [b for b in (lower_bound(size), self.bounds.get(size)) if b is not None]
         if isinstance(size, Poly):
             constant = sum(c for atoms, c in size.terms if not atoms)
-            rest = self.bounds.get(size - constant)
-            if rest is not None:
-                known.append(rest + constant)
+            rest = size - constant
+            if rest in self.bounds:
+                known.append(self.bounds[rest] + constant)
             if depth and (self.here or self.limits):
                 known += self._low_by_others(size, depth)
             if depth:
@@ -170,6 +182,45 @@ class Facts:
             yield (coefficient * (a - b + 1 if more else a),), b
         elif call.name == "mod" and (self._low_of(b, depth - 1) or 0) > 0:
             yield (0 if more else coefficient * (b - 1),), 1
+
+    # ------------------------------------------------------------------ proofs from several facts
+
+    def never_negative(self, size: Size, reach: int) -> bool:
+        """Whether ``0 <= size`` follows from what checks have found, from at most ``reach`` facts:
+        each eliminates a term of the sum, as Bodik, Gupta and Sarkar's shortest paths do (ABCD,
+        PLDI 2000)."""
+        state = (len(self.here), len(self.bounds), self._changes)
+        if self._proofs_of != state:
+            self._proofs_of, self._proofs, self._by_term = state, {}, _by_term(self)
+        return self._eliminate(self.norm(size), reach)
+
+    def _eliminate(self, size: Size, reach: int) -> bool:
+        if not isinstance(size, Poly):
+            return size >= 0
+        found = self._proofs.get((size, reach))
+        if found is None:
+            low = lower_bound(size)
+            found = (low is not None and low >= 0) or self._sum(size, reach)
+            self._proofs[size, reach] = found
+        return found
+
+    def _sum(self, size: Poly, reach: int) -> bool:
+        if not reach:
+            return False
+        for atoms, c in size.terms:
+            if len(atoms) == 1 and isinstance(atoms[0], Call):
+                rest = size - Poly(((atoms, c),))
+                return any(  # what is more than -1 is not negative
+                    all(self._eliminate(rest * times + end + (times - 1), reach) for end in ends)
+                    for ends, times in self._ends(atoms[0], c, 1))
+        atoms, c = next((t for t in size.terms if t[1] < 0 and t[0]), size.terms[0])
+        for known, low, by in self._by_term.get((atoms, c > 0), ()):
+            shared = gcd(c, by)
+            some, many = abs(by) // shared, abs(c) // shared
+            rest = size * some - known * many
+            if self._eliminate(rest + (low * many + some - 1), reach - 1):
+                return True
+        return False
 
     def ask(self, op: str, a: Size, b: Size) -> bool:
         """Decide ``a op b``, guarding if need be; raises :class:`Unhinted` if nobody can tell."""
@@ -219,6 +270,7 @@ class Facts:
 
     def undo(self, mark: tuple[int, int]) -> None:
         """Forgets what was learned since a mark."""
+        self._changes += 1
         del self.here[mark[0] :]
         del self.apart[mark[1] :]
 
@@ -253,6 +305,7 @@ class Facts:
 
     def learn(self, p: Predicate) -> None:
         """Notes what a check has found."""
+        self._changes += 1
         gap = self.norm(p.right) - self.norm(p.left)
         if not isinstance(gap, Poly):
             return
@@ -263,6 +316,7 @@ class Facts:
             self.here.append(_bounded(size, int(p.op == "<")))
 
     def _learn(self, p: Predicate) -> None:
+        self._changes += 1
         if p.op == "==":
             solved = _solve(p.left, p.right)
             if solved is not None:
@@ -281,6 +335,15 @@ class Facts:
             if isinstance(gap, Poly):
                 rest, bound = _bounded(gap, int(p.op == "<"))
                 self.bounds[rest] = max(bound, self.bounds.get(rest, bound))
+
+
+def _by_term(facts: Facts) -> _Index:
+    found: _Index = {}
+    for known, low in (*facts.here, *facts.bounds.items()):
+        for atoms, c in known.terms if isinstance(known, Poly) else ():
+            if atoms and isinstance(known, Poly):
+                found.setdefault((atoms, c > 0), []).append((known, low, c))
+    return found
 
 
 def _answer(

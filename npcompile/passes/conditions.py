@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from npcompile.graph.ir import Const, Get, Node, integer
 
-#: a comparison and whether it holds
+#: a comparison, or a question whether an operation overflows, and whether it holds
 Known = tuple[Node, bool]
 _COMPARISONS = frozenset({"lt", "le", "eq", "ne"})
 
 
 def holding(condition: Node, truth: bool) -> Iterator[Known]:
-    """The comparisons of numbers whose outcome follows."""
+    """The comparisons of numbers whose outcome follows, and operations that don't overflow."""
     op = condition.op
     if op == "cast":
         yield from holding(condition.args[0], truth)
@@ -21,6 +21,8 @@ def holding(condition: Node, truth: bool) -> Iterator[Known]:
     elif op == ("bit_and" if truth else "bit_or"):
         for arg in condition.args:
             yield from holding(arg, truth)
+    elif op.endswith("_overflows"):
+        yield condition, truth
     elif op in _COMPARISONS:
         yield condition, truth
         number, other = condition.args

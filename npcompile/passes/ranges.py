@@ -6,14 +6,14 @@ something bounded, it moves by at most :data:`STEP` in an operation, so within a
 program runs (2**51 operations) it stays within 2**61 of where it began.  The interval knows the
 directions in which it may move.
 
-Beside its interval, an integer may be known as a size (:meth:`_Intervals.exact`), about which
-branches, loops and checks tell facts: ``while j > 0 and a[j - 1] > x`` needs no check of its index.
+Beside its interval, an integer may be known as a size (:meth:`Ranges.exact`), about which branches,
+loops and checks tell facts: ``while j > 0 and a[j - 1] > x`` needs no check of its index.  What
+stays true from turn to turn is found by :mod:`.invariants`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Set
 
 import numpy as np
 
@@ -23,7 +23,11 @@ from npcompile.core.sizes import (
     Size,
     Symbol,
     bound,
+    floordiv,
+    largest,
     lone_symbol,
+    mod,
+    smallest,
     substitute,
     symbols,
 )
@@ -39,10 +43,11 @@ from npcompile.graph.ir import (
     Region,
     SizeOf,
     integer,
-    walk,
 )
 from npcompile.graph.types import BOOL, INT, Array, Scalar, c_strides
+from npcompile.passes import invariants
 from npcompile.passes.conditions import holding
+from npcompile.passes.intervals import ANY, BIT, RULES, Interval, checked, minus, plus, times
 from npcompile.passes.rewrite import rewrite
 from npcompile.passes.simplify import simplify
 
@@ -52,28 +57,16 @@ FAR = 1 << 61
 MEMORY = 1 << 57  # bytes that have addresses
 
 
-class Interval(NamedTuple):
-    low: int
-    high: int
-
-    def union(self, other: Interval) -> Interval:
-        return Interval(min(self.low, other.low), max(self.high, other.high))
-
-    def within(self, low: int, high: int) -> bool:
-        return low <= self.low and self.high <= high
-
-
 _WRITTEN = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
 _OPPOSITE = {"lt": ("le", True), "le": ("lt", True), "eq": ("ne", False), "ne": ("eq", False)}
 _ELEMENTS = frozenset({"read", "copy", "full", "gather"})  # whose elements are those of another
 _RELATED = frozenset({"int_mod", "where"})
-ANY = Interval(-(2**63), 2**63 - 1)
-BIT = Interval(0, 1)
+_WRAPPING = frozenset({"add", "sub", "mul"})
 
 
 def narrow(graph: Graph) -> Graph:
     """The graph without the checks and choices that intervals decide."""
-    decided = _Intervals(graph).decided
+    decided = Ranges(graph).decided
     if not decided:
         return graph
 
@@ -86,12 +79,28 @@ def narrow(graph: Graph) -> Graph:
     return simplify(rewrite(graph, rule))
 
 
-def _checked(found: Interval) -> Interval:
-    """What overflows wraps."""
-    return found if found.within(*ANY) else ANY
+def _by_constant(rule: Callable[[Size, int], Size]) -> Callable[[Size, Size], Size | None]:
+    return lambda a, b: rule(a, b) if isinstance(b, int) and b > 0 else None
 
 
-class _Intervals:
+_SIZES: dict[str, Callable[[Size, Size], Size | None]] = {  # of operands that are sizes
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b if isinstance(a, int) or isinstance(b, int) else None,
+    "int_div": _by_constant(floordiv),
+    "int_mod": _by_constant(mod),
+    "shr": _by_constant(lambda a, b: floordiv(a, 1 << min(b, 63))),
+    "minimum": smallest,
+    "maximum": largest,
+}
+
+
+Mark = tuple[tuple[int, int], int, dict[Node, "Size | None"]]
+
+
+class Ranges:
+    """What the integers of a graph can be."""
+
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.facts = graph.facts
@@ -102,6 +111,7 @@ class _Intervals:
         self.sizes: dict[Symbol, Interval] = _guarded(graph)
         self.decided: dict[Node, bool] = {}
         self.sized: dict[Node, Size | None] = {}
+        self.fitting: list[tuple[str, tuple[Node, ...]]] = []  # operations that checks let pass
         self.node = dict(graph.bound)  # that a symbol names
         self.node.update((p.attrs.symbol, p) for p in graph.params
                          if isinstance(p.attrs, Param) and p.attrs.symbol is not None)
@@ -129,18 +139,34 @@ class _Intervals:
                 answer = self._answer(node)
                 if answer is not None:
                     self.decided[node] = answer
-            if node.op == "check":
-                self._learn(node.args[0], True)
-            elif node.op in _RELATED and isinstance(node.type, Scalar) and node.dtype == INT:
-                self._relate(node)
+            self.pass_over(node)
             for k, inner in enumerate(node.regions):
-                before = self.facts.mark()
+                before = self.mark()
                 if node.op == "if_":
-                    self._learn(node.args[0], k == 0)
+                    self.learn(node.args[0], k == 0)
                 elif node.op in ("for_", "while_"):
                     self._turn(node)
                 self._decide(inner)
-                self.facts.undo(before)
+                self.undo(before)
+
+    def pass_over(self, node: Node) -> None:
+        """Notes what holds after a node."""
+        if node.op == "check":
+            self.learn(node.args[0], True)
+        elif node.op in _RELATED and isinstance(node.type, Scalar) and node.dtype == INT:
+            self._relate(node)
+
+    def mark(self) -> Mark:
+        """A point to go back to by :meth:`undo`."""
+        mark = self.facts.mark(), len(self.fitting), self.sized
+        self.sized = dict(self.sized)
+        return mark
+
+    def undo(self, mark: Mark) -> None:
+        """Forgets what holds only since a mark."""
+        facts, fitting, self.sized = mark
+        self.facts.undo(facts)
+        del self.fitting[fitting:]
 
     def _answer(self, node: Node) -> bool | None:
         a, b = node.args
@@ -148,7 +174,7 @@ class _Intervals:
             return None
         left, right = self.of(a), self.of(b)
         if node.op.endswith("_overflows"):
-            exact = _RULES[node.op.partition("_")[0]](left, right)
+            exact = RULES[node.op.partition("_")[0]](left, right)
             return False if exact.within(*ANY) else None
         proved = self._proved(node)
         if proved is not None:
@@ -172,18 +198,24 @@ class _Intervals:
         a, b = self.exact(left), self.exact(right)
         if a is None or b is None:
             return None
-        found = self.facts.prove(op, a, b)
+        found = self.facts.prove(op, a, b, 1)
+        if found is None:
+            strict = int(op == "<")
+            if self.facts.never_negative(b - a - strict, invariants.REACH):
+                found = True
+            elif self.facts.never_negative(a - b - 1 + strict, invariants.REACH):
+                found = False
         choice = next((n for n in (left, right) if n.op == "where"), None)
         if found is not None or choice is None or not depth:
             return found
         condition, *cases = choice.args
         answers = set()
         for truth, case in zip((True, False), cases, strict=True):
-            before = self.facts.mark()
-            self._learn(condition, truth)
+            before = self.mark()
+            self.learn(condition, truth)
             pair = [case if n is choice else n for n in (left, right)]
             answers.add(self.prove(op, pair[0], pair[1], depth - 1))
-            self.facts.undo(before)
+            self.undo(before)
         return answers.pop() if len(answers) == 1 else None
 
     def chosen(self, node: Node) -> Node:
@@ -208,16 +240,12 @@ class _Intervals:
         if isinstance(node.attrs, Const):
             return integer(node.attrs.value)
         if isinstance(node.attrs, SizeOf):
-            found = {name: self.exact(self.graph.bound[name])
-                     for name in symbols(node.attrs.size) if name in self.graph.bound}
-            known = {name: size for name, size in found.items() if size is not None}
-            return substitute(node.attrs.size, known)
+            return self.resolved(node.attrs.size)
         if node.op == "cast" and node.args[0].dtype == INT:
             return self.exact(node.args[0])
-        if node.op in ("add", "sub") and _RULES[node.op](*map(self.of, node.args)).within(*ANY):
-            left, right = map(self.exact, node.args)
-            if left is not None and right is not None:
-                return left + right if node.op == "add" else left - right
+        made = self._computed(node)
+        if made is not None:
+            return made
         if node in self.origin and self.chosen(_next(*self.origin[node])) is node:  # it stays
             loop, position = self.origin[node]
             return self.exact(loop.args[position])
@@ -226,10 +254,31 @@ class _Intervals:
             self.node[self.named[node]] = node
         return Poly((((self.named[node],), 1),))
 
-    def _learn(self, condition: Node, truth: bool) -> None:
+    def resolved(self, size: Size) -> Size:
+        """A size whose computed symbols are what they are computed from."""
+        found = {name: self.exact(self.graph.bound[name])
+                 for name in symbols(size) if name in self.graph.bound}
+        return substitute(size, {name: size for name, size in found.items() if size is not None})
+
+    def _computed(self, node: Node) -> Size | None:
+        """An operation on sizes that stays within 64 bits."""
+        rule = _SIZES.get(node.op)
+        if rule is None:
+            return None
+        if node.op in _WRAPPING and (node.op, node.args) not in self.fitting and not (
+                RULES[node.op](*map(self.of, node.args)).within(*ANY)):
+            return None
+        left, right = map(self.exact, node.args)
+        return None if left is None or right is None else rule(left, right)
+
+    def learn(self, condition: Node, truth: bool) -> None:
         """What follows where a condition holds, or not."""
         for known, holds in holding(condition, truth):
-            self._note(known.op, holds, *map(self.exact, known.args))
+            op, _, overflows = known.op.partition("_")
+            if not overflows:
+                self._note(op, holds, *map(self.exact, known.args))
+            elif not holds:
+                self.fitting.append((op, known.args))
 
     def _note(self, op: str, holds: bool, left: Size | None, right: Size | None) -> None:
         if left is not None and right is not None:
@@ -261,6 +310,11 @@ class _Intervals:
                 self._moves(param)
         if node.op == "while_":
             self._again(node)
+        gaps = invariants.invariants(self, node)
+        for gap in gaps:
+            self.facts.learn(Predicate("<=", 0, gap))
+        self.sized.clear()  # what was asked for too early
+        self._narrow(node, gaps)
 
     def _moves(self, param: Node) -> None:
         """A number that moves in one direction stays on that side of where it began."""
@@ -271,13 +325,35 @@ class _Intervals:
             ends = (self.exact(param), base) if down else (base, self.exact(param))
             self._note("le", True, *ends)
 
+    def _narrow(self, loop: Node, gaps: list[Size]) -> None:
+        """The intervals of what a loop carries by what is never negative."""
+        params, inside = set(_params(loop)), invariants.inside(loop)
+        found: dict[Node, Interval] = {}
+        for gap in gaps:
+            for atoms, sign in gap.terms if isinstance(gap, Poly) else ():
+                rest = gap - Poly(((atoms, sign),))
+                name = lone_symbol(Poly(((atoms, 1),))) if abs(sign) == 1 and atoms else None
+                param = self.node.get(name) if name is not None else None
+                if param in params and self._outside(inside, rest):
+                    end = self.size(rest).high
+                    known = found.get(param) or self.of(param)
+                    found[param] = (Interval(max(known.low, -end), known.high) if sign > 0
+                                    else Interval(known.low, min(known.high, end)))
+        for node in inside if found else ():
+            self.known.pop(node, None)
+            if node in self.named:
+                self.sizes.pop(self.named[node], None)
+        self.known.update(found)
+
     def _again(self, loop: Node) -> None:
         """What lets a loop go on holds in every turn, if it does at first."""
         region = loop.regions[0]
         params = _params(loop)
         following = {self.chosen(n): k for k, n in enumerate(region.results[1:])}
-        inside = {*params, *walk(region)}
+        inside = invariants.inside(loop)
         for known, holds in holding(region.results[0], True):
+            if known.op not in _WRITTEN:
+                continue
             now: list[Size | None] = []
             first: list[Size | None] = []
             for arg in known.args:
@@ -294,7 +370,7 @@ class _Intervals:
             if self.facts.prove(begin.op, begin.left, begin.right):
                 self._note(known.op, holds, *now)
 
-    def _outside(self, inside: set[Node], *found: Size) -> bool:
+    def _outside(self, inside: Set[Node], *found: Size) -> bool:
         """Whether sizes are the same in all turns of a loop."""
         return all(self.node.get(name) not in inside for size in found for name in symbols(size))
 
@@ -337,9 +413,9 @@ class _Intervals:
         if node.op == "where":
             return self.of(node.args[1]).union(self.of(node.args[2]))
         if node.op == "neg":
-            return _checked(_minus(Interval(0, 0), self.of(node.args[0])))
-        if node.op in _RULES:
-            return _checked(_RULES[node.op](self.of(node.args[0]), self.of(node.args[1])))
+            return checked(minus(Interval(0, 0), self.of(node.args[0])))
+        if node.op in RULES:
+            return checked(RULES[node.op](self.of(node.args[0]), self.of(node.args[1])))
         return ANY
 
     def _cast(self, node: Node) -> Interval:
@@ -405,7 +481,7 @@ class _Intervals:
             a, b = node.args
             step = self.of(b)
             if step.within(-STEP, STEP):
-                return (a,), step if node.op == "add" else _minus(still, step)
+                return (a,), step if node.op == "add" else minus(still, step)
             if node.op == "add" and self.of(a).within(-STEP, STEP):
                 return (b,), self.of(a)
         return None
@@ -440,8 +516,8 @@ class _Intervals:
             self.sizes[name] = ANY  # what depends on itself
             if name in self.loops:
                 found = self._turns(self.loops[name])
-            elif name in self.graph.bound:
-                found = self.of(self.graph.bound[name])
+            elif name in self.node:
+                found = self.of(self.node[name])
             else:
                 found = ANY
             if name.low is not None:
@@ -452,16 +528,16 @@ class _Intervals:
     def size(self, size: Size) -> Interval:
         """Exact, as sizes are, or all 64 bits."""
         if isinstance(size, int):
-            return _checked(Interval(size, size))
+            return checked(Interval(size, size))
         total = Interval(0, 0)
         for atoms, coefficient in size.terms:
             term = Interval(coefficient, coefficient)
             for atom in atoms:
                 if not isinstance(atom, Symbol):
                     return ANY
-                term = _times(term, self.symbol(atom))
-            total = _plus(total, term)
-        return _checked(total)
+                term = times(term, self.symbol(atom))
+            total = plus(total, term)
+        return checked(total)
 
 
 def _params(loop: Node) -> list[Node]:
@@ -504,56 +580,3 @@ def _guarded(graph: Graph) -> dict[Symbol, Interval]:
 
 def _ordered(yes: bool, no: bool) -> bool | None:
     return True if yes else False if no else None
-
-
-# ------------------------------------------------------------------ arithmetic of intervals
-
-
-def _plus(a: Interval, b: Interval) -> Interval:
-    return Interval(a.low + b.low, a.high + b.high)
-
-
-def _minus(a: Interval, b: Interval) -> Interval:
-    return Interval(a.low - b.high, a.high - b.low)
-
-
-def _times(a: Interval, b: Interval) -> Interval:
-    corners = [x * y for x in a for y in b]
-    return Interval(min(corners), max(corners))
-
-
-def _quotient(a: Interval, b: Interval) -> Interval:
-    if b.low <= 0:
-        return ANY
-    corners = [x // y for x in a for y in b]
-    return Interval(min(corners), max(corners))
-
-
-def _remainder(a: Interval, b: Interval) -> Interval:
-    return Interval(0, b.high - 1) if b.low > 0 else ANY
-
-
-def _both(a: Interval, b: Interval) -> Interval:
-    """Bits that two have in common; those of one that is not negative bound them."""
-    tops = [i.high for i in (a, b) if i.low >= 0]
-    return Interval(0, min(tops)) if tops else ANY
-
-
-def _shifted(a: Interval, b: Interval) -> Interval:
-    if not b.within(0, 63):
-        return Interval(min(a.low, -1), max(a.high, 0))
-    corners = [x >> y for x in a for y in b]
-    return Interval(min(corners), max(corners))
-
-
-_RULES: dict[str, Callable[[Interval, Interval], Interval]] = {
-    "add": _plus,
-    "sub": _minus,
-    "mul": _times,
-    "int_div": _quotient,
-    "int_mod": _remainder,
-    "bit_and": _both,
-    "shr": _shifted,
-    "minimum": lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
-    "maximum": lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)),
-}

@@ -34,6 +34,7 @@ from npcompile.schedule.nest import Nest
 from npcompile.schedule.recurrence import Carried
 from npcompile.schedule.results import Results
 from npcompile.schedule.scheduler import Scheduler
+from npcompile.schedule.short import unrolled
 from npcompile.schedule.steps import (
     Binding,
     Choice,
@@ -64,6 +65,8 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
     raised = Raised(_touched(statements, [result, *(held for e in exits for held in e.held())]))
     carried = Carried()
     body = carried.block(raised.block(statements))
+    if together:
+        body = unrolled(body)
     if threads:
         found = _independent(s, body, exits, result)
         body = found.block(body)

@@ -58,7 +58,7 @@ def stored(t: Tracer, region: Region, version: Node, window: Window, most: Size)
 def shorter(t: Tracer, first: ArrayRef, last: ArrayRef) -> bool:
     """Whether an array may be shorter than another, and is like it otherwise."""
     return bool(
-        _alike(first, last) and first.shape[0] != last.shape[0]
+        _alike(first, last) and not t.facts.prove("==", first.shape[0], last.shape[0])
         and first.strides == c_strides(first.shape)
         and t.facts.prove("<=", last.shape[0], first.shape[0])
     )
