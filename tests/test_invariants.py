@@ -164,3 +164,19 @@ def test_proofs_are_right(data: st.DataObject) -> None:
             of = {x.terms[0][0][0]: value for x, value in zip(names, row, strict=True)}
             if all(p.holds(of.__getitem__) for p in known):
                 assert evaluate(goal, of.__getitem__) >= 0
+
+
+def congruences(x: int, n: int) -> Any:
+    out = np.empty(n, np.int64)
+    for i in range(n):
+        x = (1103515245 * x + 12345) % 2147483648
+        out[i] = x % 1000 + x // 7 + (x + i) % (i + 3) + (i * i) // (i + 1)
+    return out
+
+
+def test_quotients_without_signs() -> None:
+    compiled = npcompile.jit(congruences)
+    for start in (0, 1, 2**31 - 1, -5, 2**40):
+        np.testing.assert_array_equal(compiled(start, 60), congruences(start, 60), strict=True)
+    assert "int_mod" in compiled.lower(1, 60).program
+    assert "cast.uint32" in compiled.lower(1, 60).program

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -449,11 +450,13 @@ def _general_power(ctx: Context, x: Node, y: Node) -> Node:
 def check_finite(ctx: Context, made: Node, *operands: Node) -> None:
     """An infinite result of finite operands is an OverflowError in Python."""
     b = ctx.builder
-    fine = b.map("ne", (_magnitude(ctx, made), b.const(math.inf)), BOOL)
-    for x in operands:
-        if known(x) is None:
-            infinite = b.map("eq", (_magnitude(ctx, x), b.const(math.inf)), BOOL)
-            fine = b.map("bit_or", (fine, infinite), BOOL)
+    overflows = b.map("eq", (_magnitude(ctx, made), b.const(math.inf)), BOOL)
+    fine = b.map("bit_not", (overflows,), BOOL)
+    unknown = [x for x in operands if known(x) is None]
+    if unknown:
+        ends = [b.map("eq", (_magnitude(ctx, x), b.const(math.inf)), BOOL) for x in unknown]
+        infinite = reduce(lambda one, other: b.map("bit_or", (one, other), BOOL), ends)
+        fine = b.map("rare", (overflows, infinite, fine), BOOL)
     b.check(fine, "a float power that overflows")
 
 

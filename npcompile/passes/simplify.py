@@ -128,6 +128,19 @@ def _twice(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
     return None
 
 
+def _truth(neutral: bool) -> Rule:
+    """``b == True`` and ``b != False`` are ``b``; with the other constant they are its opposite."""
+
+    def rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+        for constant, other in (args, args[::-1]):
+            if isinstance(constant.attrs, Const) and other.type == node.type:
+                same = bool(constant.attrs.value) == neutral
+                return other if same else builder.emit("bit_not", (other,), None, node.type)
+        return None
+
+    return rule
+
+
 def _first(*rules: Rule) -> Rule:
     def rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
         for candidate in rules:
@@ -147,4 +160,6 @@ _RULES: dict[str, Rule] = {
     "mul": _first(_unit(0, 1), _unit(1, 1), _twice),
     "div": _first(_unit(1, 1), _by_power_of_two),
     "sub": _unit(1, 0),
+    "eq": _truth(True),
+    "ne": _truth(False),
 }

@@ -4,11 +4,11 @@ and what one of them leaves in memory the next one finds in registers."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
+from npcompile.core.records import replace
 from npcompile.program.ir import (
     Apply,
     AxisIndex,

@@ -103,13 +103,12 @@ def _optimise(machine: Any, function: Any) -> None:
 
 
 @contextmanager
-def _writing() -> Iterator[None]:
-    """While modules are written."""
+def _writing(loops: bool) -> Iterator[None]:
+    """While modules are written; ``loops``: with scalar ones."""
     with _lock:
         llvm = _binding()
-        # loop strength reduction costs half of code generation and gains array kernels nothing,
-        # scalar loops nothing in the mean
-        llvm.set_option("npcompile", "-disable-lsr")
+        # loop strength reduction costs half of code generation and gains array kernels nothing
+        llvm.set_option("npcompile", f"-disable-lsr={str(not loops).lower()}")
         try:
             yield
         finally:
@@ -129,7 +128,7 @@ def _parsed(text: str, of: Target, optimise: tuple[str, ...]) -> tuple[Any, Any]
 
 def assembly(text: str, of: Target | None = None, optimise: tuple[str, ...] = ()) -> str:
     """The machine code of a module as assembler text."""
-    with _writing():
+    with _writing(bool(optimise)):
         machine, module = _parsed(text, of if of is not None else target(), optimise)
         return str(machine.emit_assembly(module))
 
@@ -140,10 +139,10 @@ def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ())
     of = of if of is not None else target()
     parts = split(text, optimise) if _processors() > 1 else None
     if parts is None:
-        with _writing():
+        with _writing(bool(optimise)):
             machine, module = _parsed(text, of, optimise)
             return _object([bytes(machine.emit_object(module))], _names(module))
-    with _writing(), _Beside(parts.second, of) as beside:
+    with _writing(bool(optimise)), _Beside(parts.second, of) as beside:
         machine, module = _parsed(parts.first, of, optimise)
         codes = [bytes(machine.emit_object(module)), beside.result()]
         (gives, needs), (_, more) = _names(module), _names(beside.module)
