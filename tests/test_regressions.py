@@ -521,3 +521,21 @@ def test_results_of_library_functions_in_memory_that_others_know():
         for function in (f, compiled):
             a = np.arange(4)
             assert function(a, memoryview(a), copy) == (0 if copy else 55, 55)
+
+
+def test_views_are_as_writeable_as_their_owner_in_this_call():
+    def f(a, b):
+        v = a[1:][::-1]
+        v[:1] = 0
+        return v + b[:1]
+
+    compiled = npcompile.jit(f)
+    for writeable in (False, True, False, True):
+        a, b = np.arange(4.0), np.ones(2)
+        a.flags.writeable = writeable
+        if writeable:
+            assert np.array_equal(compiled(a, b), [1, 3, 2])
+            assert a[3] == 0
+        else:
+            with pytest.raises(ValueError, match="read-only"):
+                compiled(a, b)

@@ -125,7 +125,10 @@ class Trees:
             return base
         if ref.writeable is None:
             raise self.t.refuse("return", "of a view that warns when it is written")
-        return ViewOf(self._number(ref), base, ref.window, ref.dtype, ref.writeable)
+        writeable = ref.writeable
+        if isinstance(base, SameParam) and not self.t.inputs.objects[base.index].flags.writeable:
+            writeable = True  # as the owner is, which may be another one in another call
+        return ViewOf(self._number(ref), base, ref.window, ref.dtype, writeable)
 
     def _tensor(self, ref: Value) -> Tree:
         """A torch tensor: the caller's, a new one, or a view of either."""
