@@ -207,6 +207,10 @@ CALLED: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
 }
 
 
+def _infinite(*operands: Any) -> Any:
+    return np.any([np.isinf(x) for x in operands], axis=0)
+
+
 def _subnormal(x: Any) -> Any:
     return (x != 0) & (abs(x) <= np.finfo(x.dtype).tiny)
 
@@ -243,6 +247,17 @@ SCIPY_IS_WRONG: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("boxcox", "boxcox1p"), lambda x, power: x == np.inf),
     **dict.fromkeys(("inv_boxcox", "inv_boxcox1p"),
                     lambda x, power: np.isinf(x * power) | (abs(x * power + 1) < 1e-6)),
+    "elliprc": lambda x, y: _subnormal(x) | _subnormal(y) | np.isinf(x) | np.isinf(y),
+    **dict.fromkeys(("ellipkinc", "ellipeinc"),  # signs
+                    lambda angle, m: _infinite(angle, m) | (m == 1)),
+    **{f"ellipj.{k}": lambda u, m: abs(u) > 1e5 for k in range(4)},  # no digit is left of angles
+    **dict.fromkeys(("fresnel.0", "fresnel.1"), lambda x: _huge(x)),
+    **{f"airy.{k}": lambda x: ~(abs(x) < 1e9) for k in range(4)},
+    "yn": lambda n, x: x > 1e4,  # large angles are not reduced
+    # the functions that call them turn negative numbers round
+    **{f"_spherical_{kind}n": lambda n, x: (x < 0) | np.isnan(x) for kind in "jyik"},
+    "eval_gegenbauer": lambda n, a, x: a < -0.25,  # NaN
+    "spence": lambda x: x == np.inf,
     "pseudo_huber": lambda delta, r: np.isinf(r),
     "powm1": lambda x, y: np.isinf(y) | (x == 0),  # C's pow has those
 }

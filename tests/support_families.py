@@ -175,4 +175,174 @@ TRANSFORMS: dict[str, Case] = {
     "powm1": (lambda x, y: mp.expm1(y * mp.log(x)) if x > 0 else x**y - 1, powers),
 }
 
-FAMILIES: dict[str, Case] = {**DISTRIBUTIONS, **COUNTING, **TRANSFORMS}
+# ------------------------------------------------------------------ integrals
+
+
+def reals(p: Points) -> Samples:
+    """Numbers of all sizes, with either sign."""
+    return joined(p, (p.span(-9, 9),), (either(p, spread(p, -9, 4)),), (p.span(-60, 60),),
+                  (borders(p, -4, 7),))
+
+
+def positives(p: Points) -> Samples:
+    return tuple(abs(x) for x in reals(p))
+
+
+def borders(p: Points, low: int, high: int) -> np.ndarray:
+    """Powers of two and numbers between them, where pieces may end."""
+    return 2.0 ** p.rng.integers(low, high, p.count) * p.rng.choice([1, 1.25, 1.5], p.count)
+
+
+def exponents(p: Points) -> Samples:
+    return joined(p, (p.span(-9, 9),), (either(p, spread(p, -9, 2)),), (p.span(0.2, 80),),
+                  (p.near(0.3725074107813666),), (borders(p, -4, 7),))
+
+
+def orders(p: Points) -> Samples:
+    few = p.rng.integers(1, 9, p.count)
+    return joined(p, (few, p.span(0, 9)), (few, spread(p, -9, 2)),
+                  (p.rng.integers(1, 200, p.count), p.span(0, 9)),
+                  (p.rng.integers(9, 60, p.count), spread(p, -9, 2)))
+
+
+def waves(p: Points) -> Samples:
+    top = 100 if p.kind is np.float64 else 20
+    return joined(p, (p.span(-9, 9),), (either(p, spread(p, -9, np.log10(top))),),
+                  (-spread(p, 0, 4),), (p.near(-2.0),),
+                  (either(p, borders(p, -4, 4)),))
+
+
+INTEGRALS: dict[str, Case] = {
+    "expi": (mp.ei, exponents), "expn": (mp.expint, orders),
+    "erfi": (mp.erfi, lambda p: joined(
+        p, (p.span(-26, 26),), (p.span(-2, 2),), (either(p, spread(p, -30, 0)),))),
+    "zetac": (lambda s: mp.zeta(s) - 1, lambda p: joined(
+        p, (p.span(-20, 1),), (p.span(1.001, 9),), (spread(p, 0, 1.7),), (p.near(1.5),))),
+    "spence": (lambda x: mp.polylog(2, 1 - x).real,
+               lambda p: joined(p, (p.span(0, 9),), (spread(p, -9, 9),), (p.near(1.0),))),
+    "sici.0": (mp.si, reals), "sici.1": (lambda x: mp.ci(x).real, positives),
+    "shichi.0": (mp.shi, exponents),
+    "shichi.1": (lambda x: mp.chi(x).real, lambda p: (abs(exponents(p)[0]),)),
+    **{f"airy.{k}": (lambda x, k=k: (mp.airybi if k > 1 else mp.airyai)(x, derivative=k % 2), waves)
+       for k in range(4)},
+    "fresnel.0": (mp.fresnels, reals), "fresnel.1": (mp.fresnelc, reals),
+}
+
+# ------------------------------------------------------------------ elliptic integrals
+
+
+def sides(p: Points, count: int = 3) -> Samples:
+    return joined(p, [p.span(0, 9) for _ in range(count)],
+                  [spread(p, -9, 9) for _ in range(count)],
+                  [p.near(2.0), *(p.span(1, 3) for _ in range(count - 1))],
+                  [spread(p, -9, 9) * (p.rng.integers(0, 3, p.count) > 0),
+                   *(spread(p, -9, 9) for _ in range(count - 1))])
+
+
+def pairs(p: Points) -> Samples:
+    return sides(p, 2)
+
+
+def angles(p: Points) -> Samples:
+    """Angles and parameters of up to 1."""
+    return joined(p, (p.span(-1.57, 1.57), p.span(0, 1)), (p.span(-9, 9), p.span(0, 1)),
+                  (p.span(-9, 9), -spread(p, -3, 4)), (spread(p, -6, 0), 1 - spread(p, -7, 0)),
+                  (p.span(1.5, 1.57), 1 - spread(p, -7, 0)), (spread(p, -8, 0), spread(p, -8, 0)))
+
+
+def moduli(p: Points) -> Samples:
+    return joined(p, (p.span(-3, 3), p.span(0, 1)), (spread(p, -6, 0), spread(p, -8, 0)),
+                  (p.span(-3, 3), 1 - spread(p, -4, 0)))
+
+
+def _amplitude(u: Any, m: Any) -> Any:
+    s, c = mp.ellipfun("sn", u, m=m), mp.ellipfun("cn", u, m=m)
+    return mp.atan2(s, c)
+
+
+ELLIPTIC: dict[str, Case] = {
+    "elliprf": (mp.elliprf, sides), "elliprd": (mp.elliprd, sides),
+    "elliprg": (mp.elliprg, sides),
+    "elliprc": (lambda x, y: mp.re(mp.elliprc(x, y)), pairs),
+    "ellipkinc": (mp.ellipf, angles), "ellipeinc": (mp.ellipe, angles), "agm": (mp.agm, pairs),
+    **{f"ellipj.{k}": (lambda u, m, name=name: mp.ellipfun(name, u, m=m), moduli)
+       for k, name in enumerate(("sn", "cn", "dn"))}, "ellipj.3": (_amplitude, moduli),
+}
+
+# ------------------------------------------------------------------ Bessel functions of whole order
+
+
+def orders_of_waves(p: Points) -> Samples:
+    few = p.rng.integers(0, 9, p.count)
+    many = p.rng.integers(0, 60, p.count)
+    top = 2 if p.kind is np.float64 else 1.3
+    return joined(p, (few, p.span(0, 9)), (few, spread(p, -2, top)), (many, p.span(1, 40)),
+                  (many, many * p.span(0.5, 1.5) + 0.5))
+
+
+def _spherical(function: Callable[..., Any], factor: Any = 1) -> Callable[..., Any]:
+    def at(n: Any, x: Any) -> Any:
+        return factor * mp.sqrt(mp.pi / (2 * x)) * function(n + mp.mpf(1) / 2, x)
+
+    return at
+
+
+def _second(n: Any, x: Any, sign: int) -> Any:
+    """K of whole order (``sign`` is 1) or Y times -pi/2 (-1), by their series (DLMF 10.31.2,
+    10.8.2), Wronskians and recurrences; mpmath's own takes seconds."""
+    if x > 1e4:
+        raise ValueError(x)
+    with mp.workprec(500 + int(6 * x)):
+        term, harmonic, total, k = mp.mpf(1), mp.mpf(0), mp.mpf(0), 0
+        while k < x or abs(term * harmonic) > mp.eps * abs(total):
+            k += 1
+            term *= sign * x * x / (4 * k * k)
+            harmonic += mp.mpf(1) / k
+            total += term * harmonic
+        falling = mp.besseli if sign > 0 else mp.besselj
+        first, one = falling(0, x), falling(1, x)
+        before = total - (mp.log(x / 2) + mp.euler) * first
+        now = (1 / x - sign * one * before) / first if sign > 0 else (1 / x + one * before) / first
+        if n == 0:
+            return before
+        for k in range(1, int(n)):
+            before, now = now, 2 * k / x * now + sign * before
+        return now
+
+
+ORDERS: dict[str, Case] = {
+    "yn": (lambda n, x: -2 / mp.pi * _second(n, x, -1), orders_of_waves),
+    "kn": (lambda n, x: _second(n, x, 1), orders_of_waves),
+    "_spherical_jn": (_spherical(mp.besselj), orders_of_waves),
+    "_spherical_yn": (_spherical(mp.bessely), orders_of_waves),
+    "_spherical_in": (_spherical(mp.besseli), orders_of_waves),
+    "_spherical_kn": (_spherical(mp.besselk), orders_of_waves),
+}
+
+# ------------------------------------------------------------------ polynomials and omega
+
+
+def degrees(p: Points, parameters: int, low: float, high: float) -> Samples:
+    n = p.rng.integers(0, 25, p.count)
+    return joined(p, (n, *(p.span(-0.4, 5) for _ in range(parameters)), p.span(low, high)),
+                  (n, *(p.span(0.1, 2) for _ in range(parameters)), p.near(high)))
+
+
+def _omega(x: Any) -> Any:
+    w = mp.exp(x) if x < -2 else mp.log(1 + mp.exp(x)) if x < 9 else x - mp.log(x)
+    for _ in range(9):
+        w *= (1 + x - mp.log(w)) / (1 + w)
+    return w
+
+
+SOLUTIONS: dict[str, Case] = {
+    "eval_genlaguerre": (mp.laguerre, lambda p: degrees(p, 1, 0, 20)),
+    "eval_gegenbauer": (mp.gegenbauer, lambda p: degrees(p, 1, -1, 1)),
+    "wrightomega": (_omega, lambda p: joined(
+        p, (p.span(-9, 20),), (p.span(-80, 80),), (spread(p, -3, 18),))),
+}
+
+FAMILIES: dict[str, Case] = {
+    **SOLUTIONS,
+    **ORDERS, **ELLIPTIC, **DISTRIBUTIONS, **COUNTING, **TRANSFORMS, **INTEGRALS,
+}

@@ -269,6 +269,16 @@ def _size(x: Any) -> Any:
 
 #: least size of a result, of whose unit errors are counted
 SIZES: dict[str, Callable[..., Any]] = dict.fromkeys(("j0", "j1", "y0", "y1"), _size)
+SIZES["sici.1"] = lambda x: 1 / max(abs(x), mp.mpf(1))
+SIZES["shichi.1"] = SIZES["expi"] = lambda x: mp.mpf(1) / 4
+SIZES.update(dict.fromkeys(("ellipj.0", "ellipj.1"), lambda u, m: mp.mpf(1)))
+SIZES.update(
+    (f"airy.{k}", lambda x, sign=(-1) ** (k + 1): mp.mpf(0) if x > 0 else mp.mpf(
+        max(abs(x), 1)) ** (mp.mpf(sign) / 4) / 2) for k in range(4))
+SIZES["yn"] = lambda n, x: _size(x)
+SIZES.update(dict.fromkeys(
+    ("_spherical_jn", "_spherical_yn"), lambda n, x: 1 / abs(x) if abs(x) > n else mp.mpf(0)))
+SIZES["zetac"] = lambda s: mp.mpf(1) if s < 1 else mp.mpf(0)
 SIZES["betaln"] = lambda a, b: mp.mpf(1)
 
 #: name: exact function, points
@@ -330,7 +340,11 @@ def called(name: str, operands: int) -> Callable[..., Any]:
     space: dict[str, Any] = {"np": np, "special": importlib.import_module("scipy.special")}
     module = "np" if name in FUNCTIONS else "special._ufuncs" if name[0] == "_" else "special"
     where = CALLS.get(name, f"{module}.{name}")
-    exec(f"def f({names}):\n    return {where}({names})", space)
+    taken = ""
+    if "." in name and name not in CALLS:  # a part of a tuple
+        where, place = where.rsplit(".", 1)
+        taken = f"[{place}]"
+    exec(f"def f({names}):\n    return {where}({names}){taken}", space)
     found: Callable[..., Any] = space["f"]
     return found
 

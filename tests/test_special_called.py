@@ -130,6 +130,21 @@ def test_compositions() -> None:
         np.testing.assert_allclose(got, want, 1e-14)
 
 
+def test_ends_of_ranges() -> None:
+    """Very small and very large operands, where SciPy's values are no measure."""
+    inf = np.inf
+    cases = [("betaln", (5e-324, 0.5), 744.4400719213812), ("betaln", (5e-324, 2.0),
+             744.4400719213812), ("betaln", (-0.5, inf), inf), ("beta", (-0.5, inf), -inf),
+             ("beta", (-1.5, inf), inf), ("zeta", (1e15, 2.0), 0.0), ("zeta", (1e30, 2.0), 0.0),
+             ("betaincinv", (inf, 1.0, 0.5), 1.0), ("betaincinv", (1.0, inf, 0.5), 0.0),
+             ("betaincinv", (60.0, 1.0, 2.2e-308), 7.453730931933557e-06),
+             ("gammainccinv", (1e-300, 1e-30), 0.0), ("expi", (0.25,), -0.5425432646619137)]
+    for name, operands, want in cases:
+        function = getattr(sp, name)
+        got = jit(lambda *x, f=function: f(*x), fullgraph=True, cache=False)(*operands)
+        assert got == want or abs(got / want - 1) < 1e-15, (name, operands, got)
+
+
 WHOLE_NUMBERS = np.array([5, 10, 3, 0, 7]), np.array([2, 11, -1, 0, 3])
 COUNTED = [
     *[(sp.comb, WHOLE_NUMBERS), (sp.perm, WHOLE_NUMBERS), (sp.comb, (10.5, 3)), (sp.perm, (3, 10))],
@@ -155,6 +170,31 @@ def test_counting(case: int) -> None:
     np.testing.assert_allclose(got, want, rtol=rtol)
 
 
+WAVES = np.array([0.3, 1.0, 2.5, 7.0, 30.0])
+OF_ORDER = [
+    *[(getattr(sp, name), (n, x))
+      for name in ("jv", "yv", "iv", "kv", "ive", "kve", "jn", "yn", "kn")
+      for n, x in ((3, WAVES), (2.0, 1.5), (-1, WAVES), (0, WAVES.astype("f")), (2.5, WAVES),
+                   (np.array([1, 2, 3, 4, 5]), WAVES))],
+    *[(getattr(sp, f"spherical_{kind}n"), (n, x)) for kind in "jyik"
+      for n, x in ((3, WAVES), (np.arange(5), -WAVES), (2, 1.5), (1, np.float32(-2.5)),
+                   (2, WAVES.astype("f")), (np.arange(3)[:, None], WAVES), (1, 2))],
+]
+
+
+@pytest.mark.parametrize("case", range(len(OF_ORDER)))
+def test_of_order(case: int) -> None:
+    """Bessel functions, with orders in the program and from outside."""
+    function, (order, x) = OF_ORDER[case]
+    want = function(order, x)
+    for call, operands in ((lambda x: function(order, x), (x,)),
+                           (lambda n, x: function(n, x), (order, x))):
+        got = jit(call, cache=False)(*operands)
+        assert type(got) is type(want) and got.dtype == want.dtype
+        np.testing.assert_allclose(got, want, rtol=1e-6 if want.dtype == np.float32 else 1e-13,
+                                   atol=1e-14)
+
+
 def chebyshev_u(n: int, x: Any) -> Any:
     """By the recurrence: mpmath's fails at zeros."""
     before, now = mp.mpf(0), mp.mpf(1)
@@ -163,12 +203,55 @@ def chebyshev_u(n: int, x: Any) -> Any:
     return now
 
 
+def lambert_points() -> np.ndarray:
+    rng = np.random.default_rng(3)
+    size, turn = 10.0 ** rng.uniform(-8, 8, 40), np.exp(1j * rng.uniform(-3, 3, 40))
+    return np.concatenate([size * turn, -np.exp(-1) + size.clip(0, 1e-2) * 0.1 * turn,
+                           rng.normal(size=(40, 2)) @ [1, 1j], size + 0j, -size + 0j])
+
+
+@pytest.mark.parametrize("branch", [0, -1, 1, 3])
+def test_lambertw(branch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors are parts of the modulus; next to the branch point the problem amplifies them."""
+    z = lambert_points()
+    found = []
+    for width in WIDTHS:
+        monkeypatch.setenv("NPCOMPILE_CPU_CAPABILITY", width)
+        found.append(jit(lambda z: sp.lambertw(z, branch), fullgraph=True, cache=False)(z))
+    assert found[0].tobytes() == found[1].tobytes()
+    own = sp.lambertw(z, branch)
+    for at, got, theirs in zip(z, found[0], own):
+        with mp.workprec(120):
+            want = mp.lambertw(mp.mpc(at), branch)
+            if at.imag == 0 and abs(want - complex(theirs)) > 1e-6:
+                want = mp.conj(want)  # the sides of the cut
+            error, bound = abs(want - complex(got)), 150 * abs(want) * 2.3e-16
+        assert error <= bound, (at, got, want)
+    x = np.array([-0.3, -0.1, 0.0, 0.5, 1.0, 10.0, 1e300, np.inf, np.nan, -np.inf])
+    got = jit(lambda x: sp.lambertw(x, branch), fullgraph=True)(x)
+    assert got.dtype == np.complex128
+    np.testing.assert_allclose(got, sp.lambertw(x, branch), 1e-14)
+    assert type(jit(lambda x: sp.lambertw(x).real, cache=False)(1.5)) is np.float64
+
+
+def test_modules_hide_nothing() -> None:
+    """Modules of the room are attributes of the namespace."""
+    import pkgutil
+
+    import npcompile.special
+
+    modules = {module.name for module in pkgutil.iter_modules(npcompile.special.__path__)}
+    assert not modules & set(sp.__all__)
+
+
 DEGREES = np.array([0, 1, 2, 3, 5, 8, 13, 30, -1, -2, -5])
 #: name of a polynomial: exact values, where it is tested
 POLYNOMIALS: dict[str, tuple[Any, float, float]] = {
     "eval_chebyt": (mp.chebyt, -1, 1), "eval_chebyu": (chebyshev_u, -1, 1),
     "eval_sh_chebyt": (lambda n, x: mp.chebyt(n, 2 * x - 1), 0, 1),
     "eval_sh_chebyu": (lambda n, x: chebyshev_u(n, 2 * x - 1), 0, 1),
+    "eval_chebyc": (lambda n, x: 2 * mp.chebyt(n, x / 2), -2, 2),
+    "eval_chebys": (lambda n, x: chebyshev_u(n, x / 2), -2, 2),
     "eval_legendre": (mp.legendre, -1, 1),
     "eval_sh_legendre": (lambda n, x: mp.legendre(n, 2 * x - 1), 0, 1),
     "eval_laguerre": (lambda n, x: mp.laguerre(n, 0, x), 0, 9), "eval_hermite": (mp.hermite, -4, 4),

@@ -84,7 +84,7 @@ class _Table:
             self.data[k] = fields.data[k] if fields.data else None
             same = all(char in "?" or char == chars[0] for char in chars)
             alike = chars[0] in "efdFD" and same and np.dtype(chars[0]).str in own
-            if alike or text in of_degree:
+            if (alike or text in of_degree) and op.data.eager and not op.data.parts:
                 stub = _LOOP(_Stub(self, k, tuple(map(np.dtype, chars))))
                 self.stubs.append(stub)
                 self.functions[k] = ctypes.cast(stub, ctypes.c_void_p).value

@@ -38,13 +38,15 @@ class Ufunc:
 
     ``parts`` names one record per output, where there are several.  ``prepare`` sees the operands
     of the loop before the node is made, to put checks on them or to refuse.  ``half`` is the
-    program of float16, if that is another one.
+    program of float16, if that is another one.  ``eager``: whether the record makes loops of a
+    ufunc, too, which know no operand.
     """
 
     parts: tuple[str, ...] = ()
     compares: bool = False
     prepare: Callable[[Context, tuple[Node, ...]], None] | None = None
     half: Program | None = None
+    eager: bool = True
 
 
 # ------------------------------------------------------------------ records

@@ -13,9 +13,19 @@ from __future__ import annotations
 from typing import Any
 
 from npcompile.core import late
-from npcompile.special import axes, called, compositions, elementary, functions, neighbours
+from npcompile.special import (
+    axes,
+    called,
+    compositions,
+    elementary,
+    functions,
+    neighbours,
+    tuples,
+)
 
-__all__ = ["axes", "called", "compositions", "elementary", "functions", "neighbours"]
+__all__ = [
+    "axes", "called", "compositions", "elementary", "functions", "neighbours", "tuples",
+]
 
 
 def __getattr__(name: str) -> Any:

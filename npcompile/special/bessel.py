@@ -127,23 +127,36 @@ def _second(x: Expr, value: Expr) -> Expr:
 
 
 def _hankel(x: Expr, order: int) -> Pair:
-    """J and Y for finite ``x >= 8``: sums of cosine and sine, whose coefficients vary slowly."""
+    """J and Y for finite ``x >= 8``."""
     inside = where((x >= SWITCH) & (x < INFINITY), x, SWITCH)
-    u = SWITCH / inside
-    z = u * u
-    p, q = (poly(z, row) for row in BESSEL_HANKEL["d"][2 * order : 2 * order + 2])
-    q = u * q
     turn = turned(inside, DOUBLE)
     c = with_sign(turn.cosine[0] + turn.cosine[1], turn.cosine_sign)
     s = with_sign(turn.sine[0] + turn.sine[1], turn.sine_sign)
-    size = ROOT_PI["d"][0] / sqrt(inside)
+    j, y = hankel(inside, s, c, order)
+    nan = x != x
+    return where(nan, x, j), where(nan, x, y)
+
+
+def hankel(x: Expr, s: Expr, c: Expr, order: int) -> Pair:
+    """J and Y for finite ``x >= 8``, whose sine and cosine are given: sums of both, whose
+    coefficients vary slowly."""
+    u = SWITCH / x
+    z = u * u
+    p, q = (poly(z, row) for row in BESSEL_HANKEL["d"][2 * order : 2 * order + 2])
+    q = u * q
+    size = ROOT_PI["d"][0] / sqrt(x)
     plus, minus = p + q, p - q
     if order == 0:
         j, y = fma(plus, c, minus * s), fma(plus, s, -(minus * c))
     else:
         j, y = fma(plus, s, -(minus * c)), -fma(plus, c, minus * s)
-    nan = x != x
-    return where(nan, x, size * j), where(nan, x, size * y)
+    return size * j, size * y
+
+
+def near_j(x: Expr, order: int) -> Expr:
+    """J for ``0 <= x < 8``."""
+    value, tail = _near(x, (BESSEL_J1 if order else BESSEL_J0)["d"])
+    return fma(x, tail, x * value) if order else value + tail
 
 
 def spherical_j0(x: Expr) -> Expr:

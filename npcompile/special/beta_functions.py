@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 
-from npcompile.graph.expression import Expr, const, floor, fma, sqrt, where
+from npcompile.graph.expression import Expr, const, copysign, floor, fma, sqrt, where
 from npcompile.graph.subprograms import Results, choose, repeat, subprogram
 from npcompile.special.gamma_functions import gammaln
 from npcompile.special.incomplete import ROOT_TURN, gammaincc, stirling_rest
-from npcompile.special.logarithm import log_pair, log_sum
+from npcompile.special.logarithm import log1p, log_pair, log_sum
 from npcompile.special.pieces import DOUBLE, INFINITY, NAN, Pair, exp_sum, log_of
 from npcompile.special.probability import ndtr
 from npcompile.special.words import quick_two_sum, two_product, two_sum
@@ -200,6 +200,10 @@ def _positive(a: Expr, b: Expr, log: bool) -> Expr:
     """B(a, b) or its logarithm for positive numbers; exact where one of them is 1."""
     (high, low), factor = _complete(a, b)
     value = high + (log_of(factor) + low) if log else exp_sum(high, low) * factor
+    if log:  # next to a pole B is the sum of reciprocals
+        least, most = where(a < b, a, b), where(a < b, b, a)
+        pole = log1p(least / most, True) - log_of(least)
+        value = where(least < 1e-290, pole, value)
     other = where(a == 1.0, b, a)
     return where((a == 1.0) | (b == 1.0), -log_of(other) if log else 1.0 / other, value)
 
@@ -254,7 +258,9 @@ def _reflected(a: Expr, b: Expr, log: bool) -> Expr:
         value = where(fine & odd, -1.0, raised) * value
         value = where(far & ~fine, signs * exp_sum(logs), value)
         endless = where(whole & (q <= 0.0) & odd, -INFINITY, endless)
-    return where(poles & ~fine, endless, value)
+    unbounded = (large == INFINITY) & ~poles & (small > -INFINITY)
+    limit = const(INFINITY, a) if log else copysign(INFINITY, _sign(small))
+    return where(poles & ~fine, endless, where(unbounded, limit, value))
 
 
 def _beta(a: Expr, b: Expr, log: bool) -> Expr:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from npcompile.graph.ir import Const, Node
 from npcompile.ops.elementwise import ELEMENTWISE, Program, Ufunc, loops
+from npcompile.ops.operands import Context
 from npcompile.ops.record import Domain, define
 from npcompile.special import (
+    bessel_orders,
     beta_functions,
+    carlson,
     counting,
     distributions,
     elliptic,
+    elliptic_incomplete,
     incomplete,
+    integral_functions,
+    omega,
+    parametric_polynomials,
     polynomials,
     quantiles,
     transforms,
@@ -21,8 +31,8 @@ from npcompile.special.pieces import in_double
 _BETA = (Domain(0, 50), Domain(0, 50), Domain(0, 1))
 _BINOMIAL = (Domain(0, 50), Domain(0, 100), Domain(0, 1))
 
-#: name in scipy.special, operands (l: a whole number), program, largest error in float64, where
-#: they are tested, doc
+#: name in scipy.special, operands (l: a whole number, L: one beside floats of any
+#: format), program, largest error in float64, where they are tested, doc
 _ROWS: list[tuple[str, str, Program, float, tuple[Domain, ...], str]] = [
     ("gammainc", "xx", incomplete.gammainc, 20.0, (Domain(0, 100), Domain(0, 100)),
      "The regularised lower incomplete gamma function."),
@@ -111,6 +121,57 @@ _ROWS: list[tuple[str, str, Program, float, tuple[Domain, ...], str]] = [
     ("exprel", "x", transforms.exprel, 2.5, (Domain(-700, 700),), "(e**x - 1) / x"),
     ("cosm1", "x", transforms.cosm1, 2.5, (Domain(-10, 10),), "cos(x) - 1"),
     ("powm1", "xx", transforms.powm1, 2.0, (Domain(0, 10), Domain(-10, 10)), "x**y - 1"),
+    ("expi", "x", integral_functions.expi, 4.0, (Domain(-50, 700),),
+     "The exponential integral Ei."),
+    ("expn", "lx", integral_functions.expn, 12.0, (Domain(0, 50), Domain(0, 50)),
+     "The exponential integral of whole order."),
+    ("erfi", "x", integral_functions.erfi, 4.0, (Domain(-26, 26),),
+     "The imaginary error function."),
+    ("zetac", "x", zeta_functions.zetac, 8.0, (Domain(-30, 60),), "zeta(x) - 1"),
+    ("spence", "x", integral_functions.spence, 4.0, (Domain(0, 50),), "The dilogarithm."),
+    ("elliprf", "xxx", carlson.elliprf, 2.0, (Domain(0, 50),) * 3,
+     "Carlson's symmetric elliptic integral of the first kind."),
+    ("elliprc", "xx", carlson.elliprc, 4.0, (Domain(0, 50),) * 2,
+     "Carlson's degenerate elliptic integral."),
+    ("elliprd", "xxx", carlson.elliprd, 2.0, (Domain(0, 50),) * 3,
+     "Carlson's elliptic integral of the second kind."),
+    ("elliprg", "xxx", carlson.elliprg, 4.0, (Domain(0, 50),) * 3,
+     "Carlson's symmetric elliptic integral of the second kind."),
+    ("ellipkinc", "xx", elliptic_incomplete.ellipkinc, 6.0, (Domain(-10, 10), Domain(-10, 1)),
+     "The incomplete elliptic integral of the first kind."),
+    ("ellipeinc", "xx", elliptic_incomplete.ellipeinc, 6.0, (Domain(-10, 10), Domain(-10, 1)),
+     "The incomplete elliptic integral of the second kind."),
+    ("agm", "xx", elliptic_incomplete.agm, 4.0, (Domain(0, 50), Domain(0, 50)),
+     "The mean of arithmetic and geometric means."),
+    ("yn", "lx", bessel_orders.yn, 30.0, (Domain(0, 20), Domain(0, 50)),
+     "The Bessel function Y of whole order."),
+    ("kn", "lx", bessel_orders.kn, 8.0, (Domain(0, 20), Domain(0, 50)),
+     "The modified Bessel function K of whole order."),
+    ("_spherical_jn", "Lx", bessel_orders.spherical_jn, 8.0, (Domain(0, 20), Domain(-50, 50)),
+     "The spherical Bessel function j."),
+    ("_spherical_yn", "Lx", bessel_orders.spherical_yn, 8.0, (Domain(0, 20), Domain(-50, 50)),
+     "The spherical Bessel function y."),
+    ("_spherical_in", "Lx", bessel_orders.spherical_in, 16.0, (Domain(0, 20), Domain(-50, 50)),
+     "The modified spherical Bessel function i."),
+    ("_spherical_kn", "Lx", bessel_orders.spherical_kn, 8.0, (Domain(0, 20), Domain(0, 50)),
+     "The modified spherical Bessel function k."),
+    ("eval_genlaguerre", "lxx", parametric_polynomials.genlaguerre, 4.0,
+     (Domain(0, 30), Domain(0, 5), Domain(0, 20)), "The generalised Laguerre polynomial."),
+    ("eval_gegenbauer", "lxx", parametric_polynomials.gegenbauer, 4.0,
+     (Domain(0, 30), Domain(0, 5), Domain(-1, 1)), "Gegenbauer's polynomial."),
+    ("wrightomega", "x", omega.wrightomega, 1.0, (Domain(-700, 1e6),),
+     "Wright's omega, the solution of w + log(w) = x."),
+]
+
+#: Bessel functions whose order is a whole number that is known while tracing: name in
+#: scipy.special, other names, program, largest error, doc
+_OF_ORDER: list[tuple[str, tuple[str, ...], Program, float, str]] = [
+    ("jv", ("jn",), bessel_orders.jn, 8.0, "The Bessel function J."),
+    ("yv", (), bessel_orders.yn, 30.0, "The Bessel function Y."),
+    ("iv", (), bessel_orders.iv_of_whole, 8.0, "The modified Bessel function I."),
+    ("kv", (), bessel_orders.kn, 8.0, "The modified Bessel function K."),
+    ("ive", (), bessel_orders.scaled_iv_of_whole, 8.0, "exp(-abs(x)) * iv(n, x)"),
+    ("kve", (), bessel_orders.scaled_kn, 8.0, "exp(x) * kv(n, x)"),
 ]
 
 #: polynomials of whole degree: name, program, whether it is shifted, doc
@@ -119,6 +180,8 @@ _POLYNOMIALS: list[tuple[str, polynomials.Program, bool, str]] = [
     ("eval_chebyu", polynomials.chebyshev_u, False, "Chebyshev's polynomial U."),
     ("eval_sh_chebyt", polynomials.chebyshev_t, True, "Chebyshev's polynomial T of 2*x - 1."),
     ("eval_sh_chebyu", polynomials.chebyshev_u, True, "Chebyshev's polynomial U of 2*x - 1."),
+    ("eval_chebyc", polynomials.chebyshev_c, False, "Chebyshev's polynomial C."),
+    ("eval_chebys", polynomials.chebyshev_s, False, "Chebyshev's polynomial S."),
     ("eval_legendre", polynomials.legendre, False, "Legendre's polynomial."),
     ("eval_sh_legendre", polynomials.legendre, True, "Legendre's polynomial of 2*x - 1."),
     ("eval_laguerre", polynomials.laguerre, False, "Laguerre's polynomial."),
@@ -132,11 +195,40 @@ def _path(name: str) -> str:
 
 
 for _name, _operands, _program, _ulp, _domains, _doc in _ROWS:
-    _loops = loops(_operands + "->x", "d" if "l" in _operands else "fd")
+    _loops = loops(_operands.lower() + "->x", "d" if "l" in _operands else "fd")
     define(_name, ELEMENTWISE, _loops, aliases=(_path(_name),), reference=_path(_name),
            lower=in_double(_program), data=Ufunc(), ulp={"d": _ulp, "f": 0.51},
            domains=_domains, doc=_doc,
            derivative=DERIVATIVES.get(_name))
+
+
+
+def _known_order(ctx: Context, operands: tuple[Node, ...]) -> None:
+    """Refuses orders that are not known, whole and small."""
+    given = operands[0].attrs
+    order = float(np.real(given.value)) if isinstance(given, Const) else np.nan
+    if not (abs(order) <= 1000 and order.is_integer()):
+        raise ctx.refuse("a Bessel function", "of an order that is no whole number in the program")
+
+
+for _name, _names, _program, _ulp, _doc in _OF_ORDER:
+    define(_name, ELEMENTWISE, loops("xx->x", "fd"), aliases=tuple(map(_path, (_name, *_names))),
+           reference=_path(_name), lower=in_double(_program),
+           data=Ufunc(prepare=_known_order, eager=False), ulp={"d": _ulp, "f": 0.51},
+           domains=(Domain(0, 20), Domain(0, 50)), doc=_doc)
+
+
+
+def _usual_tolerance(ctx: Context, operands: tuple[Node, ...]) -> None:
+    given = operands[2].attrs
+    if not isinstance(given, Const) or given.value != 1e-8:
+        raise ctx.refuse("lambertw", "with a tolerance")
+
+
+define("_lambertw", ELEMENTWISE, "Dld->D", aliases=(_path("_lambertw"),),
+       reference=_path("_lambertw"), lower=omega.lambertw,
+       data=Ufunc(prepare=_usual_tolerance, eager=False), ulp={"D": 200.0},
+       doc="Lambert's W.")
 
 for _name, _polynomial, _shifted, _doc in _POLYNOMIALS:
     define(_name, ELEMENTWISE, "ld->d", aliases=(_path(_name),), reference=_path(_name),

@@ -118,3 +118,32 @@ def factorial(ctx: Context, n: Operand, exact: Operand = False,
 def softplus(ctx: Context, x: Operand, **options: Operand) -> Operand:
     """``log(1 + exp(x))``"""
     return run(ctx, "logaddexp", 0, x, **options)
+
+
+def _spherical(name: str) -> None:
+    """Defines one of the spherical Bessel functions of real numbers."""
+
+    def program(ctx: Context, n: Operand, z: Operand, derivative: Operand = False) -> Operand:
+        order, at = _number(ctx, n, name), _number(ctx, z, name)
+        if static(derivative) is not False or order.dtype.kind not in "iu":
+            raise ctx.refuse(name, "derivatives, and orders that are not integers")
+        if at.dtype.char != "d" or max(order.ndim, at.ndim) > 1:
+            raise ctx.refuse(name, f"of {at.dtype}, or of several axes")
+        return run(ctx, f"_{name}", run(ctx, "astype", order, np.int64), at)
+
+    kind = "modified " if name[-2] in "ik" else ""
+    program.__doc__ = f"The {kind}spherical Bessel function {name[-2]}."
+    composed(name, f"scipy.special:{name}")(program)
+
+
+for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
+    _spherical(_name)
+
+
+@composed("lambertw", "scipy.special:lambertw")
+def lambertw(ctx: Context, z: Operand, k: Operand = 0, tol: Operand = 1e-8) -> Operand:
+    """Lambert's W."""
+    branch = _number(ctx, k, "lambertw")
+    if branch.dtype.kind not in "iu" or static(tol) != 1e-8:
+        raise ctx.refuse("lambertw", "with a tolerance, or a branch that is no integer")
+    return run(ctx, "_lambertw", z, run(ctx, "astype", branch, np.int64), np.float64(1e-8))

@@ -32,19 +32,21 @@ def gammasgn(x: Expr) -> Expr:
     return where(((x < 0.0) & (x == floor(x))) | (x != x), NAN, value)
 
 
-def _product(first: Expr, lost: Expr, count: Expr, divided: bool) -> Expr:
+def product(first: Expr, lost: Expr, count: Expr, divided: bool) -> Expr:
     """``first * (first + 1) * ...`` of ``count`` factors, over its factorial if divided."""
 
+    def factor(k: Expr) -> Doubled:
+        found = sum_of(first, k)
+        found = Doubled(*quick_two_sum(found.high, found.low + lost))
+        return found / (k + 1.0) if divided else found
+
     def step(k: Expr, high: Expr, low: Expr) -> Results:
-        factor = sum_of(first, k)
-        factor = Doubled(*quick_two_sum(factor.high, factor.low + lost))
-        value = Doubled(high, low) * factor
-        if divided:
-            value = value / (k + 1.0)
-        size = high * factor.high
+        more = k + 1.0 < count
+        two = factor(k) * factor(k + 1.0).chosen(more, Doubled(const(1.0, k)))
+        value, size = Doubled(high, low) * two, high * two.high
         endless = abs(size) == INFINITY
         high, low = where(endless, size, value.high), where(endless, 0.0, value.low)
-        return k + 1.0 < count, k + 1.0, high, low
+        return k + 2.0 < count, k + 2.0, high, low
 
     one, zero = const(1.0, first), const(0.0, first)
     _, high, low = repeat(step, zero, one, zero)
@@ -112,7 +114,7 @@ def binom(n: Expr, k: Expr) -> Expr:
     def multiplied() -> Results:
         first, lost = two_sum(n, -few)
         first, more = two_sum(first, const(1.0, n))
-        return (_product(first, lost + more, where(by_product, few, 1.0), True),)
+        return (product(first, lost + more, where(by_product, few, 1.0), True),)
 
     def general() -> Results:
         return choose((n > 1e20) & (k > 0.0) & (k * k < 1e-18 * n), lambda: (_steep(n, k),), other)
@@ -158,13 +160,14 @@ def poch(a: Expr, m: Expr) -> Expr:
         falls = whole < 0.0
         shifted, rest = two_sum(a, f)
         first, low = where(falls, end, shifted), where(falls, lost, rest)
-        value = _product(first, low, steps, False)
+        value = product(first, low, steps, False)
         value = where(falls, 1.0 / value, value)
         stuck = (shifted <= 0.0) & (shifted == floor(shifted)) & ~pole & (f != 0.0)
-        part = _part(where(pole | stuck, 1.5, a), f)
+        part, = choose(f != 0.0, lambda: (_part(where(pole | stuck, 1.5, a), f),),
+                       lambda: (const(1.0, a),))
         value = where(f == 0.0, value, where(pole, 0.0, value * part))
-        straight = gamma(where(stuck, end, 1.0)) * rgamma(where(stuck, a, 1.0))
-        return (where(stuck, straight, value),)
+        return choose(stuck, lambda: (
+            gamma(where(stuck, end, 1.0)) * rgamma(where(stuck, a, 1.0)),), lambda: (value,))
 
     def far() -> Results:
         fine = (abs(a) < INFINITY) & (abs(m) < INFINITY) & (pole == end_pole)

@@ -1,7 +1,8 @@
 """Numbers in two parts, with the arithmetic of twice the precision.
 
 Joldes, Muller and Popescu, Tight and rigorous error bounds for basic building blocks of
-double-word arithmetic, ACM TOMS 44 (2017): algorithms 6, 12 and 17; errors are some 2**-103.
+double-word arithmetic, ACM TOMS 44 (2017): algorithms 5, 12 and 17; errors are some 2**-103 of the
+operands' magnitudes.
 """
 
 from __future__ import annotations
@@ -32,9 +33,7 @@ class Doubled:
     def __add__(self, other: Number) -> Doubled:
         y = self._as(other)
         s, e = two_sum(self.high, y.high)
-        t, f = two_sum(self.low, y.low)
-        s, e = quick_two_sum(s, e + t)
-        return Doubled(*quick_two_sum(s, e + f))
+        return Doubled(*quick_two_sum(s, e + (self.low + y.low)))
 
     def __neg__(self) -> Doubled:
         return Doubled(-self.high, -self.low)
@@ -52,15 +51,16 @@ class Doubled:
 
     def __truediv__(self, other: Number) -> Doubled:
         y = self._as(other)
-        q = self.high / y.high
-        rest = self - y * q
-        return Doubled(*quick_two_sum(q, rest.high / y.high))
+        inverse = 1.0 / y.high
+        q = self.high * inverse
+        rest = fma(-q, y.high, self.high) + fma(-q, y.low, self.low)
+        return Doubled(*quick_two_sum(q, rest * inverse))
 
     def root(self) -> Doubled:
-        """The square root of a positive number."""
+        """The square root of a number that is not negative."""
         r = sqrt(self.high)
         rest = fma(-r, r, self.high) + self.low
-        return Doubled(*quick_two_sum(r, rest / (r + r)))
+        return Doubled(*quick_two_sum(r, rest / where(r > 0.0, r + r, 1.0)))
 
     def joined(self) -> Expr:
         """Both parts as one number."""

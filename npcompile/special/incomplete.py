@@ -91,7 +91,7 @@ def _lower(a: Expr, x: Expr) -> Expr:
     return repeat(step, a, one, one)[2]
 
 
-def _continued(a: Expr, x: Expr) -> Expr:
+def upper_fraction(a: Expr, x: Expr) -> Expr:
     """``gamma(a, x) * exp(x) / x**a`` by its continued fraction, as a quotient of continuants:
     backward, so that errors die out."""
 
@@ -141,7 +141,7 @@ def _elsewhere(a: Expr, x: Expr, upper: bool) -> Results:
         return value, small
 
     def above() -> Expr:
-        return factor * a * _continued(a, x)
+        return factor * a * upper_fraction(a, x)
 
     if upper:
         value, small = choose(high, lambda: (above(), high), small_or_below)

@@ -55,6 +55,18 @@ def chebyshev_u(n: Expr, x: Expr) -> Expr:
 
 
 @subprogram
+def chebyshev_c(n: Expr, x: Expr) -> Expr:
+    """``2 * T(n, x/2)``"""
+    return 2.0 * chebyshev_t(n, 0.5 * x)
+
+
+@subprogram
+def chebyshev_s(n: Expr, x: Expr) -> Expr:
+    """``U(n, x/2)``"""
+    return chebyshev_u(n, 0.5 * x)
+
+
+@subprogram
 def legendre(n: Expr, x: Expr) -> Expr:
     """Legendre's polynomial; P of ``-1 - n`` is P of n."""
     below = x - 1.0

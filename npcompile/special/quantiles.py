@@ -14,6 +14,7 @@ from npcompile.graph.subprograms import Results, choose, repeat, subprogram
 from npcompile.special.beta_functions import beta_shares, beta_size, betaln
 from npcompile.special.gamma_functions import gammaln
 from npcompile.special.incomplete import gamma_size, gammainc, gammaincc
+from npcompile.special.logarithm import log1p
 from npcompile.special.normal import ndtri
 from npcompile.special.pieces import INFINITY, NAN, exp_sum, log_of
 from npcompile.special.words import two_sum
@@ -54,7 +55,8 @@ def _gamma_start(a: Expr, p: Expr, q: Expr, lower: Expr) -> Expr:
     z = where(lower, z, -z)
     root = 1.0 - 1.0 / (9.0 * a) + z / (3.0 * sqrt(a))
     cube = (a > 0.5) & (root > 0.3)
-    series = (log_of(p) + gammaln(a + 1.0)) / a
+    log = where(q < 0.5, log1p(-where(q < 0.5, q, 0.0), True), log_of(p))
+    series = (log + gammaln(a + 1.0)) / a
     tail = -log_of(q) - gammaln(a)  # of exp(-x) * x**(a - 1) / gamma(a)
     distant = ~lower & ~cube & (tail > 1.0)
     tail = where(distant, tail, 2.0)

@@ -60,7 +60,7 @@ def _hurwitz(s: Expr, q: Expr) -> Expr:
     for j, number in enumerate(BERNOULLI["d"]):
         rest = fma(rising, number, rest)
         rising = rising * square * ((s + (2.0 * j + 1.0)) * (s + (2.0 * j + 2.0)))
-    done = (total > 0.0) & ~(term * rest > total * 2.0**-60)
+    done = ((total > 0.0) & ~(term * rest > total * 2.0**-60)) | (term == 0.0)
     return where(done, total, fma(term, where(done, 0.0, rest), total))
 
 
@@ -111,6 +111,15 @@ def riemann_zeta(s: Expr) -> Expr:
     value, = choose(s < -1.0, negative, lambda: (_riemann(s),))
     value = where(s == 1.0, const(INFINITY, s), value)
     return where(s == s, value, s)
+
+
+@subprogram
+def zetac(s: Expr) -> Expr:
+    """Riemann's zeta function less 1."""
+    far = s > 1.5
+    value, = choose(far, lambda: (hurwitz_zeta(where(far, s, 2.0), const(2.0, s)),),
+                    lambda: (riemann_zeta(s) - 1.0,))
+    return where(s == -INFINITY, NAN, value)
 
 
 @subprogram
