@@ -1,12 +1,12 @@
 """Runs kernel programs on the CPU backend without an entry: fills the frame from Python."""
 
 import ctypes
-from dataclasses import replace
 
 import numpy as np
 
 from npcompile.backends import cpu
 from npcompile.backends.cpu.frame import Frame
+from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Symbol, symbol
 from npcompile.program.ir import (
     Alloc,

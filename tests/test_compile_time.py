@@ -14,6 +14,7 @@ import pytest
 
 import npcompile
 from benchmarks.programs import PROGRAMS
+from npcompile.backends.cpu import kernels
 from npcompile.graph.builder import Builder
 from npcompile.tracing import control
 from npcompile.tracing.attempts import Attempt
@@ -169,3 +170,27 @@ def test_no_passes_for_loops_around_calls() -> None:
     compiled = npcompile.jit(program.function, cache=False)
     compiled(*program.arguments(program.small))
     assert compiled._dispatcher.versions[0].executable.optimise == ()
+
+
+def test_equal_kernels_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(a: Any, b: Any, c: Any) -> Any:
+        a[1:] = b[:-1] * 2.0 + 0.0
+        b[1:] = c[:-1] * 2.0 + 0.0
+        c[1:] = a[:-1] * 2.0 + 0.0
+        a[:-1] = c[1:] * 2.0 + -0.0
+        return a
+
+    written = []
+    real = kernels._write
+
+    def write(module: Any, kernel: Any, *args: Any) -> Any:
+        written.append(kernel)
+        return real(module, kernel, *args)
+
+    monkeypatch.setattr(kernels, "_write", write)
+    args = [np.linspace(-1.0, 1.0, 20) for _ in range(3)]
+    want = f(*(x.copy() for x in args))
+    compiled = npcompile.jit(f, cache=False)
+    assert compiled(*(x.copy() for x in args)).tobytes() == want.tobytes()
+    structures = [kernels._structure(kernel)[1] for kernel in written]
+    assert len(set(structures)) == len(structures)

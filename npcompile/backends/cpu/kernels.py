@@ -12,7 +12,7 @@ from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
-from npcompile.program.ir import Apply, Buffer, Index, Kernel, Load, Store
+from npcompile.program.ir import Apply, Buffer, Const, Index, Kernel, Load, Store
 
 LIGHT = 16  # operations of a kernel that memory may hold up
 #: bytes that a kernel reads and writes from which on its output had better not fill the cache
@@ -74,6 +74,51 @@ def emit(module: Module, kernel: Kernel, name: str, target: Target,
 
     ``total``: elements of all calls, if each is for a part; 0 if what it stores is read soon.
     """
+    buffers, structure = _structure(kernel)
+    key = structure, parallel, total
+    made: Made
+    if key not in module.written:
+        made = _write(module, kernel, name, target, parallel, total)
+        module.written[key] = kernel, buffers, made
+        return made
+    _, others, made = module.written[key]
+    instead = dict(zip(others, buffers, strict=True))
+    return replace(made, words=tuple([
+        (instead[word[0]], word[1]) if isinstance(word, tuple) else word for word in made.words
+    ]))
+
+
+def _structure(kernel: Kernel) -> tuple[list[Buffer], object]:
+    """The buffers of a kernel, and all that its function depends on, these being numbered."""
+    numbers: dict[Buffer, int] = {}
+
+    def number(buffer: Buffer) -> int:
+        return numbers.setdefault(buffer, len(numbers))
+
+    def value(v: object) -> object:
+        match v:
+            case Load(buffer, at, dtype, by):
+                return "load", number(buffer), at, dtype, by
+            case Const(constant, dtype):  # zeros have signs
+                return "const", constant.__class__, repr(constant), dtype
+            case Apply(op, args, dtype, attrs):
+                return op, args, dtype, id(attrs)  # which the kernel keeps alive
+        return v
+
+    made = (
+        tuple([axis.extent for axis in kernel.axes]),
+        tuple(map(value, kernel.values)),
+        tuple([(number(s.buffer), s.at, s.value, s.mask, s.by, s.packed) for s in kernel.stores]),
+        tuple([(r.kind, r.axes, r.value, number(r.buffer), r.at, r.dtype, r.initial.__class__,
+                repr(r.initial), r.chunk, r.running) for r in kernel.reductions]),
+        kernel.ordered,
+        tuple([(b.kind, b.dtype, b.shape, b.strides) for b in numbers]),
+    )
+    return list(numbers), made
+
+
+def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: bool,
+           total: Size | None) -> Made:
     rank = len(kernel.axes)
     work = tuple(axis.extent for axis in kernel.axes)
     if parallel and kernel.reductions and divided.divides(kernel):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from npcompile.core.records import record
 
@@ -118,6 +119,7 @@ class Module:
         self.declarations: dict[str, str] = {}
         self._tables: dict[tuple[str, tuple[Literal, ...]], str] = {}
         self._texts: dict[str, Function] = {}
+        self.written: dict[object, Any] = {}  # what is there already, by what it was made of
         self._memories: dict[object, int] = {}
         self._rolled = 0  # loops that stay as they are
 
