@@ -140,9 +140,8 @@ class Independent:
             b for b in inside if b.kind == "temp" and inside[b] == self.whole[b]
             and (b not in carried or _overwritten(self.facts, loop.body, b))
         }
-        moved = {b for s in every if isinstance(s, Swap) for b in (s.first, s.second)}
-        if not moved <= private:
-            raise Dependent("arrays change places from one to the next")
+        if any(isinstance(s, Swap) for s in every):
+            raise Dependent("arrays change places")
         met = Dependences(self.facts, loop).conflict(private)
         if met is not None:
             raise Dependent(_conflict(*met))

@@ -39,7 +39,6 @@ from npcompile.program.ir import (
     Load,
     Program,
     Statement,
-    Swap,
     While,
     flat,
 )
@@ -81,8 +80,7 @@ class _Turns(Statements):
         with f.at_entry():
             f.run("llvm.memcpy.p0.p0.i64", copy, f.load(self.shared, "ptr"),
                   i64(8 * outer.frame.size), Value("false", "i1"))
-        moved = {b for s in self.every if isinstance(s, Swap) for b in (s.first, s.second)}
-        super().__init__(f, Inner(f, outer, copy, program, {*made, *moved}), program, target)
+        super().__init__(f, Inner(f, outer, copy, program, set(made)), program, target)
         self.status = f.offset(self.shared, "i64", i64(1))
         self.stops = leaves(loop)
         self.depth = 1
