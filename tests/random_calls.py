@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import random
-import sys
-import traceback
 import warnings
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -27,6 +24,7 @@ from tests.random_programs import (
     Outcome,
     Program,
     difference,
+    main,
     write,
 )
 
@@ -243,33 +241,6 @@ def check(program: Program, decorate: Any) -> str:
     return ""
 
 
-def main() -> None:
-    """``SEED COUNT`` on the command line."""
-    import npcompile
-
-    os.environ.setdefault("NPCOMPILE_STRICT", "1")
-    np.set_printoptions(precision=4)
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    bad = captured = 0
-    for seed in range(first, first + count):
-        program = written(seed)
-        kept: list[Any] = []
-
-        def decorate(function: Any, kept: list[Any] = kept) -> Any:
-            kept.append(npcompile.jit(function))
-            return kept[-1]
-
-        try:
-            text = check(program, decorate)
-        except Exception:
-            text = f"seed {seed}: {traceback.format_exc()}\n{program.source}"
-        captured += bool(kept and kept[0].cache_info().compiled)
-        if text:
-            bad += 1
-            if bad <= 5:
-                print(text.replace(CallWriter.helpers, ""))
-    print(f"{count} programs, {captured} compiled, {bad} differ")
-
-
 if __name__ == "__main__":
-    main()
+    np.set_printoptions(precision=4)
+    main(CallWriter, written, check)

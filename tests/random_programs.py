@@ -17,6 +17,7 @@ import re
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -654,15 +655,19 @@ def check(program: Program, decorate: Any, sizes: tuple[int, ...] = (7, 7, 12, 4
     return ""
 
 
-def main(kind: type[Writer] = Writer) -> None:
-    """``SEED COUNT`` on the command line."""
+def main(
+    kind: type[Writer] = Writer,
+    writing: Callable[[int], Program] | None = None,
+    checking: Callable[[Program, Any], str] | None = None,
+) -> None:
+    """``SEED COUNT`` on the command line; ``writing`` makes the program of a seed."""
     import npcompile
 
     os.environ.setdefault("NPCOMPILE_STRICT", "1")
     first, count = int(sys.argv[1]), int(sys.argv[2])
     bad = captured = 0
     for seed in range(first, first + count):
-        program = write(seed, kind)
+        program = writing(seed) if writing is not None else write(seed, kind)
         kept: list[Any] = []
 
         def decorate(function: Any, kept: list[Any] = kept) -> Any:
@@ -670,7 +675,7 @@ def main(kind: type[Writer] = Writer) -> None:
             return kept[-1]
 
         try:
-            text = check(program, decorate)
+            text = (checking or check)(program, decorate)
         except Exception:
             text = f"seed {seed}: {traceback.format_exc()}\n{program.source}"
         captured += bool(kept and kept[0].cache_info().compiled)
