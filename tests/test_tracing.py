@@ -463,7 +463,8 @@ def test_refusals_say_why_and_where():
         parts.append(x)
 
     def sets(s, x):
-        s.gain = x
+        if x[0] > 0:
+            s.gain = 2.0
 
     def always(x):
         raise KeyError(x)

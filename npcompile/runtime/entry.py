@@ -29,6 +29,7 @@ from npcompile.backends.cpu.frame import DONE, RAISED, Frame
 from npcompile.core.sizes import Poly, Symbol
 from npcompile.graph.types import Opaque, Scalar
 from npcompile.program.ir import Buffer, Program
+from npcompile.program.stored import stores
 from npcompile.runtime.boxing import HOLDING, Boxing
 from npcompile.runtime.guards import ArrayValue, Guards
 from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, NAMES, errors
@@ -36,7 +37,6 @@ from npcompile.runtime.journal import Journal
 from npcompile.runtime.layout import Layout, layout
 from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, Signature
 from npcompile.runtime.writer import METADATA, Writer
-from npcompile.tracing.stores import stores
 
 FLAGS = -3  #: done, but with floating-point flags that somebody wants to know of
 OVERLAP = -4  #: a written array shares memory with another one or with itself

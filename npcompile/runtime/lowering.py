@@ -7,12 +7,12 @@ from npcompile.core.config import Config, Deterministic, strict
 from npcompile.graph.ir import Check, Extern, Graph, HostCall, Param, Site, walk
 from npcompile.ops.record import OPERATORS
 from npcompile.program.ir import Program
+from npcompile.program.stored import stores
 from npcompile.runtime import flags
 from npcompile.runtime.build import Stopwatch
 from npcompile.runtime.outline import Outline
 from npcompile.schedule import schedule
 from npcompile.tracing.sources import Memory, Trace
-from npcompile.tracing.stores import stores
 from npcompile.tracing.stretches import is_heavy
 
 

@@ -9,12 +9,11 @@ had been stored.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from npcompile.graph.ir import Items, StaticObject, Tree
-from npcompile.program.ir import ItemsResult, Result
+from npcompile.program.stored import Stored
 from npcompile.tracing.sources import Source
 from npcompile.tracing.values import Static, Value
 
@@ -22,18 +21,6 @@ if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 _MISSING = object()
-
-
-class Stored:
-    """As the kind of a result: the first item, when objects have got their attributes: the others
-    are an object, a name and a value in turn."""
-
-    @classmethod
-    def _make(cls, items: Iterable[Any]) -> Any:
-        result, *rest = items
-        for thing, name, value in zip(rest[::3], rest[1::3], rest[2::3]):
-            setattr(thing, name, value)
-        return result
 
 
 class Stores:
@@ -80,11 +67,6 @@ class Stores:
             trees += [self.t.trees.result(target), StaticObject(name)]
             trees.append(self.t.trees.result(value))
         return Items(Stored, tuple(trees))
-
-
-def stores(result: Tree | Result) -> bool:
-    """Whether a result comes with stores."""
-    return isinstance(result, (Items, ItemsResult)) and result.kind is Stored
 
 
 def _alike(one: Static, other: Static) -> bool:

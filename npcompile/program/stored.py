@@ -1,0 +1,26 @@
+"""Attributes that objects from outside get when a call has its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from npcompile.graph.ir import Items, Tree
+from npcompile.program.ir import ItemsResult, Result
+
+
+class Stored:
+    """As the kind of a result: the first item, when objects have got their attributes: the others
+    are an object, a name and a value in turn."""
+
+    @classmethod
+    def _make(cls, items: Iterable[Any]) -> Any:
+        result, *rest = items
+        for thing, name, value in zip(rest[::3], rest[1::3], rest[2::3]):
+            setattr(thing, name, value)
+        return result
+
+
+def stores(result: Tree | Result) -> bool:
+    """Whether a result comes with stores."""
+    return isinstance(result, (Items, ItemsResult)) and result.kind is Stored
