@@ -12,9 +12,11 @@ import random
 import sys
 from typing import Any
 
-import torch
+import pytest
 
 from npcompile import jit
+
+torch = pytest.importorskip("torch")
 
 SHAPES = {"a": (4, 5), "b": (4, 5), "v": (5,), "s": ()}
 

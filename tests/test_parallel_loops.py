@@ -1,7 +1,6 @@
 """Loops of scalar code whose turns run side by side: the bits of Python for any number of threads,
 and what must stay in order stays so."""
 
-# ruff: noqa: B007
 from __future__ import annotations
 
 import copy

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
+from npcompile import jit
+from npcompile.runtime.dispatch import Dispatcher
+from npcompile.tensors import table
+from tests.random_tensors import differs
 
-from npcompile import jit  # noqa: E402
-from npcompile.runtime.dispatch import Dispatcher  # noqa: E402
-from npcompile.tensors import table  # noqa: E402
-from tests.random_tensors import differs  # noqa: E402
+torch = pytest.importorskip("torch")
 
 
 def _copies(args: tuple[Any, ...]) -> list[Any]:

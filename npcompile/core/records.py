@@ -68,8 +68,9 @@ def _record(named: type, eq: bool) -> type:
         body.setdefault(name, method)
 
     def first(self: Any, *args: Any, **kwargs: Any) -> None:
-        made.__init__ = _init(fields, given)  # type: ignore[misc]
-        made.__init__(self, *args, **kwargs)  # type: ignore[misc]
+        written = _init(fields, given)
+        type.__setattr__(made, "__init__", written)
+        written(self, *args, **kwargs)
 
     body["__init__"] = first
     made = type(named)(named.__name__, named.__bases__, body)

@@ -5,7 +5,6 @@ Every use of llvmlite is behind one lock: it has one of its own, and the option 
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import threading
@@ -15,7 +14,6 @@ from functools import cache
 from typing import Any
 
 from npcompile.backends.cpu import symbols
-from npcompile.backends.cpu.parts import split
 from npcompile.core.config import capability
 from npcompile.core.records import record
 
@@ -26,7 +24,7 @@ if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM in the midd
     )
 _AVX2 = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt,+f16c"
 _AVX512 = ("avx512f", "avx512dq", "avx512bw", "avx512vl")
-_MAGIC = b"npc2"
+_MAGIC = b"npc3"
 
 
 @record
@@ -79,8 +77,7 @@ def compiler_version() -> str:
 
 
 @cache
-def _machine(of: Target, level: int, number: int = 0) -> Any:
-    """``number`` tells machines apart that work side by side."""
+def _machine(of: Target, level: int) -> Any:
     llvm = _binding()
     triple = llvm.Target.from_triple(llvm.get_process_triple())
     return triple.create_target_machine(
@@ -103,116 +100,40 @@ def _optimise(machine: Any, function: Any) -> None:
 
 
 @contextmanager
-def _writing(loops: bool) -> Iterator[None]:
-    """While modules are written; ``loops``: with scalar ones."""
+def _parsed(text: str, of: Target, optimise: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
+    """A target machine and a module, ready to be written by it; ``optimise`` names functions with
+    scalar loops."""
     with _lock:
         llvm = _binding()
+        # quotients of small numbers in wide registers take the narrow instruction from level 2 on
+        machine = _machine(of, 2 if optimise else 1)
+        module = llvm.parse_assembly(text)
+        module.verify()
+        for name in optimise:
+            _optimise(machine, module.get_function(name))
         # loop strength reduction costs half of code generation and gains array kernels nothing
-        llvm.set_option("npcompile", f"-disable-lsr={str(not loops).lower()}")
+        llvm.set_option("npcompile", f"-disable-lsr={str(not optimise).lower()}")
         try:
-            yield
+            yield machine, module
         finally:
             llvm.set_option("npcompile", "-disable-lsr=false")
 
 
-def _parsed(text: str, of: Target, optimise: tuple[str, ...]) -> tuple[Any, Any]:
-    """A target machine and a module, ready to be written by it."""
-    # quotients of small numbers in wide registers take the narrow instruction from level 2 on
-    machine = _machine(of, 2 if optimise else 1)
-    module = _binding().parse_assembly(text)
-    module.verify()
-    for name in optimise:
-        _optimise(machine, module.get_function(name))
-    return machine, module
-
-
 def assembly(text: str, of: Target | None = None, optimise: tuple[str, ...] = ()) -> str:
     """The machine code of a module as assembler text."""
-    with _writing(bool(optimise)):
-        machine, module = _parsed(text, of if of is not None else target(), optimise)
+    with _parsed(text, of if of is not None else target(), optimise) as (machine, module):
         return str(machine.emit_assembly(module))
 
 
 def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ()) -> bytes:
-    """Object code with the names that it gives and needs; ``optimise`` names functions.  If there
-    is much of it, another thread does a part."""
-    of = of if of is not None else target()
-    parts = split(text, optimise) if _processors() > 1 else None
-    if parts is None:
-        with _writing(bool(optimise)):
-            machine, module = _parsed(text, of, optimise)
-            return _object([bytes(machine.emit_object(module))], _names(module))
-    with _writing(bool(optimise)), _Beside(parts.second, of) as beside:
-        machine, module = _parsed(parts.first, of, optimise)
-        codes = [bytes(machine.emit_object(module)), beside.result()]
-        (gives, needs), (_, more) = _names(module), _names(beside.module)
-    asked = [name for name in dict.fromkeys(needs + more) if name not in parts.shared]
-    return _object(codes, ([name for name in gives if name not in parts.shared], asked))
-
-
-def _names(module: Any) -> tuple[list[str], list[str]]:
-    """What a module gives to others, and what it needs of them."""
-    values = [*module.functions, *module.global_variables]
-    gives = [v.name for v in values if not v.is_declaration and v.linkage.name == "external"]
-    return gives, [v.name for v in values if v.is_declaration and not v.name.startswith("llvm.")]
-
-
-def _object(codes: list[bytes], names: tuple[list[str], list[str]]) -> bytes:
-    head = json.dumps([*names, [len(code) for code in codes]]).encode()
-    return b"".join([_MAGIC, len(head).to_bytes(4, "little"), head, *codes])
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-
-
-class _Beside:
-    """A module that is compiled by another thread, while its creator holds the lock.
-
-    It has a context and a machine of its own, as LLVM wants of threads, and so needs none of
-    llvmlite's lock, which would keep it waiting.
-    """
-
-    def __init__(self, text: str, of: Target) -> None:
-        llvm = _binding()
-        self._machine = _machine(of, 1, 1)
-        self.module = llvm.parse_assembly(text, context=llvm.create_context())
-        self.module.verify()
-        self._thread = threading.Thread(target=self._run, name="npcompile code")
-        self._code: bytes | BaseException = b""
-
-    def __enter__(self) -> _Beside:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self._thread.join()
-
-    def result(self) -> bytes:
-        self._thread.join()
-        if isinstance(self._code, BaseException):
-            raise self._code
-        return self._code
-
-    def _run(self) -> None:
-        try:
-            self._code = self._emit()
-        except BaseException as failure:  # for the thread that waits
-            self._code = failure
-
-    def _emit(self) -> bytes:
-        from llvmlite.binding import ffi
-
-        emit = ffi.lib.LLVMPY_TargetMachineEmitToMemory
-        with ffi.OutputString() as why:
-            made = getattr(emit, "_cfn", emit)(self._machine, self.module, 1, why)
-            if not made:
-                raise RuntimeError(str(why))
-        try:
-            start, size = ffi.lib.LLVMPY_GetBufferStart(made), ffi.lib.LLVMPY_GetBufferSize(made)
-            return ctypes.string_at(start, size)
-        finally:
-            ffi.lib.LLVMPY_DisposeMemoryBuffer(made)
+    """An object file with the names that it gives and needs; ``optimise`` names functions."""
+    with _parsed(text, of if of is not None else target(), optimise) as (machine, module):
+        code = bytes(machine.emit_object(module))
+        values = [*module.functions, *module.global_variables]
+        gives = [v.name for v in values if not v.is_declaration and v.linkage.name == "external"]
+        needs = [v.name for v in values if v.is_declaration and not v.name.startswith("llvm.")]
+    head = json.dumps([gives, needs]).encode()
+    return _MAGIC + len(head).to_bytes(4, "little") + head + code
 
 
 class Loaded:
@@ -240,15 +161,12 @@ def load(code: bytes, imports: dict[str, int] | None = None) -> Loaded:
     global _loaded_count
     if code[:4] != _MAGIC:
         raise ValueError("not an object of npcompile")
-    start = 8 + int.from_bytes(code[4:8], "little")
-    gives, needs, sizes = json.loads(code[8:start])
+    end = 8 + int.from_bytes(code[4:8], "little")
+    gives, needs = json.loads(code[8:end])
     known = {} if imports is None else imports
     with _lock:
         builder = _binding().JITLibraryBuilder()
-        for size in sizes:
-            builder.add_object_img(code[start : start + size])
-            start += size
-        builder.add_current_process()
+        builder.add_object_img(code[end:]).add_current_process()
         for name in needs:
             address = known[name] if name in known else symbols.resolve(name)
             builder.import_symbol(name, address)

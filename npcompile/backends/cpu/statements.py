@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -34,7 +35,7 @@ FEW = 6  # turns of a loop that is not worth unrolling
 CALLS = 80
 
 
-class Statements:
+class Statements(ABC):
     """Writes statements into a function; what depends on which function that is, others say."""
 
     def __init__(self, f: Function, slots: Registers, program: Program, target: Target) -> None:
@@ -48,26 +49,29 @@ class Statements:
         LLVM's passes help."""
         return not scalar and len(self.f) > max(CALLS, 8 * self.computed)
 
+    @abstractmethod
     def leave(self, status: Value) -> None:
         """Ends the function before its time: a check has failed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def alloc(self, buffer: Buffer) -> None:
-        raise NotImplementedError
+        """Makes memory."""
 
+    @abstractmethod
     def free(self, buffer: Buffer) -> None:
-        raise NotImplementedError
+        """Gives memory back."""
 
+    @abstractmethod
     def run(self, kernel: Kernel) -> None:
         """Calls a kernel with axes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def turns(self, loop: For) -> None:
         """A parallel loop."""
-        raise NotImplementedError
 
+    @abstractmethod
     def call(self, statement: Library | Call) -> None:
-        raise NotImplementedError
+        """Calls a routine of a library or a function of Python's."""
 
     def size(self, size: Size) -> Value:
         return Sizes(self.slots)(size)

@@ -32,10 +32,12 @@ from npcompile.program.ir import (
     Alloc,
     Apply,
     Buffer,
+    Call,
     Check,
     For,
     If,
     Kernel,
+    Library,
     Load,
     Program,
     Statement,
@@ -191,6 +193,12 @@ class _Turns(Statements):
         """Memory is kept for the next turn."""
 
     # ------------------------------------------------------------------ kernels
+
+    def turns(self, loop: For) -> None:
+        raise AssertionError("parallel turns inside of parallel turns")
+
+    def call(self, statement: Library | Call) -> None:
+        raise AssertionError("turns that call are not independent")
 
     def run(self, kernel: Kernel) -> None:
         if kernel not in self.known:
