@@ -5,7 +5,8 @@ arms, each over the blocks that only it can reach, and joins what they leave beh
 
 * an arm that certainly raises becomes a check, and tracing goes on with the other;
 * otherwise both become regions of an ``if_``, or a ``where`` (see :mod:`.joins`);
-* where one arm returns, the other goes on to the end of the function as part of its arm.
+* where one arm returns, the other goes on as part of its arm, as far as the arms around them reach:
+  what follows those is traced once.
 
 Loops over something of known length need no special care: their back edges are followed, which
 unrolls them.
@@ -288,7 +289,7 @@ def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Exi
     first, second = (list(arm.exits.states) for arm in arms)
     if first != second and [RETURN] in (first, second) and not frame.regions:
         k = 0 if second == [RETURN] else 1
-        _enter(t, frame, arms[k], set(frame.code.order), origin)
+        _enter(t, frame, arms[k], frame.allowed, origin)
         if not arms[k].exits.states:
             return _only(t, condition, arms[1 - k], k == 1, consumed)
     t.writes, t.visible = (max(x) for x in zip(*(arm.reached for arm in arms)))
