@@ -39,7 +39,8 @@ def beta_points(p: Points) -> Samples:
     x = mean + 2 * p.rng.normal(size=p.count) * np.sqrt(mean * (1 - mean) / (a + b))
     return joined(
         p, (p.span(0, 1), p.span(0, 1), p.span(0, 1)), (p.span(0, 20), p.span(0, 20), p.span(0, 1)),
-        (spread(p, -6, 2), spread(p, -6, 2), spread(p, -8, 0)), (a, b, np.clip(x, 1e-6, 1 - 1e-6)))
+        (spread(p, -6, 2), spread(p, -6, 2), spread(p, -8, 0)), (a, b, np.clip(x, 1e-6, 1 - 1e-6)),
+        (spread(p, -2, 2), spread(p, -6, 0), 1 - spread(p, -7, -0.3)))
 
 
 def zeta_pairs(p: Points) -> Samples:

@@ -468,31 +468,35 @@ def single_log2() -> Rows:
                          lambda r: r / mp.log1p(r) * mp.log(2))}
 
 
-ERFC_CENTRE = 4.0
-ERFC_END = {"d": 28, "f": mp.mpf("10.5")}
+ERFCX_SHIFT = mp.mpf(15) / 8
+ERFCX_COUNT = 13
 
 
 @table("error")
-def erfc() -> Rows:
-    """(1 + 2*z) * exp(z**2) * erfc(z) in t = (z - 4) / (z + 4): the value at 0 in two parts, then
-    (it - value) / t, relative error, then its slope roughly (Shepherd & Laframboise, Chebyshev
-    approximation of (1 + 2x) exp(x^2) erfc x, Math. Comp. 36, 1981)."""
-    count = {"d": 23, "f": 12}
+def erfcx() -> Rows:
+    """exp(z**2) * erfc(z) in 16 intervals, which are quarters of octaves of ``1 + 8*z/15``: rows
+    of centres, values (2), slopes (2) and of the coefficients of (it at c + t - value - slope*t) /
+    t**2, relative error."""
+    def scaled(z: Any) -> Any:
+        return mp.exp(z * z) * mp.erfc(z)
 
-    def scaled(t: Any) -> Any:
-        z = ERFC_CENTRE * (1 + t) / (1 - t)
-        return (1 + 2 * z) * mp.exp(z * z) * mp.erfc(z)
+    def row(index: int) -> tuple[tuple[float, ...], Any]:
+        low, high = (ERFCX_SHIFT * (mp.ldexp(1 + mp.mpf(k % 4) / 4, k // 4) - 1)
+                     for k in (index, index + 1))
+        centre, half = (low + high) / 2, (high - low) / 2
+        value = split(scaled(centre), 53)
+        slope = split(2 * centre * scaled(centre) - 2 / mp.sqrt(mp.pi), 53)
 
-    def row(char: str, bits: int) -> Tables:
-        value = split(scaled(mp.mpf(0)), bits)
-        known = mp.fsum(map(mp.mpf, value))
-        end = (ERFC_END[char] - ERFC_CENTRE) / (ERFC_END[char] + ERFC_CENTRE)
-        fit = minimax(lambda t: (scaled(t) - known) / t, range(count[char]), -1, end, bits,
-                      lambda t: abs(t) / scaled(t))
-        slope = minimax(lambda t: mp.diff(scaled, t), range(6), -1, end, bits, lambda t: 1)
-        return Tables((value, fit.coefficients, slope.coefficients), fit.error)
+        def rest(t: Any) -> Any:
+            known = mp.fsum(map(mp.mpf, value)) + mp.fsum(map(mp.mpf, slope)) * t
+            return (scaled(centre + t) - known) / t**2
 
-    return by_format(row)
+        fit = minimax(rest, range(ERFCX_COUNT), -half, half, 53,
+                      lambda t: t**2 / scaled(centre + t))
+        return (float(centre), *value, *slope, *fit.coefficients), fit.error
+
+    made = [row(k) for k in range(16)]
+    return {"d": Tables(tuple(zip(*(row for row, _ in made))), max(error for _, error in made))}
 
 
 if __name__ == "__main__":

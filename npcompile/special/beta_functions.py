@@ -11,10 +11,21 @@ import math
 
 from npcompile.graph.expression import Expr, const, copysign, floor, fma, sqrt, where
 from npcompile.graph.subprograms import Results, choose, repeat, subprogram
+from npcompile.special.coefficients.gamma import GAMMALN
 from npcompile.special.gamma_functions import gammaln
 from npcompile.special.incomplete import ROOT_TURN, gammaincc, stirling_rest
 from npcompile.special.logarithm import log1p, log_pair, log_sum
-from npcompile.special.pieces import DOUBLE, INFINITY, NAN, Pair, exp_sum, log_of
+from npcompile.special.pieces import (
+    DOUBLE,
+    INFINITY,
+    NAN,
+    Pair,
+    exp_sum,
+    expm1_sum,
+    halves,
+    log_of,
+    piece,
+)
 from npcompile.special.probability import ndtr
 from npcompile.special.words import quick_two_sum, two_product, two_sum
 
@@ -113,14 +124,57 @@ def _large(a: Expr, b: Expr, x: Expr, y: Expr) -> Expr:
     return where(swapped, 1.0 - value, value)
 
 
+#: of log(gamma(x)) less the first terms of Stirling's formula, in 1/x (DLMF 5.11.1)
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+RAISED = 10
+
+
+def _next_to_1(a: Expr, b: Expr, y: Expr) -> Expr:
+    """I_x(a, b) for small b and ``y = 1 - x``, where it is much less than 1: with the series
+    of I_y(b, a) (DLMF 8.17.7), ``1 - exp(e) * (1 + b * sum)``, and e proportional to b."""
+
+    def step(n: Expr, term: Expr, total: Expr) -> Results:
+        m, p, q = n + 1.0, b + n, b + (n + 1.0)
+        first = term * ((n - a) * y) / (n * m * p * q)
+        second = first * ((m - a) * y) * p
+        return abs(second) > 1e-18, n + 2.0, second * q, fma(first * m, q, total + second)
+
+    one, zero = const(1.0, a), const(0.0, a)
+    total = repeat(step, one, one, zero)[2]
+    low = a < RAISED
+    near = where(low, a, 1.0)
+    bottom, more = near, b  # of the product of 1 + b/(a + k), and what it exceeds 1 by
+    for k in range(1, RAISED):
+        here = near + float(k)
+        bottom, more = bottom * here, fma(more, here + b, b * bottom)
+    raised = where(low, log1p(more / bottom, True), 0.0)
+    c = where(low, a + RAISED, a)
+    u, share = 1.0 / c, b / c
+    v = 1.0 / (c + b)
+    # the difference of Stirling's series at u and v, which is u - v times this
+    powers, last, slope = one, v, const(_STIRLING[0], a)
+    for term in _STIRLING[1:]:
+        powers, last = fma(u * u, powers, (u + v) * last), last * (v * v)
+        slope = fma(powers, term, slope)
+    growth = fma(c + (b - 0.5), log1p(share, True), -b) - share * v * slope
+    value, tail = piece(b + 1.0, None, halves(b + 1.0), GAMMALN["d"])
+    factorial = b * (b - 1.0) * (value + tail)
+    tiny = y < 1e-280
+    log = log_of(y * where(tiny, const(2.0**400, y), 1.0) * c)
+    log = log - where(tiny, const(400 * math.log(2), y), 0.0)
+    e = fma(b, log, growth - raised - factorial)
+    part = expm1_sum(e)
+    return -fma(part + 1.0, b * total, part)
+
+
 def _shares(a: Expr, b: Expr, x: Pair, y: Pair) -> Expr:
     """I_x(a, b) for ``x + y = 1``."""
     fine = (a > 0.0) & (a < INFINITY) & (b > 0.0) & (b < INFINITY) & (x[0] > 0.0) & (y[0] > 0.0)
     a, b = where(fine, a, 1.0), where(fine, b, 1.0)
     x, y = ((where(fine, p[0], 0.5), where(fine, p[1], 0.0)) for p in (x, y))
     # where b is small, I is much less than 1 nearly up to x = 1
-    end = (b >= 0.6) | ((y[0] < 0.03) & (y[0] * (a + b + 2.0) < 3.0 * b))
-    swapped = (x[0] * (a + b + 2.0) > a + 1.0) & end
+    swapped = (x[0] * (a + b + 2.0) > a + 1.0) & (b >= 0.6)
+    near = (b < 0.6) & (y[0] < 0.3) & (y[0] * a < 0.8)
 
     def usual() -> Results:
         p, q = where(swapped, b, a), where(swapped, a, b)
@@ -131,7 +185,8 @@ def _shares(a: Expr, b: Expr, x: Pair, y: Pair) -> Expr:
         return (where(swapped, 1.0 - value, value),)
 
     large = (a > 1e11) | (b > 1e11)
-    value, = choose(large, lambda: (_large(a, b, x[0], y[0]),), usual)
+    value, = choose(near, lambda: (_next_to_1(a, b, y[0]),), lambda: choose(
+        large, lambda: (_large(a, b, x[0], y[0]),), usual))
     return where(value > 0.0, where(value < 1.0, value, 1.0), 0.0)
 
 

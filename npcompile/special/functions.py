@@ -26,8 +26,6 @@ HUGE = 1e300
 #: name in scipy.special, operands, program, largest error in ulp, where it is tested, doc
 _SCIPY: list[tuple[str, int, Program, float, Domain, str]] = [
     ("erf", 1, error.erf, 0.75, Domain(-7, 7), "The error function."),
-    ("erfc", 1, probability.erfc, 2.0, Domain(-7, 28), "1 - erf(x)"),
-    ("ndtr", 1, probability.ndtr, 2.0, Domain(-39, 9), "The normal distribution function."),
     ("expit", 1, probability.expit, 1.0, Domain(-750, 50), "1 / (1 + e**-x)"),
     ("logit", 1, areas.logit, 1.0, Domain(-0.1, 1.1), "log(x / (1 - x))"),
     ("log_expit", 1, probability.log_expit, 1.0, Domain(-HUGE, 750), "log(expit(x))"),
@@ -45,6 +43,8 @@ _NUMPYS = frozenset({"exp2", "expm1", "log1p", "cbrt"})  # NumPy has functions o
 #: functions of one operand that are computed in float64 whatever the format: name, other names,
 #: program, largest error in float64, where it is tested, doc
 _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
+    ("erfc", (), probability.erfc, 0.75, Domain(-7, 28), "1 - erf(x)"),
+    ("ndtr", (), probability.ndtr, 1.0, Domain(-39, 9), "The normal distribution function."),
     ("gammaln", (), gamma_functions.gammaln, 1.5, Domain(0, HUGE), "log(abs(gamma(x)))"),
     ("gamma", (), gamma_functions.gamma, 3.0, Domain(-170, 171), "The gamma function."),
     ("rgamma", (), gamma_functions.rgamma, 3.0, Domain(-170, 171), "1 / gamma(x)"),

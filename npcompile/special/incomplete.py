@@ -26,7 +26,7 @@ from npcompile.special.pieces import (
     uniform,
 )
 from npcompile.special.probability import scaled_tail
-from npcompile.special.words import quick_two_sum, two_product, two_sum
+from npcompile.special.words import joined, quick_two_sum, two_product, two_sum
 
 ROOT_TURN, ROOT_HALF = 1 / math.sqrt(2 * math.pi), math.sqrt(0.5)
 #: where the uniform expansion is used: the smallest a, and up to which |x/a - 1|
@@ -69,10 +69,9 @@ def _uniform(a: Expr, x: Expr) -> Results:
     high, low = quick_two_sum(-0.5 * high, -0.5 * low)
     eta, root = m * sqrt(shape + 1.0), sqrt(a)
     z = abs(eta) * root * ROOT_HALF
-    top, bottom, by_bottom = scaled_tail(where(z < 27.5, z, 27.5), const(0.0, x), DOUBLE)
+    tail = joined(scaled_tail(where(z < 27.5, z, 27.5)))
     upper = eta >= 0.0
     series = poly(inverse, [poly(eta, row) for row in TEMME["d"]]) * (ROOT_TURN * root * inverse)
-    tail = (top[0] + top[1]) * (fma(-bottom[1], by_bottom, 1.0) * by_bottom)
     return fma(tail, 0.5, where(upper, series, -series)) * exp_sum(high, low), upper
 
 

@@ -149,9 +149,7 @@ def erfcx(x: Expr) -> Expr:
 
 
 def _near_erfcx(x: Expr) -> Expr:
-    top, bottom, inverse = scaled_tail(x, const(0.0, x), DOUBLE)
-    q = top[0] * inverse
-    return q + (fma(-q, bottom[0], top[0]) + fma(-q, bottom[1], top[1])) * inverse
+    return joined(scaled_tail(x))
 
 
 @subprogram

@@ -1,9 +1,8 @@
 """erfc, ndtr, expit, log_expit, xlogy, xlog1py and entr, as programs; none raises flags, as
 SciPy's don't.
 
-``erfc(z) = exp(-z*z) * p(t) / (1 + 2*z)`` with ``t = (z - 4) / (z + 4)`` for all positive z
-(Shepherd & Laframboise, Math. Comp. 36, 1981), the exponent in two parts, so that the relative
-error stays small down to the underflow limit.
+``erfc(z) = exp(-z*z) * g(z)`` for positive z, with g by pieces and the exponent in two parts, so
+that the relative error stays small down to the underflow limit.
 """
 
 from __future__ import annotations
@@ -13,81 +12,75 @@ from npcompile.graph.expression import (
     const,
     fma,
     from_bits,
+    lookup,
     poly,
     rare,
     to_bits,
     where,
 )
-from npcompile.special.coefficients.error import ERFC, ROOT_HALF
+from npcompile.special.coefficients.error import ERFCX, ROOT_HALF
 from npcompile.special.exponential import RANGE, clamp, exp_parts, scaled_sum
 from npcompile.special.formats import Format, format_of, power_of_two, sign_bit
 from npcompile.special.logarithm import log_parts, log_sum
+from npcompile.special.pieces import DOUBLE, Pair
 from npcompile.special.words import quick_two_sum, two_product, two_sum
 
 INFINITY = float("inf")
-CENTRE = 4.0
 #: where erfc vanishes, and from where on it is subnormal
-ERFC_RANGE = {"d": (27.3, 26.54325845425098), "f": (10.1, 9.19454945)}
-NDTR_RANGE = {"d": (38.6, 37.5193793471445), "f": (14.3, 12.9499527)}
+ERFC_RANGE = (27.3, 26.54325845425098)
+NDTR_RANGE = (38.6, 37.5193793471445)
 
 
 def erfc(x: Expr) -> Expr:
     """``1 - erf(x)``."""
-    f = format_of(x)
-    end, normal = ERFC_RANGE[f.char]
+    end, normal = ERFC_RANGE
     a = abs(x)
     z = where(a > end, const(end, x), a)
-    square, low = two_product(z, z)
-    tail = _gauss_tail(z, const(0.0, x), (square, low), a > normal, 0, f)
-    return where(x < 0.0, 2.0 - tail, tail)
+    return _gauss_tail(z, None, two_product(z, z), x > normal, x < 0.0, 0)
 
 
 def ndtr(x: Expr) -> Expr:
     """The normal distribution function."""
-    f = format_of(x)
-    end, normal = NDTR_RANGE[f.char]
+    end, normal = NDTR_RANGE
     a = abs(x)
     a = where(a > end, const(end, x), a)
     square, low = two_product(a, a)
-    root, root_low = ROOT_HALF[f.char]
+    root, root_low = ROOT_HALF["d"]
     z = a * root
     z_low = fma(a, root_low, fma(a, root, -z))
-    tail = _gauss_tail(z, z_low, (square * 0.5, low * 0.5), a > normal, 1, f)
-    return where(x > 0.0, 1.0 - tail, tail)
+    return _gauss_tail(z, z_low, (square * 0.5, low * 0.5), x < -normal, x > 0.0, 1)
 
 
-def _gauss_tail(z: Expr, z_low: Expr, square: tuple[Expr, Expr], subnormal: Expr, down: int,
-                f: Format) -> Expr:
-    """``erfc(z + z_low) / 2**down`` for ``z >= 0``, whose square is given in two parts."""
-    (top, top_low), (bottom, bottom_low), by_bottom = scaled_tail(z, z_low, f)
-    head, tail, k = exp_parts(-square[0], -square[1], f)
-    head, tail = quick_two_sum(head, tail)
+def _gauss_tail(z: Expr, z_low: Expr | None, square: Pair, subnormal: Expr, mirrored: Expr,
+                down: int) -> Expr:
+    """``erfc(z + z_low) / 2**down`` for ``z >= 0``, whose square is given in two parts; where
+    ``mirrored`` what is left of its limit, ``2 / 2**down``."""
+    top, top_low = scaled_tail(z, z_low)
+    head, tail, k = exp_parts(-square[0], -square[1], DOUBLE)
     product, lost = two_product(top, head)
-    lost = lost + fma(top, tail, top_low * head)
-    q = product * by_bottom
-    remainder = fma(-q, bottom, product) + fma(-q, bottom_low, lost)
-    return scaled_sum(q, remainder * by_bottom, k - down, -square[0], subnormal | (z != z), f, True)
+    rest = fma(top, tail, fma(top_low, head + tail, lost))
+    up = power_of_two(where(k < -100, const(-100, k), k) - down, DOUBLE)
+    p, q = product * up, rest * up
+    limit = 2.0 ** (1 - down)
+    whole = limit - p
+    value = where(mirrored, whole, product)
+    rest = where(mirrored, (limit - whole) - p - q, rest)
+    special = subnormal | (z != z)
+    return scaled_sum(value, rest, where(mirrored, 0, k - down), -square[0], special, DOUBLE, True)
 
 
-Pair = tuple[Expr, Expr]
-
-
-def scaled_tail(z: Expr, z_low: Expr, f: Format) -> tuple[Pair, Pair, Expr]:
-    """``exp(z*z) * erfc(z)`` for ``0 <= z <= 28`` as a quotient of two sums, and the inverse of
-    the divisor."""
-    (value, value_low), rest, slope = ERFC[f.char]
-    bottom = fma(z, 2.0, 1.0)
-    bottom_low = fma(z_low, 2.0, fma(z, 2.0, 1.0 - bottom))
-    sum_, sum_low = two_sum(const(CENTRE, z), z)
-    inverse = 1.0 / (bottom * sum_)
-    by_sum, by_bottom = bottom * inverse, sum_ * inverse
-    u = (z + z) * by_sum  # t + 1
-    t = u - 1.0
-    t_low = (u - (t + 1.0)) + (fma(-u, sum_, z + z) - u * sum_low) * by_sum
-    p = poly(t, rest)
-    top = fma(t, p, value)
-    top_low = fma(t, p, value - top) + fma(t_low, poly(t, slope), value_low)
-    return (top, top_low), (bottom, bottom_low), by_bottom
+def scaled_tail(z: Expr, z_low: Expr | None = None) -> Pair:
+    """``exp(y*y) * erfc(y)`` with ``y = z + z_low``, ``0 <= z <= 28``, in two parts."""
+    place = fma(z, 8.0 / 15.0, 1.0)
+    index = to_bits(place) - (DOUBLE.bias << DOUBLE.mantissa) >> DOUBLE.mantissa - 2
+    centre, value, value_low, slope, slope_low, *rest = (
+        lookup(index, row) for row in ERFCX["d"])
+    t = z - centre
+    if z_low is not None:
+        t = t + z_low
+    head = fma(t, slope, value)
+    lost = fma(t, slope, value - head)
+    return head, lost + fma(t, fma(t, poly(t, rest), slope_low), value_low)
 
 
 def expit(x: Expr) -> Expr:
