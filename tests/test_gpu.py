@@ -29,14 +29,13 @@ from tests.test_cpu_backend_reductions import reduction, sample
 pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs are not tested")
 
 from npcompile.backends import gpu
-from npcompile.backends.gpu import chains, cuda, rows
+from npcompile.backends.gpu import chains, cuda, packing, rows
 from npcompile.backends.gpu.compile import translate
 from npcompile.backends.gpu.cuda import Cuda
 from npcompile.backends.gpu.driver import Launched, lower
 from npcompile.backends.gpu.interpreter import Interpreter
 
 CAPABILITIES = (80, 90, 120)
-FEW = (30_000, 90)  # random programs, and for which devices, that are not slow to test
 rng = np.random.default_rng(5)
 
 
@@ -84,13 +83,13 @@ def test_long_sums_have_numpys_bits(dtype):
 
 
 @pytest.mark.parametrize("dtype", "fDelB?")
-@pytest.mark.parametrize("kind", ["sum", "max"])
+@pytest.mark.parametrize("kind", ["sum", "max", "argmin", "argmax"])
 def test_reductions_that_are_too_long_for_one_program(kind, dtype, monkeypatch):
-    if (kind, dtype) in (("max", "D"), ("sum", "?")):
-        return  # no such primitive
+    if (kind != "sum", dtype) in ((True, "D"), (False, "?")):
+        pytest.skip("no such primitive")
     for name, small in (("LONG", 256), ("PIECE", 200), ("JOINED", 2)):
         monkeypatch.setattr(chains, name, small)
-    for shape in ((257,), (1025,), (2, 3001)):
+    for shape in ((257,), (2, 1025)):
         last = len(shape) - 1
         program = reduction(kind, dtype, len(shape), (last,))
         a = sample(dtype, shape)
@@ -100,6 +99,61 @@ def test_reductions_that_are_too_long_for_one_program(kind, dtype, monkeypatch):
         refused, launches = launched(program, a, got)
         assert not refused and len(launches) > 1
         assert same(got, want), shape
+
+
+RUNNING = {
+    "cumsum": lambda a: np.cumsum(a, -1),
+    "along the first axis": lambda a: np.cumsum(a, 0),
+    "cumprod": lambda a: np.cumprod(a, -1, dtype=a.dtype),
+    "maximum": lambda a: np.maximum.accumulate(a[..., ::-1], -1),
+    "minimum": lambda a: np.minimum.accumulate(a, -1),
+}
+
+
+@pytest.mark.parametrize("dtype", "dfelbB?D")
+@pytest.mark.parametrize("name", RUNNING)
+def test_running_reductions(name, dtype, monkeypatch):
+    if dtype == "D" and name != "cumsum":
+        pytest.skip("no such primitive")
+    compiled = npcompile.jit(RUNNING[name], device="interpreter", fullgraph=True)
+    for long in (1 << 16, 64):
+        monkeypatch.setattr(chains, "LONG", long)
+        for shape in ((150,), (2, 130), (40, 5), (2, 0), (1,)):
+            a = sample(dtype, shape)
+            if dtype in "df" and shape[0] == 40:
+                a[7, 3:] = np.nan, -0.0
+            with np.errstate(all="ignore"):
+                assert same(compiled(a), RUNNING[name](a)), shape
+            if dtype in "lbB?" or name in ("maximum", "minimum"):
+                assert "runs on the host" not in "\n".join(compiled.explain(a).notes)
+        compiled.clear_cache()
+
+
+PACKED = {
+    "mask": lambda a: a[a > 0],
+    "several": lambda a: (a[a != 0] * 2, np.nonzero(a), a[a != 0].sum()),
+    "views": lambda a: (a.T[a.T > 1], a[..., ::-2][a[..., ::-2] > 0]),
+    "all and none": lambda a: (a[a == a], a[a != a]),
+    "indices": lambda a: np.flatnonzero(a.real > 0),
+}
+
+
+def flat(result):
+    """The arrays of a result."""
+    return [a for item in result for a in flat(item)] if isinstance(result, tuple) else [result]
+
+
+@pytest.mark.parametrize("dtype", "flB?D")
+@pytest.mark.parametrize("name", PACKED)
+def test_packing(name, dtype, monkeypatch):
+    compiled = npcompile.jit(PACKED[name], device="interpreter", fullgraph=True)
+    for long in (1 << 13, 64):
+        monkeypatch.setattr(packing, "LONG", long)
+        for shape in ((150,), (2, 0), (1,), (4, 2, 30)):
+            a = sample(dtype, shape)
+            assert all(map(same, flat(compiled(a)), flat(PACKED[name](a)))), shape
+            assert "runs on the host" not in "\n".join(compiled.explain(a).notes)
+        compiled.clear_cache()
 
 
 @pytest.mark.parametrize("kind", ["sum", "prod", "min", "max", "argmin", "argmax"])
@@ -251,7 +305,6 @@ def test_kernels_compile(name):
             read(source, constants, capability)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("capability", CAPABILITIES)
 @pytest.mark.parametrize("name", [n for n in PRIMITIVES if n not in ("rare", "call")])
 def test_primitives_compile(name, capability):
@@ -263,10 +316,8 @@ def test_primitives_compile(name, capability):
             read(source, constants, capability)
 
 
-@pytest.mark.parametrize("first, capability", [
-    pytest.param(first, capability, marks=() if (first, capability) == FEW else pytest.mark.slow)
-    for first in range(30_000, 30_200, 25) for capability in CAPABILITIES
-])
+@pytest.mark.parametrize("capability", CAPABILITIES)
+@pytest.mark.parametrize("first", range(30_000, 30_200, 25))
 def test_random_programs_compile(first, capability, monkeypatch):
     known, device = set(), Recorder()
     monkeypatch.setattr(gpu, "_device", lambda name, keep: device)
@@ -395,8 +446,12 @@ def test_cubins_are_kept():
 
 
 def test_long_reductions_compile():
-    for source, constants in launches(lambda x: (x.sum(), x.max()), np.ones(70_000)):
-        read(source, constants, 90)
+    def f(x, n):
+        return x.sum(), x.max(), x.argmin(), np.cumsum(n), np.logical_or.accumulate(x > 2), x[x > 0]
+
+    for source, constants in launches(f, np.ones(70_000), np.arange(70_000)):
+        for capability in CAPABILITIES:
+            read(source, constants, capability)
 
 
 def test_aligned_memory_is_read_16_bytes_at_a_time():

@@ -1,13 +1,15 @@
 """Reductions that are too long for one program, as several kernels one after the other.
 
-What may be combined in any order is cut into pieces, and the pieces' results are combined.  A
-pairwise sum is cut into parts of its tree, all at one level; then the sums of parts are added as
-the tree has them, some levels in each kernel.
+What may be combined in any order is cut into pieces, and the pieces' results are combined; of a
+running reduction, what stands before each piece is found between.  A pairwise sum is cut into parts
+of its tree, all at one level; then the sums of parts are added as the tree has them, some levels in
+each kernel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +19,14 @@ from npcompile.backends.gpu.reductions import (
     WIDTH,
     Form,
     height,
+    in_any_order,
     larger_half,
     power,
 )
 from npcompile.backends.gpu.source import NONE, Between, Chain, Source, Step
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, floordiv, product
+from npcompile.graph.types import INT
 from npcompile.program.ir import Buffer, Kernel, Reduce
 
 LONG = 1 << 16  #: numbers that one program reduces
@@ -32,14 +36,17 @@ JOINED = 7  #: levels of a tree in one program
 
 def chain(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: str) -> Chain | None:
     """A reduction as several kernels; None: it has one form only."""
-    if len(kernel.axes) - 1 not in reduce.axes or reduce.kind in ("argmin", "argmax"):
-        return None
-
     def form(part: str) -> Form:
         return Form(kernel, reduce, given, file, f"{kernel.name}_{part}")
 
-    if reduce.kind in ("min", "max") or reduce.dtype.kind not in "fc":
-        return Pieces(form)
+    if reduce.kind in ("argmin", "argmax"):
+        return Positions(form)
+    if len(kernel.axes) - 1 not in reduce.axes:
+        return None
+    if in_any_order(reduce):
+        return Running(form) if reduce.running else Pieces(form)
+    if reduce.running:
+        return None
     if reduce.kind == "sum" and len(reduce.axes) == 1 and reduce.chunk == 0:
         return Tree(form)
     return None
@@ -49,11 +56,16 @@ class Pieces:
     """Equal pieces of each row, by what may be combined in any order."""
 
     def __init__(self, form: Callable[[str], Form]) -> None:
-        first, last = form("pieces"), form("whole")
+        first = form("pieces")
         self.kept, self.length = product(first.at(first.kept)), product(first.at(first.reduced))
         self.parts = floordiv(self.length + LONG - 1, LONG)
-        self.between = Between(first.dtype, True)
-        self.first, self.last = self._first(first), self._last(last)
+        self.between = Between(self.passed_on(first), True)
+        self.first = self._first(first)
+        self.rest = self._rest(form)
+
+    def passed_on(self, form: Form) -> np.dtype[Any]:
+        """What a piece leaves."""
+        return form.dtype
 
     def steps(self, size: Callable[[Size], int]) -> list[Step]:
         if size(self.length) <= LONG:
@@ -61,32 +73,90 @@ class Pieces:
         kept, parts = size(self.kept), size(self.parts)
         width = min(power(parts), WIDTH)
         rows = min(WIDTH // width, power(kept))
-        return [
-            Step(self.first, kept * parts, {"ROWS": 1, "LEVELS": WIDTH.bit_length() - 1},
-                 kept * parts * stored(self.between.dtype).itemsize),
-            Step(self.last, -(-kept // rows), {"ROWS": rows, "LEVELS": width.bit_length() - 1}),
-        ]
+        room = kept * parts * stored(self.between.dtype).itemsize
+        pieces = Step(self.first, kept * parts, {"ROWS": 1, "LEVELS": WIDTH.bit_length() - 1}, room)
+        wholes = Step(self.rest[0], -(-kept // rows),
+                      {"ROWS": rows, "LEVELS": width.bit_length() - 1})
+        if len(self.rest) == 1:
+            return [pieces, wholes]
+        return [pieces, replace(wholes, room=room), replace(pieces, source=self.rest[1], room=0)]
 
     def _first(self, form: Form) -> Source:
+        self.along_row(form, *self.piece(form))
+        value = "total.to(tl.uint8)" if self.between.dtype.kind == "b" else "total"
+        self.pass_on(form, "lane", "piece", value, "row")
+        return form.w.source(NONE, ["ROWS", "LEVELS"], form.before)
+
+    def along_row(self, form: Form, begin: str, end: str) -> None:
+        """What a piece leaves is ``total``."""
+        form.along_row(begin, end, form.value_in_row)
+
+    def _rest(self, form: Callable[[str], Form]) -> list[Source]:
+        """The kernels after the first one."""
+        last = form("whole")
+        last.rows_of_kept()
+        last.along_row("0", last.w.factor(self.parts), lambda: self.passed(last))
+        last.finish()
+        return [last.w.source(NONE, ["ROWS", "LEVELS"])]
+
+    def piece(self, form: Form) -> tuple[str, str]:
+        """A program has one piece of a row: where that begins and ends."""
         w = form.w
         parts = w.factor(self.parts)
         form.rows_of_kept(f"tl.program_id(0).to(tl.int64) // {parts} * ROWS")
         w.line(f"piece = tl.program_id(0).to(tl.int64) % {parts}")
         w.line(f"end = tl.minimum((piece + 1) * {LONG}, {w.size(self.length)})")
-        form.along_row(f"piece * {LONG}", "end", form.value_in_row)
-        value = "total.to(tl.uint8)" if form.dtype.kind == "b" else "total"
-        w.line(f"tl.store({w.parameter(self.between)} + lane * {parts} + piece, {value}, row)")
-        return w.source(NONE, ["ROWS", "LEVELS"], form.before)
+        return f"piece * {LONG}", "end"
 
-    def _last(self, form: Form) -> Source:
-        w = form.w
-        form.rows_of_kept()
-        parts, sums = w.factor(self.parts), w.parameter(replace(self.between, out=False))
-        value = f"tl.load({sums} + lane[:, None] * {parts} + at, live, 0)"
-        value += " != 0" * (form.dtype.kind == "b")
-        form.along_row("0", parts, lambda: value)
-        form.finish()
-        return w.source(NONE, ["ROWS", "LEVELS"])
+    def passed(self, form: Form, lane: str = "lane[:, None]", piece: str = "at",
+               live: str = "live") -> str:
+        """What the kernel before has left for pieces of rows."""
+        sums = form.w.parameter(replace(self.between, out=False))
+        text = f"tl.load({sums} + {lane} * {form.w.factor(self.parts)} + {piece}, {live}, 0)"
+        return text + " != 0" * (self.between.dtype.kind == "b")
+
+    def pass_on(self, form: Form, lane: str, piece: str, value: str, live: str) -> None:
+        out = form.w.parameter(self.between)
+        place = f"{lane} * {form.w.factor(self.parts)} + {piece}"
+        form.w.line(f"tl.store({out} + {place}, {value}, {live})")
+
+
+class Positions(Pieces):
+    """The place of the best of each piece, then the best of these."""
+
+    def passed_on(self, form: Form) -> np.dtype[Any]:
+        return INT
+
+    def along_row(self, form: Form, begin: str, end: str) -> None:
+        form.best(begin, end)
+        form.w.line("total = found")
+
+    def _rest(self, form: Callable[[str], Form]) -> list[Source]:
+        last = form("whole")
+        last.rows_of_kept()
+        last.best("0", last.w.factor(self.parts), self.passed(last))
+        last.store(["found"], "row")
+        return [last.w.source(NONE, ["ROWS", "LEVELS"], last.before)]
+
+
+class Running(Pieces):
+    """What stands before each piece, then each piece with it."""
+
+    def _rest(self, form: Callable[[str], Form]) -> list[Source]:
+        middle, last = form("before"), form("running")
+        middle.rows_of_kept()
+        byte = ".to(tl.uint8)" if middle.dtype.kind == "b" else ""
+        start = f"tl.broadcast_to({middle.neutral}, (ROWS,))"
+        self.pass_on(middle, "lane", "0", start + byte, "row")
+        parts = middle.w.factor(self.parts)
+        middle.scan("0", parts, lambda: self.passed(middle), start, lambda: self.pass_on(
+            middle, "lane[:, None]", "at + 1", "whole" + byte, f"live & (at + 1 < {parts})"))
+        begin, end = self.piece(last)
+        before = self.passed(last, "lane", "piece", "row")
+        last.scan(begin, end, last.value_in_row, before,
+                  lambda: last.store(["whole"], "live", "[:, None]"))
+        return [middle.w.source(NONE, ["ROWS", "LEVELS"]),
+                last.w.source(NONE, ["ROWS", "LEVELS"], last.before)]
 
 
 class Tree:

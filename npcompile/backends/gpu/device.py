@@ -375,6 +375,26 @@ def collapse(x, KIND: tl.constexpr):
 
 
 @triton.jit
+def scan(x, KIND: tl.constexpr):
+    """The running reduction of each row by what may be done in any order."""
+    if KIND == "add":
+        y = tl.associative_scan(x, 1, _sum)
+    elif KIND == "mul":
+        y = tl.associative_scan(x, 1, _product)
+    elif KIND == "bit_and":
+        y = tl.associative_scan(x, 1, _and)
+    elif KIND == "bit_or":
+        y = tl.associative_scan(x, 1, _or)
+    elif KIND == "bit_xor":
+        y = tl.associative_scan(x, 1, _xor)
+    elif KIND == "minimum":
+        y = tl.associative_scan(x, 1, _least)
+    else:
+        y = tl.associative_scan(x, 1, _most)
+    return y
+
+
+@triton.jit
 def is_better(x, i, y, j, LEAST: tl.constexpr):
     """Whether x at place i comes before y at j: NaN, then the least (or largest), then the first;
     a place below 0 is none."""

@@ -15,6 +15,7 @@ import numpy as np
 from npcompile.backends.gpu.chains import chain
 from npcompile.backends.gpu.kernels import pointwise
 from npcompile.backends.gpu.mirror import Device, Launch, Mirror, Pointer
+from npcompile.backends.gpu.packing import packed
 from npcompile.backends.gpu.reductions import reduction
 from npcompile.backends.gpu.rows import Group, arranged, group
 from npcompile.backends.gpu.source import (
@@ -107,14 +108,17 @@ def lower(program: Program, file: str = "") -> Module:
 
 def _sources(kernel: Kernel, given: frozenset[Buffer], file: str) -> tuple[Source, ...]:
     """Reductions read what stores of the same kernel change: they come first."""
-    if kernel.in_order:
+    if kernel.ordered:
         raise refuse("kernel", "iterations that depend on each other have no GPU kernel")
     found = [
         replace(reduction(kernel, reduce, given, file), long=chain(kernel, reduce, given, file))
         for reduce in kernel.reductions
     ]
-    if kernel.stores:
-        found.append(pointwise(kernel, given, file))
+    others = tuple([store for store in kernel.stores if not store.packed])
+    if len(others) < len(kernel.stores):
+        found.append(packed(kernel, given, file))
+    if others:
+        found.append(pointwise(replace(kernel, stores=others), given, file))
     return tuple(found)
 
 

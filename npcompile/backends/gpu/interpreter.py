@@ -102,7 +102,7 @@ def _device() -> ModuleType:
         with mock.patch.object(triton, "jit", _plain):
             spec.loader.exec_module(module)
         vars(module).update(fmod=_fmod, any_of=_any_of, collapse=_collapse(module),
-                            first_of_best=_first_of_best(module))
+                            scan=_scan(module), first_of_best=_first_of_best(module))
         _cache[name] = module
     found: ModuleType = _cache[name]
     return found
@@ -146,6 +146,22 @@ def _collapse(module: ModuleType) -> Callable[..., Any]:
         return module.fold(x, kind, int(rows), int(width).bit_length() - 1)
 
     return collapse
+
+
+def _scan(module: ModuleType) -> Callable[..., Any]:
+    """Each number with the one so many places before it, 1, 2, 4 and so on (Hillis and Steele)."""
+    import triton.language as tl
+
+    def scan(x: Any, kind: str) -> Any:
+        width, step = int(x.shape[1]), 1
+        at = tl.arange(0, width)[None, :] + x.to(tl.int32) * 0
+        while step < width:
+            before = tl.gather(x, tl.maximum(at - step, 0), 1)
+            x = tl.where(at >= step, module.combine(before, x, kind), x)
+            step *= 2
+        return x
+
+    return scan
 
 
 def _argument(arg: Any, parameter: Parameter) -> Any:

@@ -38,16 +38,16 @@ def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: st
     Refused
         There is no Triton code for it (yet).
     """
-    if reduce.running:
-        raise refuse("scan", "has no GPU kernel")
     if any(isinstance(v, Load) and v.buffer is reduce.buffer for v in kernel.values):
         raise refuse("reduction", "reads what it writes")
     form = Form(kernel, reduce, given, file, stage or kernel.name, (BASE,) * bool(stage))
     positions = reduce.kind in ("argmin", "argmax")
     along = len(kernel.axes) - 1 in reduce.axes and not positions
-    if along and (reduce.dtype.kind not in "fc" or reduce.kind in ("min", "max")):
-        return form.rows()
-    if along and reduce.kind == "sum":
+    if reduce.running and along and not in_any_order(reduce) and len(kernel.axes) == 1:
+        raise refuse("scan", "numbers that are rounded one after the other have no GPU kernel")
+    if along and in_any_order(reduce):
+        return form.running() if reduce.running else form.rows()
+    if along and reduce.kind == "sum" and not reduce.running:
         return form.runs()
     if positions:
         return form.positions()
@@ -84,6 +84,11 @@ class Runs:
         depth = height(min(length, size(self.chunk) or length), self.lanes)
         rows = max(1, min(WIDTH // (self.lanes << depth), power(kept)))
         return -(-kept // rows), {"ROWS": rows, "DEPTH": depth, "LANES": self.lanes}
+
+
+def in_any_order(reduce: Reduce) -> bool:
+    """Whether it is all the same in which order numbers are combined."""
+    return reduce.dtype.kind not in "fc" or reduce.kind in ("min", "max")
 
 
 def height(length: int, lanes: int) -> int:
@@ -165,16 +170,21 @@ class Form:
         return [stem] if self.parts == 1 else [f"{stem}_real", f"{stem}_imag"]
 
     def combined(self, left: Sequence[str], right: Sequence[str]) -> list[str]:
-        operation = REDUCTIONS[self.reduce.kind][0]
-        if operation == "mul" and self.parts == 2:
-            raise refuse("prod", "of complex numbers has no GPU kernel")
-        return [self._combined(operation, a, b) for a, b in zip(left, right)]
+        if self.operation == "mul" and self.parts == 2:
+            (a, b), (c, d) = left, right
+            return [f"{a} * {c} - {b} * {d}", f"{a} * {d} + {b} * {c}"]
+        return [self._combined(self.operation, a, b) for a, b in zip(left, right)]
 
     def _combined(self, operation: str, left: str, right: str) -> str:
         half = self.half
         if half == np.float16 and operation == "mul":  # rounded after each step
             return f"({left}.to(tl.float32) * {right}.to(tl.float32)).to(tl.float16)"
         return scalar.apply(operation, [(Term(left, half),), (Term(right, half),)], half)[0].text
+
+    @property
+    def operation(self) -> str:
+        """The primitive that combines two numbers."""
+        return REDUCTIONS[self.reduce.kind][0]
 
     @property
     def lanes(self) -> int:
@@ -186,6 +196,11 @@ class Form:
         kind, unit = self.dtype.kind, self.dtype.itemsize
         return np.dtype(f"f{unit // 2}") if kind == "c" else self.dtype
 
+    @property
+    def neutral(self) -> str:
+        """What leaves every number as it is, with a type of its own."""
+        return scalar.typed(scalar.constant(neutral(self.operation, self.dtype), self.dtype))
+
     def initial(self) -> Parts:
         start = self.reduce.initial
         assert start is not None
@@ -194,10 +209,13 @@ class Form:
         whole = complex(start)
         return scalar.constant(whole.real, self.half), scalar.constant(whole.imag, self.half)
 
-    def store(self, names: Sequence[str], live: str) -> None:
+    def store(self, names: Sequence[str], live: str, aside: str = "") -> None:
+        """Stores what the kept indices have; of a running reduction, all indices: ``aside`` as in
+        :meth:`call`."""
         at, buffer = self.reduce.at, self.reduce.buffer
-        axes = [self.axes[a] if a in self.kept else "0" for a in range(len(self.extents))]
-        self.body.axes = axes
+        others = self.axes if self.reduce.running else ["0"] * len(self.axes)
+        self.body.axes = [name + aside if axis in self.kept else others[axis]
+                          for axis, name in enumerate(self.axes)]
         for name, part in zip(names, [at.part] if at.part else ["real", "imag"]):
             pointer = self.body.address(buffer, at, None, part)
             text = casts.cast((Term(name, self.half),), self.half, buffer.dtype)[0].text \
@@ -214,7 +232,9 @@ class Form:
         w, reduce = self.w, self.reduce
         first = reduce.initial is None
         w.line("lane = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)")
-        w.line(f"live = lane < {w.size(product(self.at(self.kept)))}")
+        length = w.size(product(self.at(self.reduced)))
+        some = f" & ({length} > 0)" if reduce.running else ""  # others have an element if `first`
+        w.line(f"live = (lane < {w.size(product(self.at(self.kept)))}){some}")
         self.split(self.kept, "lane")
         total = self.names_of("total")
         if first:
@@ -222,10 +242,12 @@ class Form:
                 w.line(f"{self.axes[axis]} = lane * 0")
             w.line(f"{', '.join(total)} = {self.call('live')}")
             self.spread(total, "live")
+            if reduce.running:
+                self.store(total, "live")
         else:
             for name, part in zip(total, self.initial()):
                 w.line(f"{name} = tl.full((BLOCK,), {part.text}, {scalar.register(self.half)})")
-        w.line(f"for step in range({int(first)}, {w.size(product(self.at(self.reduced)))}):")
+        w.line(f"for step in range({int(first)}, {length}):")
         w.indent += 1
         w.line("at = lane * 0 + step")
         self.split(self.reduced, "at")
@@ -233,8 +255,11 @@ class Form:
         w.line(f"{', '.join(value)} = {self.call('live')}")
         for name, text in zip(total, self.combined(total, value)):
             w.line(f"{name} = {text}")
+        if reduce.running:
+            self.store(total, "live")
         w.indent -= 1
-        self.store(total, "live")
+        if not reduce.running:
+            self.store(total, "live")
         grid = Lanes((product(self.at(self.kept)),), 128)
         return w.source(grid, ["BLOCK"], self.before, self.first)
 
@@ -254,18 +279,21 @@ class Form:
 
     def along_row(self, begin: str, end: str, value: Callable[[], str]) -> None:
         """The total of each row from one place on to another."""
-        w, operation = self.w, REDUCTIONS[self.reduce.kind][0]
-        start = scalar.typed(scalar.constant(neutral(operation, self.dtype), self.dtype))
+        w = self.w
         w.line("WIDTH: tl.constexpr = 1 << LEVELS")
-        w.line(f"total = tl.broadcast_to({start}, (ROWS, WIDTH))")
-        w.line(f"for begin in range({begin}, {end}, WIDTH):")
-        w.indent += 1
-        w.line("at = begin + tl.arange(0, WIDTH).to(tl.int64)[None, :]")
-        w.line(f"live = row[:, None] & (at < {end})")
+        w.line(f"total = tl.broadcast_to({self.neutral}, (ROWS, WIDTH))")
+        self.blocks(begin, end)
         w.line(f"value = {value()}")
         w.line(f"total = tl.where(live, {self.combined(['total'], ['value'])[0]}, total)")
         w.indent -= 1
-        w.line(f'total = npc.collapse(total, "{operation}")')
+        w.line(f'total = npc.collapse(total, "{self.operation}")')
+
+    def blocks(self, begin: str, end: str) -> None:
+        """Opens a loop over the places in each row, ``WIDTH`` at a time."""
+        self.w.line(f"for begin in range({begin}, {end}, WIDTH):")
+        self.w.indent += 1
+        self.w.line("at = begin + tl.arange(0, WIDTH).to(tl.int64)[None, :]")
+        self.w.line(f"live = row[:, None] & (at < {end})")
 
     def finish(self) -> None:
         """Stores the totals of rows."""
@@ -281,31 +309,57 @@ class Form:
         self.split(self.kept, "lane")
 
     def positions(self) -> Source:
+        """The place of the best of each row."""
+        self.rows_of_kept()
+        self.best("0", self.w.size(product(self.at(self.reduced))))
+        self.store(["found"], "row")
+        grid = Rows(self.at(self.kept), self.at(self.reduced))
+        return self.w.source(grid, ["ROWS", "LEVELS"], self.before, self.first)
+
+    def best(self, begin: str, end: str, among: str = "at") -> None:
         """Each lane keeps the first of the least or largest elements, or the first NaN; then the
-        best of all lanes is found."""
+        best of all lanes is found.  ``among`` are the places that count."""
         w, least = self.w, self.reduce.kind == "argmin"
         if self.parts == 2:
             raise refuse(self.reduce.kind, "of complex numbers has no GPU kernel")
-        end = w.size(product(self.at(self.reduced)))
-        self.rows_of_kept()
         w.line("WIDTH: tl.constexpr = 1 << LEVELS")
         zero = scalar.typed(scalar.constant(0, self.dtype))
         w.line(f"best = tl.broadcast_to({zero}, (ROWS, WIDTH))")
         w.line("found = tl.full((ROWS, WIDTH), -1, tl.int64)")
-        w.line(f"for begin in range(0, {end}, WIDTH):")
-        w.indent += 1
-        w.line("at = begin + tl.arange(0, WIDTH).to(tl.int64)[None, :]")
-        w.line(f"live = row[:, None] & (at < {end})")
-        w.line("place = at + found * 0")
+        self.blocks(begin, end)
+        w.line(f"at = {among} + found * 0")
         w.line(f"value = {self.value_in_row()}")
-        w.line(f"better = live & npc.is_better(value, place, best, found, {least})")
+        w.line(f"better = live & npc.is_better(value, at, best, found, {least})")
         w.line("best = tl.where(better, value, best)")
-        w.line("found = tl.where(better, place, found)")
+        w.line("found = tl.where(better, at, found)")
         w.indent -= 1
         w.line(f"found = npc.first_of_best(best, found, {least})")
-        self.store(["found"], "row")
+
+    def running(self) -> Source:
+        """Blocks of each row, one after the other, by what may be combined in any order."""
+        self.rows_of_kept()
+        end = self.w.size(product(self.at(self.reduced)))
+        self.scan("0", end, self.value_in_row, f"tl.broadcast_to({self.neutral}, (ROWS,))",
+                  lambda: self.store(["whole"], "live", "[:, None]"))
         grid = Rows(self.at(self.kept), self.at(self.reduced))
-        return w.source(grid, ["ROWS", "LEVELS"], self.before, self.first)
+        return self.w.source(grid, ["ROWS", "LEVELS"], self.before, self.first)
+
+    def scan(self, begin: str, end: str, value: Callable[[], str], before: str,
+             put: Callable[[], None]) -> None:
+        """What is combined up to each place from one on to another, with what stands ``before``
+        them: ``whole``, which ``put`` stores."""
+        w = self.w
+        w.line("WIDTH: tl.constexpr = 1 << LEVELS")
+        w.line(f"total = {before}")
+        self.blocks(begin, end)
+        w.line(f"value = tl.where(live, {value()}, {self.neutral})")
+        w.line("earlier = total[:, None]")
+        w.line(f'value, part = npc.scan(value, "{self.operation}"), npc.collapse(value, '
+               f'"{self.operation}")')
+        w.line(f"whole = {self.combined(['earlier'], ['value'])[0]}")
+        put()
+        w.line(f"total = {self.combined(['total'], ['part'])[0]}")
+        w.indent -= 1
 
     def runs(self) -> Source:
         """Runs along the last axis are summed pairwise, their sums added in order."""

@@ -132,7 +132,7 @@ BASE = "base"  #: the first row of a program, where a function is only a stage o
 OWN = frozenset({
     BASE, "tl", "npc", "triton", "lane", "live", "row", "at", "step", "run", "begin", "count",
     "start", "size", "whole", "more", "only", "left", "place", "rest", "best", "better", "found",
-    "first", "piece", "slot", "end",
+    "first", "piece", "slot", "end", "earlier", "holds", "chosen",
 } | {f"{stem}{part}" for stem in ("total", "part", "leaf", "sum", "value", "other")
      for part in ("", "_real", "_imag")})
 

@@ -1,0 +1,159 @@
+"""Packing: the elements for which a mask holds, one after the other, in the order of their indices.
+
+Three kernels: how many hold in each piece of the indices, how many before each piece, and then each
+element at its place.  One does it where all indices are one piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from npcompile.backends.gpu import scalar
+from npcompile.backends.gpu.kernels import Body, merge
+from npcompile.backends.gpu.source import (
+    BASE,
+    NONE,
+    Between,
+    Grid,
+    Lanes,
+    Memory,
+    Source,
+    Step,
+    Writer,
+)
+from npcompile.core.errors import refuse
+from npcompile.core.records import replace
+from npcompile.core.sizes import Size, floordiv, product
+from npcompile.graph.types import INT
+from npcompile.program.ir import Buffer, Kernel, Load, Store
+
+LONG = 1 << 13  #: indices that one program goes through
+WIDTH = 1024  #: of them at a time
+
+
+def packed(kernel: Kernel, given: frozenset[Buffer], file: str) -> Source:
+    """The Triton functions of a kernel's packed stores, which have one mask.
+
+    Raises
+    ------
+    Refused
+        There is no Triton code for it (yet).
+    """
+    stores = [store for store in kernel.stores if store.packed]
+    if len({store.mask for store in stores}) > 1:
+        raise refuse("packing", "by several masks has no GPU kernel")
+    if any(isinstance(v, Load) and v.buffer in kernel.written for v in kernel.values):
+        raise refuse("packing", "reads what it writes")
+    return Packing(replace(kernel, stores=tuple(stores), reductions=()), given, file).whole
+
+
+class Packing:
+    """The chain; ``whole`` is what does all in one program."""
+
+    def __init__(self, kernel: Kernel, given: frozenset[Buffer], file: str) -> None:
+        self.kernel, self.given, self.file = kernel, given, file
+        self.count = product([axis.extent for axis in kernel.axes])
+        self.parts = floordiv(self.count + LONG - 1, LONG)
+        self.between = Between(INT, True)
+        self.grid = Lanes(tuple([product([kernel.axes[a].extent for a in group])
+                                 for group in merge(kernel)]), WIDTH)
+        self.counted, self.before, self.placed = self._counted(), self._before(), self._placed()
+        self.whole = replace(self._placed(True), long=self)
+
+    def launch(self, size: Callable[[Size], int]) -> tuple[int, dict[str, int]]:
+        """Of ``whole``."""
+        return min(size(self.count), 1), self.grid.launch(size)[1]
+
+    def steps(self, size: Callable[[Size], int]) -> list[Step]:
+        if size(self.count) <= LONG:
+            return []
+        parts, constants = size(self.parts), self.grid.launch(size)[1]
+        counted = Step(self.counted, parts, constants, parts * INT.itemsize)
+        before = Step(self.before, 1, {"BLOCK": WIDTH}, counted.room)
+        return [counted, before, replace(counted, source=self.placed, room=0)]
+
+    # ------------------------------------------------------------------ the kernels
+
+    def _counted(self) -> Source:
+        """How many hold in each piece."""
+        body = self._body("counts")
+        w = body.w
+        self._piece(body, "0")
+        self._blocks(body)
+        w.line('total += npc.collapse(holds, "add")')
+        w.indent -= 1
+        w.line(f"tl.store({w.parameter(self.between)} + piece + tl.arange(0, 1), total)")
+        return self._source(body)
+
+    def _before(self) -> Source:
+        """How many hold before each piece, in one program."""
+        w = Writer(f"{self.kernel.name}_before")
+        counts, out = w.parameter(replace(self.between, out=False)), w.parameter(self.between)
+        parts = w.size(self.parts)
+        w.line("total = tl.full((1,), 0, tl.int64)")
+        w.line(f"for begin in range(0, {parts}, BLOCK):")
+        w.indent += 1
+        w.line("at = begin + tl.arange(0, BLOCK).to(tl.int64)")
+        w.line(f"count = tl.load({counts} + at, at < {parts}, 0)[None, :]")
+        w.line('before = total[:, None] + npc.scan(count, "add") - count')
+        w.line(f"tl.store({out} + at[None, :], before, (at < {parts})[None, :])")
+        w.line('total += npc.collapse(count, "add")')
+        return w.source(NONE, ["BLOCK"])
+
+    def _placed(self, whole: bool = False) -> Source:
+        """Each element at its place."""
+        body = self._body("places" if not whole else "packed")
+        w = body.w
+        start = "0"
+        if not whole:
+            start = f"tl.load({w.parameter(replace(self.between, out=False))} + piece)"
+        self._piece(body, start, whole)
+        self._blocks(body)
+        w.line('place = (total[:, None] + npc.scan(holds, "add") - 1).reshape(BLOCK)')
+        for store in self.kernel.stores:
+            self._store(body, store)
+        w.line('total += npc.collapse(holds, "add")')
+        return self._source(body, self if whole else NONE)
+
+    def _body(self, part: str) -> Body:
+        body = Body(self.kernel, self.given, Writer(f"{self.kernel.name}_{part}"), self.file)
+        body.comment()
+        return body
+
+    def _piece(self, body: Body, start: str, whole: bool = False) -> None:
+        """A program has one piece; ``total`` is what holds before it."""
+        w, count = body.w, body.w.size(self.count)
+        w.line(f"piece = {0 if whole else 'tl.program_id(0).to(tl.int64)'}")
+        w.line(f"end = {count if whole else f'tl.minimum((piece + 1) * {LONG}, {count})'}")
+        w.line(f"total = tl.full((1,), 0, tl.int64) + {start}")
+
+    def _blocks(self, body: Body) -> None:
+        """Opens a loop over the indices of a piece; ``holds`` is the mask as numbers."""
+        w, (store, *_) = body.w, self.kernel.stores
+        assert store.mask is not None
+        w.line(f"for {BASE} in range(piece * {LONG}, end, BLOCK):")
+        w.indent += 1
+        w.line(f"lane = {BASE} + tl.arange(0, BLOCK)")
+        w.line("live = lane < end")
+        body.spread(merge(self.kernel))
+        body.values("live")
+        mask = body.terms[store.mask][0]
+        w.line(f"chosen = live & {mask.operand if mask.value is None else scalar.typed(mask)}")
+        w.line("holds = chosen.to(tl.int64)[None, :]")
+
+    def _store(self, body: Body, store: Store) -> None:
+        """Packed memory has no gaps."""
+        w, unit = body.w, 2 if store.buffer.dtype.kind == "c" else 1
+        pointer = w.parameter(Memory(store.buffer))
+        offset = w.index(store.at.offset, (), (), unit)
+        parts = body.terms[store.value]
+        for k, part in enumerate(parts):
+            text = scalar.typed(part)
+            if store.buffer.dtype.kind == "b":
+                text = f"({text}).to(tl.uint8)"
+            half = int(store.at.part == "imag") or k
+            w.line(f"tl.store({pointer} + {unit} * place{offset}{f' + {half}' * bool(half)}, "
+                   f"{text}, chosen)")
+
+    def _source(self, body: Body, grid: Grid = NONE) -> Source:
+        return body.w.source(grid, ["BLOCK", *self.grid.long], body.library.parts)
