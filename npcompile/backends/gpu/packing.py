@@ -78,8 +78,7 @@ class Packing:
         """How many hold in each piece."""
         body = self._body("counts")
         w = body.w
-        self._piece(body, "0")
-        self._blocks(body)
+        self._piece(body, "tl.full((1,), 0, tl.int64)")
         w.line('total += npc.collapse(holds, "add")')
         w.indent -= 1
         w.line(f"tl.store({w.parameter(self.between)} + piece + tl.arange(0, 1), total)")
@@ -102,13 +101,14 @@ class Packing:
 
     def _placed(self, whole: bool = False) -> Source:
         """Each element at its place."""
-        body = self._body("places" if not whole else "packed")
+        body = self._body("packed" if whole else "places")
         w = body.w
-        start = "0"
-        if not whole:
-            start = f"tl.load({w.parameter(replace(self.between, out=False))} + piece)"
-        self._piece(body, start, whole)
-        self._blocks(body)
+        if whole:
+            w.line("total = tl.full((1,), 0, tl.int64)")
+            self._blocks(body, "0", w.size(self.count))
+        else:
+            before = f"tl.load({w.parameter(replace(self.between, out=False))} + piece)"
+            self._piece(body, f"tl.full((1,), 0, tl.int64) + {before}")
         w.line('place = (total[:, None] + npc.scan(holds, "add") - 1).reshape(BLOCK)')
         for store in self.kernel.stores:
             self._store(body, store)
@@ -120,21 +120,22 @@ class Packing:
         body.comment()
         return body
 
-    def _piece(self, body: Body, start: str, whole: bool = False) -> None:
+    def _piece(self, body: Body, before: str) -> None:
         """A program has one piece; ``total`` is what holds before it."""
-        w, count = body.w, body.w.size(self.count)
-        w.line(f"piece = {0 if whole else 'tl.program_id(0).to(tl.int64)'}")
-        w.line(f"end = {count if whole else f'tl.minimum((piece + 1) * {LONG}, {count})'}")
-        w.line(f"total = tl.full((1,), 0, tl.int64) + {start}")
+        w = body.w
+        w.line("piece = tl.program_id(0).to(tl.int64)")
+        w.line(f"end = tl.minimum((piece + 1) * {LONG}, {w.size(self.count)})")
+        w.line(f"total = {before}")
+        self._blocks(body, f"piece * {LONG}", "end")
 
-    def _blocks(self, body: Body) -> None:
-        """Opens a loop over the indices of a piece; ``holds`` is the mask as numbers."""
+    def _blocks(self, body: Body, begin: str, end: str) -> None:
+        """Opens a loop over indices; ``holds`` is the mask as numbers."""
         w, (store, *_) = body.w, self.kernel.stores
         assert store.mask is not None
-        w.line(f"for {BASE} in range(piece * {LONG}, end, BLOCK):")
+        w.line(f"for {BASE} in range({begin}, {end}, BLOCK):")
         w.indent += 1
         w.line(f"lane = {BASE} + tl.arange(0, BLOCK)")
-        w.line("live = lane < end")
+        w.line(f"live = lane < {end}")
         body.spread(merge(self.kernel))
         body.values("live")
         mask = body.terms[store.mask][0]
@@ -145,15 +146,14 @@ class Packing:
         """Packed memory has no gaps."""
         w, unit = body.w, 2 if store.buffer.dtype.kind == "c" else 1
         pointer = w.parameter(Memory(store.buffer))
-        offset = w.index(store.at.offset, (), (), unit)
+        index = w.index(store.at.offset, (1,), ("place",), unit)
         parts = body.terms[store.value]
         for k, part in enumerate(parts):
             text = scalar.typed(part)
             if store.buffer.dtype.kind == "b":
                 text = f"({text}).to(tl.uint8)"
             half = int(store.at.part == "imag") or k
-            w.line(f"tl.store({pointer} + {unit} * place{offset}{f' + {half}' * bool(half)}, "
-                   f"{text}, chosen)")
+            w.line(f"tl.store({pointer}{index}{f' + {half}' * bool(half)}, {text}, chosen)")
 
     def _source(self, body: Body, grid: Grid = NONE) -> Source:
         return body.w.source(grid, ["BLOCK", *self.grid.long], body.library.parts)
