@@ -242,16 +242,34 @@ print(environment("avx2"))
 """
 
 
-def test_the_same_in_every_process() -> None:
-    outputs = set()
-    for seed in ("0", "1", "77"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
+def outputs(sample: str, *seeds: str) -> set[str]:
+    """What a program prints in processes with these seeds of hashes."""
+    found = set()
+    for seed in seeds:
         done = subprocess.run(
-            [sys.executable, "-c", SAMPLE], env=environment, capture_output=True, text=True
+            [sys.executable, "-c", sample], env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=False,
         )
         assert done.returncode == 0, done.stderr
-        outputs.add(done.stdout)
-    assert len(outputs) == 1
+        found.add(done.stdout)
+    return found
+
+
+def test_the_same_in_every_process() -> None:
+    assert len(outputs(SAMPLE, "0", "1", "77")) == 1
+
+
+LOWERED = """
+import npcompile
+from benchmarks.programs import PROGRAMS
+for name in ("run_length_encode", "contour_of_mask", "bank_queue"):
+    program = PROGRAMS[name]
+    print(npcompile.jit(program.function).lower(*program.arguments(program.small)).llvm)
+"""
+
+
+def test_the_same_code_in_every_process() -> None:
+    assert len(outputs(LOWERED, "1", "2")) == 1
 
 
 VALUES = [

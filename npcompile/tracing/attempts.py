@@ -148,11 +148,15 @@ class Attempt:
             box = inside.locals[slot]
             if isinstance(box, Box):
                 inside.cells[box] = self.enter(inside.cells[box], (-1, slot))
-        for changed in self.knowledge.changed & inside.cells.keys():
-            inside.cells[changed] = self.enter_contents(changed, inside.cells[changed])
+        for box in self.changing(inside):
+            inside.cells[box] = self.enter_contents(box, inside.cells[box])
         for made, held in self.anew.items():
             inside.cells[made] = held
         return inside
+
+    def changing(self, state: State) -> list[Box]:
+        """The lists, dictionaries and instances that turns change, in the order of the program."""
+        return [b for b in state.cells if isinstance(b, Box) and b in self.knowledge.changed]
 
     def enter_contents(self, box: Box, held: Any) -> Any:
         """What stands for the contents of a list, dictionary or instance that a turn changes."""
@@ -575,7 +579,7 @@ class Attempt:
             box = begin.locals[slot]
             if isinstance(box, Box):
                 after.cells[box] = self.rebuilt(begin.cells[box])
-        for box in (*self.anew, *(self.knowledge.changed & begin.cells.keys())):
+        for box in (*self.anew, *self.changing(begin)):
             after.cells[box] = self.rebuilt_contents(begin.cells[box])
         for cell, param in self.scope.params.items():
             if self.next[param] is not param:
