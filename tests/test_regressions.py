@@ -539,3 +539,31 @@ def test_views_are_as_writeable_as_their_owner_in_this_call():
         else:
             with pytest.raises(ValueError, match="read-only"):
                 compiled(a, b)
+
+
+@pytest.mark.parametrize("text", [
+    "a[k, None]", "a[None, k]", "a.T[k % 2, None]", "a[k, 1:2, None]", "a[::-1][k, None]",
+    "np.asfortranarray(a)[k, :, None]", "np.asfortranarray(a)[None, k]", "a[k[:, None], None]",
+])
+def test_strides_of_new_axes_beside_indices(text):
+    f = function(text)
+    a, k = np.arange(12).reshape(4, 3), np.array([0, 2, 1])
+    got, want = npcompile.jit(f)(a, k), f(a, k)
+    assert np.array_equal(got, want) and got.strides == want.strides
+
+
+def test_arms_that_square_a_number_again_and_again():
+    agrees(lambda x: 2 ** min(x == -3, 66), np.complex128(0.5))
+
+
+def test_lines_of_warnings_after_a_pure_library_function():
+    def f(a, x):
+        a[a != x] += 1
+        y = x // x
+        return str(x), y
+
+    compiled = npcompile.jit(f)
+    for x in (np.inf, np.nan, -np.inf, np.inf):  # a call without a warning, then one with
+        agrees(f, np.arange(3.0), np.float16(x))
+        got, want = (run(g, {"a": np.arange(3.0), "x": np.float16(x)}) for g in (compiled, f))
+        assert not difference(got, want)

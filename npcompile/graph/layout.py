@@ -223,14 +223,7 @@ def like_strides(
     of stride 0 too (results of operators, :func:`k_strides`, leave these where they are)."""
     if strides == c_strides(shape):
         return strides
-    order: list[int] = []
-    for axis in range(len(shape)):
-        position = len(order)
-        while position and facts.less(
-            magnitude(facts, strides[order[position - 1]]), magnitude(facts, strides[axis])
-        ):
-            position -= 1
-        order.insert(position, axis)
+    order = stride_order(facts, strides)
     if order != sorted(order):
         unit = _squeezed(facts, shape)
         if any(unit) and _is_run(facts, shape, strides, unit, fortran=False):
@@ -238,6 +231,20 @@ def like_strides(
         if any(unit) and _is_run(facts, shape, strides, unit, fortran=True):
             order = list(range(len(shape)))[::-1]
     return fresh_strides(shape, order)
+
+
+def stride_order(facts: Facts, strides: tuple[Size, ...]) -> list[int]:
+    """Axes from the slowest to the fastest by the length of their strides, of equal ones the first
+    is slower."""
+    order: list[int] = []
+    for axis in range(len(strides)):
+        position = len(order)
+        while position and facts.less(
+            magnitude(facts, strides[order[position - 1]]), magnitude(facts, strides[axis])
+        ):
+            position -= 1
+        order.insert(position, axis)
+    return order
 
 
 def coalesces(facts: Facts, outer: tuple[Size, Size], inner: tuple[Size, Size]) -> bool:

@@ -200,13 +200,14 @@ def aligned(ctx: Context, picks: Picks) -> Node:
 
 def _layout(ctx: Context, picks: Picks, ref: ArrayRef) -> Shape:
     """NumPy's: the picked axes are slowest, in C order if anything is left, else in the order of
-    the arrays; what is left is laid out as it was."""
+    the arrays; what is left is in the order of its strides, a new axis (stride 0) is fastest."""
     shape, count, front = picks.window.shape, len(picks.picked), picks.front
     left = [k for k in range(len(shape)) if not front <= k < front + count]
     if not left:
         return layout.k_strides(ctx.facts, shape, picks.orders)
     rest = tuple(shape[k] for k in left)
-    inner = layout.k_strides(ctx.facts, rest, [tuple(picks.window.strides[k] for k in left)])
+    order = layout.stride_order(ctx.facts, tuple(picks.window.strides[k] for k in left))
+    inner = layout.fresh_strides(rest, order)
     outer = tuple(n * product(rest) for n in c_strides(picks.picked))
     return (*inner[:front], *outer, *inner[front:])
 

@@ -11,7 +11,7 @@ from npcompile.graph.ir import Node, Region
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Scalar
 
-Keys = dict[Node, object]
+Keys = dict[Node, int]  # nodes by number: equal for what is the same
 
 
 def join_arms(builder: Builder, node: Node) -> list[Node] | None:
@@ -21,9 +21,10 @@ def join_arms(builder: Builder, node: Node) -> list[Node] | None:
     if not _pure(then) or not _pure(other):
         return None
     keys: Keys = {}
+    numbers: dict[object, int] = {}
     for region in node.regions:
         for inner in region.nodes:
-            keys[inner] = _key(inner, keys)
+            keys[inner] = numbers.setdefault(_key(inner, keys), len(numbers))
     results = list(zip(then.results, other.results, strict=True))
     if any(one.type != two.type for one, two in results):
         return None

@@ -155,8 +155,8 @@ def ambiguous(graph: Graph) -> bool:
 
 def repeatable(graph: Graph) -> bool:
     """Whether a call can be run again once its arguments are what they were: it calls nothing
-    that may have changed, or told, anything else."""
-    return not any(isinstance(node.attrs, Site) for node in walk(graph.region))
+    that has changed, or told, anything else."""
+    return not any(isinstance(n.attrs, Site) and n.attrs.effect for n in walk(graph.region))
 
 
 def raises(node: Node) -> str:

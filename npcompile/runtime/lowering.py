@@ -48,7 +48,7 @@ def outline(traced: Trace, config: Config) -> Outline:
         {category: flags.candidate(graph, category) for category in flags.CATEGORIES},
         flags.ambiguous(graph) and config.device == "cpu",  # others have no flags
         flags.repeatable(graph),
-        effects(graph) or stores(graph.result),
+        not flags.repeatable(graph) or stores(graph.result),
         exact(graph) and not any(isinstance(leaf.source, Memory) for leaf in traced.leaves),
         {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
         is_heavy(graph),
@@ -85,11 +85,6 @@ def unpromised(graph: Graph, mode: Deterministic, own: bool) -> list[str]:
         elif node.op in OPERATORS and OPERATORS[node.op].guarantee not in accepted:
             names.append(node.op)
     return list(dict.fromkeys(names))
-
-
-def effects(graph: Graph) -> bool:
-    """Whether something outside could tell that a traced graph ran, beside its parameters."""
-    return any(isinstance(n.attrs, Site) and n.attrs.effect for n in walk(graph.region))
 
 
 def exact(graph: Graph) -> bool:
