@@ -16,6 +16,7 @@ import scipy.cluster.vq
 import scipy.ndimage
 import scipy.signal
 import scipy.stats
+from scipy.linalg import blas, lapack
 
 import npcompile
 from npcompile import jit
@@ -143,6 +144,30 @@ class TestPure:
         b, c, _ = compiled(X)
         assert b is c
         assert not np.shares_memory(b, X)
+
+
+class TestFortran:
+    """Routines of LAPACK and BLAS by their Fortran names."""
+
+    def test_a_tridiagonal_system(self) -> None:
+        def f(a: Any, b: Any, c: Any, d: Any) -> Any:
+            a[..., 0] = c[..., -1] = 0
+            found = lapack.dgtsv(a.ravel()[1:], b.ravel(), c.ravel()[:-1], d.ravel())[3]
+            return found.reshape(a.shape) * 2, blas.ddot(b[0], d[0])
+
+        parts = [np.random.default_rng(k).random((3, 4)) for k in range(4)]
+        parts[1] += 3
+        compiled = npcompile.jit(f, fullgraph=True)
+        for got, want in zip(compiled(*map(np.copy, parts)), f(*map(np.copy, parts))):
+            assert np.array_equal(got, want)
+
+    def test_what_changes_its_operand_is_left_to_python(self) -> None:
+        def f(x: Any, y: Any) -> Any:
+            return blas.daxpy(x, y, a=2.0) + y
+
+        x, y, z = np.ones(3), np.ones(3), np.ones(3)
+        assert np.array_equal(npcompile.jit(f)(x, y), f(x, z))
+        assert np.array_equal(y, z)
 
 
 class TestLengths:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
 import warnings
 from typing import Any
@@ -567,3 +569,47 @@ def test_lines_of_warnings_after_a_pure_library_function():
         agrees(f, np.arange(3.0), np.float16(x))
         got, want = (run(g, {"a": np.arange(3.0), "x": np.float16(x)}) for g in (compiled, f))
         assert not difference(got, want)
+
+
+def test_numbers_as_arrays_of_several_axes_have_strides():
+    def f(x):
+        return np.atleast_3d(x), np.atleast_2d(x), np.atleast_1d(x)
+
+    for x in (3.0, np.float32(2), np.array(1)):
+        for got, want in zip(npcompile.jit(f)(x), f(x)):
+            assert (got.strides, got.shape, got.dtype) == (want.strides, want.shape, want.dtype)
+
+
+def test_operators_as_functions():
+    def f(x, y, n):
+        total = functools.reduce(operator.add, [x, y, n])
+        total = operator.imul(total, 2.0)
+        pairs = map(operator.floordiv, (x, y), (y, n))
+        return total, operator.neg(x), operator.lt(x, n), operator.getitem(y, 1), *pairs
+
+    args = np.arange(4.0), np.arange(1.0, 5.0), 3
+    for got, want in zip(npcompile.jit(f, fullgraph=True)(*args), f(*args)):
+        assert type(got) is type(want)
+        assert np.array_equal(got, want)
+
+
+def test_lengths_that_are_differences_of_two_are_no_constants():
+    def f(a, b):
+        return np.correlate(a, b), np.convolve(a, b, "valid")
+
+    compiled = npcompile.jit(f)
+    for count in (3, 10, 25):
+        args = np.arange(float(count)), np.arange(10.0)
+        for got, want in zip(compiled(*args), f(*args)):
+            assert np.array_equal(got, want)
+    assert "times left" not in str(compiled.explain())
+
+
+def test_history_says_how_calls_ran():
+    def f(x):
+        return eval("x + 1")
+
+    compiled = npcompile.jit(f)
+    assert str(compiled.explain()).startswith(f"{f.__qualname__}: not called yet")
+    compiled(1)
+    assert str(compiled.explain()).startswith(f"{f.__qualname__}: runs in Python")

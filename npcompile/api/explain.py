@@ -37,8 +37,8 @@ class Explanation:
 
     ``captured`` is true if the whole call runs as machine code; ``refusal`` says why not.  Of a
     call that runs in stretches, ``pauses`` says what Python executes between them, and why.
-    ``peak`` is the most bytes of results and temporaries at once for the sizes at hand (None: only
-    the run can tell).
+    ``compiled`` is false if no part is.  ``peak`` is the most bytes of results and temporaries at
+    once for the sizes at hand (None: only the run can tell).
     """
 
     name: str
@@ -54,9 +54,12 @@ class Explanation:
     history: list[str] = field(default_factory=list)
     pauses: list[str] = field(default_factory=list)
     peak: int | None = None
+    compiled: bool = True
 
     def __str__(self) -> str:
-        how = "runs in Python" if self.refusal is not None else "compiled in stretches"
+        how = "compiled in stretches" if self.compiled else "runs in Python"
+        if not self.compiled and self.refusal is None and len(self.history) == 1:
+            how = "not called yet"
         lines = [f"{self.name}: " + ("compiled whole" if self.captured else how)]
         if self.refusal is not None:
             lines.append(f"  why: {self.refusal}")
@@ -93,14 +96,19 @@ def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
     try:
         version, _ = dispatcher.compile(bound, whole=True)
     except Refused as refused:
-        return Explanation(name, False, refused.refusal, history=_past(dispatcher))
+        return Explanation(
+            name, False, refused.refusal, history=_past(dispatcher), compiled=False
+        )
     return _version(dispatcher, version)
 
 
 def _history(dispatcher: Dispatcher) -> Explanation:
     paused = any(version.trace.pauses for version in dispatcher.versions)
     captured = bool(dispatcher.versions) and not dispatcher.refusals and not paused
-    return Explanation(dispatcher.function.__qualname__, captured, history=_past(dispatcher))
+    return Explanation(
+        dispatcher.function.__qualname__, captured, history=_past(dispatcher),
+        compiled=bool(dispatcher.versions),
+    )
 
 
 def _past(dispatcher: Dispatcher) -> list[str]:

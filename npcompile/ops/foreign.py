@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 import random
+import re
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -166,12 +168,33 @@ def _pure(function: Any) -> Foreign | None:
             return Foreign(f"numpy.ndarray.{name}", function)
         writes = name in _WRITING_METHODS
         return Foreign(f"numpy.ndarray.{name}", function, writes=True) if writes else None
+    if type(function).__name__ == "fortran":
+        return _fortran(function)
     module = getattr(function, "__module__", None) or _module_of(function)
     if not isinstance(function, _CALLS) or not isinstance(module, str) or not _listed(module):
         return None
     if name in _NOT_PURE or name.startswith("_"):
         return None
     return Foreign(f"{module}.{name}", function, writes=name in _WRITING)
+
+
+def _fortran(function: Any) -> Foreign | None:
+    """A routine of LAPACK or BLAS that changes no operand unless ``overwrite_...`` says so."""
+    name, text = function.__name__.removeprefix("function "), function.__doc__
+    for module in ("scipy.linalg.lapack", "scipy.linalg.blas"):
+        if getattr(sys.modules.get(module), name, None) is function:
+            given, _, results = text.partition("\nReturns\n")
+            arrays = set(_PARAMETER.findall(given)) & set(_PARAMETER.findall(results))
+            shared = arrays | set(_STORAGE.findall(results))
+            if all(f"\noverwrite_{a} : {_UNLESS_ASKED}" in given for a in shared):
+                return Foreign(f"{module}.{name}", function)
+    return None
+
+
+#: what f2py writes of arrays that are operands or results, and of results in an operand's memory
+_PARAMETER = re.compile(r"^(\w+) : .*rank-", re.MULTILINE)
+_UNLESS_ASKED = "input int, optional\n    Default: 0"
+_STORAGE = re.compile(r"\band (\w+) storage$", re.MULTILINE)
 
 
 def _module_of(function: Any) -> str | None:

@@ -339,7 +339,8 @@ def _at_least(ndim: int, places: dict[int, tuple[int, ...]]) -> None:
 
     def make(ctx: Context, *arys: Operand) -> Operand:
         refs = [as_array(ctx, a) for a in arys]
-        made = [_with_units(r, places[r.ndim]) if r.ndim < ndim else r for r in refs]
+        made = [_with_units(r, places[r.ndim]) if 0 < r.ndim < ndim else
+                reshaped(ctx, r, (1,) * ndim) if r.ndim < ndim else r for r in refs]
         return made[0] if len(made) == 1 else tuple(made)
 
     make.__doc__ = f"Arrays of at least {ndim} axes."

@@ -21,7 +21,7 @@ import numpy as np
 from npcompile.graph.ir import Node
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import devices, tensors
+from npcompile.tracing import devices, reshaping, tensors
 from npcompile.tracing.sources import Attribute, Source
 from npcompile.tracing.values import (
     Box,
@@ -218,6 +218,9 @@ def store(t: Tracer, target: Value, name: str, value: Value) -> None:
         if plain and not hasattr(type(on_class), "__set__"):
             t.cells[target] = {**t.cells[target], name: value}
             return
+    if isinstance(target, ArrayRef) and name == "shape":
+        reshaping.assign(t, target, value)
+        return
     if isinstance(target, ArrayRef):
         raise t.refuse(f".{name} =", "changes an array's layout or is left to Python")
     if isinstance(target, Static):

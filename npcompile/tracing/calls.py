@@ -495,6 +495,7 @@ def _call_instance(
     if isinstance(method, Static) and isinstance(method.value, FunctionType):
         return call(t, method, (Static(held, source), *args), kwargs)
     name = getattr(held, "__qualname__", None) or getattr(held, "__name__", None) or repr(held)
+    name = name.removeprefix("function ")  # as f2py calls its routines
     module = getattr(held, "__module__", None)
     where = f"{module}." if module and module != "builtins" else ""
     raise t.refuse(f"{where}{name}", "is a function that is not known here")

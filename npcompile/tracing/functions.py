@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -434,6 +435,39 @@ def _every(stops_at: bool, consumer: Any) -> Rule:
 FUNCTIONS[any], FUNCTIONS[all] = (
     _every(True, consumers.anything), _every(False, consumers.everything)
 )
+
+
+_OPERATORS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+    "@": "matmul", "&": "and_", "|": "or_", "^": "xor", "<<": "lshift", ">>": "rshift",
+}
+_COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
+_SIGNS = {"-": "neg", "+": "pos", "~": "invert"}
+
+
+def _operator(symbol: str, function: Callable[..., Value], count: int) -> Rule:
+    """What the operator does, as a function of the module ``operator``."""
+
+    def operate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+        return function(t, symbol, *args) if len(args) == count and not kwargs else NULL
+
+    return operate
+
+
+for _names, _function, _count in (
+    (_OPERATORS, calls.binary, 2), (_COMPARISONS, calls.compare, 2), (_SIGNS, calls.unary, 1),
+):
+    for _symbol, _name in _names.items():
+        FUNCTIONS[getattr(operator, _name)] = _operator(_symbol, _function, _count)
+for _symbol, _name in _OPERATORS.items():
+    FUNCTIONS[getattr(operator, f"i{_name.rstrip('_')}")] = _operator(
+        f"{_symbol}=", calls.binary, 2
+    )
+
+
+@rule(operator.getitem)
+def _getitem(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return containers.getitem(t, *args) if len(args) == 2 else NULL
 
 
 @rule(functools.partial)

@@ -36,8 +36,8 @@ from npcompile.tracing.values import (
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
-#: numbers for sizes, one column per round
-_SMALL = [(7, 10), (11, 6), (5, 14), (13, 9), (17, 22), (19, 15), (23, 26), (29, 21), (31, 38)]
+#: numbers for sizes, one column per round; differences of two are other ones, too
+_SMALL = [(7, 10), (12, 6), (5, 14), (13, 9), (17, 22), (19, 16), (24, 26), (29, 21), (31, 38)]
 _LARGE = 64  # constants from here on get small numbers in trials
 _FILLS = ("various", "fractions", "ones", "zeros")
 

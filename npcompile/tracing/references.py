@@ -51,18 +51,34 @@ def unshared(t: Tracer, ref: ArrayRef) -> bool:
     return all(cell is not ref.cell for cell in cells_of(roots, frame.state))
 
 
+def outside(t: Tracer, array: ArrayRef) -> list[Value]:
+    """What all others hold than the variables and the stack slots that are an array."""
+    frame = t.frame
+    following = frame.instruction.following if frame.instruction else 0
+    live = frame.code.live_at(frame.block, following)
+    held = _held(frame, frame.state, live)
+    return [*(v for v in held if v is not array), *_elsewhere(t, frame)]
+
+
 def _roots(t: Tracer, frame: Frame, state: State, live: set[int]) -> list[Value]:
     """What the live variables and the stacks of all frames hold."""
+    return [*_held(frame, state, live), *_elsewhere(t, frame)]
+
+
+def _held(frame: Frame, state: State, live: set[int]) -> list[Value]:
+    """What the live variables and the stack of a frame hold."""
     first_cell = frame.code.code.co_nlocals
-    held = [v for k, v in enumerate(state.locals) if k in live or k >= first_cell]
-    roots: list[Value] = [*held, *state.stack, *frame.closure]
+    return [v for k, v in enumerate(state.locals) if k in live or k >= first_cell] + state.stack
+
+
+def _elsewhere(t: Tracer, frame: Frame) -> list[Value]:
+    """What closures, objects and the callers' frames hold."""
+    roots: list[Value] = [*frame.closure]
     roots += [value for _, value in t.stores.pending.values()]
     for outer in t.frames[:-1]:
         after = outer.instruction.following if outer.instruction else 0
         needed = outer.code.live_at(outer.block, after)
-        first_cell = outer.code.code.co_nlocals
-        roots += [v for k, v in enumerate(outer.state.locals) if k in needed or k >= first_cell]
-        roots += [*outer.state.stack, *outer.closure]
+        roots += [*_held(outer, outer.state, needed), *outer.closure]
     return roots
 
 
