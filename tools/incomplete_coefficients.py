@@ -18,8 +18,8 @@ from tables import Rows, Tables, main, table
 
 mp.mp.prec = 200
 #: up to which |x/a - 1| the uniform expansion is used, the smallest a, and that |eta|
-NEAR, LEAST, ETA = mp.mpf("0.32"), 10, mp.mpf("0.37")
-TERMS, ORDER = 16, 64
+NEAR, LEAST, ETA = mp.mpf("0.32"), 20, mp.mpf("0.37")
+TERMS, ORDER = 12, 64
 
 
 @table("incomplete")
@@ -55,7 +55,7 @@ def _ratio() -> list[Fraction]:
 @table("incomplete")
 def temme() -> Rows:
     """c_k(eta), the k-th row in powers of eta, of Temme's uniform expansion (DLMF 8.12.9 to
-    8.12.14), as far as it matters for a >= 10 and |eta| <= 0.37."""
+    8.12.14), as far as it matters for a >= 20 and |eta| <= 0.37."""
     inverse = _ratio()  # 1/m = inverse / eta
     series = inverse[1:]  # c_0 = 1/m - 1/eta
     rows, left = [], mp.mpf(0)

@@ -30,7 +30,7 @@ from npcompile.special.words import joined, quick_two_sum, two_product, two_sum
 
 ROOT_TURN, ROOT_HALF = 1 / math.sqrt(2 * math.pi), math.sqrt(0.5)
 #: where the uniform expansion is used: the smallest a, and up to which |x/a - 1|
-LEAST, NEAR = 10.0, 0.32
+LEAST, NEAR = 20.0, 0.32
 
 
 def stirling_rest(u: Expr) -> Expr:
@@ -41,6 +41,12 @@ def stirling_rest(u: Expr) -> Expr:
 
 def gamma_factor(a: Expr, x: Expr) -> Expr:
     """``x**a * exp(-x) / gamma(a + 1)`` for positive numbers, away from a large a."""
+    high, low, size = _factor_parts(a, x)
+    return exp_sum(high, low) * size
+
+
+def _factor_parts(a: Expr, x: Expr) -> tuple[Expr, Expr, Expr]:
+    """The same as the logarithm of a factor, in two parts, and the other one."""
     b = where(a < 1.0, a + 1.0, a)
     inverse = 1.0 / b
     tiny = x < 1e-280
@@ -53,11 +59,12 @@ def gamma_factor(a: Expr, x: Expr) -> Expr:
     distance, rest = two_sum(b, -x)
     total, e = two_sum(distance, -product)
     low = (e - lost) + (rest - stirling_rest(inverse))
-    return exp_sum(*two_sum(total, low)) * (ROOT_TURN * sqrt(inverse))
+    return *two_sum(total, low), ROOT_TURN * sqrt(inverse)
 
 
 def _uniform(a: Expr, x: Expr) -> Results:
-    """The smaller of P and Q next to a large a, and whether it is Q: with ``m = x/a - 1`` and
+    """The smaller of P and Q next to a large a, as the logarithm of a factor, in two parts, and
+    the other one, and whether it is Q: with ``m = x/a - 1`` and
     ``eta**2 / 2 = m - log(1 + m)``, exp(-a * eta**2 / 2) is factored out."""
     inverse = 1.0 / a
     d, rest = two_sum(x, -a)
@@ -72,19 +79,23 @@ def _uniform(a: Expr, x: Expr) -> Results:
     tail = joined(scaled_tail(where(z < 27.5, z, 27.5)))
     upper = eta >= 0.0
     series = poly(inverse, [poly(eta, row) for row in TEMME["d"]]) * (ROOT_TURN * root * inverse)
-    return fma(tail, 0.5, where(upper, series, -series)) * exp_sum(high, low), upper
+    return high, low, fma(tail, 0.5, where(upper, series, -series)), upper
 
 
 def _lower(a: Expr, x: Expr) -> Expr:
-    """The sum of ``x**n / ((a+1)...(a+n))``, four terms by one division."""
+    """The sum of ``x**n / ((a+1)...(a+n))``, eight terms by one division."""
+    powers = [x]
+    for _ in range(7):
+        powers.append(powers[-1] * x)
 
     def step(n: Expr, term: Expr, total: Expr) -> Results:
-        p, q, r, s = (n + k for k in (1.0, 2.0, 3.0, 4.0))
-        rs, square = r * s, x * x
-        inverse = x / (p * q * rs) * term
-        following = inverse * (square * x)
-        sums = inverse * fma(x, fma(x, s, rs), q * rs) + following
-        return following > 1e-17 * total, n + 4.0, following, total + sums
+        bottom, top = n + 1.0, const(1.0, x)
+        for k in range(1, 8):
+            last = n + (k + 1.0)
+            bottom, top = bottom * last, fma(top, last, powers[k - 1])
+        share = term / bottom
+        following = share * powers[7]
+        return following > 1e-17 * total, n + 8.0, following, fma(share * x, top, total)
 
     one = const(1.0, x)
     return repeat(step, a, one, one)[2]
@@ -127,26 +138,22 @@ def _small_upper(a: Expr, x: Expr) -> Expr:
 
 
 def _elsewhere(a: Expr, x: Expr, upper: bool) -> Results:
-    factor = gamma_factor(a, x)
-    high = (x > 1.1) & (x >= a + (0.5 if upper else 2.0))
+    """P or Q elsewhere, like :func:`_uniform`."""
+    high, low, size = _factor_parts(a, x)
+    above = (x > 1.1) & (x >= a + 0.5) if upper else (x > 5.0) & (x >= a + 2.0)
 
     def below() -> Results:
-        return (_lower(a, x),)
+        return high, low, size * _lower(a, x), ~(x == x)
 
     def small_or_below() -> Results:
+        if not upper:
+            return below()
         limit = where(x <= 0.5, -0.4 / log_of(where(x <= 0.5, x, 0.5)), x * 1.1)
         small = (x <= 1.1) & (a <= limit)
-        value, = choose(small, lambda: (_small_upper(a, x),), lambda: (factor * _lower(a, x),))
-        return value, small
+        return choose(small, lambda: (0.0 * x, 0.0 * x, _small_upper(a, x), small), below)
 
-    def above() -> Expr:
-        return factor * a * upper_fraction(a, x)
-
-    if upper:
-        value, small = choose(high, lambda: (above(), high), small_or_below)
-        return where(factor == 0.0, 0.0, value), high | small
-    value, = choose(high, lambda: (above(),), lambda: (factor * _lower(a, x),))
-    return where(factor == 0.0, 0.0, value), high
+    return choose(
+        above, lambda: (high, low, size * (a * upper_fraction(a, x)), above), small_or_below)
 
 
 def _regularised(a: Expr, x: Expr, upper: bool) -> Expr:
@@ -156,7 +163,10 @@ def _regularised(a: Expr, x: Expr, upper: bool) -> Expr:
     above = x > a
     a, x = where(fine & ~far, a, 1.0), where(fine & ~far, x, 1.0)
     near = (a >= LEAST) & (abs(x - a) <= NEAR * a)
-    value, is_upper = choose(near, lambda: _uniform(a, x), lambda: _elsewhere(a, x, upper))
+    high, low, rest, is_upper = choose(
+        near, lambda: _uniform(a, x), lambda: _elsewhere(a, x, upper))
+    value = exp_sum(high, low)
+    value = where(value == 0.0, 0.0, value * rest)
     value = where(is_upper if upper else ~is_upper, value, 1.0 - value)
     value = where(value < 1.0, value, 1.0)
     return where(far, where(above ^ upper, const(1.0, x), 0.0), value)
