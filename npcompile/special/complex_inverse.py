@@ -23,11 +23,9 @@ from npcompile.graph.expression import (
 from npcompile.special.coefficients.exponential import LN2
 from npcompile.special.coefficients.inverse import TURNS
 from npcompile.special.complex_exponential import INFINITY, NAN, finite
-from npcompile.special.complex_logarithm import log_modulus
-from npcompile.special.formats import format_of
+from npcompile.special.formats import Format, format_of
 from npcompile.special.inverse import arctan2
 from npcompile.special.logarithm import log1p
-from npcompile.special.roots import hypot
 
 Pair = tuple[Expr, Expr]
 
@@ -73,21 +71,26 @@ def _arccosine(x: Expr, y: Expr) -> Pair:
 
 def _sides(x: Expr, y: Expr) -> tuple[Expr, Expr, Expr]:
     """|x| and ``sqrt(a*a - x*x)``, both scaled alike, where ``a`` is half the sum of the distances
-    from 1 and -1; and ``arccosh(a)``."""
+    from 1 and -1; and ``arccosh(a)``, which is the logarithm of ``2*abs(z)`` far away."""
     f = format_of(x)
     x, y = abs(x), abs(y)
     one = const(1.0, x)
-    top = 2.0 ** (f.bias // 2 - 8)
-    far = ~((x < top) & (y < top))
+    far, down = _far(x, y, f)
     u, v = where(far, one, x), where(far, one, y)
-    r, s = hypot(u + 1.0, v), hypot(u - 1.0, v)
+    r = _distance(where(far, x * down, u + 1.0), where(far, y * down, v))
+    # both may be so small that their squares vanish
+    gap, low = abs(1.0 - u), 2.0 ** (f.mantissa - f.bias // 2)
+    tiny = (gap < low) & (v < low)
+    up = where(tiny, const(2.0 ** (f.bias // 2), x), one)
+    s = _distance(gap * up, v * up) * where(tiny, const(2.0 ** -(f.bias // 2), x), one)
+    size = where(far, r, one)
+    r = where(far, one, r)
     a = 0.5 * (r + s)
     right = r + (u + 1.0)
     inner = u <= 1.0
-    gap = s + abs(1.0 - u)
-    near = where(gap > 0.0, gap, one)
+    near = where(s + gap > 0.0, s + gap, one)
     # a - u: of two positive terms on either side of 1
-    less = where(inner, 0.5 * (v * v / right + gap), 0.0)
+    less = where(inner, 0.5 * (v * v / right + (s + gap)), 0.0)
     inverse = 0.5 / right + 0.5 / near
     other = where(inner, sqrt((a + u) * less), v * sqrt((a + u) * inverse))
     # a - 1, and the root of (a - 1) * (a + 1); v is taken out where its square may vanish
@@ -95,10 +98,25 @@ def _sides(x: Expr, y: Expr) -> tuple[Expr, Expr, Expr]:
     above = where(inside, v * v * inverse, 0.5 * (v * v / right + (s + (u - 1.0))))
     above = where(a > 1.5, a - 1.0, above)
     root = where(inside, v * sqrt(inverse * (a + 1.0)), sqrt(above * (a + 1.0)))
-    size = log1p(above + root)
-    wide = log_modulus(where(far, x, 2.0), None, where(far, y, 0.0)) + LN2[f.char][0]
-    size = rare(far, wide, size)
+    size = log1p(where(far, size - 1.0, above + root))
+    size = size + where(far, const((1 - _DOWN[f.char]) * LN2[f.char][0], x), 0.0)
+    size = where((x == INFINITY) | (y == INFINITY), INFINITY, size)
     return where(far, x, u), where(far, y, other), size
+
+
+#: the power of two that takes huge numbers to where their squares are in range
+_DOWN = {"d": -514, "f": -66}
+
+
+def _far(x: Expr, y: Expr, f: Format) -> tuple[Expr, float]:
+    """Whether one of two numbers is huge or NaN, and a factor for them."""
+    top = 2.0 ** (f.bias // 2 - 8)
+    return ~((x < top) & (y < top)), 2.0 ** _DOWN[f.char]
+
+
+def _distance(x: Expr, y: Expr) -> Expr:
+    """``hypot(x, y)`` of numbers whose squares are in range."""
+    return sqrt(fma(x, x, y * y))
 
 
 def arctanh(z: Expr) -> Expr:
@@ -117,8 +135,7 @@ def _arctanh(x: Expr, y: Expr) -> Pair:
     f = format_of(x)
     a, b = abs(x), abs(y)
     one, zero = const(1.0, x), const(0.0, x)
-    most = 2.0 ** (f.bias // 2 - 8)
-    far = ~((a < most) & (b < most))
+    far, down = _far(a, b, f)
     pole = (a == 1.0) & (b == 0.0)
     u, v = where(far | pole, zero, a), where(far, zero, where(pole, one, b))
     gap = 1.0 - u
@@ -128,7 +145,7 @@ def _arctanh(x: Expr, y: Expr) -> Pair:
     top = where(close, const(2.0, x), 4.0 * u)
     size = log1p(top / where(close, v * 2.0**lift, fma(gap, gap, v * v)))
     size = where(close, fma(size, 0.5, 0.5 * lift * LN2[f.char][0]), 0.25 * size)
-    size = rare(far | pole, _far_size(a, b, far, pole), size)
+    size = rare(far | pole, _far_size(a, b, far, pole, down), size)
     size = where(x == 0.0, zero, size)
     w = where(far, zero, b)
     angle = 0.5 * arctan2(w + w, fma(gap, 1.0 + u, -(w * w)))
@@ -138,11 +155,11 @@ def _arctanh(x: Expr, y: Expr) -> Pair:
     return copysign(size, x), copysign(angle, y)
 
 
-def _far_size(a: Expr, b: Expr, far: Expr, pole: Expr) -> Expr:
+def _far_size(a: Expr, b: Expr, far: Expr, pole: Expr, down: float) -> Expr:
     """The real part for huge operands, ``x / (x*x + y*y)``, and at the pole."""
     endless = (a == INFINITY) | (b == INFINITY)
     fine = far & finite(a) & finite(b)
-    h = hypot(where(fine, a, 1.0), where(fine, b, 1.0))
-    value = where(fine, a, 0.0) / h / h
+    u, v = where(fine, a, 0.0) * down, where(fine, b, 1.0 / down) * down
+    value = u / fma(u, u, v * v) * down
     at_pole = 1.0 / where(pole, const(0.0, a), const(1.0, a))
     return where(fine, value, where(pole, at_pole, where(endless, const(0.0, a), NAN)))

@@ -163,6 +163,8 @@ def power(z: Expr, w: Expr) -> Expr:
     base = complex_(where(whole, one, x), where(whole, zero, y))
     by = complex_(where(whole, one, p), where(whole, zero, q))
     general = complex_exponential.exp(_endless_product(by, log(base)))
+    if exponent is not None:
+        return _edges_of_power(z, w, general)
     tame = complex_(where(whole & ~nothing, x, one), where(whole & ~nothing, y, zero))
     found = rare(~whole, general, _traced_power(tame, where(whole & ~nothing, p, one)))
     return _edges_of_power(z, w, found)
