@@ -319,6 +319,30 @@ ORDERS: dict[str, Case] = {
     "_spherical_kn": (_spherical(mp.besselk), orders_of_waves),
 }
 
+
+def real_orders(p: Points) -> Samples:
+    return joined(p, (p.span(0, 4), p.span(0, 6)), (p.span(0, 45), p.span(0, 45)),
+                  (spread(p, -6, 2.5), spread(p, -6, 2.5)), (p.span(0, 0.6), p.near(1.5)))
+
+
+def _of_first(v: Any, x: Any) -> Any:
+    if max(abs(v), abs(x)) > 1000:
+        raise ValueError(v)  # mpmath's takes seconds
+    return mp.besseli(v, x)
+
+
+def _of_second(v: Any, x: Any) -> Any:
+    if max(abs(v), abs(x)) > 1000:
+        raise ValueError(v)
+    return mp.besselk(v, x, infprec=100000, zeroprec=100000, maxprec=100000)
+
+
+REAL_ORDERS: dict[str, Case] = {
+    "iv": (_of_first, real_orders), "kv": (_of_second, real_orders),
+    "ive": (lambda v, x: _of_first(v, x) * mp.exp(-abs(x)), real_orders),
+    "kve": (lambda v, x: _of_second(v, x) * mp.exp(x), real_orders),
+}
+
 # ------------------------------------------------------------------ polynomials and omega
 
 
@@ -344,5 +368,5 @@ SOLUTIONS: dict[str, Case] = {
 
 FAMILIES: dict[str, Case] = {
     **SOLUTIONS,
-    **ORDERS, **ELLIPTIC, **DISTRIBUTIONS, **COUNTING, **TRANSFORMS, **INTEGRALS,
+    **ORDERS, **REAL_ORDERS, **ELLIPTIC, **DISTRIBUTIONS, **COUNTING, **TRANSFORMS, **INTEGRALS,
 }

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -23,6 +24,7 @@ from tables import SMALL, Rows, Tables, main, table
 
 mp.mp.prec = 200
 PIECES = 16
+DEBYE_TERMS = 14
 Real = Callable[[Any], Any]
 
 
@@ -110,6 +112,22 @@ def digamma_far() -> Rows:
     return polynomial(rest, 3, mp.mpf(10) ** -12, mp.mpf(1) / 128**2)
 
 
+@table("gamma")
+def gamma_pair() -> Rows:
+    """(1/gamma(1-u) - 1/gamma(1+u)) / (2*u) and (1/gamma(1-u) + 1/gamma(1+u)) / 2 in u**2,
+    |u| <= 1/2."""
+    def odd(z: Any) -> Any:
+        u = mp.sqrt(z)
+        return (mp.rgamma(1 - u) - mp.rgamma(1 + u)) / (2 * u) if u > SMALL else -mp.euler
+
+    def even(z: Any) -> Any:
+        u = mp.sqrt(z)
+        return (mp.rgamma(1 - u) + mp.rgamma(1 + u)) / 2
+
+    fits = [minimax(cache(f), range(9), SMALL, mp.mpf(1) / 4, 53) for f in (odd, even)]
+    return {"d": Tables(tuple(fit.coefficients for fit in fits), max(fit.error for fit in fits))}
+
+
 # ---------------------------------------------------------------- normal distribution
 
 
@@ -163,6 +181,26 @@ I_CENTRE = 8
 def _folded(function: Real) -> Real:
     """In v = 8 / (8 + x)."""
     return lambda v: function(I_CENTRE * (1 - v) / v)
+
+
+@table("bessel")
+def debye() -> Rows:
+    """Rows v_k with U_k(p) = p**k * v_k(p**2), the polynomials of Debye's expansions (DLMF
+    10.41.9), as far as they matter where order and argument are 40 from 0; the error is the first
+    row that is left out, at that distance."""
+    power = [Fraction(1)]
+    rows = []
+    for k in range(DEBYE_TERMS + 1):
+        rows.append([power[k + 2 * j] for j in range(k + 1)])
+        following = [Fraction(0)] * (len(power) + 3)
+        for n, c in enumerate(power):
+            following[n + 1] += c * n / 2 + c / (8 * (n + 1))
+            following[n + 3] -= c * n / 2 + 5 * c / (8 * (n + 3))
+        power = following
+    left = max(abs(sum(mp.mpf(c.numerator) / c.denominator * (mp.mpf(q) / 100) ** j
+                       for j, c in enumerate(rows[-1]))) for q in range(101))
+    return {"d": Tables(tuple(tuple(float(c) for c in row) for row in rows[:-1]),
+                        left / mp.mpf(40) ** DEBYE_TERMS)}
 
 
 @table("bessel_modified")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from npcompile.graph.expression import Expr
 from npcompile.graph.ir import Const, Node
 from npcompile.ops.elementwise import ELEMENTWISE, Program, Ufunc, loops
 from npcompile.ops.operands import Context
 from npcompile.ops.record import Domain, define
 from npcompile.special import (
     bessel_orders,
+    bessel_real,
     beta_functions,
     carlson,
     counting,
@@ -166,12 +168,19 @@ _ROWS: list[tuple[str, str, Program, float, tuple[Domain, ...], str]] = [
 #: Bessel functions whose order is a whole number that is known while tracing: name in
 #: scipy.special, other names, program, largest error, doc
 _OF_ORDER: list[tuple[str, tuple[str, ...], Program, float, str]] = [
-    ("jv", ("jn",), bessel_orders.jn, 8.0, "The Bessel function J."),
-    ("yv", (), bessel_orders.yn, 30.0, "The Bessel function Y."),
-    ("iv", (), bessel_orders.iv_of_whole, 8.0, "The modified Bessel function I."),
-    ("kv", (), bessel_orders.kn, 8.0, "The modified Bessel function K."),
-    ("ive", (), bessel_orders.scaled_iv_of_whole, 8.0, "exp(-abs(x)) * iv(n, x)"),
-    ("kve", (), bessel_orders.scaled_kn, 8.0, "exp(x) * kv(n, x)"),
+    ("jv", ("jn", "jve"), bessel_orders.jn, 8.0, "The Bessel function J."),
+    ("yv", ("yve",), bessel_orders.yn, 30.0, "The Bessel function Y."),
+]
+
+#: those of any order: name in scipy.special, program for such whole numbers, program, largest
+#: error, doc
+_OF_ANY_ORDER: list[tuple[str, Program, Program, float, str]] = [
+    ("iv", bessel_orders.iv_of_whole, bessel_real.iv_of_real, 20.0,
+     "The modified Bessel function I."),
+    ("kv", bessel_orders.kn, bessel_real.kv_of_real, 24.0, "The modified Bessel function K."),
+    ("ive", bessel_orders.scaled_iv_of_whole, bessel_real.ive_of_real, 20.0,
+     "exp(-abs(x)) * iv(v, x)"),
+    ("kve", bessel_orders.scaled_kn, bessel_real.kve_of_real, 24.0, "exp(x) * kv(v, x)"),
 ]
 
 #: polynomials of whole degree: name, program, whether it is shifted, doc
@@ -203,18 +212,37 @@ for _name, _operands, _program, _ulp, _domains, _doc in _ROWS:
 
 
 
+def _is_whole(order: Node) -> bool:
+    """Whether an order is known, whole and small."""
+    given = order.attrs
+    value = float(np.real(given.value)) if isinstance(given, Const) else np.nan
+    return abs(value) <= 1000 and value.is_integer()
+
+
 def _known_order(ctx: Context, operands: tuple[Node, ...]) -> None:
     """Refuses orders that are not known, whole and small."""
-    given = operands[0].attrs
-    order = float(np.real(given.value)) if isinstance(given, Const) else np.nan
-    if not (abs(order) <= 1000 and order.is_integer()):
+    if not _is_whole(operands[0]):
         raise ctx.refuse("a Bessel function", "of an order that is no whole number in the program")
+
+
+def _by_order(whole: Program, general: Program) -> Program:
+    def program(v: Expr, x: Expr) -> Expr:
+        found: Expr = (whole if _is_whole(v.node) else general)(v, x)
+        return found
+
+    return program
 
 
 for _name, _names, _program, _ulp, _doc in _OF_ORDER:
     define(_name, ELEMENTWISE, loops("xx->x", "fd"), aliases=tuple(map(_path, (_name, *_names))),
            reference=_path(_name), lower=in_double(_program),
            data=Ufunc(prepare=_known_order, eager=False), ulp={"d": _ulp, "f": 0.51},
+           domains=(Domain(0, 20), Domain(0, 50)), doc=_doc)
+
+for _name, _whole, _general, _ulp, _doc in _OF_ANY_ORDER:
+    define(_name, ELEMENTWISE, loops("xx->x", "fd"), aliases=(_path(_name),),
+           reference=_path(_name), lower=in_double(_by_order(_whole, _general)),
+           data=Ufunc(eager=False), ulp={"d": _ulp, "f": 0.51},
            domains=(Domain(0, 20), Domain(0, 50)), doc=_doc)
 
 

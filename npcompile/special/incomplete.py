@@ -41,11 +41,11 @@ def stirling_rest(u: Expr) -> Expr:
 
 def gamma_factor(a: Expr, x: Expr) -> Expr:
     """``x**a * exp(-x) / gamma(a + 1)`` for positive numbers, away from a large a."""
-    high, low, size = _factor_parts(a, x)
+    high, low, size = factor_parts(a, x)
     return exp_sum(high, low) * size
 
 
-def _factor_parts(a: Expr, x: Expr) -> tuple[Expr, Expr, Expr]:
+def factor_parts(a: Expr, x: Expr) -> tuple[Expr, Expr, Expr]:
     """The same as the logarithm of a factor, in two parts, and the other one."""
     b = where(a < 1.0, a + 1.0, a)
     inverse = 1.0 / b
@@ -139,7 +139,7 @@ def _small_upper(a: Expr, x: Expr) -> Expr:
 
 def _elsewhere(a: Expr, x: Expr, upper: bool) -> Results:
     """P or Q elsewhere, like :func:`_uniform`."""
-    high, low, size = _factor_parts(a, x)
+    high, low, size = factor_parts(a, x)
     above = (x > 1.1) & (x >= a + 0.5) if upper else (x > 5.0) & (x >= a + 2.0)
 
     def below() -> Results:
