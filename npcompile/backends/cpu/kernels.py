@@ -16,7 +16,7 @@ from npcompile.program.ir import Apply, Buffer, Const, Index, Kernel, Load, Stor
 
 LIGHT = 16  # operations of a kernel that memory may hold up
 #: bytes that a kernel reads and writes from which on its output had better not fill the cache
-STREAMING_BYTES = 8 << 20
+STREAMING_BYTES = 6 << 20
 REREAD_BYTES = 32 << 20  # the same for what is read again in the same call
 PAIRED = 8  # operations up to which two registers are filled at a time
 AHEAD = 768  # bytes that are asked for before they are loaded
@@ -308,30 +308,35 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
              end: Value) -> tuple[Value, Value]:
     """How far the second vector is from the first, and before where vectors begin; in long rows
     all but the first are aligned, and the second may overlap it.  Where much memory is passed over
-    there is only that one, and others are stored past the cache."""
+    there is only that one, and others are stored past the cache; so are all of rows that are whole
+    lines."""
     f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
     stop = f.binary("sub", end, i64(lanes - 1))
     if edge is None:
         return i64(lanes), stop
-    short, long, after = f.block, f.name_for("long"), f.name_for("after")
-    count = f.binary("sub", end, begin)
+    before, long, after = f.block, f.name_for("long"), f.name_for("after")
+    count, width, far = f.binary("sub", end, begin), i64(plan.target.width - 1), stop
     least = max(2, weight(plan.kernel) // 2)  # vectors of a row that are worth one more
-    f.branch(f.icmp("sle", i64(least * lanes), count), long, after)
-    f.label(long)
     size = i64(edge[0].dtype.itemsize)
     address = f.op(f"ptrtoint {scope.first(*edge, begin).typed} to i64", "i64")
-    over = f.binary("udiv", f.binary("and", address, i64(plan.target.width - 1)), size)
-    first, once = f.binary("sub", i64(lanes), over), stop
     if streams(plan):
         much = f.icmp("slt", i64(_streaming_from(plan)), scope.sizes(plan.total))
+        ends = f.binary("or", address, f.binary("mul", count, size))
+        lines = f.icmp("eq", f.binary("and", ends, width), i64(0))
+        far = f.select(f.binary("and", much, lines), begin, stop)
+    f.branch(f.icmp("sle", i64(least * lanes), count), long, after)
+    f.label(long)
+    over = f.binary("udiv", f.binary("and", address, width), size)
+    first, once = f.binary("sub", i64(lanes), over), stop
+    if streams(plan):
         fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
         several = f.icmp("sle", i64(LONG * lanes), count)
         past = f.binary("and", much, f.binary("and", fits, several))
-        once = f.select(past, f.binary("add", begin, i64(lanes + 1)), stop)
+        once = f.select(past, f.binary("add", begin, i64(lanes + 1)), far)
     f.jump(after)
     f.label(after)
-    return (f.phi("i64", 1, (i64(lanes), short), (first, long)),
-            f.phi("i64", 1, (stop, short), (once, long)))
+    return (f.phi("i64", 1, (i64(lanes), before), (first, long)),
+            f.phi("i64", 1, (far, before), (once, long)))
 
 
 def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> Value:
