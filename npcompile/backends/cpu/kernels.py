@@ -16,10 +16,10 @@ from npcompile.program.ir import Apply, Buffer, Const, Index, Kernel, Load, Stor
 
 LIGHT = 16  # operations of a kernel that memory may hold up
 #: bytes that a kernel reads and writes from which on its output had better not fill the cache
-STREAMING_BYTES = 6 << 20
+STREAMING_BYTES = 8 << 20
 REREAD_BYTES = 32 << 20  # the same for what is read again in the same call
 PAIRED = 8  # operations up to which two registers are filled at a time
-AHEAD = 768  # bytes that are asked for before they are loaded
+BUSY = 10  # what operations cost from which on processors see too few loads to look ahead
 FEW = 32  # elements of which one is packed at most, where few are
 LONG = 32  # vectors of a row from which on stores go past the cache
 
@@ -63,9 +63,13 @@ SLOW = {"div": 8, "sqrt": 8, "fmod": 16, "call": 100}
 
 def weight(kernel: Kernel) -> int:
     """What one element costs: a load, a store and most operations are 1."""
-    operations = sum(SLOW.get(v.op, 1) for v in kernel.values if isinstance(v, Apply))
     others = sum(not isinstance(v, Apply) for v in kernel.values)
-    return operations + others + len(kernel.stores)
+    return _cost(kernel) + others + len(kernel.stores)
+
+
+def _cost(kernel: Kernel) -> int:
+    """The same of the operations alone."""
+    return sum(SLOW.get(v.op, 1) for v in kernel.values if isinstance(v, Apply))
 
 
 def emit(module: Module, kernel: Kernel, name: str, target: Target,
@@ -278,13 +282,21 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
         count = f.binary("sub", end, begin)
         whole = f.binary("add", begin, f.binary("and", count, i64(-lanes)))
         with f.loop(begin, whole, lanes) as loop:
-            each(scope.enter(loop.index, lanes))
+            each(_entered(scope, loop.index))
     if masks_tail(scope.plan):
         with f.when(f.icmp("slt", whole, end)):
             each(scope.enter(whole, lanes, f.binary("sub", end, whole)))
     else:
         with f.loop(whole, end) as loop:
             each(scope.enter(loop.index))
+
+
+def _entered(scope: Scope, index: Value) -> Scope:
+    """A whole vector of a row."""
+    inside = scope.enter(index, scope.plan.lanes)
+    if _cost(scope.plan.kernel) >= BUSY:
+        inside.ask_ahead()
+    return inside
 
 
 # ------------------------------------------------------------------ aligned vectors
@@ -308,35 +320,50 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
              end: Value) -> tuple[Value, Value]:
     """How far the second vector is from the first, and before where vectors begin; in long rows
     all but the first are aligned, and the second may overlap it.  Where much memory is passed over
-    there is only that one, and others are stored past the cache; so are all of rows that are whole
-    lines."""
+    there is only that one, and others are stored past the cache; so are all of short rows that are
+    whole lines."""
     f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
     stop = f.binary("sub", end, i64(lanes - 1))
     if edge is None:
         return i64(lanes), stop
-    before, long, after = f.block, f.name_for("long"), f.name_for("after")
-    count, width, far = f.binary("sub", end, begin), i64(plan.target.width - 1), stop
+    long, short, after = (f.name_for(stem) for stem in ("long", "short", "after"))
+    count, size = f.binary("sub", end, begin), i64(edge[0].dtype.itemsize)
+    within = i64(plan.target.width - 1)
     least = max(2, weight(plan.kernel) // 2)  # vectors of a row that are worth one more
-    size = i64(edge[0].dtype.itemsize)
-    address = f.op(f"ptrtoint {scope.first(*edge, begin).typed} to i64", "i64")
-    if streams(plan):
-        much = f.icmp("slt", i64(_streaming_from(plan)), scope.sizes(plan.total))
-        ends = f.binary("or", address, f.binary("mul", count, size))
-        lines = f.icmp("eq", f.binary("and", ends, width), i64(0))
-        far = f.select(f.binary("and", much, lines), begin, stop)
-    f.branch(f.icmp("sle", i64(least * lanes), count), long, after)
+    f.branch(f.icmp("sle", i64(least * lanes), count), long, short)
     f.label(long)
-    over = f.binary("udiv", f.binary("and", address, width), size)
+    address = _address(scope, edge, begin)
+    over = f.binary("udiv", f.binary("and", address, within), size)
     first, once = f.binary("sub", i64(lanes), over), stop
     if streams(plan):
         fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
         several = f.icmp("sle", i64(LONG * lanes), count)
-        past = f.binary("and", much, f.binary("and", fits, several))
-        once = f.select(past, f.binary("add", begin, i64(lanes + 1)), far)
+        past = f.binary("and", _passes_much(scope), f.binary("and", fits, several))
+        once = f.select(past, f.binary("add", begin, i64(lanes + 1)), stop)
+    f.jump(after)
+    f.label(short)
+    ways = [(first, once, long), (i64(lanes), stop, short)]
+    if streams(plan):
+        much = f.name_for("much")
+        f.branch(_passes_much(scope), much, after, likely=False)
+        f.label(much)
+        ends = f.binary("or", _address(scope, edge, begin), f.binary("mul", count, size))
+        whole = f.icmp("eq", f.binary("and", ends, within), i64(0))
+        ways.append((i64(lanes), f.select(whole, begin, stop), much))
     f.jump(after)
     f.label(after)
-    return (f.phi("i64", 1, (i64(lanes), before), (first, long)),
-            f.phi("i64", 1, (far, before), (once, long)))
+    return (f.phi("i64", 1, *[(first, block) for first, _, block in ways]),
+            f.phi("i64", 1, *[(once, block) for _, once, block in ways]))
+
+
+def _address(scope: Scope, edge: tuple[Buffer, Index], begin: Value) -> Value:
+    return scope.f.op(f"ptrtoint {scope.first(*edge, begin).typed} to i64", "i64")
+
+
+def _passes_much(scope: Scope) -> Value:
+    """Whether the output does not stay in the cache anyway."""
+    total = scope.sizes(scope.plan.total)
+    return scope.f.icmp("slt", i64(_streaming_from(scope.plan)), total)
 
 
 def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> Value:
@@ -344,14 +371,14 @@ def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Va
     f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
     first, once = _vectors(scope, edge, begin, end)
     with f.loop(begin, once, lanes, first=first) as loop:
-        scope.enter(loop.index, lanes).stores()
+        _entered(scope, loop.index).stores()
     if not streams(plan):
         return loop.end
     stop = f.binary("sub", end, i64(lanes - 1))
     then = f.select(f.icmp("slt", once, stop), stop, begin)
     with f.loop(loop.end, then, lanes, first=i64(lanes)) as past:
         inside = replace(scope, waits=True).enter(past.index, lanes)
-        inside.ask_ahead(AHEAD)  # processors that store past the cache look less far themselves
+        inside.ask_ahead()  # processors that store past the cache look less far themselves
         inside.stores(streaming=True)
     return past.end
 

@@ -55,7 +55,9 @@ def row(scope: Scope, begin: Value, end: Value, first: Value, stop: Value) -> No
         inside = replace(scope, pointers={**scope.pointers,
                                           **dict(zip(rooms, pointers, strict=True))})
         with f.loop(start, until, lanes, first=second) as loop:
-            inside.enter(loop.index, lanes).stores()
+            vector = inside.enter(loop.index, lanes)
+            vector.ask_ahead()
+            vector.stores()
         at = loop.end
         left, running.again = f.binary("sub", end, at), f.icmp("slt", at, end)
         with f.when(running.again):

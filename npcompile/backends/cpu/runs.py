@@ -24,8 +24,8 @@ from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_li
 from npcompile.core.records import replace
 from npcompile.program.ir import Apply, Kernel, Reduce
 
+AHEAD = 2048  # bytes that are asked for before they are reduced
 UNROLLED = 4  # vectors with their own partial results, where the order does not show
-AHEAD = 2048  # bytes that are asked for before they are summed: some four leaves
 SEARCHED = 256  # vectors of a block of which the extreme is found at once
 LOOKED_AT = 64  # elements that are compared with it at once
 LIGHT = 12  # operations of what is summed up to which four leaves are summed at a time
@@ -109,6 +109,7 @@ class Run:
             taken = []
             for k, copy in enumerate(groups(shaped(loop.carried, flat), len(states))):
                 inside = scope.enter(f.binary("add", loop.index, i64(k * lanes)), lanes)
+                inside.ask_ahead(AHEAD)
                 taken += self.take(inside, copy, base)
             loop.next = flatten(taken)
         states, *copies = groups(shaped(loop.results, flat), len(states))
@@ -400,7 +401,7 @@ class Forest:
         """Adds a vector of values to partial sums, or nothing."""
         f, lanes = self.f, self.lanes
         inside, made = self.scope.enter(index, lanes), []
-        inside.ask_ahead(AHEAD)
+        inside.ask_ahead(4 * self.leaf * self.run.trees[0].reduce.dtype.itemsize)
         for tree, state in zip(self.run.trees, states, strict=True):
             parts = tree.widen(inside.operand(tree.reduce.value, lanes))
             if counts is not None:
@@ -435,6 +436,7 @@ class Forest:
         both = [*sums, *states]
         with f.loop(begin, whole, lanes, flatten(both)) as loop:
             inside, now = scope.enter(loop.index, lanes), shaped(loop.carried, both)
+            inside.ask_ahead(AHEAD)
             added = [
                 list(tree.add(tuple(s), tree.widen(inside.operand(tree.reduce.value, lanes))))
                 for tree, s in zip(trees, now)

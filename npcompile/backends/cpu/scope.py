@@ -35,6 +35,7 @@ from npcompile.program.ir import (
 )
 
 LINE = 64  # bytes that memory is read by
+AHEAD = 1024  # bytes that are asked for before they are loaded
 SIMPLE = 4  # operations of a kernel that are quickly done one by one
 
 
@@ -380,7 +381,7 @@ class Scope:
         step: Size = at.coefficients[axis] if axis >= 0 else 0
         return Place(pointer, buffer.dtype, at.part, self.sizes(step), self.slots.notes(buffer))
 
-    def ask_ahead(self, distance: int) -> None:
+    def ask_ahead(self, distance: int = AHEAD) -> None:
         """Asks for what is loaded so many bytes later; for elements near each other once."""
         asked: dict[Address, Load] = {}
         for value in self.plan.kernel.values:
