@@ -613,3 +613,58 @@ def test_history_says_how_calls_ran():
     assert str(compiled.explain()).startswith(f"{f.__qualname__}: not called yet")
     compiled(1)
     assert str(compiled.explain()).startswith(f"{f.__qualname__}: runs in Python")
+
+
+def beads(held):
+    for _ in range(len(held)):
+        for i, (upper, lower) in enumerate(zip(held, held[1:])):
+            if upper > lower:
+                held[i] -= upper - lower
+                held[i + 1] += upper - lower
+    return held
+
+
+def grown_by_python(x):
+    held = [3, 1, 2]
+    total = x.sum()
+    for value in held:
+        total = total + value * x.sum()
+        if value == 3:
+            operator.methodcaller("append", 7)(held)
+    return total, held
+
+
+@pytest.mark.parametrize("function, make", [
+    (beads, lambda: [6, 11, 12, 4, 1, 5]), (grown_by_python, lambda: np.ones(4096)),
+])
+def test_lists_that_python_changes_while_a_loop_runs_over_them(function, make):
+    compiled = npcompile.jit(function)
+    for _ in range(2):
+        assert compiled(make()) == function(make())
+
+
+def test_generator_functions_make_generators():
+    def squares(x):
+        for value in x:
+            yield value * value
+
+    async def later(x):
+        return x + 1
+
+    compiled = npcompile.jit(squares)
+    assert list(compiled(np.arange(3.0))) == [0.0, 1.0, 4.0]
+    assert "generator" in str(compiled.explain(np.arange(3.0)).refusal)
+    promised = npcompile.jit(later)(1)
+    with pytest.raises(StopIteration, match="2"):
+        promised.send(None)
+
+
+def test_arrays_made_by_their_class():
+    def f(n):
+        a, b = np.ndarray(n + 1, dtype=np.float32), np.ndarray((n, 2), int, order="F")
+        a[:], b[...] = 1.5, 2
+        return a, b
+
+    for got, want in zip(npcompile.jit(f, fullgraph=True)(3), f(3)):
+        assert np.array_equal(got, want)
+        assert (got.dtype, got.strides) == (want.dtype, want.strides)

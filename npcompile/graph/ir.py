@@ -500,18 +500,20 @@ def listed(item: Any, columns: Iterator[Any]) -> list[Any]:
 
 
 RANGE_ITERATOR, ARRAY_ITERATOR = type(iter(range(0))), type(iter(np.empty(0)))
+LIST_ITERATOR = type(iter([]))
 
 
 #: iterators, see :func:`rest`
 ITERATORS: tuple[type, ...] = (
     zip, enumerate, RANGE_ITERATOR, ARRAY_ITERATOR, np.ndindex, np.ndenumerate, type(iter(())),
-    type(iter([])),
+    LIST_ITERATOR,
 )
 
 
 def rest(kind: Any, items: list[Any]) -> Any:
     """The iterator that an :class:`Items` of an iterator class stands for: over the items of a
-    tuple or list, or what is left of a range, an array, a ``zip``, an ``enumerate`` or indices."""
+    tuple, or what is left of a range, an array, a ``zip``, an ``enumerate`` or indices; over a list
+    that others may change, from a position on."""
     if kind in (zip, enumerate):
         return kind(*items)
     if kind in (np.ndindex, np.ndenumerate):
@@ -523,7 +525,12 @@ def rest(kind: Any, items: list[Any]) -> Any:
         return iter(range(*items))
     if kind is ARRAY_ITERATOR:
         return iter(items[0])
-    return iter(items if kind is type(iter([])) else tuple(items))
+    if kind is LIST_ITERATOR:
+        held, position = items
+        made = iter(held)
+        made.__setstate__(position)
+        return made
+    return iter(tuple(items))
 
 
 def container(kind: Any, items: list[Any], keys: tuple[Any, ...]) -> Any:

@@ -470,6 +470,14 @@ def _getitem(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return containers.getitem(t, *args) if len(args) == 2 else NULL
 
 
+@rule(np.ndarray)
+def _ndarray(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    """Of a shape, without memory that it shall lie in: as ``empty``."""
+    if len(args) > 2 or not kwargs.keys() <= {"shape", "dtype", "order"}:
+        return NULL
+    return calls.call(t, Static(np.empty), args, kwargs)
+
+
 @rule(functools.partial)
 def _partial(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return Partial(args[0], args[1:], kwargs)

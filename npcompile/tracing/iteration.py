@@ -57,7 +57,7 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
             devices.check_iteration(t, value)
             return Iterator("array", (value,))
         case Static(held, source) if source is not None and type(held) is list:
-            return Iterator("items", t.items_outside(held, source))
+            return Iterator("outside", (value, *t.items_outside(held, source)))
         case Static(held, source) if type(held) is dict:
             if source is not None:
                 t.inputs.guard(source, "keys", tuple(held))
@@ -233,6 +233,7 @@ KINDS: dict[str, Kind] = {
     **dict.fromkeys(VIEWS, Kind(_view_length, _view_item)),
     "static": Kind(lambda t, it: len(_held(it).value), _held_item),
     "items": Kind(lambda t, it: len(it.parts), lambda t, it, k: it.parts[k]),
+    "outside": Kind(lambda t, it: len(it.parts) - 1, lambda t, it, k: it.parts[k + 1]),
     "list": Kind(lambda t, it: len(_list_contents(t, it)), _list_item),
     "array": Kind(_array_length, _row),
     "range": Kind(_unknown, _range_item),
@@ -252,6 +253,8 @@ def remaining(t: Tracer, iterator: Iterator) -> tuple[Value, ...] | None:
     match iterator.kind:
         case "items":
             return iterator.parts[iterator.position :]
+        case "outside":
+            return iterator.parts[iterator.position + 1 :]
         case "static":
             return tuple(map(Static, _held(iterator).value[iterator.position :]))
         case "list":

@@ -113,7 +113,7 @@ def advance(t: Tracer, frame: Frame, iterator: Iterator) -> Exits | None:
 
 def _is_short(t: Tracer, iterator: Iterator) -> bool:
     count = iteration.length(t, iterator)
-    return count is not None and (count <= SHORT or iterator.kind in ("items", "list"))
+    return count is not None and (count <= SHORT or iterator.kind in ("items", "list", "outside"))
 
 
 def _unroll(state: State, iterator: Iterator) -> None:

@@ -41,6 +41,17 @@ def alone(t: Tracer, frame: Frame, state: State, live: set[int], box: Box) -> bo
     return sum(value is box for value in reached(_roots(t, frame, state, live), state)) == 1
 
 
+def seen(t: Tracer, box: Box) -> bool:
+    """Whether more than one iterator holds a list, which Python may change as it runs."""
+    frame = t.frame
+    live: set[int] = set()
+    if frame.instruction is not None:
+        for offset in (frame.instruction.offset, frame.instruction.following):
+            live |= frame.code.live_at(frame.block, offset)
+    roots = _roots(t, frame, frame.state, live)
+    return sum(value is box for value in reached(roots, frame.state)) > 1
+
+
 def unshared(t: Tracer, ref: ArrayRef) -> bool:
     """Whether an array that was taken off the stack has no other reference."""
     frame = t.frame

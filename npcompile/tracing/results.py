@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from npcompile.core.errors import Refused
+from npcompile.core.records import replace
 from npcompile.graph import ir
 from npcompile.graph.ir import (
     Items,
@@ -24,6 +25,7 @@ from npcompile.graph.types import Array
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
 from npcompile.tensors import memory as torch
 from npcompile.tracing import growing, iteration, selectors, turns
+from npcompile.tracing.references import seen
 from npcompile.tracing.values import (
     NULL,
     UNBOUND,
@@ -213,6 +215,8 @@ class Trees:
                 raise self.t.refuse("generator", "Python can't go on in the middle of it")
             if value.kind == "range" and not value.position:
                 return Items(RANGE_ITERATOR, tuple(map(self.result, value.parts)))
+            if self._over_seen_list(value):
+                return self._live(value, value.position)
             rest = iteration.remaining(self.t, value)
             if rest is not None:
                 return Items(TUPLE_ITERATOR, tuple(map(self._held, rest)))
@@ -224,6 +228,34 @@ class Trees:
         except Refused as refused:
             reason = "Python can't go on with it after an array was changed"
             raise self.t.refuse(refused.refusal.construct, reason) from None
+
+
+    def _over_seen_list(self, it: Iterator) -> bool:
+        """Whether it runs over a list that Python may change meanwhile."""
+        if it.kind == "outside":
+            return True
+        if it.kind == "list":
+            (box,) = it.parts
+            assert isinstance(box, Box)
+            return seen(self.t, box)
+        return any(isinstance(part, Iterator) and self._over_seen_list(part) for part in it.parts)
+
+    def _live(self, it: Iterator, position: int) -> Tree:
+        """An iterator that sees what happens to the list it runs over."""
+        match it.kind:
+            case "outside" | "list":
+                place = (self._held(it.parts[0]), StaticObject(position))
+                return Items(ir.LIST_ITERATOR, place)
+            case "zip":
+                return Items(zip, tuple([self._moved(part, position) for part in it.parts]))
+            case "enumerate" if isinstance(it.parts[1], Static):
+                first = StaticObject(it.parts[1].value + position)
+                return Items(enumerate, (self._moved(it.parts[0], position), first))
+        raise self.t.refuse("loop", "over a list that Python may change")
+
+    def _moved(self, it: Value, by: int) -> Tree:
+        assert isinstance(it, Iterator)
+        return self._held(replace(it, position=it.position + by))
 
 
 def _name(value: Value) -> str:

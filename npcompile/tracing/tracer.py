@@ -399,6 +399,8 @@ class Tracer:
         self.frames.append(frame)
         made, before = len(self.created), dict(frame.state.cells)
         if code.code.co_flags & GENERATORS:
+            if len(self.frames) == 1:
+                raise self.refuse(code.code.co_name, "is a generator function, or asynchronous")
             self.generators.begin(frame)
             frame.yields, frame.transparent = self.box(list, ()), True
         try:
