@@ -617,7 +617,8 @@ def test_history_says_how_calls_ran():
 
 def beads(held):
     for _ in range(len(held)):
-        for i, (upper, lower) in enumerate(zip(held, held[1:])):
+        rest = held[1:]
+        for i, (upper, lower) in enumerate(zip(held, rest)):
             if upper > lower:
                 held[i] -= upper - lower
                 held[i + 1] += upper - lower
