@@ -500,7 +500,7 @@ def listed(item: Any, columns: Iterator[Any]) -> list[Any]:
 
 
 RANGE_ITERATOR, ARRAY_ITERATOR = type(iter(range(0))), type(iter(np.empty(0)))
-LIST_ITERATOR = type(iter([]))
+LIST_ITERATOR: type = type(iter([]))
 
 
 #: iterators, see :func:`rest`
