@@ -50,3 +50,34 @@ def test_rows(function: Any, capability: str, monkeypatch: pytest.MonkeyPatch) -
                     want = function(x, s, at(place, x.shape, dtype))
                     assert got.tobytes() == want.tobytes()
     assert "nontemporal" in compiled.lower(x, s, at(0, x.shape, dtype)).llvm
+
+
+def two(x: Any, y: Any, plus: Any, minus: Any) -> None:
+    np.add(x, y, out=plus)
+    np.subtract(x, y, out=minus)
+
+
+def mixed(x: Any, y: Any, plus: Any, minus: Any) -> None:
+    np.add(x, y, out=plus)
+    minus[...] = (x - y).astype(minus.dtype)
+
+
+@pytest.mark.parametrize("capability", ["default", "avx2"])
+def test_several_results(capability: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "STREAMING_BYTES", 64)
+    monkeypatch.setenv("NPCOMPILE_CPU_CAPABILITY", capability)
+    rng = np.random.default_rng(1)
+    x, y = rng.uniform(0.5, 2, (2, 3, 1000))
+    for function, other in ((two, "d"), (mixed, "f")):
+        compiled = npcompile.jit(function, cache=False)
+        for width in (8, 64, 600, 1000):
+            a, b = x[:, :width].copy(), y[:, :width].copy()
+            for one, another in ((0, 0), (8, 8), (0, 32), (16, 40), (56, 8)):
+                got = at(one, a.shape, "d"), at(another, a.shape, other)
+                want = np.empty_like(a), np.empty(a.shape, other)
+                compiled(a, b, *got)
+                function(a, b, *want)
+                assert got[0].tobytes() == want[0].tobytes()
+                assert got[1].tobytes() == want[1].tobytes()
+        text = compiled.lower(a, b, *got).llvm
+        assert ("nontemporal" in text) == (function is two)

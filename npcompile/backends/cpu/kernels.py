@@ -18,6 +18,7 @@ LIGHT = 16  # operations of a kernel that memory may hold up
 #: bytes that a kernel reads and writes from which on its output had better not fill the cache
 STREAMING_BYTES = 8 << 20
 REREAD_BYTES = 32 << 20  # the same for what is read again in the same call
+STREAMS = 4  # arrays that are stored past the cache at a time, at most
 PAIRED = 8  # operations up to which two registers are filled at a time
 BUSY = 10  # what operations cost from which on processors see too few loads to look ahead
 FEW = 32  # elements of which one is packed at most, where few are
@@ -337,6 +338,7 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
     first, once = f.binary("sub", i64(lanes), over), stop
     if streams(plan):
         fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
+        fits = f.binary("and", fits, _side_by_side(scope, edge, address, begin))
         several = f.icmp("sle", i64(LONG * lanes), count)
         past = f.binary("and", _passes_much(scope), f.binary("and", fits, several))
         once = f.select(past, f.binary("add", begin, i64(lanes + 1)), stop)
@@ -347,8 +349,10 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
         much = f.name_for("much")
         f.branch(_passes_much(scope), much, after, likely=False)
         f.label(much)
-        ends = f.binary("or", _address(scope, edge, begin), f.binary("mul", count, size))
+        address = _address(scope, edge, begin)
+        ends = f.binary("or", address, f.binary("mul", count, size))
         whole = f.icmp("eq", f.binary("and", ends, within), i64(0))
+        whole = f.binary("and", whole, _side_by_side(scope, edge, address, begin))
         ways.append((i64(lanes), f.select(whole, begin, stop), much))
     f.jump(after)
     f.label(after)
@@ -358,6 +362,17 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
 
 def _address(scope: Scope, edge: tuple[Buffer, Index], begin: Value) -> Value:
     return scope.f.op(f"ptrtoint {scope.first(*edge, begin).typed} to i64", "i64")
+
+
+def _side_by_side(scope: Scope, edge: tuple[Buffer, Index], first: Value, begin: Value) -> Value:
+    """Whether all that is stored begins vectors where the first does, at ``first``."""
+    f, apart = scope.f, i64(0)
+    for store in scope.plan.kernel.stores:
+        if (store.buffer, store.at) != edge:
+            other = _address(scope, (store.buffer, store.at), begin)
+            apart = f.binary("or", apart, f.binary("xor", first, other))
+    apart = f.binary("and", apart, i64(scope.plan.target.width - 1))
+    return f.icmp("eq", apart, i64(0))
 
 
 def _passes_much(scope: Scope) -> Value:
@@ -390,7 +405,9 @@ def streams(plan: Plan) -> bool:
     loaded = {v.buffer for v in kernel.values if isinstance(v, Load)}
     return (
         plan.total != 0
-        and len(kernel.stores) == 1
+        and 1 <= len(kernel.stores) <= STREAMS
+        and len({s.buffer for s in kernel.stores}) == len(kernel.stores)
+        and len({s.buffer.dtype.itemsize for s in kernel.stores}) == 1
         and plan.target.width >= 32
         and _operations(kernel) <= LIGHT
         and all(
@@ -408,11 +425,11 @@ def _streaming_from(plan: Plan) -> int:
 
     Each array counts once; those that are repeated along an axis are taken to be small.
     """
-    (store,) = plan.kernel.stores
+    stored = [store.buffer for store in plan.kernel.stores]
     read = {
         v.buffer for v in plan.kernel.values
         if isinstance(v, Load) and all(c != 0 for c in v.at.coefficients)
     }
-    touched = store.buffer.dtype.itemsize + sum(buffer.dtype.itemsize for buffer in read)
-    bytes_ = STREAMING_BYTES if store.buffer.kind != "temp" else REREAD_BYTES
-    return bytes_ // touched
+    touched = sum(buffer.dtype.itemsize for buffer in (*stored, *read))
+    reread = any(buffer.kind == "temp" for buffer in stored)
+    return (REREAD_BYTES if reread else STREAMING_BYTES) // touched
