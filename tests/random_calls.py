@@ -187,9 +187,9 @@ def alternative(program: Program, rng: random.Random) -> Program:
     return replace(program, specs=specs)
 
 
-def written(seed: int) -> Program:
+def written(seed: int, kind: type[CallWriter] = CallWriter) -> Program:
     """The program of a seed; its numbers have defaults."""
-    program = write(seed, CallWriter)
+    program = write(seed, kind)
     arrays = [name for name, spec in program.specs if spec[0] != "number"]
     numbers = [f"{name}={spec[1]!r}" for name, spec in program.specs if spec[0] == "number"]
     head, _, body = program.source.partition("\ndef f(")

@@ -669,3 +669,10 @@ def test_arrays_made_by_their_class():
     for got, want in zip(npcompile.jit(f, fullgraph=True)(3), f(3)):
         assert np.array_equal(got, want)
         assert (got.dtype, got.strides) == (want.dtype, want.strides)
+
+
+@pytest.mark.parametrize("text", [
+    "np.multiply.outer(a[:2], [1, 2])", "np.add.outer((1, 2, 3), a)", "np.add.outer([a[0]], a)",
+])
+def test_outer_of_sequences(text):
+    agrees(function(text), REAL.ravel(), 0)

@@ -91,7 +91,7 @@ def ufunc(name: str, signatures: str, program: Program | None, *, aliases: tuple
 
 def _outer(ctx: Context, a: Operand, b: Operand, *, name: str, **kwargs: Operand) -> Operand:
     """Axes of length 1 behind those of ``a``, one for each of ``b``'s.  No number is weak here."""
-    a, b = (as_array(ctx, x) if is_weak(x) else x for x in (a, b))
+    a, b = (as_array(ctx, x) if is_weak(x) or isinstance(x, (list, tuple)) else x for x in (a, b))
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
         pad = b.ndim
         a = view(a, (*a.shape, *(1,) * pad), (*a.strides, *(0,) * pad))
