@@ -676,3 +676,15 @@ def test_arrays_made_by_their_class():
 ])
 def test_outer_of_sequences(text):
     agrees(function(text), REAL.ravel(), 0)
+
+
+@pytest.mark.parametrize("body", [
+    "if x:\n  s = (1 // a)[1]", "for k in range(2):\n  s = (a / a)[1:].T\n  if x: break",
+    "if x:\n  s = 0\nelse:\n  s = (a // a).astype(int)[::2]\n  t = s[0]",
+])
+def test_warnings_of_what_nobody_reads_in_arms_and_turns(body):
+    scope = {"np": np}
+    text = "".join(f" {line}\n" for line in body.split("\n"))
+    exec(compile(f"def f(a, x):\n{text}", "<regression>", "exec"), scope)
+    for x in (np.True_, np.False_):
+        agrees(scope["f"], np.zeros(6), x)

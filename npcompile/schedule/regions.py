@@ -238,11 +238,12 @@ def _leave(s: Scheduler, node: Node, homes: list[Place]) -> None:
 
 
 def _finish(s: Scheduler, region: Region) -> None:
-    """Before the results: computes what nobody needs but what raises floating-point flags."""
+    """Before the results: computes what nobody needs but what raises floating-point flags, or keeps
+    it if it was stored for others that nobody needs."""
     s.now = s.demand.end[region] - 1
-    idle: set[Node] = set()
+    idle, results = set[Node](), set(region.results)
     for node in reversed(region.nodes):
-        used = node in s.place or not idle.issuperset(s.demand.consumers[node])
+        used = node in results or not idle.issuperset(s.demand.consumers[node])
         if used or s.demand.ordered(node) or node.op == "get":
             continue
         idle.add(node)
