@@ -224,7 +224,8 @@ def to_loop(ctx: Context, x: Input, dtype: np.dtype, what: str) -> Node:
 def _traced_weak(ctx: Context, node: Node, dtype: np.dtype, what: str) -> Node:
     b = ctx.builder
     if node.dtype == dtype:
-        return node
+        whose = node.op == "cast" and node.args[0].type == Scalar(dtype, "np")
+        return node.args[0] if whose else node
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
         why = f"{what}: a Python int out of bounds"

@@ -115,7 +115,10 @@ class Attempt:
                 t.builder.bind(size, length)
                 t.facts.limit(size, most)
             frame.regions += 1
+            parted = t.parted
             ends = self.run(begin.copy())
+            if self.knowledge.early and t.parted > parted:
+                mixed.parts(self)
             frame.regions -= 1
             if self.knowledge.pairs and len(ends.states) > 1:
                 raise t.refuse("loop", "swaps arrays and may be left early")

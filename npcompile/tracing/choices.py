@@ -256,6 +256,7 @@ def _arms(
     certain: Callable[[int], State],
 ) -> Exits | None:
     """Executes an instruction for both options, each in a region of its own."""
+    t.parted += 1
     origin, consumed = (t.writes, t.visible), set(t.consumed)
     arms = [Arm(NEXT, state, Exits({NEXT: state.copy()}), origin) for state in states]
     for k, arm in enumerate(arms):

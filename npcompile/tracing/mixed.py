@@ -10,7 +10,7 @@ from npcompile.core.records import record
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_INT, Scalar
 from npcompile.tracing import selectors
-from npcompile.tracing.bodies import Unlike
+from npcompile.tracing.bodies import Again, Unlike
 from npcompile.tracing.escapes import as_number, carrier, retyped
 from npcompile.tracing.joins import OPTIONS
 from npcompile.tracing.selectors import same
@@ -131,10 +131,33 @@ def match(attempt: Attempt, path: Path, first: Either, last: Value) -> None:
 
 def widen(attempt: Attempt, path: Path, first: Value, last: Value, why: str) -> None:
     """A variable holds values of several kinds.  What only the first turn changes is none of
-    that: that turn is followed on its own."""
+    that: that turn is followed on its own, unless it changes only whose number it is."""
+    knowledge = attempt.knowledge
     known, found = kinds(attempt.t, first), kinds(attempt.t, last)
     lasting = all(isinstance(kind, (Scalar, Static, Marker)) for kind in found)
-    if not lasting or not (attempt.followed or isinstance(last, Either)):
+    if not lasting:
         raise Unlike(why)
-    attempt.knowledge.mixed[path] = joined(attempt.knowledge.mixed.get(path, known), found)
+    if not attempt.followed and not isinstance(last, Either):
+        if knowledge.parting or not _one_dtype((*known, *found)):
+            raise Unlike(why)
+        knowledge.early.add(path)
+    knowledge.mixed[path] = joined(knowledge.mixed.get(path, known), found)
     attempt.learned = True
+
+
+def _one_dtype(found: Sequence[Kind]) -> bool:
+    dtypes = {kind.dtype for kind in found if isinstance(kind, Scalar)}
+    return len(dtypes) == 1 and all(isinstance(kind, Scalar) for kind in found)
+
+
+def parts(attempt: Attempt) -> None:
+    """Values that only the first turn finds to be Python's make a turn's paths part: that turn is
+    to be followed on its own."""
+    knowledge = attempt.knowledge
+    for path in knowledge.early:
+        knowledge.mixed.pop(path, None)
+    knowledge.early.clear()
+    knowledge.parting = True
+    if attempt.followed:
+        raise Again
+    raise Unlike("parts by the kind of a variable")

@@ -100,6 +100,7 @@ class Tracer:
         self.homes: dict[Cell | Box | Object, Scope | None] = {}  # the loop it was made in
         self.undecided = False  # whether any value depends on the path that was taken
         self.forks = 0  # instructions that were traced once for each option
+        self.parted = 0  # those of them that do not do the same for each
         self.trying = 0  # instructions that are executed for several options as one
         self.selectors: dict[Node, tuple[Node, Node, Node]] = {}  # condition, first, second
         self.borrows = False  # whether arrays were read from lists of unknown length

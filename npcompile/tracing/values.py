@@ -276,7 +276,8 @@ class Knowledge:
     holds (see :mod:`.mixed`); ``changed`` are lists, dictionaries and instances whose contents
     change; ``writes``: a turn writes what the caller can see, so its checks must know where
     Python goes on; ``pairs``: arrays swap names, and a turn of the region is two of the loop;
-    ``refused`` is why it can't be a region.
+    ``early`` are the paths that got several kinds before the first turn was tried on its own, which
+    is not done again if ``parting``; ``refused`` is why it can't be a region.
     """
 
     rebound: set[Any] = field(default_factory=set)
@@ -285,6 +286,8 @@ class Knowledge:
     changed: set[Box] = field(default_factory=set)
     writes: bool = False
     pairs: bool = False
+    early: set[tuple[Any, ...]] = field(default_factory=set)
+    parting: bool = False
     refused: list[Exception] = field(default_factory=list)
 
 

@@ -34,6 +34,21 @@ def integers(f: Function, target: Target, a: Value, b: Value, signed: bool) -> t
     return quotient, f.binary("sub", a, f.binary("mul", quotient, b))
 
 
+def by_constant(f: Function, a: Value, divisor: int) -> tuple[Value, Value]:
+    """Quotient, rounded down, and remainder of 64 bits by a positive constant that is no power of
+    2.  What is negative is replaced by what its bits are not, ``-1 - a``, and so is its quotient;
+    63 bits are divided by one product (Granlund and Montgomery, Division by invariant integers
+    using multiplication, PLDI 1994, theorem 4.2)."""
+    more = divisor.bit_length()
+    factor = -(-(1 << (63 + more)) // divisor)
+    sign = f.binary("ashr", a, literal("i64", 63))
+    positive = f.convert("zext", f.binary("xor", a, sign), "i128")
+    product = f.binary("mul", positive, literal("i128", factor))
+    high = f.convert("trunc", f.binary("lshr", product, literal("i128", 63 + more)), "i64")
+    quotient = f.binary("xor", high, sign)
+    return quotient, f.binary("sub", a, f.binary("mul", quotient, literal("i64", divisor)))
+
+
 def _wide(f: Function, a: Value, b: Value, signed: bool) -> tuple[Value, Value]:
     """Of 64 bits: twice a quotient that is not too large, and not too small by more than 2**-49 of
     itself and 1; what is left is less than twice the divisor."""

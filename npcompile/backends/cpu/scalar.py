@@ -285,6 +285,8 @@ def _divide_by(site: Site, a: Value, b: Value, divisor: int) -> tuple[Value, Val
     if divisor == 1 << shift:
         rest = f.binary("and", a, literal(a.elem, divisor - 1, a.lanes))
         return f.binary("ashr", a, literal(a.elem, shift, a.lanes)), rest
+    if a.elem == "i64" and a.lanes == 1:
+        return remainders.by_constant(f, a, divisor)
     quotient, rest = remainders.integers(f, site.target, a, b, signed=True)
     low = _negative(f, rest)
     return (f.binary("add", quotient, f.convert("sext", low, a.elem)),
