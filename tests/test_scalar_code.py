@@ -13,7 +13,7 @@ import pytest
 
 import npcompile
 from npcompile.backends.cpu.updates import units
-from npcompile.program.ir import Apply, Value
+from npcompile.program.ir import Apply, Kernel, Value
 
 LIMIT = 2**63
 Function = Callable[..., Any]
@@ -115,7 +115,7 @@ def test_choices_that_need_each_other_stay_apart() -> None:
     one: list[Value] = [Apply("x", (), np.dtype(float)) for _ in range(4)]
     two = [where(0, 2, 3), where(1, 4, 3), where(0, 5, 3), where(1, 2, 6), where(0, 2, 7),
            where(1, 8, 2), where(0, 3, 2), where(1, 3, 2)]
-    order = units(one + two)
+    order = units(Kernel("k", (), tuple(one + two)))
     done: set[int] = set()
     for unit in order:
         for position in unit:
@@ -365,3 +365,100 @@ def test_what_overflows_in_python(last: float) -> None:
                     compiled(x)
             else:
                 np.testing.assert_array_max_ulp(compiled(x), want, 2)
+
+
+# ------------------------------------------------------------------ a first turn like the others
+
+
+def total_of(x, n):
+    total = 0.0
+    for k in range(n):
+        total += x[k] * x[k]
+    return total
+
+
+def count_of(x, n):
+    count, last = 0, 0
+    for k in range(n):
+        count += x[k]
+        last = x[k]
+    return count, last
+
+
+def quotient_of(x, n):
+    total = 1.0
+    for k in range(n):
+        total = total / x[k] / total
+    return total
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+@pytest.mark.parametrize("kind", [float, np.int64, np.float32])
+@pytest.mark.parametrize("function", [total_of, count_of, quotient_of])
+def test_what_only_the_first_turn_finds_to_be_pythons(
+    function: Function, kind: type, n: int
+) -> None:
+    same(function, np.array([3, -1, 0, 2**40]).astype(kind), n)
+
+
+def row_totals(bounds, x):
+    found = np.zeros(len(bounds) - 1)
+    for row in range(len(found)):
+        total = 0.0
+        for k in range(bounds[row], bounds[row + 1]):
+            total += x[k]
+        found[row] = total
+    return found
+
+
+def test_such_a_turn_is_no_turn_of_its_own() -> None:
+    program = same(row_totals, np.array([0, 0, 2, 5, 3, 5]), np.arange(5.0))
+    assert program.count("float64 x[") == 1
+    assert " if s" not in program
+
+
+# ------------------------------------------------------------------ what is loaded before a loop
+
+
+def steady(a, b, n):
+    for i in range(len(a)):
+        for j in range(n):
+            b[j] = a[i] - b[j] * a[0]
+    return b
+
+
+def not_steady(a, b, n):
+    for i in range(len(a)):
+        for j in range(n):
+            a[j] = a[i] - b[j] * a[0]
+    return b
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize("function", [steady, not_steady])
+def test_elements_that_stay(function: Function, n: int) -> None:
+    program = same(function, np.arange(1.0, 4), np.arange(2.0, 5), n)
+    assert ("kernel ahead" in program) == (function is steady)
+
+
+# ------------------------------------------------------------------ quotients by constants
+
+
+def quotients(x):
+    found = np.zeros((len(x), 8), np.int64)
+    for i in range(len(x)):
+        n = x[i] ^ (i & 0)
+        found[i, 0], found[i, 1] = n // 3, n % 7
+        found[i, 2], found[i, 3] = n // 65521, n % 65521
+        found[i, 4], found[i, 5] = n // 9223372036854775807, n % 6148914691236517205
+        found[i, 6], found[i, 7] = n // 4611686018427387905, n % 1000000007
+    return found
+
+
+def test_quotients_by_constants() -> None:
+    rng = np.random.default_rng(6)
+    x = rng.integers(-(2**63), 2**63 - 1, 400)
+    near = [d * k + e for d in (3, 7, 65521, 1000000007, 2**62 + 1, 6148914691236517205)
+            for k in (-(2**63) // d + 1, -1, 0, 1, (2**63 - 1) // d) for e in (-1, 0, 1)]
+    inside = [n for n in near if -(2**63) <= n < 2**63]
+    same(quotients, np.concatenate([x, np.array([*inside, 2**63 - 1, -(2**63), 2**63 - 2])]))

@@ -1,7 +1,7 @@
 """Elements that a turn of a loop stores and the next one loads are carried as numbers.
 
 ``y[i] = f(y[i - 1])``: the processor would wait for its own store.  The first turn's element is
-loaded before the loop, if there is a turn.
+loaded before the loop, if there is a turn; so are elements that each turn loads and none changes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from npcompile.core.records import replace
-from npcompile.core.sizes import Poly, substitute
+from npcompile.core.sizes import Poly, substitute, symbols
 from npcompile.graph.types import BOOL
 from npcompile.program.ir import (
     Apply,
@@ -65,15 +65,19 @@ class Carried:
         if loop.step != 1:
             return [loop]
         before: list[Statement] = []
-        for number, at in _recurrences(loop):
-            kernel = loop.body[number]
+        for position, at in _recurrences(loop):
+            kernel = loop.body[position]
             assert isinstance(kernel, Kernel)
             store = next(s for s in kernel.stores if s.buffer is at.buffer)
             carried = self._number(at.dtype)
-            loop = _with_number(loop, number, at, store, carried)
+            loop = _with_number(loop, position, at, store, carried)
             first = Load(at.buffer, _at_start(loop, at.at), at.dtype)
             ahead = Kernel("ahead", (), (first,), (Store(carried, HERE, 0),), (), kernel.lines)
             before.append(ahead)
+        for load, lines in _steady(loop).items():
+            number = self._number(load.dtype)
+            loop = _with_loaded(loop, load, number)
+            before.append(Kernel("ahead", (), (load,), (Store(number, HERE, 0),), (), lines))
         if not before:
             return [loop]
         some = self._number(BOOL)
@@ -84,6 +88,33 @@ class Carried:
 
 def _at_start(loop: For, at: Index) -> Index:
     return replace(at, offset=substitute(at.offset, {loop.symbol: loop.start}))
+
+
+def _steady(loop: For) -> dict[Load, tuple[int, ...]]:
+    """Elements that every turn loads before anything may end it, and that none changes, with the
+    lines that do so."""
+    found: dict[Load, tuple[int, ...]] = {}
+    for kernel in loop.body:
+        if not isinstance(kernel, Kernel):
+            break
+        for value in kernel.values if not kernel.axes else ():
+            if (isinstance(value, Load) and value.buffer.kind != "scalar" and value.by is None
+                    and not value.at.part and value.dtype.kind != "c"
+                    and loop.symbol not in symbols(value.at.offset)
+                    and not any(_changes(s, value.buffer) for s in loop.body)):
+                found.setdefault(value, kernel.lines)
+    return found
+
+
+def _with_loaded(loop: For, load: Load, number: Buffer) -> For:
+    """The loop with a number in place of an element."""
+    instead = Load(number, HERE, load.dtype)
+    body = [
+        replace(s, values=tuple(instead if v == load else v for v in s.values))
+        if isinstance(s, Kernel) and not s.axes else s
+        for s in loop.body
+    ]
+    return replace(loop, body=tuple(body))
 
 
 def _recurrences(loop: For) -> list[tuple[int, Load]]:

@@ -472,9 +472,10 @@ class _Merge:
     def _numbers(
         self, options: tuple[tuple[Value, ...], ...], merged: list[Value]
     ) -> dict[Scalar, int]:
-        """Adds the options that are numbers, one of each type; where each type is."""
+        """Adds the options that are numbers, one of each type; where each type is: there already,
+        if the value of one side has them all."""
         found: dict[Scalar, tuple[Node | None, ...]] = {}
-        for side in (0, 1):
+        for side in (0, 1) if len(options[0]) >= len(options[1]) else (1, 0):
             for option in options[side]:
                 number = as_number(self.t, option)
                 if number is not None:

@@ -84,6 +84,13 @@ def less(f: Function, equal: bool, a: Value, b: Value) -> Value:
     return f.convert("trunc", made, "i1")
 
 
+def whole_register(f: Function, bit: Value) -> Value:
+    """A bit in a register that is cleared before it is set: where LLVM sets a byte only, and moves
+    the register to a mask, the mask waits for what the register held before."""
+    wide = f.convert("zext", bit, "i32")
+    return f.convert("trunc", f.op(f'call i32 asm "", "=r,0"({wide.typed})', "i32"), "i1")
+
+
 def permutes(elem: str, lanes: int, count: int) -> bool:
     """Whether a table can be held in up to four registers and permuted by index."""
     full = {"double": 8, "float": 16}.get(elem, 0)

@@ -59,7 +59,7 @@ class Plan:
         # what is computed together, by depth and owner
         self.units: dict[tuple[int, int | None], list[updates.Unit]] = {}
         alone: list[updates.Unit] = [(position,) for position in range(len(kernel.values))]
-        for unit in updates.units(kernel.values) if not order and not self.owner else alone:
+        for unit in updates.units(kernel) if not order and not self.owner else alone:
             key = self.depth[unit[0]], self.owner.get(unit[0])
             self.units.setdefault(key, []).append(unit)
         self.widened = self._widened()
@@ -231,7 +231,10 @@ class Scope:
         f, chosen = self.f, [self.plan.kernel.values[position] for position in unit]
         condition, *_ = [value.args[0] for value in chosen if isinstance(value, Apply)]
         before, taken, after = f.block, f.name_for("taken"), f.name_for("after")
-        f.branch(self.values[condition][0], taken, after)
+        if updates.seldom(self.plan.kernel, unit):
+            f.branch(f.negate(self.values[condition][0]), after, taken, likely=True)
+        else:
+            f.branch(self.values[condition][0], taken, after)
         f.label(taken)
         f.jump(after)
         f.label(after)
@@ -292,7 +295,8 @@ class Scope:
             case Apply(op, args) if position in self.plan.products and self._many(count):
                 numbers = [self.operand(arg, count)[0] for arg in args]
                 return (roots.apply(self.f, op, numbers),)
-            case Apply("where", args) if not self.plan.order and self._orders(args):
+            case Apply("where", args) if not self.plan.order and updates.by_order(
+                    self.plan.kernel.values, value):
                 return (self._by_order(args),)
             case Apply("where", (condition, a, b), dtype) if (
                     not self.plan.order and self.values[a][0].elem in ("double", "float")):
@@ -308,13 +312,6 @@ class Scope:
         """Whether this is computed for whole vectors, one after the other."""
         return count == self.plan.lanes and self.lanes.mask is None and not self.waits
 
-    def _orders(self, args: tuple[int, ...]) -> bool:
-        """Whether a choice is between the two numbers that are compared for it."""
-        condition = self.plan.kernel.values[args[0]]
-        return (isinstance(condition, Apply) and condition.op == "lt"
-                and set(args[1:]) == set(condition.args) and len(set(args)) == 3
-                and self.values[args[1]][0].elem in ("double", "float"))
-
     def _by_order(self, args: tuple[int, ...]) -> Value:
         condition = self.plan.kernel.values[args[0]]
         assert isinstance(condition, Apply)
@@ -325,12 +322,13 @@ class Scope:
         """What a choice between two floats depends on: in a mask register at once, where a
         comparison of floats can put it there."""
         bit, condition = self.values[position][0], self.plan.kernel.values[position]
-        if not (self.plan.target.avx512 and isinstance(condition, Apply)
-                and condition.op in ("lt", "le")):
+        if not self.plan.target.avx512 or bit.lanes > 1 or not bit.text.startswith("%"):
             return bit
-        (a,), (b,) = (self.values[arg] for arg in condition.args)
-        floats = a.elem in ("double", "float")
-        return intrinsics.less(self.f, condition.op == "le", a, b) if floats else bit
+        if isinstance(condition, Apply) and condition.op in ("lt", "le"):
+            (a,), (b,) = (self.values[arg] for arg in condition.args)
+            if a.elem in ("double", "float"):
+                return intrinsics.less(self.f, condition.op == "le", a, b)
+        return intrinsics.whole_register(self.f, bit)
 
     def operand(self, position: int, count: int) -> Parts:
         """A value with this many lanes."""

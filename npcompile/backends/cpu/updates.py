@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npcompile.program.ir import Apply, Value
+from npcompile.program.ir import Apply, Kernel, Load, Value
 
 LEAST = 3  # choices that are worth a branch; LLVM's own passes make no branch of fewer
+SELDOM = 2  # that are worth one that is seldom taken
 
 Unit = tuple[int, ...]
 
 
-def units(values: Sequence[Value]) -> list[Unit]:
+def units(kernel: Kernel) -> list[Unit]:
     """The positions of all values, in an order in which operands come first; choices of one
     condition stand together."""
-    groups = _groups(values)
+    values, groups = kernel.values, _groups(kernel)
     held = {position for group in groups for position in group}
     order: list[Unit] = []
     done: set[int] = set()
@@ -45,15 +46,39 @@ def units(values: Sequence[Value]) -> list[Unit]:
     return order
 
 
-def _groups(values: Sequence[Value]) -> list[Unit]:
+def by_order(values: Sequence[Value], choice: Apply) -> bool:
+    """Whether a choice is between the two floats that are compared for it: one instruction."""
+    condition = values[choice.args[0]]
+    return (isinstance(condition, Apply) and condition.op == "lt" and len(set(choice.args)) == 3
+            and set(choice.args[1:]) == set(condition.args)
+            and choice.dtype.kind == "f" and choice.dtype.itemsize in (4, 8))
+
+
+def seldom(kernel: Kernel, group: Unit) -> bool:
+    """Whether choices go with a number's becoming the least or greatest so far."""
+    return any(_running(kernel, position) for position in group)
+
+
+def _running(kernel: Kernel, position: int) -> bool:
+    choice = kernel.values[position]
+    if not isinstance(choice, Apply) or not by_order(kernel.values, choice):
+        return False
+    held = [v.buffer for v in map(kernel.values.__getitem__, choice.args) if isinstance(v, Load)]
+    return any(s.value == position and s.buffer in held for s in kernel.stores)
+
+
+def _groups(kernel: Kernel) -> list[Unit]:
     """Choices of one condition that don't need each other."""
+    values = kernel.values
     by_condition: dict[int, list[int]] = {}
     for position, value in enumerate(values):
-        if isinstance(value, Apply) and value.op == "where":
+        if isinstance(value, Apply) and value.op == "where" and (
+                _running(kernel, position) or not by_order(values, value)):
             by_condition.setdefault(value.args[0], []).append(position)
     found = []
     for group in by_condition.values():
-        if len(group) >= LEAST:
+        least = SELDOM if any(_running(kernel, position) for position in group) else LEAST
+        if len(group) >= least:
             kept: list[int] = []
             after: set[int] = set()
             for position in range(group[0], len(values)):
@@ -64,6 +89,6 @@ def _groups(values: Sequence[Value]) -> list[Unit]:
                 elif position in group:
                     kept.append(position)
                     after.add(position)
-            if len(kept) >= LEAST:
+            if len(kept) >= least:
                 found.append(tuple(kept))
     return found
