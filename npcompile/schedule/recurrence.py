@@ -17,6 +17,7 @@ from npcompile.graph.types import BOOL
 from npcompile.program.ir import (
     Apply,
     Buffer,
+    Const,
     For,
     If,
     Index,
@@ -64,7 +65,7 @@ class Carried:
         """A loop and what comes before it."""
         if loop.step != 1:
             return [loop]
-        before: list[Statement] = []
+        before: list[Kernel] = []
         for position, at in _recurrences(loop):
             kernel = loop.body[position]
             assert isinstance(kernel, Kernel)
@@ -80,9 +81,11 @@ class Carried:
             before.append(Kernel("ahead", (), (load,), (Store(number, HERE, 0),), (), lines))
         if not before:
             return [loop]
-        some = self._number(BOOL)
+        some, numbers = self._number(BOOL), [buffer for k in before for buffer in k.written]
         test = (SizeValue(loop.start), SizeValue(loop.stop), Apply("lt", (0, 1), BOOL))
-        return [Kernel("turns", (), test, (Store(some, HERE, 2),)),
+        else_any = tuple(Const(b.dtype.type(0), b.dtype) for b in numbers)
+        stores = [Store(buffer, HERE, at) for at, buffer in enumerate((some, *numbers), 2)]
+        return [Kernel("turns", (), (*test, *else_any), tuple(stores)),
                 If(some, tuple(before), ()), loop]
 
 
