@@ -31,7 +31,7 @@ def minmax(v):
     return Found(v.min(), v.size)
 def normalize(v, *, axis=-1, eps=1e-3):
     v = v - v.mean(axis=axis, keepdims=True)
-    return v / (np.abs(v).max(axis=axis, keepdims=True) + eps)
+    return v / (np.abs(v.real).max(axis=axis, keepdims=True) + eps)
 def update(v, w=None, rate=0.5):
     if w is None:
         w = np.zeros(v.shape)
@@ -45,7 +45,7 @@ def until(v, limit, most=4):
     while True:
         turns += 1
         v = v * 0.5
-        if np.abs(v).max() < limit:
+        if np.abs(v.real).max() < limit:
             break
         if turns >= most:
             return v, -1
@@ -112,7 +112,8 @@ class IdiomWriter(CallWriter):
             f"np.where(np.isnan({target}), {x}, {target})", f"np.heaviside({target}, 0.5)",
             f"np.maximum({target}, 0) - np.minimum({target}, {x})",
             f"np.logical_or({target} > {x}, {other} > {y}).sum(axis=-1)",
-            f"np.copysign(np.abs({target}), {other})", f"np.abs({target} - {other}).max(axis=0)",
+            f"np.copysign(np.abs({target}.real), {other})",
+            f"np.abs(({target} - {other}).real).max(axis=0)",
             f"np.minimum.reduce([{target}, {other}, {target} * 2])",
             f"np.nonzero({target} > {x})[0]", f"np.argwhere({target} > {x})",
             f"np.isclose({target}, {other})", f"np.array_equal({target}, {other})",
@@ -157,7 +158,7 @@ class IdiomWriter(CallWriter):
             [f"{name} = {cast}.mean(axis=0)"], [f"{name} = {cast}.cumsum()"],
             [f"{name} = np.add({cast}, {n}, dtype=np.float32)"], [f"{name} = {cast} ** 2"],
             [f"{name} = np.full({target}.shape, {n}, dtype=np.{kind}) {op} {target}"],
-            [f"{name} = {cast}.view(np.uint8)"], [f"{name} = np.abs({cast})"],
+            [f"{name} = {cast}.view(np.uint8)"], [f"{name} = np.abs({cast}.real)"],
             [f"{name} = {cast} {op} np.{kind.replace('bool', 'bool_')}(1)"],
             [f"{name} = np.array([{n}, 1]) {op} {target}.ravel()[:2]"],
             [f"{name} = {target}[0] {op} np.array({n})"], [f"{name} = np.result_type({target}, 1)"],
@@ -178,7 +179,8 @@ class IdiomWriter(CallWriter):
              f"np.{fn}({target}, {x}, out={name})"],
             [f"{name} = np.{fn}({target}, {x}, out={target}[::-1])"],
             [f"np.negative({target}, out={other})"], [f"np.cumsum({target}, axis=0, out={other})"],
-            [f"{target}.sum(axis=0, out={other}[0])"], [f"np.sqrt(np.abs({target}), out={target})"],
+            [f"{target}.sum(axis=0, out={other}[0])"],
+            [f"np.sqrt(np.abs({target}.real), out={target})"],
             [f"np.{fn}({target}, {other}, out={other}, where={target} > {x})"],
             [f"np.{fn}({target}[0], {x}, out={target}[-1])"],
             [f"{target}.clip(-1, 2, out={target})"],
@@ -190,7 +192,7 @@ class IdiomWriter(CallWriter):
             [f"np.take({target}, [1, 0], axis=0, out={target}[:2])"],
             [f"np.add.at({target}, [0, 0, -1], {x})"], [f"np.add.at({target}, ([0, 1, 0],), 1)"],
             [f"np.subtract.at({target}, {target} > {x}, 1)"],
-            [f"np.abs({target}, out={other}[::-1])"],
+            [f"np.abs({target}.real, out={other}[::-1])"],
         )
 
     def records(self, target: str) -> list[str]:
@@ -239,7 +241,7 @@ class IdiomWriter(CallWriter):
              f"    {target}[_i] -= {target}[_i + 1] // 2"],
             [f"{name} = {target}.copy()", f"for _i in range({n}):", f"    _o = {name}.copy()",
              f"    {name}[1:-1] = (_o[:-2] + _o[2:]) / 2",
-             f"    if np.abs({name} - _o).max() < 0.1: break"],
+             f"    if np.abs(({name} - _o).real).max() < 0.1: break"],
             [f"{name} = []", f"for _r in {target}:", f"    if _r.sum() > {x}: {name}.append(_r)",
              f"{s} = len({name})", f"{name} = np.array({name})"],
             [f"_i, _j = 0, len({target}) - 1", "while _i < _j:",
@@ -368,7 +370,8 @@ class IdiomWriter(CallWriter):
             [f"{u} = {target}.astype(np.int64)", f"{name} = ({u} << 1) ^ ({u} >> 1) & 7"],
             [f"{u} = {target}.astype(np.uint8)", f"{name} = ({u} * 3 + {u}[::-1] // 2) % 7"],
             [f"{u} = np.sum(({target} - {other}) ** 2)", f"{name} = np.sqrt({u})"],
-            [f"{u} = np.sign({target})", f"{name} = {u} * np.maximum(np.abs({target}) - 1, 0)"],
+            [f"{u} = np.sign({target}.real)",
+            f"{name} = {u} * np.maximum(np.abs({target}.real) - 1, 0)"],
             [f"{u} = {target}.astype(np.int32)", f"{name} = {other}[{u} % len({other})]"],
             [f"{u} = {target}.astype(np.int16)", f"{name} = np.zeros(5, dtype=int)",
              f"np.add.at({name}, {u}.ravel() % 5, 1)"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -243,7 +243,7 @@ class Builder:
             return node
         if node.op == "const" and node.dtype.kind != "c":
             assert isinstance(node.attrs, Const)
-            with np.errstate(all="ignore"):
+            with np.errstate(all="raise"), suppress(FloatingPointError):  # the run warns, if so
                 number = np.asarray(node.attrs.value).astype(dtype)[()]
                 return self.const(cast(np.generic, number))
         return self.emit("cast", (node,), None, Scalar(dtype, "np"))

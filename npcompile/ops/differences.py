@@ -64,7 +64,9 @@ def gradient(ctx: Context, f: Operand, *varargs: Operand, axis: Operand = None,
         raise ctx.refuse("gradient", "edge_order=, or not as many distances as axes")
     if not all(type(step) in (int, float) for step in known):
         raise ctx.refuse("gradient", "distances that are no constant numbers")
-    if ref.dtype.kind not in "fc":
+    if ref.dtype.kind == "b":
+        raise ctx.refuse("gradient", "differences of truth values: Python raises")
+    if ref.dtype.kind in "iu":
         ref = ctx.new(ctx.builder.cast(ctx.read(ref), FLOAT))
     slopes = tuple(_slope(ctx, ref, place, step) for place, step in zip(axes, known))
     return slopes[0] if len(slopes) == 1 else slopes
