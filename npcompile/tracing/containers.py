@@ -11,8 +11,8 @@ from npcompile.core.errors import Refused
 from npcompile.graph.ir import Node
 from npcompile.ops import foreign, indexing, slices
 from npcompile.ops.operands import ArrayRef, same_elements
-from npcompile.tracing import consumers, devices, growing, hosts, iteration, tensors
-from npcompile.tracing.sources import Item
+from npcompile.tracing import consumers, devices, growing, hosts, iteration, outside, tensors
+from npcompile.tracing.sources import Item, Source
 from npcompile.tracing.values import (
     NONE,
     Box,
@@ -124,7 +124,7 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
             found: Value = t.cells[container][name]
             return found
         case Static(held, source) if source is not None and type(held) is list:
-            return _at(t, t.items_outside(held, source), key, list)
+            return _from_outside(t, held, source, key)
         case Static(held, source) if source is not None and type(held) is dict:
             name = t.static(key, "a dictionary's key")
             if name not in held:
@@ -144,6 +144,23 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
         case Static(held) if isinstance(held, type(np.s_)):
             return key if not held.maketuple or _is_tuple(key) else Sequence((key,))
     raise t.refuse("subscript", f"of a {type(container).__name__.lower()} is left to Python")
+
+
+def _from_outside(t: Tracer, held: list[Any], source: Source, key: Value) -> Value:
+    """An item, or a slice, of a list from outside."""
+    try:
+        index = t.static(key, "an index of a list or tuple")
+    except Refused:
+        found = outside.chosen(t, held, source, key)
+        if found is None:
+            raise
+        return found
+    if isinstance(index, int):
+        found = outside.item(t, held, source, index)
+        if found is None:
+            raise Dead
+        return found
+    return _at(t, t.items_outside(held, source), key, list)
 
 
 def _in_list(t: Tracer, box: Box, key: Value) -> Value:

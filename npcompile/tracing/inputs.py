@@ -37,7 +37,7 @@ from npcompile.tracing.sources import (
 )
 from npcompile.tracing.values import Method, Object, Partial, Sequence, Slice, Static, Value
 
-#: longest tuple whose items are looked at one by one
+#: longest tuple or list whose items are looked at one by one
 LONGEST = 256
 
 
@@ -77,6 +77,10 @@ class Inputs:
         if found is None:
             found = self._known[source] = self._lift(value, source)
         return found
+
+    def known(self, source: Source) -> Value | None:
+        """What was read there before."""
+        return self._known.get(source)
 
     def guard(self, source: Source, kind: str, value: Any) -> None:
         if (source, kind) not in self._guarded:

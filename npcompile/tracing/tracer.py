@@ -36,6 +36,7 @@ from npcompile.tracing import (
     growing,
     handlers,
     making,
+    outside,
     results,
     stretches,
 )
@@ -110,6 +111,7 @@ class Tracer:
         self.errstate = Box(None)  # holds what ``np.errstate`` ignores now
         self.columns: dict[growing.Place, growing.Wish] = {}  # of lists made there
         self.wishes: dict[growing.Place, growing.Wish] = {}  # for another attempt
+        self.outside: dict[Source, Growing] = {}  # what lists from outside hold
         self.learned: dict[tuple[Code, int], Knowledge] = {}  # of loops, by their header
 
     # ------------------------------------------------------------------ what operators ask
@@ -242,8 +244,7 @@ class Tracer:
 
     def items_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
         """The items of a list from outside."""
-        self.inputs.guard(source, "length", len(held))
-        return tuple(self.inputs.lift(item, Item(source, k)) for k, item in enumerate(held))
+        return outside.items(self, held, source)
 
     def value(self, operand: Operand) -> Value:
         """What an operator returned as a value."""
@@ -398,6 +399,8 @@ class Tracer:
         file, line = self.file, self.builder.line
         self.file = code.code.co_filename
         self.frames.append(frame)
+        if len(self.frames) == 1:
+            outside.begin(self)
         made, before = len(self.created), dict(frame.state.cells)
         if code.code.co_flags & GENERATORS:
             if len(self.frames) == 1:

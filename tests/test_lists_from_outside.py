@@ -1,0 +1,83 @@
+"""Lists that a function gets: read at places that only the run knows, never changed."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import pytest
+
+import npcompile
+
+
+def cut(n, prices):
+    best = [0.0] * (n + 1)
+    for i in range(1, n + 1):
+        most = -1e9
+        for j in range(1, i + 1):
+            most = max(most, prices[j - 1] + best[i - j])
+        best[i] = most
+    return best[n]
+
+
+def found_at(held, item):
+    left, right = 0, len(held) - 1
+    while left <= right:
+        middle = (left + right) // 2
+        if held[middle] == item:
+            return middle
+        if held[middle] < item:
+            left = middle + 1
+        else:
+            right = middle - 1
+    return -1
+
+
+def looked_up(held, at):
+    total = 0
+    for i in range(len(at)):
+        total += held[at[i]]
+    return total, held[-1], held
+
+
+@pytest.mark.parametrize("function, args", [
+    (cut, (8, [1.0, 5.0, 8.0, 9.0, 10.0, 17.0, 17.0, 20.0])),
+    (found_at, (list(range(0, 90, 3)), 33)),
+    (found_at, (list(range(0, 90, 3)), 34)),
+    (looked_up, ([2**40, -1, 7], np.arange(-3, 3))),
+    (looked_up, ([np.float64(1.5), np.float64(0.25)], np.array([0, 1, 1, -2]))),
+])
+def test_lists_from_outside_are_read_where_the_run_says(function, args):
+    compiled = npcompile.jit(function, fullgraph=True)
+    for _ in range(2):
+        got, want = compiled(*args), function(*args)
+        assert got == want and type(got) is type(want)
+        assert not isinstance(want, tuple) or got[2] is want[2]
+
+
+def test_lists_from_outside_are_lists_at_each_call():
+    def both(a, b, at):
+        total = sum([a[k] for k in at]) + a[at[0]]
+        operator.setitem(b, 0, 70)
+        return total + a[at[0]]
+
+    compiled = npcompile.jit(both)
+    at = np.arange(3)
+    for shared in (True, False, True):
+        a, c = [1, 2, 3], [1, 2, 3]
+        args, again = (a, a if shared else [5], at), (c, c if shared else [5], at)
+        assert compiled(*args) == both(*again)
+        assert args[:2] == again[:2]
+    compiled = npcompile.jit(looked_up)
+    with pytest.raises(IndexError, match="list index out of range"):
+        compiled([1, 2], np.array([0, 1, 2]))
+
+
+def test_long_lists_from_outside_are_not_followed_item_by_item():
+    def f(held):
+        return np.array(held).sum()
+
+    held = [float(k) for k in range(5000)]
+    compiled = npcompile.jit(f)
+    assert compiled(held) == f(held)
+    assert "256 items" in str(compiled.explain(held))
