@@ -537,3 +537,11 @@ assert caught
 """
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         subprocess.run([sys.executable, "-c", code], env=env, check=True, timeout=120)
+
+
+def test_conditions_on_sizes_are_told_plainly():
+    def f(a, b):
+        return a[1:] + b[:-1], a[2]
+
+    told = npcompile.jit(f).explain(np.ones(4), np.ones(4)).guards
+    assert "b.shape[0] >= 3" in told and "a.shape[0] == b.shape[0]" in told

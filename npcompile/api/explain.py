@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from npcompile.core.errors import Refusal, Refused
-from npcompile.core.sizes import Unhinted
+from npcompile.core.sizes import Poly, Predicate, Unhinted
 from npcompile.graph.types import Array, Opaque
 from npcompile.program.ir import (
     Alloc,
@@ -136,7 +136,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
         ],
         guards=[_leaf(leaf) for leaf in traced.leaves]
         + [_guard(guard) for guard in traced.guards]
-        + [_readable(repr(p)) for p in traced.predicates],
+        + [_readable(_predicate(p)) for p in traced.predicates],
         notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])),
                _memory(program, most), *_places(dispatcher, program)],
         peak=most,
@@ -201,7 +201,22 @@ def _leaf(leaf: Leaf) -> str:
         return f"{_name(leaf.source)} is a {leaf.type.python_type.__name__}"
     python = leaf.type.origin == "py"
     kind = leaf.type.python_type.__name__ if python else f"np.{leaf.type.dtype}"
-    return f"{_name(leaf.source)} is a {kind} (any value)"
+    return f"{_name(leaf.source)} is {'an' if kind[0] in 'aeiou' else 'a'} {kind} (any value)"
+
+
+def _predicate(predicate: Predicate) -> str:
+    """A condition on sizes with nothing on both sides: ``n >= 2`` for ``1 <= n - 1``."""
+    gap = predicate.right - predicate.left
+    if not isinstance(gap, Poly):
+        return repr(predicate)
+    at_most, at_least = ("<=", ">=") if predicate.op in ("<", "<=") else (predicate.op,) * 2
+    constant = sum(c for atoms, c in gap.terms if not atoms) - (predicate.op == "<")
+    more = Poly(tuple((atoms, c) for atoms, c in gap.terms if atoms and c > 0))
+    less = Poly(tuple((atoms, -c) for atoms, c in gap.terms if atoms and c < 0))
+    if not less.terms:
+        return f"{more!r} {at_least} {-constant}"
+    most = more + constant if more.terms else constant
+    return f"{less!r} {at_most} {most!r}"
 
 
 def _guard(guard: Guard) -> str:
