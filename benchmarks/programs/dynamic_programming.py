@@ -131,6 +131,24 @@ def matrix_chain(dimensions):
     return cost[0, n - 1]
 
 
+def rod_cutting(prices, n):
+    """The best price of a rod, and its pieces, from a table of prices by length."""
+    best = np.zeros(n + 1)
+    first = np.zeros(n + 1, dtype=np.int64)
+    for length in range(1, n + 1):
+        for piece in range(1, min(length, len(prices)) + 1):
+            worth = prices[piece - 1] + best[length - piece]
+            if worth > best[length]:
+                best[length] = worth
+                first[length] = piece
+    pieces = []
+    rest = n
+    while rest > 0:
+        pieces.append(first[rest])
+        rest -= first[rest]
+    return best[n], np.array(pieces)
+
+
 def _bases(n, rng):
     return (rng.integers(0, 4, n),)
 
@@ -169,6 +187,10 @@ def _dimensions(n, rng):
     return (rng.integers(1, 100, n),)
 
 
+def _prices(n, rng):
+    return np.cumsum(rng.random(40)).tolist(), n
+
+
 program(rna_folding, _bases, 24, 100, scalar=True, exact=True)
 program(edit_distance, _texts, 30, 600, scalar=True, exact=True)
 program(viterbi, _log_model, 20, 2500, exact=True)
@@ -178,3 +200,4 @@ program(longest_common_subsequence, _texts, 40, 1000, scalar=True, exact=True)
 program(smith_waterman, _alignment, 30, 400, scalar=True, exact=True)
 program(dynamic_time_warping, _signals, 30, 500, scalar=True, exact=True)
 program(matrix_chain, _dimensions, 14, 90, scalar=True, exact=True)
+program(rod_cutting, _prices, 60, 3000, scalar=True, exact=True)
