@@ -127,6 +127,15 @@ def test_what_is_overwritten_has_warned(first: str, then: str) -> None:
     assert told(jit(scope["f"]), x, y) == told(scope["f"], x, y)
 
 
+@pytest.mark.parametrize("then", ["x[:] = y", "x[:] = 1.0", "x[1:] = y[1:]\n x[:1] = 2.0"])
+def test_what_is_overwritten_in_an_argument_has_warned(then: str) -> None:
+    """Two stores of one kernel to one place: LLVM sees that the first one is vain."""
+    scope: dict[str, Any] = {"np": np}
+    exec(f"def f(x, y):\n x /= y\n {then}\n return x\n", scope)
+    x, y = np.array([1.0, 0.0, 1e200]), np.zeros(3)
+    assert told(jit(scope["f"]), x.copy(), y) == told(scope["f"], x.copy(), y)
+
+
 LOUD = [
     "a > a", "a <= 1", "abs(a)", "np.sign(a)", "np.arctan(a)", "np.tanh(a)", "np.exp(a)",
     "np.ldexp(a.real, 5)", "np.rad2deg(a.real)",

@@ -27,7 +27,8 @@ class _Sure:
 
     def __init__(self, kernel: Kernel) -> None:
         self.values = kernel.values
-        self.sure = {v for s in kernel.stores for v in (s.value, s.mask, s.by) if v is not None}
+        last = {store.buffer: store for store in kernel.stores}  # they may hide those before them
+        self.sure = {v for s in last.values() for v in (s.value, s.mask, s.by) if v is not None}
         self.sure |= {reduce.value for reduce in kernel.reductions}
         self.sure |= {v.by for v in kernel.values if isinstance(v, Load) and v.by is not None}
         self.uses = [0] * len(kernel.values)
