@@ -255,6 +255,7 @@ SCIPY_IS_WRONG: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("fresnel.0", "fresnel.1"), lambda x: _huge(x)),
     **{f"airy.{k}": lambda x: ~(abs(x) < 1e9) for k in range(4)},
     **dict.fromkeys(("iv", "ive", "kv", "kve"), lambda v, x: (x == 0) | _extreme(v, x)),  # NaN
+    "voigt_profile": _extreme,
     "yn": lambda n, x: x > 1e4,  # large angles are not reduced
     # the functions that call them turn negative numbers round
     **{f"_spherical_{kind}n": lambda n, x: (x < 0) | np.isnan(x) for kind in "jyik"},

@@ -343,6 +343,21 @@ REAL_ORDERS: dict[str, Case] = {
     "kve": (lambda v, x: _of_second(v, x) * mp.exp(x), real_orders),
 }
 
+
+def profiles(p: Points) -> Samples:
+    return joined(p, (p.span(-10, 10), p.span(0.3, 3), p.span(0, 3)),
+                  (p.span(-8, 8), p.span(0.3, 3), spread(p, -20, -1)),
+                  (spread(p, -4, 1), spread(p, -0.5, 1), spread(p, -4, 1)))
+
+
+def _voigt(x: Any, sigma: Any, gamma: Any) -> Any:
+    if max(abs(x), abs(gamma)) > 60 * abs(sigma):
+        raise ValueError(x)
+    z = mp.mpc(x, gamma) / (sigma * mp.sqrt(2))
+    with mp.workprec(300 + int(4 * abs(z) ** 2)):
+        return (mp.exp(-z * z) * mp.erfc(z * mp.mpc(0, -1))).real / (sigma * mp.sqrt(2 * mp.pi))
+
+
 # ------------------------------------------------------------------ polynomials and omega
 
 
@@ -367,6 +382,6 @@ SOLUTIONS: dict[str, Case] = {
 }
 
 FAMILIES: dict[str, Case] = {
-    **SOLUTIONS,
+    **SOLUTIONS, "voigt_profile": (_voigt, profiles),
     **ORDERS, **REAL_ORDERS, **ELLIPTIC, **DISTRIBUTIONS, **COUNTING, **TRANSFORMS, **INTEGRALS,
 }

@@ -195,6 +195,23 @@ def test_of_order(case: int) -> None:
                                    atol=1e-14)
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 30])
+def test_jacobi(n: int) -> None:
+    rng = np.random.default_rng(n)
+    a, b, x = rng.uniform(-0.9, 4, 12), rng.uniform(-0.9, 4, 12), rng.uniform(-1, 1, 12)
+    got = jit(lambda a, b, x: sp.eval_jacobi(n, a, b, x), fullgraph=True, cache=False)(a, b, x)
+    with mp.workprec(300):
+        want = [mp.jacobi(n, *(mp.mpf(float(v)) for v in at)) for at in zip(a, b, x)]
+    assert np.array_equal(got.astype("f"), np.array(want, "f"))
+    np.testing.assert_allclose(got, np.array(want, float), rtol=2e-15)
+    known = jit(lambda n, x: sp.eval_jacobi(n, 1.0, -0.5, x), cache=False)
+    np.testing.assert_allclose(known(n, x), sp.eval_jacobi(n, 1.0, -0.5, x), rtol=1e-11)
+    odd = jit(lambda a, x: sp.eval_jacobi(n, a, 1.5, x), cache=False)
+    for a in (-1.0, -1.5, -4.0, np.inf, np.nan):
+        at = np.array([-2.0, 0.5, np.nan])
+        np.testing.assert_allclose(odd(a, at), sp.eval_jacobi(n, a, 1.5, at), rtol=1e-12)
+
+
 def chebyshev_u(n: int, x: Any) -> Any:
     """By the recurrence: mpmath's fails at zeros."""
     before, now = mp.mpf(0), mp.mpf(1)

@@ -25,6 +25,7 @@ from npcompile.special import (
     polynomials,
     quantiles,
     transforms,
+    voigt,
     zeta_functions,
 )
 from npcompile.special.derivatives import DERIVATIVES
@@ -161,6 +162,8 @@ _ROWS: list[tuple[str, str, Program, float, tuple[Domain, ...], str]] = [
      (Domain(0, 30), Domain(0, 5), Domain(0, 20)), "The generalised Laguerre polynomial."),
     ("eval_gegenbauer", "lxx", parametric_polynomials.gegenbauer, 4.0,
      (Domain(0, 30), Domain(0, 5), Domain(-1, 1)), "Gegenbauer's polynomial."),
+    ("voigt_profile", "xxx", voigt.voigt_profile, 40.0,
+     (Domain(-20, 20), Domain(0, 5), Domain(0, 5)), "Voigt's profile."),
     ("wrightomega", "x", omega.wrightomega, 1.0, (Domain(-700, 1e6),),
      "Wright's omega, the solution of w + log(w) = x."),
 ]
@@ -231,6 +234,20 @@ def _by_order(whole: Program, general: Program) -> Program:
         return found
 
     return program
+
+
+def _known_degree(ctx: Context, operands: tuple[Node, ...]) -> None:
+    """Refuses degrees that are not known or negative."""
+    given = operands[0].attrs
+    if not isinstance(given, Const) or not 0 <= np.real(given.value) <= 10000:
+        raise ctx.refuse("a Jacobi polynomial", "of a degree that is not known in the program")
+
+
+define("eval_jacobi", ELEMENTWISE, "lddd->d", aliases=(_path("eval_jacobi"),),
+       reference=_path("eval_jacobi"), lower=parametric_polynomials.jacobi,
+       data=Ufunc(prepare=_known_degree, eager=False), ulp={"d": 200.0},
+       domains=(Domain(0, 30), Domain(0, 5), Domain(0, 5), Domain(-1, 1)),
+       doc="Jacobi's polynomial of whole degree.")
 
 
 for _name, _names, _program, _ulp, _doc in _OF_ORDER:

@@ -1,11 +1,11 @@
-"""Gegenbauer's and generalised Laguerre polynomials of whole degree, as subprograms: by their
-recurrences (DLMF 18.9) in two parts, the second on differences of successive ones."""
+"""Gegenbauer's, Jacobi's and generalised Laguerre polynomials of whole degree, as subprograms: by
+their recurrences (DLMF 18.9) in two parts, the last two on differences of successive ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from npcompile.graph.expression import Expr, const, where
+from npcompile.graph.expression import Expr, const, floor, where
 from npcompile.graph.subprograms import Results, repeat, subprogram
 from npcompile.special.counting import product
 from npcompile.special.doubled import Doubled, product_of, sum_of
@@ -50,6 +50,27 @@ def genlaguerre(n: Expr, a: Expr, x: Expr) -> Expr:
 
     value = _steps(n, Doubled(-x) / sum_of(a, const(1.0, x)), step)
     return where(fine & (x == x), _scaled(n, a, value), NAN)
+
+
+@subprogram
+def jacobi(n: Expr, a: Expr, b: Expr, x: Expr) -> Expr:
+    """Jacobi's polynomial of a degree of 0 or more."""
+    both, rise = sum_of(a, b), sum_of(x, const(-1.0, x))
+
+    def step(k: Expr, p: Doubled, d: Doubled) -> Doubled:
+        t = both + (k + k)
+        top = t * (t + 1.0) * rise * p
+        top = (top + sum_of(k, b) * (k + k) * d) * (t + 2.0)
+        return top / ((sum_of(a, k) + 1.0) * (both + k + 1.0) * t * 2.0)
+
+    first = (both + 2.0) * rise / ((sum_of(a, const(1.0, a))) * 2.0)
+    value = _scaled(n, a, _steps(n, first, step))
+    # as SciPy's: a binomial coefficient that has no limit
+    value = where((n + a < 0.0) & (a == floor(a)), NAN, value)
+    linear = (sum_of(a, const(1.0, a)) + (both + 2.0) * rise * 0.5).joined()
+    value = where(n < 2.0, linear, value)
+    value = where((a == a) & (b == b) & (x == x), value, NAN)
+    return where(n < 1.0, 1.0, value)
 
 
 @subprogram
