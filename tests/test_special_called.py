@@ -173,7 +173,7 @@ def test_counting(case: int) -> None:
 WAVES = np.array([0.3, 1.0, 2.5, 7.0, 30.0])
 OF_ORDER = [
     *[(getattr(sp, name), (n, x))
-      for name in ("jv", "yv", "iv", "kv", "ive", "kve", "jn", "yn", "kn")
+      for name in ("jv", "yv", "jve", "yve", "iv", "kv", "ive", "kve", "jn", "yn", "kn")
       for n, x in ((3, WAVES), (2.0, 1.5), (-1, WAVES), (0, WAVES.astype("f")), (2.5, WAVES),
                    (np.array([1, 2, 3, 4, 5]), WAVES))],
     *[(getattr(sp, f"spherical_{kind}n"), (n, x)) for kind in "jyik"

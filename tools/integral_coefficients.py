@@ -1,4 +1,4 @@
-"""Computes the constants of the exponential, trigonometric and Fresnel integrals.
+"""Computes the constants of the exponential, trigonometric and Fresnel integrals, and Owen's.
 
 Run from the repository's root::
 
@@ -16,6 +16,8 @@ from special_coefficients import octaves, pieces, polynomial, uniform
 from tables import FAMILIES, Rows, main, table
 
 mp.mp.prec = 200
+#: of the quadrature
+NODES = 24
 
 # ---------------------------------------------------------------- exponential integral
 
@@ -168,7 +170,23 @@ def dilogarithm() -> Rows:
 
 
 #: the tables of this script
-OWN = [name for family in ("exponential_integral", "sine_integral", "fresnel")
+@table("owen")
+def gauss() -> Rows:
+    """Nodes and weights of Gauss's quadrature on (0, 1) (DLMF 3.5.20)."""
+    def slope(t: Any) -> Any:
+        return NODES * (t * mp.legendre(NODES, t) - mp.legendre(NODES - 1, t)) / (t * t - 1)
+
+    nodes, weights = [], []
+    for k in range(1, NODES + 1):
+        t = mp.cos(mp.pi * (k - mp.mpf(1) / 4) / (NODES + mp.mpf(1) / 2))
+        for _ in range(8):
+            t -= mp.legendre(NODES, t) / slope(t)
+        nodes.append(float((1 + t) / 2))
+        weights.append(float(1 / ((1 - t * t) * slope(t) ** 2)))
+    return {"d": (tuple(nodes), tuple(weights))}
+
+
+OWN = [name for family in ("exponential_integral", "sine_integral", "fresnel", "owen")
        for name in FAMILIES[family]]
 
 if __name__ == "__main__":

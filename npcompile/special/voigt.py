@@ -16,9 +16,9 @@ from npcompile.special.circular import cos
 from npcompile.special.doubled import Doubled
 from npcompile.special.pieces import INFINITY, NAN, exp_sum
 
-#: the points of a rule, and their distance
-POINTS = 12
-STEP = math.sqrt(math.pi / POINTS)
+#: the points' distance, by which both rules' errors are alike, and how many count
+STEP = math.sqrt(math.pi / 12)
+POINTS = 14
 ROOT_HALF = math.sqrt(0.5)
 #: the distance from which a Cauchy distribution is left
 FAR = 1e8
