@@ -106,6 +106,9 @@ CASES = [
     *_scipy("ndtr log_ndtr erfcx dawsn expit log_expit exp10", (-5, 5)),
     *_scipy("logit entr", (0.001, 0.999)),
     *_scipy("xlogy xlog1py", (0.001, 10), (0.001, 10)),
+    *_scipy("gammainc gammaincc", (0.1, 20), (0.1, 20), faster=5.0),
+    *_scipy("iv ive kv kve", (0, 5), (0.1, 20)),
+    *_scipy("owens_t", (-4, 4), (-3, 3)),
 ]
 
 

@@ -322,7 +322,8 @@ ORDERS: dict[str, Case] = {
 
 def real_orders(p: Points) -> Samples:
     return joined(p, (p.span(0, 4), p.span(0, 6)), (p.span(0, 45), p.span(0, 45)),
-                  (spread(p, -6, 2.5), spread(p, -6, 2.5)), (p.span(0, 0.6), p.near(1.5)))
+                  (spread(p, -6, 2.5), spread(p, -6, 2.5)), (p.span(0, 0.6), p.near(1.5)),
+                  (p.span(70, 90), spread(p, -3, -1)))
 
 
 def _of_first(v: Any, x: Any) -> Any:

@@ -49,9 +49,12 @@ def _uniform(n: Expr, x: Expr) -> tuple[Doubled, Expr, Expr, Expr]:
 
 
 def _exponential(exponent: Doubled, x: Expr, factor: Expr) -> Expr:
-    """``exp(exponent + x) * factor``, where the factor may be small."""
-    whole = exponent + x - 4.0
-    return exp_sum(whole.high, whole.low) * (factor * math.exp(4.0))
+    """``exp(exponent + x) * factor``, rounded once where it is subnormal."""
+    whole = exponent + x
+    small = whole.high < 0.0
+    whole = whole + where(small, const(100.0, x), -4.0)
+    back = where(small, const(math.exp(-100.0), x), math.exp(4.0))
+    return exp_sum(whole.high, whole.low) * (factor * back)
 
 
 def _power_series(n: Expr, half: Expr) -> Expr:
@@ -145,12 +148,13 @@ def _steed(u: Expr, x: Expr) -> Results:
 
     def step(i: Expr, a: Expr, b: Expr, c: Expr, d: Expr, last: Expr, now: Expr, q: Expr,
              rise: Expr, h: Expr, s: Expr) -> Results:
-        a = a - 2.0 * (i - 1.0)
-        c = -a * c / i
-        following = (last - b * now) / a
+        a, after = a - 2.0 * (i - 1.0), b + 2.0
+        bottom = fma(a, d, after)
+        inverse = 1.0 / (i * a * bottom)  # one division for three
+        c = -a * c * (inverse * (a * bottom))
+        following = fma(-b, now, last) * (inverse * (i * bottom))
         q = fma(c, following, q)
-        b = b + 2.0
-        d = 1.0 / fma(a, d, b)
+        b, d = after, inverse * (i * a)
         rise = fma(b, d, -1.0) * rise
         more = q * rise
         return (abs(more) > 1e-17 * abs(s + more), i + 1.0, a, b, c, d, now, following, q, rise,
