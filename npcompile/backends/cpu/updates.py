@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from npcompile.program.ir import Apply, Kernel, Load, Value
 
 LEAST = 3  # choices that are worth a branch; LLVM's own passes make no branch of fewer
-SELDOM = 2  # that are worth one that is seldom taken
+SELDOM = 4  # if one of them is that of a running extreme, which needs no branch itself
 
 Unit = tuple[int, ...]
 
