@@ -164,3 +164,32 @@ def test_kernels(target: Any, dtype: str, rank: int, axis: int) -> None:
                 run(a, out)
                 interpret(made, [a, other])
                 assert out.tobytes() == want.tobytes() == other.tobytes()
+
+
+VECTORS = {
+    "maximum": lambda a: np.maximum.accumulate(a, axis=-1),
+    "minimum": lambda a: np.minimum.accumulate(a, axis=-1),
+    "sum": lambda a: np.cumsum(a, axis=-1),
+    "differences": lambda a: np.maximum.accumulate(a[..., 1:] - a[..., :-1], axis=-1),
+    "in place": lambda a: np.maximum.accumulate(a, axis=-1, out=a),
+}
+
+
+@pytest.mark.parametrize("capability", ["default", "avx2"])
+@pytest.mark.parametrize("name", VECTORS)
+def test_vectors_and_what_is_left(
+    name: str, capability: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NPCOMPILE_CPU_CAPABILITY", capability)
+    function = VECTORS[name]
+    compiled = jit(function, cache=False)
+    rng = np.random.default_rng(0)
+    for dtype in "bBhIlefd":
+        for size in (1, 7, 8, 17, 33, 64, 131):
+            x = (rng.standard_normal((3, 2 * size + 1)) * 30).clip(0, 100).astype(dtype)
+            if dtype in "efd":
+                x[1, size // 2] = np.nan
+            for a in (x[1, :size], x[:, :size], x[:, ::2], x[2, ::-1]):
+                got, want = compiled(a.copy(order="K")), function(a.copy(order="K"))
+                assert got.dtype == want.dtype and got.strides == want.strides
+                np.testing.assert_array_equal(got, want)

@@ -1,8 +1,10 @@
 """Running reductions: every partial result is stored.
 
-Along the kernel's last axis the accumulator stays in a register, and some rows run side by side, so
-that they don't wait for each other's results.  Along another axis, lanes run over the last one, and
-each row of results is made from the one before, in memory.
+Along the kernel's last axis, where the order does not show, whole vectors are scanned in steps of
+1, 2, 4, ... lanes (Hillis and Steele: Data parallel algorithms, CACM 29, 1986); else the
+accumulator stays in a register, and some rows run side by side, so that they don't wait for each
+other's results.  Along another axis, lanes run over the last one, and each row of results is made
+from the one before, in memory.
 """
 
 from __future__ import annotations
@@ -10,13 +12,15 @@ from __future__ import annotations
 from npcompile.backends.cpu import access
 from npcompile.backends.cpu.access import Place
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.folds import Fold, Item, State
+from npcompile.backends.cpu.folds import Fold, Item, State, neutral
 from npcompile.backends.cpu.reductions import BLOCK, kept_loops, sweep
 from npcompile.backends.cpu.runs import write
-from npcompile.backends.cpu.scope import Plan, Scope, widest
+from npcompile.backends.cpu.scalar import Parts, constant
+from npcompile.backends.cpu.scope import Plan, Scope, one_by_one, widest
 from npcompile.backends.cpu.states import flatten, shaped
-from npcompile.backends.cpu.text import Value, i64
+from npcompile.backends.cpu.text import Value, i64, poison
 from npcompile.core.records import replace
+from npcompile.graph.primitives import REDUCTIONS
 from npcompile.program.ir import Apply, Kernel
 
 ROWS = 8  # that run side by side
@@ -28,21 +32,37 @@ def scans(kernel: Kernel) -> bool:
 
 
 def plan(kernel: Kernel, target: Target) -> Plan:
-    """Kept axes outside, then the running one; lanes along the kernel's last axis if it is kept."""
+    """Kept axes outside, then the running one; lanes along the kernel's last axis if it is kept or
+    can be scanned by vectors."""
     last = len(kernel.axes) - 1
     (axis,) = kernel.reductions[0].axes
     others = [k for k in range(last) if k != axis]
-    if axis == last:
-        return Plan(kernel, target, (*others, axis))
-    return Plan(kernel, target, (*others, axis, last), last, max(1, target.width // widest(kernel)))
+    lanes = max(1, target.width // widest(kernel))
+    if axis != last:
+        return Plan(kernel, target, (*others, axis, last), last, lanes)
+    if lanes > 1 and by_vectors(kernel):
+        return Plan(kernel, target, (*others, axis), last, lanes)
+    return Plan(kernel, target, (*others, axis))
+
+
+def by_vectors(kernel: Kernel) -> bool:
+    """Whether partial results of neighbours may be made side by side, with some gain."""
+    (reduce,) = kernel.reductions
+    extreme = REDUCTIONS[reduce.kind][0] in ("minimum", "maximum")
+    return (reduce.dtype.kind in ("iuf" if extreme else "iu") and not one_by_one(kernel)
+            and REDUCTIONS[reduce.kind][0] != "mul")
 
 
 def nest(scope: Scope, begin: Value, end: Value) -> None:
     """The kept loops; the outermost of them from ``begin`` to ``end``."""
     rank = len(scope.plan.order)
     fold = Fold(scope.f, scope.plan.target, scope.plan.kernel.reductions[0])
-    if scope.plan.lane_axis >= 0:
+    if scope.plan.lane_axis not in (-1, *fold.reduce.axes):
         kept_loops(scope, rank - 2, begin, end, _Rows(fold).block)
+    elif rank > 1 and scope.plan.lanes > 1:
+        _by_length(scope, fold, begin, end)
+    elif scope.plan.lanes > 1:
+        _run_vectors(scope, fold)
     elif rank == 1:
         _run([scope], fold)
     else:
@@ -50,6 +70,20 @@ def nest(scope: Scope, begin: Value, end: Value) -> None:
 
 
 # ------------------------------------------------------------------ along the last axis
+
+
+def _by_length(scope: Scope, fold: Fold, begin: Value, end: Value) -> None:
+    """Rows that are shorter than a vector side by side, others by vectors."""
+    f, plan = scope.f, scope.plan
+    sides, ones, after = (f.name_for(stem) for stem in ("sides", "ones", "after"))
+    f.branch(f.icmp("slt", scope.extent(plan.order[-1]), i64(plan.lanes)), sides, ones)
+    f.label(sides)
+    _side_by_side(scope, fold, begin, end)
+    f.jump(after)
+    f.label(ones)
+    kept_loops(scope, len(plan.order) - 1, begin, end, lambda row, *_: _run_vectors(row, fold))
+    f.jump(after)
+    f.label(after)
 
 
 def _side_by_side(scope: Scope, fold: Fold, begin: Value, end: Value) -> None:
@@ -87,6 +121,43 @@ def _run(scopes: list[Scope], fold: Fold) -> None:
                 write(inside, fold.reduce, fold.finish(state), inside.lanes)
                 following.append(state)
             loop.next = flatten(following)
+
+
+def _run_vectors(scope: Scope, fold: Fold) -> None:
+    """The same by vectors, and what is left behind these one by one."""
+    f, lanes, reduce = scope.f, scope.plan.lanes, fold.reduce
+    length = scope.extent(scope.plan.order[-1])
+    with f.when(f.icmp("slt", i64(0), length)):
+        if fold.idempotent:
+            start = fold.widen(scope.enter(i64(0)).operand(reduce.value, 1))
+        else:
+            start = constant(neutral(reduce), fold.dtype)
+        whole = f.binary("and", length, i64(-lanes))
+        with f.loop(i64(0), whole, lanes, [f.splat(part, lanes) for part in start]) as loop:
+            inside = scope.enter(loop.index, lanes)
+            made = _scanned(fold, fold.widen(_value(inside, fold)))
+            made = fold.combine(tuple(loop.carried), made)
+            write(inside, reduce, fold.finish(list(made)), inside.lanes)
+            last = [lanes - 1] * lanes
+            loop.next = [f.shuffle(part, poison(part.elem, lanes), last) for part in made]
+        with f.loop(whole, length, carried=[f.extract(p, 0) for p in loop.results]) as rest:
+            inside = scope.enter(rest.index)
+            state = fold.step(rest.carried, Item(_value(inside, fold), rest.index))
+            write(inside, reduce, fold.finish(state), inside.lanes)
+            rest.next = state
+
+
+def _scanned(fold: Fold, parts: Parts) -> Parts:
+    """The partial results of a vector: each lane takes in that one before it, then that two before
+    it, and so on; the first lanes take in themselves or what changes nothing."""
+    f, lanes, step = fold.f, parts[0].lanes, 1
+    nothing = constant(neutral(fold.reduce), fold.dtype, lanes)
+    while step < lanes:
+        first = 0 if fold.idempotent else lanes
+        picks = [first + k if k < step else k - step for k in range(lanes)]
+        before = tuple(f.shuffle(p, n, picks) for p, n in zip(parts, nothing, strict=True))
+        parts, step = fold.combine(before, parts), 2 * step
+    return parts
 
 
 def _value(scope: Scope, fold: Fold) -> tuple[Value, ...]:
