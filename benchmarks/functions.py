@@ -1,4 +1,4 @@
-"""``python -m benchmarks.functions [NAME ...] [--write]``: elementary and special functions beside
+"""``python -m benchmarks.functions [NAME ... | --write]``: elementary and special functions beside
 NumPy, SciPy, numba and glibc's vector functions.
 
 All in one process: the functions take turns and each one's best turn counts.  N = 4096 on one
@@ -271,6 +271,8 @@ def main(words: list[str]) -> None:
     warnings.simplefilter("ignore")
     cpu = "--cpu" in words
     names = [word for word in words if not word.startswith("--")]
+    if names and "--write" in words:
+        raise SystemExit("the page has the rows of all functions: no names with --write")
     threads = numba.get_num_threads()
     rows = []
     for case in CASES:
