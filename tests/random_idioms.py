@@ -125,8 +125,9 @@ class IdiomWriter(CallWriter):
     def masked(self, target: str) -> list[str]:
         """Masks on the left."""
         other, x, y, name = self.same(target), self.number(), self.number(), self.fresh("m")
-        op = self.pick("+", "-", "*", "/", "//", "%", "**")
+        op = self.pick("+", "-", "*", "/", "//", "%")
         return self.pick(
+            [f"{target}[{target} > {x}] **= 2"],
             [f"{target}[{target} > {x}] {op}= {self.pick('2', '0.5', y)}"],
             [f"{name} = {target} > {x}", f"{target}[{name}] {op}= {other}[{name}]"],
             [f"{name} = {other} > {x}", f"{target}[~{name}] = {y}", f"{other}[{name}] {op}= 2"],
@@ -172,7 +173,7 @@ class IdiomWriter(CallWriter):
     def outs(self, target: str) -> list[str]:
         """Results in memory that is there, which may be the operands' own."""
         other, x, name = self.same(target), self.number(), self.fresh()
-        fn = self.pick("add", "subtract", "multiply", "maximum", "floor_divide", "divide", "power")
+        fn = self.pick("add", "subtract", "multiply", "maximum", "floor_divide", "divide")
         return self.pick(
             [f"np.{fn}({target}[1:], {target}[:-1], out={target}[1:])"],
             [f"np.{fn}({target}, {other}, {target})"], [f"{name} = np.empty_like({target})",
