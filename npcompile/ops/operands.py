@@ -13,6 +13,7 @@ Operators get operands and return operands.  They never see the tracer: only a :
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,17 +45,27 @@ class Cell:
         return self.first.type
 
 
+class Inherited(Enum):
+    """What views take from an array that is read-only in this call, and may not be in another."""
+
+    READ_ONLY = 0
+
+    def __bool__(self) -> bool:
+        return False
+
+
 @record(eq=False)
 class ArrayRef:
     """An array object: a window on a cell.  Identity is by object, as in Python.
 
-    ``writeable`` None: NumPy warns that it will not be (what ``broadcast_arrays`` gives).
+    ``writeable`` False: it is a view that never is; None: NumPy warns that it will not be (what
+    ``broadcast_arrays`` gives).
     """
 
     cell: Cell
     window: Window
     dtype: np.dtype
-    writeable: bool | None = True
+    writeable: bool | Inherited | None = True
 
     @property
     def shape(self) -> tuple[Size, ...]:

@@ -21,7 +21,7 @@ from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Node, Param, Region, SameParam, Tree, ViewOf, Window, leaves
 from npcompile.graph.types import PYTHON, SUPPORTED, Array, Opaque, Scalar, c_strides
 from npcompile.ops.foreign import GENERATORS
-from npcompile.ops.operands import ArrayRef, Cell, Tensor
+from npcompile.ops.operands import ArrayRef, Cell, Inherited, Tensor
 from npcompile.tensors import device, memory
 from npcompile.tracing.sources import (
     Arg,
@@ -120,7 +120,8 @@ class Inputs:
         index = len(self.leaves) - 1
         self.objects[index] = value
         window = Window(0, type_.shape, type_.strides)
-        made = ArrayRef(Cell(node, index), window, type_.dtype, bool(value.flags.writeable))
+        writeable = bool(value.flags.writeable) or Inherited.READ_ONLY
+        made = ArrayRef(Cell(node, index), window, type_.dtype, writeable)
         self.own(made)
         return made
 

@@ -127,9 +127,7 @@ class Trees:
             return base
         if ref.writeable is None:
             raise self.t.refuse("return", "of a view that warns when it is written")
-        writeable = ref.writeable
-        if isinstance(base, SameParam) and not self.t.inputs.objects[base.index].flags.writeable:
-            writeable = True  # as the owner is, which may be another one in another call
+        writeable = ref.writeable is not False  # as the owner is, another one in another call
         return ViewOf(self._number(ref), base, ref.window, ref.dtype, writeable)
 
     def _tensor(self, ref: Value) -> Tree:
