@@ -45,3 +45,36 @@ def test_constants_that_overflow_where_they_are_stored(body):
 
 def test_gradient_of_truth_values():
     agrees(function("np.gradient(a, axis=0)"), np.array([True, False, True]), 0)
+
+
+@pytest.mark.parametrize("body", [
+    "if k > 0: s = 1 // a[0]\nelse: s = a[0]", "if k > 1: s = a[0]\nelse: s = 0.5\nt = 1 // s",
+    "if k > 0: s = 1 // a[0]\nelse: s = a[0] // 1\nreturn k",
+    "s = a[1]\nwhile s > a[0]:\n  s = s + np.float64(1)\n  if s > 5: break\nk //= a[0]",
+])
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int32])
+def test_warnings_about_numbers_that_nobody_reads_in_arms(body, kind):
+    agrees(function(body), np.arange(3).astype(kind), np.int64(1))
+
+
+@pytest.mark.parametrize("text", [
+    "sliding(a, 2)", "(a[1:], sliding(a, 2), np.broadcast_to(a, (2, 4)), np.diagonal(a[None]))",
+])
+def test_views_that_are_read_only_whatever_their_owner_is(text):
+    scope = {"np": np, "sliding": np.lib.stride_tricks.sliding_window_view}
+    plain = eval(f"lambda a: {text}", scope)
+    compiled = npcompile.jit(plain)
+
+    def flags(result):
+        return [v.flags.writeable for v in (result if isinstance(result, tuple) else (result,))]
+
+    for writeable in (False, True, False, True):
+        a = np.arange(4.0)
+        a.flags.writeable = writeable
+        assert flags(compiled(a)) == flags(plain(a))
+
+
+def test_reshape_to_no_elements_and_as_many_as_there_are():
+    agrees(function("try:\n  a.reshape(k, -1)\nexcept ValueError:\n  return -1"), HALF, 0)
+    agrees(function("for i in range(3):\n  try:\n    a.reshape(i, -1)\n"
+                    "  except Exception:\n    return i"), np.ones((0, 2)), 0)

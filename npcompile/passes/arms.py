@@ -31,9 +31,9 @@ def join_arms(builder: Builder, node: Node) -> list[Node] | None:
     shared = {_same(inner, keys) for inner in then.nodes} & {
         _same(inner, keys) for inner in other.nodes}
     alike = [_same(one, keys) == _same(two, keys) for one, two in results]
-    if not all(alike) and not (any(alike) and all(
+    if (alike and not any(alike)) or not all(
             _quiet(inner) or _same(inner, keys) in shared
-            for region in node.regions for inner in region.nodes)):
+            for region in node.regions for inner in region.nodes):
         return None
     new = _inlined(builder, then, keys, {})
     if not all(alike):

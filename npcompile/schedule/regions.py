@@ -58,12 +58,16 @@ def choose(s: Scheduler, node: Node) -> None:
 
 
 def _raised(node: Node, homes: list[Place]) -> set[Memory]:
-    """Memory of arrays whose computation may raise floating-point flags, also if nobody reads
+    """Memory of results whose computation may raise floating-point flags, also if nobody reads
     them."""
-    if not any(raises(inner) for region in _regions(node) for inner in region.nodes):
-        return set()
-    results = zip(homes, node.regions[0].results)
-    return {home.memory for home, result in results if isinstance(result.type, Array)}
+    found = set()
+    for region in _regions(node):
+        loud: set[Node] = set()
+        for inner in region.nodes:
+            if raises(inner) or not loud.isdisjoint(inner.args):
+                loud.add(inner)
+        found |= {home.memory for home, result in zip(homes, region.results) if result in loud}
+    return found
 
 
 def _begun(s: Scheduler, result: Node) -> Node | None:
