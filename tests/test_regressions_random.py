@@ -74,7 +74,16 @@ def test_views_that_are_read_only_whatever_their_owner_is(text):
         assert flags(compiled(a)) == flags(plain(a))
 
 
-def test_reshape_to_no_elements_and_as_many_as_there_are():
-    agrees(function("try:\n  a.reshape(k, -1)\nexcept ValueError:\n  return -1"), HALF, 0)
-    agrees(function("for i in range(3):\n  try:\n    a.reshape(i, -1)\n"
-                    "  except Exception:\n    return i"), np.ones((0, 2)), 0)
+def test_identity_of_a_number_with_itself():
+    plain = function("same = a is a\nfor k in range(k):\n  if same == k: break\nreturn same")
+    compiled = npcompile.jit(plain)
+    for number in (1, 2**62, 0.5, np.float64(2), 2**63 - 1):
+        assert compiled(number, 3) is plain(number, 3) is True
+
+
+def test_quotients_by_what_a_loop_begins_with():
+    plain = function("s = 0\nfor i in range(6):\n  try:\n    a.reshape(i, -1)\n"
+                     "  except Exception:\n    break\n  s += 2\n"
+                     "v = (a > k).argmax(axis=0)\nreturn s")
+    for shape in ((4, 2, 3), (0, 2, 3)):
+        agrees(plain, np.ones(shape), 0.5)

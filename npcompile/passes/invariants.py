@@ -84,9 +84,18 @@ def _candidates(ranges: Ranges, loop: Node, carried: list[Carried]) -> list[Size
     found: dict[Size, None] = {}
     for gap in (*_asked(ranges, loop, starts), *_between(carried)):
         if len(found) < MOST and isinstance(gap, Poly) and gap not in found and (
-                ranges.facts.never_negative(substitute(gap, starts), 2)):
+                _holds_before(ranges, gap, starts)):
             found[gap] = None
     return list(found)
+
+
+def _holds_before(ranges: Ranges, gap: Size, starts: dict[Symbol, Size]) -> bool:
+    """Whether a gap is not negative where the loop begins; unknown if it divides by 0 there."""
+    try:
+        begun = substitute(gap, starts)
+    except ZeroDivisionError:
+        return False
+    return ranges.facts.never_negative(begun, 2)
 
 
 def _between(carried: list[Carried]) -> Iterator[Size]:

@@ -125,8 +125,10 @@ def execute(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
     except Dead:
         return Exits({})
     except (Refused, Unhinted) as stuck:
-        if stuck.place < 0 and len(t.frames) == 1 and frame.instruction is not None:
-            stuck.place = frame.instruction.offset
+        here = frame.instruction
+        # ``is`` in the middle would see numbers in objects made anew: Python runs all of it
+        if stuck.place < 0 and len(t.frames) == 1 and here is not None and here.op != "IS_OP":
+            stuck.place = here.offset
         raise
     return Exits({frame.code.successors[block][0]: state})
 
