@@ -87,3 +87,9 @@ def test_quotients_by_what_a_loop_begins_with():
                      "v = (a > k).argmax(axis=0)\nreturn s")
     for shape in ((4, 2, 3), (0, 2, 3)):
         agrees(plain, np.ones(shape), 0.5)
+
+
+@pytest.mark.parametrize("number", [np.float64(2.0**63), np.float32(1e19), np.float64(1e300)])
+@pytest.mark.parametrize("kind", [np.uint64, np.complex64])
+def test_numbers_stored_where_they_just_fit(kind, number):
+    agrees(function("a[::2] = k"), np.zeros(3, kind), number)

@@ -222,7 +222,8 @@ def _check_fits(ctx: Context, node: Node, dtype: np.dtype[Any]) -> None:
         node = builder.cast(node, FLOAT)
         low: int | float = float(target.min - 1)  # above it, numbers truncate to the minimum
         limits = [("le" if dtype.itemsize == 8 and target.min else "lt", low, True)]
-        limits.append(("lt", float(int(target.max) + 1), False))
+        # machine code converts larger ones with a flag, int() without: Python does it
+        limits.append(("lt", float(min(int(target.max) + 1, 2**63)), False))
     else:
         limits.append(("le", target.max, False))
     for op, limit, is_low in limits:

@@ -166,7 +166,8 @@ def raises(node: Node) -> str:
         return ""
     if node.op == "cast":
         assert isinstance(node.type, (Array, Scalar))
-        narrower = node.type.dtype.kind in "iub" or node.type.dtype.itemsize < kind.dtype.itemsize
+        width, other = (t.dtype.itemsize >> (t.dtype.kind == "c") for t in (node.type, kind))
+        narrower = node.type.dtype.kind in "iub" or width < other
         return _RAISES["cast"] if kind.dtype.kind in "fc" and narrower else ""
     if isinstance(node.attrs, Extern):
         loud = kind.dtype.kind in "fc" and not node.attrs.quiet
