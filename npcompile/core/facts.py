@@ -51,8 +51,9 @@ class Facts:
     limits: dict[Symbol, Size] = field(default_factory=dict)  # never more than these
     suppose: Callable[[Predicate], None] | None = None
     _changes: int = 0  # of what was learned
-    _proofs_of: tuple[int, int, int] = (0, 0, -1)
+    _answers_of: int = -1  # the changes after which the answers below were found
     _proofs: dict[tuple[Size, int], bool] = field(default_factory=dict)
+    _lows: dict[tuple[Size, int], int | None] = field(default_factory=dict)
     _by_term: _Index = field(default_factory=dict)
     _nominal: dict[Symbol, int] = field(default_factory=dict)
 
@@ -129,6 +130,12 @@ class Facts:
 
     def _low_of(self, size: Size, depth: int) -> int | None:
         """A lower bound that needs at most ``depth`` facts beside what is known of all sizes."""
+        self._refresh()
+        if (size, depth) not in self._lows:
+            self._lows[size, depth] = self._lowest(size, depth)
+        return self._lows[size, depth]
+
+    def _lowest(self, size: Size, depth: int) -> int | None:
         known = [b for b in (lower_bound(size), self.bounds.get(size)) if b is not None]
         if isinstance(size, Poly):
             constant = sum(c for atoms, c in size.terms if not atoms)
@@ -143,16 +150,13 @@ class Facts:
 
     def _low_by_others(self, size: Poly, depth: int) -> Iterator[int]:
         """Lower bounds of a size as a sum: a multiple of one whose bound is known, and the rest."""
-        terms = dict(size.terms)
-        for known, bound in (*self.here, *self.bounds.items()):
-            for atoms, coefficient in known.terms if isinstance(known, Poly) else ():
-                times, odd = divmod(terms.get(atoms, 0), coefficient) if atoms else (0, 0)
-                if times > 0 and not odd:
-                    rest = size - known * times
-                    low = self._low_of(rest, depth - 1)
+        for atoms, coefficient in size.terms:
+            for known, bound, by in self._by_term.get((atoms, coefficient > 0), ()):
+                times, odd = divmod(coefficient, by)
+                if not odd:
+                    low = self._low_of(size - known * times, depth - 1)
                     if low is not None:
                         yield low + bound * times
-                    break
 
     def _low_by_calls(self, size: Poly, depth: int) -> Iterator[int]:
         """Lower bounds of a size in which a quotient, remainder, minimum or maximum gives way to
@@ -189,10 +193,14 @@ class Facts:
         """Whether ``0 <= size`` follows from what checks have found, from at most ``reach`` facts:
         each eliminates a term of the sum, as Bodik, Gupta and Sarkar's shortest paths do (ABCD,
         PLDI 2000)."""
-        state = (len(self.here), len(self.bounds), self._changes)
-        if self._proofs_of != state:
-            self._proofs_of, self._proofs, self._by_term = state, {}, _by_term(self)
+        self._refresh()
         return self._eliminate(self.norm(size), reach)
+
+    def _refresh(self) -> None:
+        """Forgets answers that were found before something else was learned."""
+        if self._answers_of != self._changes:
+            self._answers_of, self._proofs, self._lows = self._changes, {}, {}
+            self._by_term = _by_term(self)
 
     def _eliminate(self, size: Size, reach: int) -> bool:
         if not isinstance(size, Poly):
@@ -270,14 +278,16 @@ class Facts:
 
     def undo(self, mark: tuple[int, int]) -> None:
         """Forgets what was learned since a mark."""
-        self._changes += 1
-        del self.here[mark[0] :]
-        del self.apart[mark[1] :]
+        if self.mark() != mark:
+            self._changes += 1
+            del self.here[mark[0] :]
+            del self.apart[mark[1] :]
 
     def limit(self, size: Size, most: Size) -> None:
         """Notes that a lone symbol is never more than a size."""
         gap = most - size
         if isinstance(gap, Poly) and isinstance(size, Poly):
+            self._changes += 1
             rest, bound = _bounded(gap, 0)
             self.bounds[rest] = bound
             name = size.terms[0][0][0]
