@@ -113,6 +113,8 @@ class Facts:
         for index in reversed(self.ranges):
             if isinstance(size, int):
                 break
+            if index not in size.symbols:
+                continue
             own = [(atoms, c) for atoms, c in size.terms if atoms == (index,)]
             rest = size - Poly(tuple(own)) if own else size
             if own and index not in symbols(rest):

@@ -85,6 +85,13 @@ def _term_key(term: tuple[Monomial, int]) -> tuple[int, list[tuple[str, int]]]:
     return (-len(term[0]), list(map(_atom_key, term[0])))  # a constant last
 
 
+def _symbols(atoms: Monomial) -> list[Symbol]:
+    found: list[Symbol] = []
+    for atom in atoms:
+        found += (atom,) if isinstance(atom, Symbol) else atom.symbols
+    return found
+
+
 class Poly:
     """A canonical polynomial: ``terms`` maps products of atoms to nonzero coefficients.
 
@@ -110,11 +117,7 @@ class Poly:
     @property
     def symbols(self) -> tuple[Symbol, ...]:
         if self._symbols is None:
-            found: list[Symbol] = []
-            for monomial, _ in self.terms:
-                for atom in monomial:
-                    found += (atom,) if isinstance(atom, Symbol) else atom.symbols
-            self._symbols = tuple(found)
+            self._symbols = tuple([s for atoms, _ in self.terms for s in _symbols(atoms)])
         return self._symbols
 
     def shifted(self, by: int) -> Poly:
@@ -198,14 +201,15 @@ def poly(size: Size) -> Poly:
     return Poly((((), int(size)),)) if size else Poly(())
 
 
-def _make(total: Mapping[Monomial, int]) -> Size:
+def _make(total: Mapping[Monomial, int], ordered: bool = False) -> Size:
+    """The sum of terms; ``ordered``: they come in their order."""
     terms = [term for term in total.items() if term[1]]
-    if len(terms) > 1:
-        terms.sort(key=_term_key)
-    elif not terms:
+    if not terms:
         return 0
-    elif not terms[0][0]:
+    if len(terms) == 1 and not terms[0][0]:
         return terms[0][1]
+    if not ordered and len(terms) > 1:
+        terms.sort(key=_term_key)
     return Poly(tuple(terms))
 
 
@@ -213,9 +217,10 @@ def _combine(left: Size, right: Size, sign: int) -> Size:
     if isinstance(left, Poly) and not isinstance(right, Poly):
         return left.shifted(sign * int(right))
     total = dict(poly(left).terms)
+    count = len(total)
     for atoms, coefficient in poly(right).terms:
         total[atoms] = total.get(atoms, 0) + sign * coefficient
-    return _make(total)
+    return _make(total, len(total) == count)
 
 
 def floordiv(a: Size, b: Size) -> Size:
@@ -322,10 +327,13 @@ def evaluate(size: Size, value: Callable[[Symbol], int]) -> int:
 
 def substitute(size: Size, replace: Mapping[Symbol, Size]) -> Size:
     """A size with symbols replaced by sizes."""
-    if isinstance(size, int) or not any(s in replace for s in symbols(size)):
+    if isinstance(size, int) or replace.keys().isdisjoint(size.symbols):
         return size
-    total: Size = 0
+    kept = [term for term in size.terms if replace.keys().isdisjoint(_symbols(term[0]))]
+    total: Size = _make(dict(kept), ordered=True)
     for atoms, coefficient in size.terms:
+        if (atoms, coefficient) in kept:
+            continue
         term: Size = coefficient
         for atom in atoms:
             if isinstance(atom, Symbol):

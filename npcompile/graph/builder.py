@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple, cast
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -42,6 +43,8 @@ from npcompile.graph.types import (
     contiguous,
 )
 
+_Key = TypeVar("_Key")
+_Held = TypeVar("_Held")
 #: computed integers within this need no overflow checks
 SMALL = 2**53
 IMPURE = EFFECTS | {"param", "for_", "while_", "if_"}
@@ -90,6 +93,11 @@ def _counted(node: Node) -> Size | None:
 def _shorten(entries: dict[Any, Any], count: int) -> None:
     while len(entries) > count:
         entries.popitem()
+
+
+def _since(entries: dict[_Key, _Held], count: int) -> list[tuple[_Key, _Held]]:
+    """All but the first entries."""
+    return list(islice(reversed(entries.items()), max(len(entries) - count, 0)))[::-1]
 
 
 class Diverged(Exception):
@@ -283,7 +291,7 @@ class Builder:
         dropped = set(self.region.nodes[nodes:])
         del self.region.nodes[nodes:]
         _shorten(self._interned, interned)
-        for name, node in list(self.bound.items())[bound:]:
+        for name, node in _since(self.bound, bound):
             if node in dropped or name in self.closed:
                 del self.bound[name]
                 self.known.pop(node, None)
@@ -297,11 +305,13 @@ class Builder:
             else:
                 inner.add(node)
         self.region.nodes[:] = kept
-        for name, node in list(self.bound.items())[mark.bound :]:
+        for name, node in _since(self.bound, mark.bound):
             if node in inner:
                 del self.bound[name]
                 self.known.pop(node, None)
-        self._interned = {k: node for k, node in self._interned.items() if node not in inner}
+        for key, node in _since(self._interned, mark.interned):
+            if node in inner:
+                del self._interned[key]
 
     # -------------------------------------------------------------- regions
 
@@ -317,8 +327,10 @@ class Builder:
             self.facts.undo(before.found)
             _shorten(self.passed, before.passed)
             _shorten(self._interned, before.interned)
-            inner = set(region.nodes) | set(region.params)
-            self.closed |= {s for s, n in list(self.bound.items())[before.bound :] if n in inner}
+            bound = _since(self.bound, before.bound)
+            if bound:
+                inner = set(region.nodes) | set(region.params)
+                self.closed |= {s for s, n in bound if n in inner}
 
     def if_(self, condition: Node, then: Region, other: Region) -> list[Node]:
         """The results of the region that is taken; both yield the same types."""

@@ -125,7 +125,7 @@ def combine(*texts: str) -> str:
     seen: set[str] = set()
     lines = []
     for line in "\n".join(texts).split("\n"):
-        if line.startswith("declare ") or " = external global " in line:
+        if line.startswith(("declare ", "@")) and (line[0] == "d" or " = external global " in line):
             name = line[line.index("@") :].split("(")[0].split(" ")[0]
             if name in seen:
                 continue

@@ -186,6 +186,8 @@ def _alone(
     t: Tracer, frame: Frame, target: int, arm: Arm, other: Arm, state: State, export: Export
 ) -> State:
     """The state of a target that only one arm goes to; the other arm yields anything."""
+    if not arm.region.nodes and not arm.created:
+        return _untouched(frame, target, state)
     beside = next(iter(other.exits.states.values()))
 
     def out(node: Node, like: Any) -> Node:
@@ -208,6 +210,16 @@ def _alone(
         else:
             escape.cells[cell] = escape.contents(contents)
     return State(variables, stack, escape.cells)
+
+
+def _untouched(frame: Frame, target: int, state: State) -> State:
+    """A state as it was before the branch, without what nobody needs any more."""
+    live = frame.live(target)
+    first_cell = frame.code.code.co_nlocals
+    variables: list[Value] = [
+        v if k in live or k >= first_cell else UNBOUND for k, v in enumerate(state.locals)
+    ]
+    return State(variables, list(state.stack), dict(state.cells))
 
 
 def _stand_in(t: Tracer, arm: Arm, state: State, node: Node, like: Any) -> Node:
