@@ -25,6 +25,11 @@ def test_programs(first: int) -> None:
     run(range(first, first + BATCH))
 
 
+@pytest.mark.parametrize("seed", [641005])
+def test_programs_once_wrong(seed: int) -> None:
+    run(range(seed, seed + 1))
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("first", range(1000, 11000, 1000))

@@ -89,6 +89,14 @@ class Arm:
     added: dict[Any, Node] = field(default_factory=dict)
     inside: set[Node] = field(default_factory=set)
 
+    def close(self, count: int) -> None:
+        """Forgets what was added to it while it was open: that may refer to nodes which were
+        taken back."""
+        self.open = False
+        del self.region.nodes[count:]
+        for held in (self.stored, self.counts, self.stand_ins, self.inside):
+            held.clear()
+
     def holds(self, node: Node) -> bool:
         """Whether a node is computed inside the arm."""
         nodes = self.region.nodes
@@ -108,14 +116,15 @@ class Arm:
 def join(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Exits:
     """The exits of either arm."""
     if all(node.op in _SPECULATIVE for arm in (a, b) for node in arm.region.nodes):
-        mark = t.builder.mark()
+        mark, counts = t.builder.mark(), [len(arm.region.nodes) for arm in (a, b)]
         t.builder.region.nodes.extend(a.region.nodes + b.region.nodes)
         a.open = b.open = True
         try:
             return _exits(t, frame, condition, a, b, lambda x, y: _where(t, condition, x, y))
         except Refused:
             t.builder.rollback(mark)
-            a.open = b.open = False
+            a.close(counts[0])
+            b.close(counts[1])
     return _regions(t, frame, condition, a, b)
 
 
