@@ -93,3 +93,7 @@ def test_quotients_by_what_a_loop_begins_with():
 @pytest.mark.parametrize("kind", [np.uint64, np.complex64])
 def test_numbers_stored_where_they_just_fit(kind, number):
     agrees(function("a[::2] = k"), np.zeros(3, kind), number)
+
+
+def test_library_functions_of_arrays_with_many_axes():
+    agrees(function("return np.unique(a, axis=k)"), np.ones((0, 2, 0, 3, 0, 4, 0)), 1)

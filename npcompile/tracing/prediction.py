@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,8 @@ from npcompile.tracing.values import (
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
+#: elements of an array that a function is tried out on; some take time for each, or worse
+LARGEST = 1 << 20
 #: numbers for sizes, one column per round; differences of two are other ones, too
 _SMALL = [(7, 10), (12, 6), (5, 14), (13, 9), (17, 22), (19, 16), (24, 26), (29, 21), (31, 38)]
 _LARGE = 64  # constants from here on get small numbers in trials
@@ -169,9 +172,11 @@ def contents(t: Tracer, box: Box) -> Any:
 
 
 def _contents(shape: tuple[int, ...], dtype: np.dtype[Any], fill: str) -> Any:
+    count = prod(shape)
+    if count > LARGEST:
+        raise _Failed("an array of so many axes is too large to try out")
     if fill in ("ones", "zeros"):
         return int(fill == "ones")
-    count = int(np.prod(shape))
     if fill == "fractions":
         return 1.0 / max(shape[-1] if shape else 1, 1)
     if dtype.kind == "b":
