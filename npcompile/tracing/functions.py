@@ -15,7 +15,15 @@ from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_BOOL
 from npcompile.ops import arguments
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import attributes, calls, consumers, containers, devices, iteration
+from npcompile.tracing import (
+    attributes,
+    calls,
+    consumers,
+    containers,
+    devices,
+    iteration,
+    operators,
+)
 from npcompile.tracing.bytecode import VERSION
 from npcompile.tracing.escapes import as_number
 from npcompile.tracing.sources import Attribute
@@ -213,7 +221,7 @@ def _slice(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 def _range(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     known = [t.known(v) for v in args]
     if all(ok for ok, _ in known):
-        return calls.executed(t, range, *(held for _, held in known))
+        return operators.executed(t, range, *(held for _, held in known))
     start, stop, step = (
         (Static(0), args[0], Static(1)) if len(args) == 1 else (*args, Static(1))[:3]
     )
@@ -278,7 +286,7 @@ def _filter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     kept = []
     for item in iteration.items(t, args[1]):
         none = isinstance(args[0], Static) and args[0].value is None
-        verdict = calls.truth(t, item if none else calls.call(t, args[0], (item,), {}))
+        verdict = operators.truth(t, item if none else calls.call(t, args[0], (item,), {}))
         if t.static(verdict, "filter"):
             kept.append(item)
     return _iterator(t, "items", *kept)
@@ -296,7 +304,7 @@ def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         return made
     held = [t.static(v, "sorted") for v in iteration.items(t, args[0])]
     options = {k: t.static(v, "sorted") for k, v in kwargs.items()}
-    return calls.executed(t, sorted, held, **options)
+    return operators.executed(t, sorted, held, **options)
 
 
 # ---------------------------------------------------------------------- numbers
@@ -314,11 +322,11 @@ def _sum(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     items = iteration.items(t, args[0])
     if all(t.known(v)[0] for v in (*items, total)):
         held = [t.known(v)[1] for v in items]
-        return calls.executed(t, sum, held, t.known(total)[1])
+        return operators.executed(t, sum, held, t.known(total)[1])
     if VERSION >= (3, 12) and any(python_class(v) is float for v in items):
         raise t.refuse("sum", "of Python floats is compensated since Python 3.12")
     for item in items:
-        total = calls.binary(t, "+", total, item)
+        total = operators.binary(t, "+", total, item)
     return total
 
 
@@ -338,7 +346,7 @@ def _extreme(function: Any, consumer: Any, pair: Any) -> Rule:
         if len(items) == 1:
             return items[0]
         if all(t.known(v)[0] for v in items):
-            return calls.executed(t, function, *(t.known(v)[1] for v in items))
+            return operators.executed(t, function, *(t.known(v)[1] for v in items))
         best = items[0]
         for item in items[1:]:
             if _unlike(t, best, item):
@@ -405,7 +413,7 @@ FUNCTIONS[min], FUNCTIONS[max] = (
 
 @rule(bool)
 def _bool(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    return calls.truth(t, args[0]) if args else boolean(False)
+    return operators.truth(t, args[0]) if args else boolean(False)
 
 
 def _every(stops_at: bool, consumer: Any) -> Rule:
@@ -416,7 +424,7 @@ def _every(stops_at: bool, consumer: Any) -> Rule:
             return consumers.follow(t, consumer, args[0])
         total: Node | None = None
         for item in iteration.items(t, args[0]):
-            found = calls.truth(t, item)
+            found = operators.truth(t, item)
             if isinstance(found, Static):
                 if found.value == stops_at and total is None:
                     return boolean(stops_at)
@@ -455,13 +463,14 @@ def _operator(symbol: str, function: Callable[..., Value], count: int) -> Rule:
 
 
 for _names, _function, _count in (
-    (_OPERATORS, calls.binary, 2), (_COMPARISONS, calls.compare, 2), (_SIGNS, calls.unary, 1),
+    (_OPERATORS, operators.binary, 2), (_COMPARISONS, operators.compare, 2),
+    (_SIGNS, operators.unary, 1),
 ):
     for _symbol, _name in _names.items():
         FUNCTIONS[getattr(operator, _name)] = _operator(_symbol, _function, _count)
 for _symbol, _name in _OPERATORS.items():
     FUNCTIONS[getattr(operator, f"i{_name.rstrip('_')}")] = _operator(
-        f"{_symbol}=", calls.binary, 2
+        f"{_symbol}=", operators.binary, 2
     )
 
 

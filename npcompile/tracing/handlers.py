@@ -9,7 +9,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from npcompile.graph.ir import Node
-from npcompile.tracing import attributes, calls, consumers, containers, control, iteration, loops
+from npcompile.tracing import (
+    attributes,
+    consumers,
+    containers,
+    control,
+    iteration,
+    loops,
+    operators,
+)
 from npcompile.tracing.bytecode import RETURN, VERSION, Instruction
 from npcompile.tracing.opcodes import on, pop, push, take
 from npcompile.tracing.sources import Global
@@ -204,20 +212,20 @@ def swap(t: Tracer, frame: Frame, i: Instruction) -> None:
 def binary_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     symbol = _TABLES._nb_ops[i.arg][1]
     left, right = take(frame, 2)
-    push(frame, calls.binary(t, symbol, left, right))
+    push(frame, operators.binary(t, symbol, left, right))
 
 
 @on("UNARY_NEGATIVE", "UNARY_INVERT", "UNARY_POSITIVE")
 def unary_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     symbol = {"UNARY_NEGATIVE": "-", "UNARY_INVERT": "~", "UNARY_POSITIVE": "+"}[i.op]
-    push(frame, calls.unary(t, symbol, pop(frame)))
+    push(frame, operators.unary(t, symbol, pop(frame)))
 
 
 @on("CALL_INTRINSIC_1")
 def call_intrinsic(t: Tracer, frame: Frame, i: Instruction) -> None:
     name = _TABLES._intrinsic_1_descs[i.arg]
     if name == "INTRINSIC_UNARY_POSITIVE":
-        push(frame, calls.unary(t, "+", pop(frame)))
+        push(frame, operators.unary(t, "+", pop(frame)))
     elif name == "INTRINSIC_LIST_TO_TUPLE":
         push(frame, Sequence(iteration.items(t, pop(frame))))
     else:
@@ -226,7 +234,7 @@ def call_intrinsic(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("UNARY_NOT")
 def unary_not(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, _negated(t, calls.truth(t, pop(frame))))
+    push(frame, _negated(t, operators.truth(t, pop(frame))))
 
 
 def _negated(t: Tracer, value: Value) -> Value:
@@ -238,7 +246,7 @@ def _negated(t: Tracer, value: Value) -> Value:
 
 @on("TO_BOOL")
 def to_bool(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, calls.truth(t, pop(frame)))
+    push(frame, operators.truth(t, pop(frame)))
 
 
 _COMPARE_SHIFT = 0 if VERSION < (3, 12) else 4 if VERSION < (3, 13) else 5
@@ -248,22 +256,22 @@ _COMPARE_SHIFT = 0 if VERSION < (3, 12) else 4 if VERSION < (3, 13) else 5
 def compare_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     symbol = opcode.cmp_op[i.arg >> _COMPARE_SHIFT]
     left, right = take(frame, 2)
-    value = calls.compare(t, symbol, left, right)
+    value = operators.compare(t, symbol, left, right)
     as_bool = VERSION >= (3, 13) and i.arg & 16
-    push(frame, calls.truth(t, value) if as_bool else value)
+    push(frame, operators.truth(t, value) if as_bool else value)
 
 
 @on("IS_OP")
 def is_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     left, right = take(frame, 2)
-    push(frame, boolean(calls.identical(t, left, right) != bool(i.arg)))
+    push(frame, boolean(operators.identical(t, left, right) != bool(i.arg)))
 
 
 @on("CONTAINS_OP")
 def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     item, container = take(frame, 2)
     if isinstance(container, Box) and isinstance(t.cells[container], Growing):
-        found = calls.truth(t, consumers.follow(t, consumers.held, container, item))
+        found = operators.truth(t, consumers.follow(t, consumers.held, container, item))
         push(frame, _negated(t, found) if i.arg else found)
         return
     push(frame, boolean(containers.contains(t, container, item) != bool(i.arg)))
@@ -337,14 +345,14 @@ def jump(t: Tracer, frame: Frame, i: Instruction) -> Exits:
     "POP_JUMP_IF_TRUE", "POP_JUMP_FORWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_TRUE",
 )
 def pop_jump(t: Tracer, frame: Frame, i: Instruction) -> Exits:
-    condition = calls.truth(t, pop(frame))
+    condition = operators.truth(t, pop(frame))
     targets = (i.target, i.after) if i.op.endswith("TRUE") else (i.after, i.target)
     return control.branch(t, frame, condition, *targets)
 
 
 @on("JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP")
 def jump_or_pop(t: Tracer, frame: Frame, i: Instruction) -> Exits:
-    condition = calls.truth(t, frame.state.stack[-1])
+    condition = operators.truth(t, frame.state.stack[-1])
     targets = (i.target, i.after) if "TRUE" in i.op else (i.after, i.target)
     return control.branch(t, frame, condition, *targets, popping=i.after)
 
@@ -354,7 +362,7 @@ def jump_or_pop(t: Tracer, frame: Frame, i: Instruction) -> Exits:
     "POP_JUMP_IF_NOT_NONE", "POP_JUMP_FORWARD_IF_NOT_NONE", "POP_JUMP_BACKWARD_IF_NOT_NONE",
 )
 def pop_jump_none(t: Tracer, frame: Frame, i: Instruction) -> Exits:
-    is_none = calls.identical(t, pop(frame), NONE)
+    is_none = operators.identical(t, pop(frame), NONE)
     jumps = is_none != i.op.endswith("NOT_NONE")
     return Exits({i.target if jumps else i.after: frame.state})
 

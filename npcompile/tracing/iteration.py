@@ -159,9 +159,9 @@ def _zipped(t: Tracer, it: Iterator, k: int) -> Value:
 
 
 def _enumerated(t: Tracer, it: Iterator, k: int) -> Value:
-    from npcompile.tracing import calls
+    from npcompile.tracing import operators
 
-    number = calls.binary(t, "+", it.parts[1], Static(k)) if k else it.parts[1]
+    number = operators.binary(t, "+", it.parts[1], Static(k)) if k else it.parts[1]
     return Sequence((number, item(t, _inner(it)[0], k)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from npcompile.ops import foreign
-from npcompile.tracing import attributes, calls, containers, hosts, iteration
+from npcompile.tracing import attributes, calls, containers, hosts, iteration, operators
 from npcompile.tracing.bytecode import VERSION, Instruction
 from npcompile.tracing.opcodes import on, pop, push, take
 from npcompile.tracing.values import (
@@ -117,7 +117,7 @@ def _text(t: Tracer, function: Callable[..., str], *parts: Value) -> Value:
     """A string made of values: now if they are known, else at each call."""
     known = [t.known(part) for part in parts]
     if all(ok for ok, _ in known):
-        return calls.executed(t, function, *(held for _, held in known))
+        return operators.executed(t, function, *(held for _, held in known))
     made = hosts.call(t, function, parts, {}, plain=True)
     assert made is not None
     return made

@@ -104,9 +104,9 @@ def setitem(t: Tracer, value: Value, key: Value, new: Value) -> None:
 
 def truth(t: Tracer, value: Value) -> Value:
     """``bool(value)`` of a tensor of one element."""
-    from npcompile.tracing import calls
+    from npcompile.tracing import operators
 
-    return calls.truth(t, _named(t, "Tensor.item", value))
+    return operators.truth(t, _named(t, "Tensor.item", value))
 
 
 # ------------------------------------------------------------------ attributes and calls

@@ -62,13 +62,13 @@ def turns(t: Tracer, iterator: Iterator) -> Turns:
 
 def first(t: Tracer, iterator: Iterator, over: Turns) -> Node:
     """The index of the first turn, as a number that may be large."""
-    from npcompile.tracing import calls
+    from npcompile.tracing import calls, operators
 
     if iterator.kind != "range" or small(t, over.start):
         return t.builder.size(over.start)
     number = calls.record(t, int, (iterator.parts[0],))
     for _ in range(iterator.position):
-        number = calls.binary(t, "+", number, iterator.parts[2])
+        number = operators.binary(t, "+", number, iterator.parts[2])
     found = as_number(t, number)
     assert found is not None
     return found
@@ -273,7 +273,7 @@ def _cell(t: Tracer, it: Iterator, k: Size) -> Value:
 
 
 def _counted(t: Tracer, start: Value, k: Size) -> Value:
-    from npcompile.tracing import calls
+    from npcompile.tracing import operators
 
     if isinstance(k, int) and k == 0:
         return start
@@ -282,7 +282,7 @@ def _counted(t: Tracer, start: Value, k: Size) -> Value:
     size = t.builder.known_size(start) if isinstance(start, Node) else None
     if size is not None and small(t, size):
         return t.builder.size(size + k)
-    return calls.binary(t, "+", start, t.builder.size(k))
+    return operators.binary(t, "+", start, t.builder.size(k))
 
 
 def _flipped(it: Iterator) -> ArrayRef:

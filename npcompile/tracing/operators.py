@@ -1,0 +1,317 @@
+"""Operators of the language: arithmetic, comparisons, truth and identity."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from npcompile.core.sizes import Size
+from npcompile.graph.ir import Node
+from npcompile.graph.types import PY_INT
+from npcompile.ops import python
+from npcompile.ops.operands import ArrayRef
+from npcompile.tracing import (
+    consumers,
+    containers,
+    devices,
+    growing,
+    iteration,
+    tensors,
+)
+from npcompile.tracing.values import (
+    Box,
+    Dead,
+    Function,
+    Growing,
+    Iterator,
+    Method,
+    Partial,
+    Sequence,
+    Static,
+    Value,
+    boolean,
+    python_class,
+)
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "@": operator.matmul,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift,
+    ">>": operator.rshift, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}
+_UNARY: dict[str, Callable[[Any], Any]] = {
+    "-": operator.neg, "+": operator.pos, "~": operator.invert,
+}
+#: operands that are computed with while tracing: nothing of theirs warns or changes
+_PLAIN = (bool, int, float, complex, str, bytes, tuple, type, type(None), np.dtype, slice, range)
+
+#: objects that are one wherever they are found: nothing is added by guarding their identity
+_SINGLE = (bool, type(None), type(Ellipsis), type, np.ufunc)
+
+
+def executed(t: Tracer, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
+    """Runs a pure function on known objects; what it raises, Python raises here."""
+    try:
+        with np.errstate(all="raise"):
+            return t.value(function(*args, **kwargs))
+    except FloatingPointError as error:
+        raise t.refuse(function.__name__, f"{error}: Python warns at each call") from None
+    except Exception:
+        raise Dead from None
+
+
+def _plain(t: Tracer, *values: Value) -> list[Any] | None:
+    """The objects that values are, if they may be computed with now."""
+    found = []
+    for value in values:
+        known, held = t.known(value) if not isinstance(value, Node) else (False, None)
+        if not known or not (type(held) in _PLAIN or isinstance(held, np.dtype)):
+            return None
+        found.append(held)
+    return found
+
+
+# ---------------------------------------------------------------------- operators
+
+
+def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    """``left symbol right``; with ``=`` at the end of the symbol, in place."""
+    plain = symbol.rstrip("=")
+    if tensors.among((left, right)):
+        return tensors.binary(t, symbol, left, right)
+    held = _plain(t, left, right)
+    if held is not None:
+        return executed(t, _BINARY[plain], *held)
+    joined = _sequences(t, symbol, left, right)
+    if joined is not None:
+        return joined
+    if plain == "**" and isinstance(right, Node) and right.op != "const" and (
+        _is_int(left) and _is_int(right)
+    ):
+        return _power(t, left, right)
+    if symbol != plain:
+        devices.check_in_place(t, left)
+    if symbol != plain and isinstance(left, ArrayRef):
+        return _keep(t, left, plain, right)
+    return _remember(t, plain, left, right, t.operate(python.binary, plain, left, right))
+
+
+def _is_int(value: Value) -> bool:
+    """Whether it is an int of Python's."""
+    return python_class(value) in (int, bool)
+
+
+def _power(t: Tracer, base: Value, exponent: Node) -> Value:
+    """An int to a power that the run finds; a negative one gives a float, by Python."""
+    if t.known(base) == (True, 2):
+        return binary(t, "<<", Static(1), exponent)
+    return consumers.follow(t, consumers.power, base, exponent)
+
+
+_SIZES: dict[str, Callable[[Size, Size], Size]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul,
+}
+
+
+def _remember(t: Tracer, symbol: str, left: Value, right: Value, made: Value) -> Value:
+    """Keeps which size a computed integer is; that it fits into 64 bits has been checked."""
+    if symbol in _SIZES and isinstance(made, Node) and made.type == PY_INT:
+        first, second = _size(t, left), _size(t, right)
+        if first is not None and second is not None:
+            t.builder.known[made] = _SIZES[symbol](first, second)
+    return made
+
+
+def _size(t: Tracer, value: Value) -> Size | None:
+    if isinstance(value, Node):
+        return t.builder.known_size(value) if value.type == PY_INT else None
+    return value.value if isinstance(value, Static) and type(value.value) is int else None
+
+
+def _inplace(t: Tracer, symbol: str, left: Any, right: Any) -> Any:
+    return python.inplace(t, symbol, left, right)
+
+
+def _keep(t: Tracer, left: ArrayRef, symbol: str, right: Value) -> Value:
+    """An array that is changed in place stays the same object."""
+    t.operate(_inplace, symbol, left, right)
+    return left
+
+
+def _sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Value | None:
+    """``+`` and ``*`` of tuples and lists."""
+    kinds = [python_class(v) for v in (left, right)]
+    plain = symbol.rstrip("=")
+    grown = [isinstance(v, Box) and isinstance(t.cells[v], Growing) for v in (left, right)]
+    if plain == "+" and kinds[0] is kinds[1] is list and any(grown):
+        made = left if symbol != plain else containers.METHODS[list.copy](t, left)
+        containers.METHODS[list.extend](t, made, right)
+        return made
+    if plain == "+" and kinds[0] is kinds[1] and kinds[0] in (tuple, list):
+        joined = (*iteration.items(t, left), *iteration.items(t, right))
+    elif plain == "*" and kinds[0] in (tuple, list) and not isinstance(right, ArrayRef):
+        return _repeated(t, symbol, left, right)
+    elif plain == "*" and kinds[1] in (tuple, list) and not isinstance(left, ArrayRef):
+        return _repeated(t, symbol, right, left)
+    else:
+        return None
+    return _joined(t, symbol, left, joined)
+
+
+def _joined(t: Tracer, symbol: str, left: Value, items: tuple[Value, ...]) -> Value:
+    """The result of ``+`` or ``*``."""
+    if len(items) > 4096:
+        raise t.refuse("sequence", "is too long to follow item by item")
+    if symbol.endswith("=") and python_class(left) is list:
+        t.cells[containers.own(t, left)] = items
+        return left
+    return Sequence(items) if python_class(left) is tuple else t.box(list, items)
+
+
+def _repeated(t: Tracer, symbol: str, sequence: Value, times: Value) -> Value:
+    """``sequence * times``"""
+    items = iteration.items(t, sequence)
+    if python_class(sequence) is list and isinstance(times, Node) and not symbol.endswith("="):
+        box = t.register(Box(list, place=t.place()))
+        wanted = t.columns.get(box.place)
+        if wanted is not None:
+            t.cells[box] = growing.repeated(t, items, times, wanted)
+            return box
+        growing.wish(t, box, items, False)
+    return _joined(t, symbol, sequence, items * _repetitions(t, times))
+
+
+def _repetitions(t: Tracer, value: Value) -> int:
+    """How often a sequence is repeated."""
+    held = t.static(value, "a repetition")
+    if type(held) not in (int, bool):
+        raise t.refuse("*", f"a repetition by a {type(held).__name__} is left to Python")
+    return int(held)
+
+
+def unary(t: Tracer, symbol: str, value: Value) -> Value:
+    if tensors.is_tensor(value):
+        return tensors.unary(t, symbol, value)
+    held = _plain(t, value)
+    if held is not None:
+        return executed(t, _UNARY[symbol], *held)
+    return t.operate(python.unary, symbol, value)
+
+
+def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    if tensors.among((left, right)):
+        return tensors.compare(t, symbol, left, right)
+    held = _plain(t, left, right)
+    if held is not None:
+        return executed(t, _BINARY[symbol], *held)
+    for one in (left, right):
+        if isinstance(one, Static) and (one.value is None or isinstance(one.value, str)):
+            return _unlike(t, symbol, left, right)
+    kinds = [python_class(v) for v in (left, right)]
+    if kinds[0] is kinds[1] and kinds[0] in (tuple, list) and symbol in ("==", "!="):
+        return _compare_sequences(t, symbol, left, right)
+    if isinstance(left, Static) and isinstance(right, Static):
+        return _compare_objects(t, symbol, left, right)
+    return t.operate(python.compare, symbol, left, right)
+
+
+def _unlike(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    """A number compared with None or a string."""
+    if symbol in ("==", "!=") and not isinstance(left, ArrayRef) and not isinstance(
+        right, ArrayRef
+    ):
+        return boolean(symbol == "!=")
+    raise t.refuse(symbol, "between an array and something that is no number")
+
+
+def _compare_objects(t: Tracer, symbol: str, left: Static, right: Static) -> Value:
+    """Objects that compare by identity."""
+    by_identity: Any = object.__eq__
+    plain = all(type(x.value).__eq__ is by_identity for x in (left, right))
+    if symbol not in ("==", "!=") or not plain:
+        raise t.refuse(symbol, f"of a {type(left.value).__name__} is left to Python")
+    return boolean(identical(t, left, right) == (symbol == "=="))
+
+
+def _compare_sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    """Tuples or lists, item by item, where the items decide now."""
+    first, second = iteration.items(t, left), iteration.items(t, right)
+    equal = len(first) == len(second)
+    for a, b in zip(first, second):
+        if not equal:
+            break
+        verdict = truth(t, compare(t, "==", a, b))
+        equal = bool(t.static(verdict, "the equality of two sequences"))
+    return boolean(equal == (symbol == "=="))
+
+
+def truth(t: Tracer, value: Value) -> Value:
+    """``bool(value)``: TRUE, FALSE or a traced bool."""
+    match value:
+        case Static(held, source) if source is not None and type(held) in (list, dict):
+            t.inputs.guard(source, "length", len(held))
+            return boolean(bool(held))
+        case Static(held, source) if _computes_truth(type(held)) or (
+            source is not None and _changes_truth(held)
+        ):
+            raise t.refuse("truth", f"of a {type(held).__name__} is computed by Python")
+        case Static(held):
+            return boolean(bool(held))
+        case Sequence() if tensors.is_tensor(value):
+            return tensors.truth(t, value)
+        case Sequence(items):
+            return boolean(bool(items))
+        case Box() if value.kind in (list, dict):
+            held = t.cells[value]
+            return growing.truth(t, held) if isinstance(held, Growing) else boolean(bool(held))
+        case Function() | Method() | Partial() | Iterator():
+            return boolean(True)
+    found = t.operate(python.truth, value)
+    return boolean(bool(found.value)) if isinstance(found, Static) else found
+
+
+def _changes_truth(held: Any) -> bool:
+    """Whether an object's truth may be another one at the next call."""
+    own = any(hasattr(type(held), name) for name in ("__bool__", "__len__"))
+    return own and not isinstance(held, (*containers.LASTING, type(None)))
+
+
+def _computes_truth(kind: type) -> bool:
+    """Whether a class has its own Python code for ``bool``."""
+    return any(
+        isinstance(getattr(kind, name, None), FunctionType) for name in ("__bool__", "__len__")
+    )
+
+
+def identical(t: Tracer, left: Value, right: Value) -> bool:
+    """``left is right``."""
+    if tensors.is_tensor(left) and tensors.is_tensor(right):
+        return identical(t, tensors.array(left), tensors.array(right))
+    if left is right and not isinstance(left, Node):
+        return True
+    if isinstance(left, Static) and isinstance(right, Static):
+        for one in (left, right):
+            if one.source is not None and not isinstance(one.value, _SINGLE):
+                t.inputs.guard(one.source, "is", one.value)
+        return left.value is right.value
+    if isinstance(left, ArrayRef) and isinstance(right, ArrayRef):
+        t.lending.compares()
+        if left.cell.param >= 0 and right.cell.param >= 0:
+            raise t.refuse("is", "between two arrays from outside")
+        return False
+    if python_class(left) is not python_class(right):
+        return False
+    if isinstance(left, Box) and isinstance(right, Box):
+        return False
+    raise t.refuse("is", "between objects whose identity is not followed")
+
+
+# ---------------------------------------------------------------------- calls
