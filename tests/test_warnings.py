@@ -206,3 +206,64 @@ def test_equal_operations_on_several_lines_warn_each() -> None:
 
     for a in (np.zeros(7, np.int32), np.arange(-3, 4)):
         assert told(jit(f), a, np.zeros(7)) == told(f, a, np.zeros(7))
+
+
+@pytest.mark.parametrize("other", ["0", "y"])
+@pytest.mark.parametrize("arm", ["1 / x", "y / x", "y + x", "y * x", "np.sqrt(y)"])
+def test_what_is_not_chosen_has_warned(arm: str, other: str) -> None:
+    """A choice and its arm may become one masked instruction."""
+    scope: dict[str, Any] = {"np": np}
+    exec(f"def f(x, y):\n return np.where(x > 0, {arm}, {other})\n", scope)
+    for n in (1, 2, 8, 9, 100):
+        for bad in (0.0, -1.5e308):
+            x, y = np.full(n, 2.0), np.full(n, 3.0)
+            x[0], y[0] = bad, -1.5e308
+            assert told(jit(scope["f"]), x, y) == told(scope["f"], x, y)
+
+
+@pytest.mark.parametrize("name", ["divide", "floor_divide", "remainder", "arctanh", "power"])
+@pytest.mark.parametrize("kind", ["int64", "uint8", "float32", "complex128"])
+def test_what_a_mask_leaves_out_raises_no_flags(name: str, kind: str) -> None:
+    def into(a: Any, b: Any) -> Any:
+        function(a, *((b,) if function.nin == 2 else ()), out=out, where=b != 0)
+        return out
+
+    def in_place(a: Any, b: Any) -> Any:
+        function(a, *((b,) if function.nin == 2 else ()), out=a, where=b > 0)
+        return a
+
+    function = getattr(np, name)
+    a, b = np.array([1, 0, 2, 0], kind), np.array([0, 0, 1, 2], kind)
+    try:
+        with np.errstate(all="ignore"):
+            out = np.zeros_like(function(a, *((b,) if function.nin == 2 else ())))
+    except TypeError:
+        pytest.skip("there is no such loop")
+    for f in (into, in_place) if out.dtype == a.dtype else (into,):
+        compiled = jit(f)
+        for _ in range(2):
+            assert told(compiled, a.copy(), b) == told(f, a.copy(), b)
+
+
+@pytest.mark.parametrize("filters, again", [
+    ([("ignore", RuntimeWarning)], False),
+    ([("ignore", Warning)], False),
+    ([("ignore", Warning), ("always", UserWarning)], False),
+    ([("ignore", Warning), ("always", RuntimeWarning)], True),
+    ([("ignore", DeprecationWarning)], True),
+    ([], True),
+])
+def test_what_nobody_hears_is_not_run_again(
+    filters: list[tuple[Any, type[Warning]]], again: bool,
+) -> None:
+    def f(x: Any) -> Any:
+        return np.where(x > 0, 1 / x, 0)
+
+    compiled = jit(f)
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        for action, category in filters:
+            warnings.simplefilter(action, category)
+        for _ in range(2):
+            assert compiled(np.array([0.0, 2.0])).tolist() == [0.0, 0.5]
+    assert any("floating-point" in line for line in compiled.explain().history) == again

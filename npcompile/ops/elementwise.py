@@ -320,8 +320,43 @@ def call_ufunc(op: Op, ctx: Context, args: tuple[Operand, ...],
     nodes = tuple(
         to_loop(ctx, x, d, op.name) for x, d in zip(inputs, found[: function.nin])
     )
-    results = emit(op, ctx, nodes, found[function.nin :], given(inputs, nodes))
+    plain = given(inputs, nodes)
+    if mask is not True:
+        nodes = _harmless(ctx, op, function, nodes, mask)
+    results = emit(op, ctx, nodes, found[function.nin :], plain)
     return _deliver(ctx, op, results, outs, mask)
+
+
+def _harmless(ctx: Context, op: Op, function: np.ufunc, nodes: tuple[Node, ...],
+              mask: Operand) -> tuple[Node, ...]:
+    """Operands with which nothing raises a flag where the mask does not hold: NumPy computes
+    nothing there."""
+    number = _quiet(function, tuple(node.dtype for node in nodes))
+    if number is None:
+        return nodes
+    where = _mask(ctx, op.name, mask)
+    return tuple([
+        ctx.builder.map("where", (where, node, ctx.builder.const(
+            node.dtype.type(number), Scalar(node.dtype, "np"))), node.dtype)
+        for node in nodes
+    ])
+
+
+@cache
+def _quiet(function: np.ufunc, dtypes: Dtypes) -> float | None:
+    """A number of which a loop raises no flags; None: it raises none of any."""
+    if not any(dtype.kind in "fc" for dtype in dtypes) and not _flags(function, dtypes, 0):
+        return None
+    return next((number for number in (1, 0.5, 0) if not _flags(function, dtypes, number)), None)
+
+
+def _flags(function: np.ufunc, dtypes: Dtypes, number: float) -> bool:
+    try:
+        with np.errstate(all="raise"):
+            function(*(dtype.type(number) for dtype in dtypes))
+    except FloatingPointError:
+        return True
+    return False
 
 
 def apply_record(op: Op, ctx: Context, args: tuple[Operand, ...]) -> Operand:
@@ -392,9 +427,7 @@ def store(ctx: Context, what: str, out: ArrayRef, node: Node, mask: Operand = Tr
     where: Node | None = None
     shapes = [out.shape, node.shape]
     if mask is not True:
-        where = as_node(ctx, mask, what)
-        if where.dtype != np.bool_:
-            raise ctx.refuse(what, "where= is no array of bool: Python raises")
+        where = _mask(ctx, what, mask)
         shapes.append(where.shape)
     try:
         fits = broadcast_shapes(ctx.facts, *shapes)
@@ -406,6 +439,13 @@ def store(ctx: Context, what: str, out: ArrayRef, node: Node, mask: Operand = Tr
     if node.dtype.kind == "c" and out.dtype.kind not in "cb":
         raise ctx.refuse(what, "complex numbers into real ones: NumPy warns")
     ctx.write(out, ctx.builder.cast(node, out.dtype), where)
+
+
+def _mask(ctx: Context, what: str, mask: Operand) -> Node:
+    where = as_node(ctx, mask, what)
+    if where.dtype != np.bool_:
+        raise ctx.refuse(what, "where= is no array of bool: Python raises")
+    return where
 
 
 ELEMENTWISE = Kind("elementwise", call_ufunc)

@@ -53,9 +53,22 @@ _OF_INTEGERS = frozenset({"floor_divide", "remainder", "fmod", "divmod"})
 
 
 def wanted(flags: frozenset[str]) -> list[str]:
-    """The categories among raised flags that ``np.geterr()`` does not ignore."""
+    """The categories among raised flags that ``np.geterr()`` does not ignore, nor do the filters of
+    warnings."""
     state: dict[str, Any] = {**np.geterr()}
-    return [name for name in CATEGORIES if name in flags and state[name] != "ignore"]
+    silent = {"ignore", "warn"} if flags and _unheard() else {"ignore"}
+    return [name for name in CATEGORIES if name in flags and state[name] not in silent]
+
+
+def _unheard() -> bool:
+    """Whether the filters ignore every RuntimeWarning, whatever its text and place."""
+    for action, message, category, module, line in warnings.filters:
+        if issubclass(RuntimeWarning, category):
+            if action != "ignore":
+                return False
+            if message is None and module is None and line == 0:
+                return True
+    return False
 
 
 def report(

@@ -55,7 +55,7 @@ class _Sure:
         constants = [other.value for other in others if isinstance(other, Const)]
         if value.op in _ARMS:
             if arg != value.args[0]:
-                return len(others) > 1 and self._open(value.args[0])
+                return len(others) > 1 and self._open(value.args[0]) and not self._joins(arg)
             return len(others) > 1 and not (len(constants) > 1 and constants[0] == constants[1])
         if self.values[arg].dtype.kind in "fc":
             return value.op != "copysign" and (value.dtype.kind in "fc" or self.uses[arg] == 1)
@@ -63,6 +63,12 @@ class _Sure:
             return False
         return not constants or (not self._narrow(arg) and (
             value.op in _FAITHFUL or constants[0] not in (0, 1, -1)))
+
+    def _joins(self, position: int) -> bool:
+        """Whether it may become one masked instruction with the choice that it is an arm of, which
+        computes it only where it is chosen."""
+        value = self.values[position]
+        return isinstance(value, Apply) and _raises(value, self.values)
 
     def _open(self, position: int) -> bool:
         """Whether a condition is not known to LLVM."""
