@@ -175,7 +175,14 @@ def test_writes_meanwhile():
             s += x
         return s
 
-    for f in (during, before, zipped, again, branch):
+    def same_kind(a):
+        s = a[0] * 0  # the first turn is like the others
+        for x in scaled(a):
+            s += x
+            a[3] = 100
+        return s
+
+    for f in (during, before, zipped, again, branch, same_kind):
         check(f)
 
 

@@ -53,6 +53,11 @@ class Generators:
                 if cell in read or (read and not fresh):
                     raise self.t.refuse("generator", "reads what is written before it is done")
 
+    def goes_on(self, items: Value, rest: Value) -> None:
+        """Some items of a list are one of their own."""
+        if items in self.lists:
+            self.lists.add(rest)
+
     def pending(self, value: Position) -> bool:
         """Whether an iterator may go on with what a generator has read."""
         if not any(self.read.values()):

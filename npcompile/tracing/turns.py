@@ -213,7 +213,7 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
             held = _grown(t, inner[0])
             count = growing.size(t, held) - k
             box = growing.copied(t, held, count - 1, count, -1, rest=True)
-            return Iterator("grown", (box, t.cells[box].length))
+            return _rest(t, inner[0], box)
         case "array" | "reversed":
             ref = it.parts[0] if it.kind == "array" else _flipped(inner[0])
             assert isinstance(ref, ArrayRef)
@@ -227,11 +227,17 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
         case "grown":
             held = _grown(t, it)
             box = growing.copied(t, held, k, growing.size(t, held) - k, rest=True)
-            return Iterator("grown", (box, t.cells[box].length))
+            return _rest(t, it, box)
         case "ndindex" | "ndenumerate":
             first, _ = _grid(t, it)
             return Iterator(it.kind, (t.builder.size(first + k), *it.parts[1:]))
     raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
+
+
+def _rest(t: Tracer, it: Iterator, box: Box) -> Iterator:
+    """The iterator over the items of a list that another one has not given."""
+    t.generators.goes_on(it.parts[0], box)
+    return Iterator("grown", (box, t.cells[box].length))
 
 
 def _grown(t: Tracer, it: Iterator) -> Growing:
