@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import subprocess
 import sys
 import types
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +129,18 @@ def test_leaving_a_found_version() -> None:
         assert good[0] == X[0] + 1
         assert caught.traceback[-1].lineno == plain.traceback[-1].lineno
         assert recalled(compiled) == found
+
+
+def test_arguments_of_the_first_call_do_not_stay() -> None:
+    for found in (False, True):
+        compiled = npcompile.jit(space()["f"])
+        first = X.copy()
+        compiled(first)
+        assert recalled(compiled) == found
+        held = weakref.ref(first)
+        del first
+        gc.collect()
+        assert held() is None
 
 
 def test_stages_of_a_found_version() -> None:

@@ -22,11 +22,11 @@ from npcompile.ops import foreign
 from npcompile.program.ir import ItemsResult, Program, Result, StaticResult
 from npcompile.runtime.cache import Record, Store, fingerprint
 from npcompile.runtime.outline import Outline
-from npcompile.runtime.remembered import Linked, globals_of, type_of, version_of
+from npcompile.runtime.remembered import Linked, Watched, globals_of, type_of, version_of
 from npcompile.tracing.sources import Source
 
 #: where another process finds objects, by identity; code is the same if it is equal
-Sources = dict[int | CodeType, tuple[str, Source | None]]
+Sources = dict[int | CodeType, Watched]
 #: entries of one key: the same kinds of arguments with other globals, sizes or constants
 LIMIT = 4
 
@@ -53,7 +53,7 @@ def keep(
             for guard in outline.guards
             if guard.kind in _KINDS
         ]
-        version = _pickled((replace(outline, graph=None), linked), sources)
+        version, _ = _pickled((replace(outline, graph=None), linked), sources)
         rest = _pickled((replace(program, body=()), frame), sources)
     except (pickle.PicklingError, TypeError, AttributeError):
         return False  # something of this process
@@ -61,26 +61,32 @@ def keep(
     others = pickle.loads(record.object)[: LIMIT - 1] if record is not None else []
     packages = {o.path.partition(".")[0] for o in linked.objects if isinstance(o, Site)}
     libraries = [(name, version_of(name)) for name in sorted(packages & sys.modules.keys())]
-    entry = (checks, libraries, version, rest)
+    entry = (checks, libraries, version, *rest)
     return store.put(name, Record(pickle.dumps([entry, *others], 5), {}))
 
 
-def _pickled(value: Any, sources: Sources) -> bytes:
+def _pickled(value: Any, sources: Sources) -> tuple[bytes, list[Watched]]:
+    """The data, and what they leave to be read from its source."""
     data = io.BytesIO()
-    _Pickler(data, sources).dump(value)
-    return data.getvalue()
+    pickler = _Pickler(data, sources)
+    pickler.dump(value)
+    return data.getvalue(), list(pickler.left)
 
 
 class _Pickler(pickle.Pickler):
     def __init__(self, file: io.BytesIO, sources: Sources) -> None:
         super().__init__(file, protocol=5)
         self.sources = sources
+        self.left: dict[Watched, None] = {}
 
     def persistent_id(self, value: Any) -> Any:
         space = isinstance(value, Globals)
         key = value if isinstance(value, CodeType) else id(value.names if space else value)
         found = self.sources.get(key)
-        return found if found is not None and (found[0] == "globals") == space else None
+        if found is None or (found[0] == "globals") != space:
+            return None
+        self.left[found] = None
+        return found
 
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, _OURS):

@@ -4,7 +4,8 @@
 
     key    ::= fingerprint of the function's code, its options, this package, Python, NumPy,
                the processor, and the kinds of the arguments
-    record ::= entries, the latest first; entry ::= checks, libraries, version, rest
+    record ::= entries, the latest first
+    entry  ::= checks, libraries, version, rest, what the rest reads from its source
     check  ::= (source, kind of guard, fingerprint of what the guard watches)
     libraries ::= names and versions of the packages whose functions it calls
 
@@ -23,7 +24,7 @@ import io
 import pickle
 import types
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from types import FunctionType, MethodType
 from typing import Any
@@ -39,6 +40,8 @@ from npcompile.runtime.outline import Outline
 from npcompile.runtime.state import Signature
 from npcompile.tracing.sources import Source
 
+#: what is read from its source: a key of ``_SEEN``, and the source, None for the function itself
+Watched = tuple[str, Source | None]
 _WRONG = (KeyError, AttributeError, IndexError, TypeError, ValueError)
 
 
@@ -82,17 +85,22 @@ def find(
     """The versions whose guards watch what they watched."""
     record = store.get(name)
     entries = pickle.loads(record.object) if record is not None else []
-    for checks, libraries, version, rest in entries:
+
+    def seen(what: Watched) -> Any:
+        return _SEEN[what[0]](match.fetch(what[1], bound, function))
+
+    for checks, libraries, version, rest, left in entries:
         if not all(_unchanged(check, function, bound) for check in checks):
             continue
         if any(version_of(name) != known for name, known in libraries):
             continue
-        outline, linked = _read(version, function, bound)
-        yield Found(outline, linked, partial(_read, rest, function, bound))
+        outline, linked = _read(version, seen)
+        known = {what: seen(what) for what in left}  # not all arguments, which should not stay
+        yield Found(outline, linked, cache(partial(_read, rest, known.__getitem__)))
 
 
-def _read(data: bytes, function: FunctionType, bound: dict[str, Any]) -> Any:
-    return _Unpickler(data, function, bound).load()
+def _read(data: bytes, seen: Callable[[Watched], Any]) -> Any:
+    return _Unpickler(data, seen).load()
 
 
 def _unchanged(
@@ -111,13 +119,12 @@ def _unchanged(
 class _Unpickler(pickle.Unpickler):
     """Reads what guards watch from its source."""
 
-    def __init__(self, data: bytes, function: FunctionType, bound: dict[str, Any]) -> None:
+    def __init__(self, data: bytes, seen: Callable[[Watched], Any]) -> None:
         super().__init__(io.BytesIO(data))
-        self.function, self.bound = function, bound
+        self.seen = seen
 
-    def persistent_load(self, pid: tuple[str, Source | None]) -> Any:
-        what, source = pid
-        return _SEEN[what](match.fetch(source, self.bound, self.function))
+    def persistent_load(self, pid: Watched) -> Any:
+        return self.seen(pid)
 
 
 _SEEN: dict[str, Callable[[Any], Any]] = {
