@@ -97,3 +97,22 @@ def test_numbers_stored_where_they_just_fit(kind, number):
 
 def test_library_functions_of_arrays_with_many_axes():
     agrees(function("return np.unique(a, axis=k)"), np.ones((0, 2, 0, 3, 0, 4, 0)), 1)
+
+
+def test_an_index_that_divides_by_an_empty_length() -> None:
+    def f(a: Any) -> Any:
+        b = a * 2
+        k = 1
+        for _ in range(3):
+            k = k * 37 % 101
+            b[k % len(b)] -= k
+        return b
+
+    compiled = npcompile.jit(f)
+    for n in (0, 4, 0):
+        if n:
+            assert compiled(np.ones(n)).tolist() == f(np.ones(n)).tolist()
+            continue
+        with pytest.raises(ZeroDivisionError) as caught:
+            compiled(np.ones(n))
+        assert caught.traceback[-1].name == "f"

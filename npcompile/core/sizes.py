@@ -355,14 +355,18 @@ class Unhinted(Exception):
 
 
 def hint(size: Size) -> int:
-    """The value of a size in the call being traced; raises :class:`Unhinted` if none is known."""
+    """The value of a size in the call being traced; raises :class:`Unhinted` if none is known, or
+    it divides by 0."""
 
     def value(s: Symbol) -> int:
         if s.hint is None:
             raise Unhinted(s.name)
         return s.hint
 
-    return evaluate(size, value)
+    try:
+        return evaluate(size, value)
+    except ZeroDivisionError as error:
+        raise Unhinted(f"{size}: {error}") from None
 
 
 def is_known(size: Size) -> bool:
