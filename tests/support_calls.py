@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 
+import numpy as np
+
 from npcompile import jit
 from tests.random_programs import difference, run
 
@@ -20,3 +22,15 @@ def alike(function, *calls, captured=True, backends=BACKENDS):
                 for call in (compiled, function)
             )
             assert not difference(got, want), f"{backend}{args}: {difference(got, want)}"
+
+
+def agrees(plain, *args):
+    """The compiled function does what the plain one does, twice."""
+    compiled = jit(plain)
+    for _ in range(2):
+        want, got = (
+            run(f, {str(i): x.copy() if isinstance(x, np.ndarray) else x
+                    for i, x in enumerate(args)})
+            for f in (plain, compiled)
+        )
+        assert not difference(got, want), difference(got, want)

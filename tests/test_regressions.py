@@ -13,6 +13,7 @@ import pytest
 
 import npcompile
 from tests.random_programs import difference, run
+from tests.support_calls import agrees
 
 REAL = np.arange(6.0).reshape(2, 3)
 WHOLE = np.arange(4)
@@ -24,18 +25,6 @@ def function(text: str) -> Any:
     scope: dict[str, Any] = {"np": np}
     exec(compile(f"def f(a, k):\n    return {text}\n", "<regression>", "exec"), scope)
     return scope["f"]
-
-
-def agrees(plain: Any, *args: Any) -> None:
-    """The compiled function does what the plain one does, twice."""
-    compiled = npcompile.jit(plain)
-    for _ in range(2):
-        want, got = (
-            run(f, {str(i): x.copy() if isinstance(x, np.ndarray) else x
-                    for i, x in enumerate(args)})
-            for f in (plain, compiled)
-        )
-        assert not difference(got, want), difference(got, want)
 
 
 @pytest.mark.parametrize(("text", "a", "k"), [

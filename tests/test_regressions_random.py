@@ -8,21 +8,9 @@ import numpy as np
 import pytest
 
 import npcompile
-from tests.random_programs import difference, run
+from tests.support_calls import agrees
 
 HALF = np.ones(3, np.float16)
-
-
-def agrees(plain: Any, *args: Any) -> None:
-    """The compiled function does what the plain one does, twice."""
-    compiled = npcompile.jit(plain)
-    for _ in range(2):
-        want, got = (
-            run(f, {str(i): x.copy() if isinstance(x, np.ndarray) else x
-                    for i, x in enumerate(args)})
-            for f in (plain, compiled)
-        )
-        assert not difference(got, want), difference(got, want)
 
 
 def function(body: str) -> Any:
