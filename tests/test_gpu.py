@@ -461,6 +461,32 @@ def test_aligned_memory_is_read_16_bytes_at_a_time():
     assert "ld.global.v2.b64" not in translate(source, constants, 90).ptx
 
 
+def without_gpu():
+    """Why nothing can run on a GPU here."""
+    try:
+        cuda.driver()
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.skipif(bool(without_gpu()), reason=f"only a GPU can tell: {without_gpu()}")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_gpu_has_the_bits_of_the_cpu(name):
+    for shape in ((9, 40), (300, 1000)):
+        ours, theirs = selftest.arguments(*shape), selftest.arguments(*shape)
+        got = npcompile.jit(FUNCTIONS[name], device="cuda", fullgraph=True)(*ours)
+        assert selftest.same(got, npcompile.jit(FUNCTIONS[name])(*theirs))
+        assert selftest.same(ours[0], theirs[0])
+
+
+def test_the_selftest_says_what_is_missing():
+    if not without_gpu():
+        pytest.skip("there is a GPU")
+    with pytest.raises(SystemExit, match="npcompile: device='cuda' needs"):
+        selftest.main("cuda", 9, 40)
+
+
 def test_without_a_gpu_there_is_an_error_at_once():
     if importlib.util.find_spec("cupy"):
         pytest.skip("CuPy is installed")

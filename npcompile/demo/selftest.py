@@ -60,6 +60,15 @@ def gather(u: Array, k: float) -> Any:
     return u[np.array([3, 0, -1])] + u[:, np.arange(4)].sum() * k
 
 
+def scans(u: Array, k: float) -> Any:
+    n = (u * 100).astype(np.int32)
+    return np.cumsum(n), np.maximum.accumulate(u, 1), np.cumsum(u, 0)
+
+
+def masks(u: Array, k: float) -> Any:
+    return u[u > k], np.nonzero(u < -k), u.ravel().argmin()
+
+
 def single_precision(u: Array, k: float) -> Any:
     v = u.astype(np.float32)
     return (v * np.float32(0.1)).sum(0) / np.float32(3), np.sqrt(abs(v)), v.sum()
@@ -84,7 +93,7 @@ def gamma_family(u: Array, k: float) -> Any:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f for f in (
         stencil, in_place, normalise, softmax, extremes, outer, views, integers, complex_numbers,
-        gather, single_precision, exponentials, waves, bell, gamma_family,
+        gather, scans, masks, single_precision, exponentials, waves, bell, gamma_family,
     )
 }
 
@@ -121,6 +130,10 @@ def run(device: str, rows: int, columns: int) -> Iterator[tuple[str, bool, float
 
 def main(device: str, rows: int, columns: int) -> int:
     """Prints a line for each function; the exit code is the number that differ."""
+    try:
+        npcompile.jit(stencil, device=device)
+    except RuntimeError as error:  # there is no such device
+        raise SystemExit(f"npcompile: {error}") from None
     wrong = 0
     for name, agree, ms in run(device, rows, columns):
         wrong += not agree
