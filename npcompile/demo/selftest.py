@@ -131,7 +131,7 @@ def run(device: str, rows: int, columns: int) -> Iterator[tuple[str, bool, float
 def main(device: str, rows: int, columns: int) -> int:
     """Prints a line for each function; the exit code is the number that differ."""
     try:
-        npcompile.jit(stencil, device=device)
+        npcompile.jit(device=device)(stencil)
     except RuntimeError as error:  # there is no such device
         raise SystemExit(f"npcompile: {error}") from None
     wrong = 0
