@@ -104,3 +104,22 @@ def test_an_index_that_divides_by_an_empty_length() -> None:
         with pytest.raises(ZeroDivisionError) as caught:
             compiled(np.ones(n))
         assert caught.traceback[-1].name == "f"
+
+
+def test_new_axes_of_a_length_that_only_the_run_knows() -> None:
+    def f(a: Any) -> Any:
+        return np.expand_dims(a[a != 1], -1), np.expand_dims(np.outer(a[a != 1], a), (0, 2))
+
+    for a in (np.arange(5.0), np.ones(3), np.array([1.0, 2.0]), np.zeros(0)):
+        agrees(f, a)
+
+
+@pytest.mark.parametrize("n", [5, 12, 100])
+def test_roots_of_what_no_turn_changes(n: int) -> None:
+    """LLVM moves what it finds to be constant out of loops, and out of branches with it."""
+    def f(x: Any) -> Any:
+        x -= x
+        return np.sqrt(np.abs(x)), x
+
+    for x in (np.arange(n)[::-1], np.arange(n), np.arange(float(n))):
+        agrees(f, x)

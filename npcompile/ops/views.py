@@ -320,7 +320,8 @@ def expand_dims(ctx: Context, a: Operand, axis: Operand) -> ArrayRef:
     new = axes_in(ctx, axis, ref.ndim + many, "expand_dims")
     wide = _with_units(ref, new)
     if not all(map(is_known, ref.shape)):
-        return wide
+        packed = all(map(ctx.facts.equal, ref.strides, c_strides(ref.shape)))
+        return view(ref, wide.shape, c_strides(wide.shape)) if packed else wide
     strides = _reshape_strides(ctx, ref, wide.shape)  # as NumPy does it
     return wide if strides is None else view(ref, wide.shape, strides)
 

@@ -49,10 +49,11 @@ def apply(f: Function, op: str, operands: list[Value]) -> Value:
     """``sqrt(x)`` or ``a / b`` in each lane."""
     if op == "div":
         a, b = operands
-        return _proved(f, _are_safe(f, a, b), lambda: _quotient(f, a, b),
+        return _proved(f, _are_safe(f, a, b), lambda: _quotient(f, a, _here(f, b)),
                        lambda: f.binary("fdiv", a, b))
     (x,) = operands
-    return _proved(f, _is_safe(f, x), lambda: _root(f, x), lambda: f.intrinsic("sqrt", x))
+    return _proved(f, _is_safe(f, x), lambda: _root(f, _here(f, x)),
+                   lambda: f.intrinsic("sqrt", x))
 
 
 def _is_safe(f: Function, x: Value) -> Value:
@@ -84,6 +85,15 @@ def _proved(f: Function, safe: Value, products: Callable[[], tuple[Value, Value]
     f.jump(after)
     f.label(after)
     return f.phi(result.elem, result.lanes, (result, quick), (exact, slow))
+
+
+def _here(f: Function, x: Value) -> Value:
+    """The same numbers; nothing that is computed from them leaves the block.  LLVM would compute
+    what no turn of a loop changes before the loop, safe or not, and raise flags."""
+    if x.lanes > LANES:
+        low, high = (_here(f, half) for half in halves(f, x, x.lanes))
+        return f.shuffle(low, high, range(x.lanes))
+    return f.op(f'call {x.type} asm sideeffect "", "=v,0"({x.typed})', "double", LANES)
 
 
 def _root(f: Function, x: Value) -> tuple[Value, Value]:
