@@ -1,13 +1,16 @@
-"""``python -m benchmarks.corpus [--small] [--peers ...]``: the corpus side by side with NumPy.
+"""``python -m benchmarks.corpus [--small] [--peers NAME,...]``: the corpus side by side with NumPy.
 
 Every peer works in a process of its own that is ended when it takes too long.  Arguments are made
-anew for each call, outside of the time; the best call counts.
+anew for each call, outside of the time; the best call counts.  With ``--times FILE`` the times of
+earlier runs are kept there, so that peers can be measured one after the other (``--peers torch
+--peers-only``), and ``--able`` leaves out what a peer could not run then.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import multiprocessing
 import os
 import re
@@ -15,6 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FunctionType
@@ -25,10 +29,10 @@ import numpy as np
 from benchmarks.programs import PROGRAMS, Program
 from benchmarks.programs.compare import difference
 
-LIMIT = 60.0  # seconds of one peer for one program
 MOST = 7  # turns of one measurement
 QUICK, QUICK_CALLS = 5e-3, 3  # what takes less seconds is called so often in a turn
 Answer = dict[str, Any]
+Results = dict[str, dict[str, Answer]]  # of each program and peer
 
 
 def once(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[float, Any]:
@@ -112,33 +116,64 @@ def _numba(**options: bool) -> Callable[[Program], Callable[..., Any]]:
 
 
 def _jax(program: Program) -> Callable[..., Any]:
-    from benchmarks.peers import with_jax
+    """Its module's functions on jax.numpy, compiled for the whole numbers that they are given."""
+    import jax
 
-    return with_jax(program)  # type: ignore[arg-type]  # it looks at the function only
+    config: Any = jax.config
+    config.update("jax_enable_x64", True)
+    import jax.numpy
+    import jax.scipy.special
+
+    scope = dict(program.function.__globals__)
+    known: dict[Any, Any] = {}
+    for name, value in scope.items():
+        if isinstance(value, FunctionType) and value.__module__ == program.function.__module__:
+            known[value] = scope[name] = FunctionType(value.__code__, scope, name)
+            scope[name].__defaults__ = value.__defaults__
+    scope.update(np=jax.numpy, erf=jax.scipy.special.erf)
+    static = [
+        place for place, value in enumerate(program.arguments(program.small))
+        if isinstance(value, (int, str, FunctionType))
+    ]
+    fast = jax.jit(known[program.function], static_argnums=static)
+    wait: Any = jax.block_until_ready
+    return lambda *args: wait(
+        fast(*(known[a] if isinstance(a, FunctionType) else a for a in args))
+    )
 
 
 def _torch(program: Program) -> Callable[..., Any]:
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no processes that outlive this one
     import torch
 
+    torch._dynamo.reset()
     return torch.compile(program.function)
 
 
-PEERS: dict[str, tuple[str, Callable[[Program], Callable[..., Any]]]] = {
-    "numba": ("numba", _numba()),
-    "numba parallel": ("numba", _numba(parallel=True)),
-    "jax": ("jax", _jax),
-    "torch": ("torch", _torch),
+@dataclass(frozen=True)
+class Peer:
+    """What another compiler is called, needs, and makes of a program."""
+
+    title: str
+    module: str
+    make: Callable[[Program], Callable[..., Any]]
+
+
+PEERS: dict[str, Peer] = {
+    "numba": Peer("numba", "numba", _numba()),
+    "parallel": Peer("numba parallel", "numba", _numba(parallel=True)),
+    "jax": Peer("jax", "jax", _jax),
+    "torch": Peer("torch", "torch", _torch),
 }
 
 
 def peer(name: str, program: Program, size: int, budget: float) -> Answer:
-    """Seconds of a peer, of its first call, or why there are none."""
-    function = PEERS[name][1](program)
-    first, _ = once(function, program.arguments(program.small))
+    """Seconds of a peer, or why there are none."""
+    function = PEERS[name].make(program)
     wrong = check(function, program, size, strict=False)
     if wrong:
-        return {"reason": f"wrong: {wrong}"}
-    return {"first": first, **best({name: function}, program, size, budget)}
+        return {"reason": f"wrong: {wrong}", "wrong": True}
+    return best({name: function}, program, size, budget)
 
 
 def work(name: str, link: Connection) -> None:
@@ -164,8 +199,8 @@ def work(name: str, link: Connection) -> None:
 class Worker:
     """A process for one peer, started again after it was ended."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, limit: float) -> None:
+        self.name, self.limit = name, limit
         self.start()
 
     def start(self) -> None:
@@ -178,10 +213,10 @@ class Worker:
     def ask(self, program: str, size: int, budget: float) -> Answer:
         self.link.send((program, size, budget))
         try:
-            if self.link.poll(LIMIT):
+            if self.link.poll(self.limit):
                 answer: Answer = self.link.recv()
                 return answer
-            reason = f"took longer than {LIMIT:.0f} s"
+            reason = f"took longer than {self.limit:.0f} s"
         except (EOFError, ConnectionError):
             reason = "ended its process"
         self.end()
@@ -197,38 +232,81 @@ def mean(values: list[float]) -> str:
     return f"{np.exp(np.mean(np.log(values))):.2f}" if values else "-"
 
 
+def fastest(found: dict[str, Answer]) -> str:
+    """The name of the peer that takes the least time, or nothing where none can run it."""
+    able = [name for name in PEERS if name in found.get(name, {})]
+    return min(able, key=lambda name: found[name][name], default="")
+
+
+def speed(found: dict[str, Answer], name: str) -> str:
+    """Times NumPy's speed, as text."""
+    if name not in found.get(name, {}):
+        return "-"
+    return f"{found['npcompile']['numpy'] / found[name][name]:.2f}"
+
+
 def row(program: Program, found: dict[str, Answer], peers: list[str]) -> str:
     own = found["npcompile"]
     if "numpy" not in own:
-        return f"| {program.name} | - | - | - | - | {own['reason']} |" + " - |" * len(peers)
-    base = own["numpy"]
+        return f"| {program.name} | - | - | - | - | {own['reason']} |" + " - |" * (len(peers) + 1)
+    best_peer = fastest(found)
     cells = [
         program.name,
-        f"{1e3 * base:.1f}",
-        f"{base / own['npcompile']:.2f}",
+        f"{1e3 * own['numpy']:.1f}",
+        speed(found, "npcompile"),
         f"{1e3 * own['first']:.0f}",
         f"{1e3 * own['warm']:.0f}",
         f"**wrong: {own['wrong']}**" if own["wrong"] else own["reason"] or "whole",
+        *(speed(found, name) for name in peers),
+        PEERS[best_peer].title if best_peer else "-",
     ]
-    given = [f"{base / found[name][name]:.2f}" if name in found[name] else "-" for name in peers]
-    return "| " + " | ".join(cells + given) + " |"
+    return "| " + " | ".join(cells) + " |"
 
 
-def summary(results: dict[str, dict[str, Answer]], peers: list[str]) -> list[str]:
-    """Geometric means over NumPy, counts, reasons, and programs slower than NumPy."""
-    able = {name: found for name, found in results.items() if "numpy" in found["npcompile"]}
-    header = ["geometric mean over NumPy", "programs", "npcompile", *peers]
+def means(able: Results, peers: list[str]) -> list[str]:
+    """Geometric means of the speed over NumPy's, by kind of program."""
+    header = ["geometric mean over NumPy", "programs", "npcompile"]
+    header += [*(PEERS[name].title for name in peers), "the best of these"]
     lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
     for title, kinds in (("arrays", (False,)), ("scalar loops", (True,)), ("all", (False, True))):
-        names = [name for name in able if PROGRAMS[name].scalar in kinds]
+        rows = [able[name] for name in able if PROGRAMS[name].scalar in kinds]
         cells = []
-        for who in ("npcompile", *peers):
+        for who in ("npcompile", *peers, "best"):
+            names = [fastest(found) if who == "best" else who for found in rows]
             ratios = [
-                able[n]["npcompile"]["numpy"] / able[n][who][who]
-                for n in names if who in able[n][who]
+                found["npcompile"]["numpy"] / found[name][name]
+                for found, name in zip(rows, names) if name in found.get(name, {})
             ]
-            cells.append(mean(ratios) + ("" if len(ratios) == len(names) else f" ({len(ratios)})"))
-        lines.append(f"| {title} | {len(names)} | " + " | ".join(cells) + " |")
+            cells.append(mean(ratios) + ("" if len(ratios) == len(rows) else f" ({len(ratios)})"))
+        lines.append(f"| {title} | {len(rows)} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def beside(results: Results, able: Results, peers: list[str]) -> list[str]:
+    """On how many programs npcompile is as fast as each peer, and what peers can't do."""
+    lines = []
+    for name in (*peers, "best"):
+        pairs = [
+            (a["npcompile"]["npcompile"], a[who][who]) for a in able.values()
+            if (who := fastest(a) if name == "best" else name) in a.get(who, {})
+        ]
+        counts = [sum(own <= factor * other for own, other in pairs) for factor in (1, 1.03, 1.1)]
+        title = "the best of these" if name == "best" else PEERS[name].title
+        text = f"As fast as {title} or faster on {counts[0]} of {len(pairs)}"
+        text += f", within 3 % on {counts[1]}, within 10 % on {counts[2]}."
+        if name != "best":
+            asked = [found[name] for found in results.values() if name in found]
+            wrong = sum(bool(answer.get("wrong")) for answer in asked)
+            text += f"  Of {len(asked)} it gets {wrong} wrong and can't run"
+            text += f" {sum('reason' in answer for answer in asked) - wrong}."
+        lines.append(text)
+    return lines
+
+
+def summary(results: Results, peers: list[str]) -> list[str]:
+    """Geometric means over NumPy, counts, reasons, and programs slower than NumPy."""
+    able = {name: found for name, found in results.items() if "numpy" in found["npcompile"]}
+    lines = means(able, peers)
     own = {name: found["npcompile"] for name, found in able.items()}
     whole = [name for name, answer in own.items() if not answer["reason"]]
     gains = [own[name]["numpy"] / own[name]["npcompile"] for name in whole]
@@ -238,10 +316,7 @@ def summary(results: dict[str, dict[str, Answer]], peers: list[str]) -> list[str
         if times:
             lines.append(f"{title} of these: median {np.median(times):.0f} ms,"
                          f" worst {max(times):.0f} ms.")
-    for name in peers:
-        both = [a for a in able.values() if name in a[name]]
-        ahead = sum(a["npcompile"]["npcompile"] <= a[name][name] for a in both)
-        lines.append(f"As fast as {name} or faster on {ahead} of {len(both)} that it runs.")
+    lines += beside(results, able, peers) if peers else []
     slow = {name: a["numpy"] / a["npcompile"] for name, a in own.items()}
     slow = {name: ratio for name, ratio in slow.items() if ratio < 0.97}
     text = ", ".join(f"{n} ({r:.2f})" for n, r in sorted(slow.items(), key=lambda t: t[1]))
@@ -255,12 +330,28 @@ def summary(results: dict[str, dict[str, Answer]], peers: list[str]) -> list[str
     return lines + [f"| {count} | {reason} |" for reason, count in reasons.most_common()]
 
 
-def run(options: argparse.Namespace) -> list[str]:
-    peers = [name for name in options.peers or [] if importlib.util.find_spec(PEERS[name][0])]
-    workers = {name: Worker(name) for name in ("npcompile", *peers)}
+def table(results: Results, peers: list[str]) -> list[str]:
     header = ["program", "NumPy, ms", "npcompile", "first call, ms", "from disk, ms", "captured"]
-    lines = ["| " + " | ".join(header + peers) + " |", "|---" * (len(header) + len(peers)) + "|"]
-    results: dict[str, dict[str, Answer]] = {}
+    header += [*(PEERS[name].title for name in peers), "fastest peer"]
+    rows = [row(PROGRAMS[name], found, peers) for name, found in results.items()]
+    return ["| " + " | ".join(header) + " |", "|---" * len(header) + "|", *rows]
+
+
+def told(program: str, found: dict[str, Answer], names: list[str]) -> str:
+    """What was measured now, for who waits for it."""
+    texts = []
+    for name in names:
+        answer = found[name]
+        seconds = f"{1e3 * answer[name]:.2f} ms" if name in answer else ""
+        texts.append(f"{name} {seconds or answer.get('reason', '')}")
+    return f"{program}: " + ", ".join(texts)
+
+
+def measure(options: argparse.Namespace, results: Results) -> None:
+    """Asks the processes for what the options name; answers replace those of earlier runs."""
+    peers = [name for name in options.peers if importlib.util.find_spec(PEERS[name].module)]
+    names = [*([] if options.peers_only else ["npcompile"]), *peers]
+    workers = {name: Worker(name, options.limit) for name in names}
     started = time.perf_counter()
     for program in PROGRAMS.values():
         if time.perf_counter() - started > 60 * options.minutes:
@@ -268,37 +359,56 @@ def run(options: argparse.Namespace) -> list[str]:
         if options.programs and program.name not in options.programs:
             continue
         size = program.small if options.small else program.bench
-        found = {
-            name: worker.ask(program.name, size, options.budget)
-            for name, worker in workers.items()
-        }
-        results[program.name] = found
-        lines.append(row(program, found, peers))
-        print(lines[-1], flush=True)
-        for name in peers:
-            if "reason" in found[name]:
-                print(f"  {name}: {found[name]['reason']}", flush=True)
+        found = results.setdefault(program.name, {})
+        asked = [
+            name for name in names
+            if not (options.able and name in PEERS and "reason" in found.get(name, {}))
+        ]
+        for name in asked:
+            found[name] = workers[name].ask(program.name, size, options.budget)
+        print(told(program.name, found, asked), flush=True)
+        if options.times:
+            Path(options.times).write_text(json.dumps(results, indent=1))
     for worker in workers.values():
         worker.end()
-    return [*summary(results, peers), "", *lines]
 
 
-def main() -> None:
+def named(text: str) -> list[str]:
+    """Names of peers with commas between them."""
+    names = list(PEERS) if text == "all" else text.split(",")
+    if unknown := set(names) - set(PEERS):
+        raise argparse.ArgumentTypeError(f"no peers: {', '.join(sorted(unknown))}")
+    return names
+
+
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("programs", nargs="*", default=[])
     parser.add_argument("--small", action="store_true", help="the sizes of the tests")
-    parser.add_argument("--peers", nargs="*", choices=list(PEERS), help="none named: all")
+    parser.add_argument("--peers", type=named, default=[], help=f"of {','.join(PEERS)}, or all")
+    parser.add_argument("--peers-only", action="store_true", help="npcompile's times are old ones")
+    parser.add_argument("--able", action="store_true", help="without what peers could not run")
+    parser.add_argument("--times", default="", help="a file that keeps times between runs")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds of a peer and program")
     parser.add_argument("--budget", type=float, default=1.5, help="seconds of a measurement")
     parser.add_argument("--minutes", type=float, default=np.inf, help="begins no program later")
     parser.add_argument("--output", default="")
-    options = parser.parse_args()
-    if options.peers == []:
-        options.peers = list(PEERS)
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments()
     from benchmarks.run import versions
 
+    results: Results = {}
+    if options.times and Path(options.times).exists():
+        results = json.loads(Path(options.times).read_text())
     with tempfile.TemporaryDirectory() as folder:
         os.environ["NPCOMPILE_CACHE_DIR"] = folder
-        lines = [*versions(), "", *run(options)]
+        measure(options, results)
+    results = {name: results[name] for name in PROGRAMS if "npcompile" in results.get(name, {})}
+    peers = [name for name in PEERS if any(name in found for found in results.values())]
+    lines = [*versions(), "", *summary(results, peers), "", *table(results, peers)]
     print("\n".join(lines))
     if options.output:
         Path(options.output).write_text("# The corpus\n\n" + "\n".join(lines) + "\n")
