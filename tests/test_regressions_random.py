@@ -114,6 +114,18 @@ def test_new_axes_of_a_length_that_only_the_run_knows() -> None:
         agrees(f, a)
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, (0, 1), (1, 2), (0, -1), (3, 4), ()])
+def test_new_axes_of_slices_of_a_length_that_only_the_run_knows(axis: Any) -> None:
+    def f(a: Any) -> Any:
+        n = int((a > 7).sum()) + 1
+        parts = a[::n], a[:n, ::2], a[::-n, :1], a[:, :n], a.T[:n], a[n, ::n]
+        return [np.expand_dims(part, axis) for part in parts if part.ndim + np.size(axis) > 2]
+
+    for top in (8, 9, 10, 7):
+        agrees(f, (np.arange(24.0) % top).reshape(8, 3))
+        agrees(f, (np.arange(48.0) % top).reshape(8, 3, 2))
+
+
 @pytest.mark.parametrize("n", [5, 12, 100])
 def test_roots_of_what_no_turn_changes(n: int) -> None:
     """LLVM moves what it finds to be constant out of loops, and out of branches with it."""
@@ -123,3 +135,14 @@ def test_roots_of_what_no_turn_changes(n: int) -> None:
 
     for x in (np.arange(n)[::-1], np.arange(n), np.arange(float(n))):
         agrees(f, x)
+
+
+@pytest.mark.parametrize("narrow", ["float32", "int64", "int8", "float16", "float64"])
+@pytest.mark.parametrize("call", ["a.sum(axis=0, out=b)", "np.prod(a, axis=0, out=b)",
+                                  "np.add.reduce(a, out=b)", "np.cumsum(a[0], out=b)"])
+def test_sums_into_arrays_of_another_dtype(call: str, narrow: str) -> None:
+    """NumPy computes in the wider dtype, and rounds what it has so far from time to time."""
+    scope: dict[str, Any] = {"np": np}
+    exec(f"def f(a, b):\n    return {call}, b\n", scope)
+    for kind in ("float64", "int64", "bool"):
+        agrees(scope["f"], (np.arange(12.0).reshape(4, 3) / 1.7).astype(kind), np.ones(3, narrow))

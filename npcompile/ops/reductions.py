@@ -157,6 +157,8 @@ def _operand(ctx: Context, ref: ArrayRef, rule: Rule, name: str, dtype: Operand,
         loop = dtype_of(ctx, dtype, name)
     elif isinstance(out, ArrayRef) and rule.wide:
         loop = out.dtype
+        if not np.can_cast(ref.dtype, loop):  # it rounds what it has so far, buffer by buffer
+            raise ctx.refuse(name, "out= of a narrower dtype")
     else:
         loop = widened(ref.dtype) if rule.wide else ref.dtype
     if loop.kind not in rule.dtypes or loop.char not in SUPPORTED:

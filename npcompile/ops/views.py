@@ -319,11 +319,27 @@ def expand_dims(ctx: Context, a: Operand, axis: Operand) -> ArrayRef:
     many = len(axis) if isinstance(axis, (tuple, list)) else 1
     new = axes_in(ctx, axis, ref.ndim + many, "expand_dims")
     wide = _with_units(ref, new)
-    if not all(map(is_known, ref.shape)):
-        packed = all(map(ctx.facts.equal, ref.strides, c_strides(ref.shape)))
-        return view(ref, wide.shape, c_strides(wide.shape)) if packed else wide
+    if new and not all(map(is_known, ref.shape)):
+        return view(ref, wide.shape, _strides_of_units(ctx, ref, wide.shape))
     strides = _reshape_strides(ctx, ref, wide.shape)  # as NumPy does it
     return wide if strides is None else view(ref, wide.shape, strides)
+
+
+def _strides_of_units(ctx: Context, ref: ArrayRef, shape: tuple[Size, ...]) -> tuple[Size, ...]:
+    """Strides that NumPy's reshape gives a view with more axes of length 1: they span the longer
+    axis that follows, behind the last they go in its steps."""
+    pairs = zip(ref.strides, c_strides(ref.shape), strict=True)
+    if all(ctx.facts.prove("==", step, packed) is True for step, packed in pairs):
+        return c_strides(shape)
+    longer = [(n, s) for n, s in zip(ref.shape, ref.strides) if not ctx.facts.equal(n, 1)]
+    found, span = list[Size](), longer[-1][1] if longer else 1
+    for n in reversed(shape):
+        if not ctx.facts.equal(n, 1):
+            found.append(longer[-1][1])
+            span = product(longer.pop())
+        else:
+            found.append(span)
+    return tuple(reversed(found))
 
 
 def _with_units(ref: ArrayRef, new: Sequence[int]) -> ArrayRef:
