@@ -157,11 +157,13 @@ class Table:
 @record(eq=False)
 class Subprogram:
     """A function of so many float64 numbers for the primitive ``call``; the program is one of
-    :mod:`npcompile.graph.subprograms`."""
+    :mod:`npcompile.graph.subprograms`.  ``packs``: its numbers may be sorted by the arms that they
+    take, as these are long."""
 
     name: str
     operands: int
     program: Callable[..., Any]
+    packs: bool = False
 
 
 def keywords(attrs: Attrs, dtype: np.dtype) -> dict[str, Any]:

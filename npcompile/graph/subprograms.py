@@ -64,11 +64,11 @@ def evaluate(what: Subprogram, args: Sequence[Any],
 SUBPROGRAMS: dict[str, Subprogram] = {}
 
 
-def subprogram(program: Callable[..., Expr]) -> Callable[..., Expr]:
+def subprogram(program: Callable[..., Expr], packs: bool = False) -> Callable[..., Expr]:
     """Makes a subprogram of a function of expressions: what is returned calls it."""
     name = program.__name__
     assert name not in SUBPROGRAMS, name
-    made = SUBPROGRAMS[name] = Subprogram(name, program.__code__.co_argcount, program)
+    made = SUBPROGRAMS[name] = Subprogram(name, program.__code__.co_argcount, program, packs)
 
     @wraps(program)
     def call(*args: Value) -> Expr:
@@ -81,6 +81,12 @@ def subprogram(program: Callable[..., Expr]) -> Callable[..., Expr]:
     return call
 
 
+def packed_subprogram(program: Callable[..., Expr]) -> Callable[..., Expr]:
+    """A subprogram whose numbers may be sorted by the arms of the choices outside of loops: these
+    are long, and the rest is short, because it is repeated for all numbers that are sorted."""
+    return subprogram(program, packs=True)
+
+
 def choose(condition: Expr, yes: Callable[[], Results], no: Callable[[], Results]) -> Results:
     """The results of one of two functions of nothing, which give the same dtypes."""
     scope = condition.scope
@@ -91,6 +97,17 @@ def choose(condition: Expr, yes: Callable[[], Results], no: Callable[[], Results
             region.results = [part.node for part in arm()]
         arms.append(region)
     return tuple([Expr(scope, node) for node in scope.builder.if_(condition.node, *arms)])
+
+
+def choose_among(result: Expr, *arms: tuple[Expr, Callable[[], Expr]]) -> Expr:
+    """The result of the arm whose condition holds, of which at most one does, or the one given."""
+
+    def either(condition: Expr, arm: Callable[[], Expr], other: Expr) -> Expr:
+        return choose(condition, lambda: (arm(),), lambda: (other,))[0]
+
+    for condition, arm in arms:
+        result = either(condition, arm, result)
+    return result
 
 
 def repeat(step: Callable[..., tuple[Expr, ...]], *start: Expr) -> Results:

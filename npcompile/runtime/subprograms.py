@@ -16,23 +16,25 @@ _kept: list[cpu.Loaded] = []
 
 def address(what: str) -> int:
     """Where a subprogram is; ``what`` is its name and number of lanes: ``gammainc.8``."""
-    name, _, lanes = what.partition(".")
-    wish = next(w for w in ("default", "avx2") if cpu.target(w).width == 8 * int(lanes))
-    loaded = cpu.load(_code(name, wish))
+    name, _, count = what.partition(".")
+    lanes = int(count)
+    wish = next(w for w in ("default", "avx2") if cpu.target(w).width in (lanes, 8 * lanes))
+    loaded = cpu.load(_code(name, wish, lanes))
     _kept.append(loaded)
     return loaded[f"{SUBPROGRAM}.{what}"]
 
 
-def _code(name: str, wish: str) -> bytes:
+def _code(name: str, wish: str, lanes: int) -> bytes:
     """The object, from the disk if it is there: writing its text takes longer than loading it."""
     store = Store()
-    key = fingerprint("subprogram", name, environment(wish), cpu.compiler_version()).encode()
+    what = f"{name}.{lanes}"
+    key = fingerprint("subprogram", what, environment(wish), cpu.compiler_version()).encode()
     found = store.get(key)
     if found is not None:
         return found.object
     importlib.import_module("npcompile.special")
     target = cpu.target(wish)
-    code = cpu.compile(subprograms.emit(SUBPROGRAMS[name], target), target)
+    code = cpu.compile(subprograms.emit(SUBPROGRAMS[name], target, lanes), target)
     store.put(key, Record(code, {}))
     return code
 

@@ -8,9 +8,26 @@ function's small part (8.7.1).  What is not computed directly is one less the ot
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
-from npcompile.graph.expression import Expr, ceil, const, fma, poly, sqrt, where
-from npcompile.graph.subprograms import Results, choose, repeat, subprogram
+from npcompile.graph.expression import (
+    Expr,
+    cast,
+    ceil,
+    const,
+    fma,
+    poly,
+    sqrt,
+    to_bits,
+    where,
+)
+from npcompile.graph.subprograms import (
+    Results,
+    choose_among,
+    packed_subprogram,
+    repeat,
+    subprogram,
+)
 from npcompile.special.coefficients.gamma import GAMMALN, STIRLING
 from npcompile.special.coefficients.incomplete import ENTROPY, TEMME
 from npcompile.special.logarithm import log_pair
@@ -113,7 +130,7 @@ def upper_fraction(a: Expr, x: Expr) -> Expr:
 
     base = x - 1.0 - a
     # as many steps as it takes, found by trial
-    terms = 104.0 / x + where(a < 22.0, a, 22.0) * (a / x) + 6.0
+    terms = fma(where(a < 22.0, a, 22.0), a, 104.0) / x + 6.0
     start = ceil(where(terms < 128.0, terms, 128.0) * 0.25) * 4.0
     _, bottom, top = repeat(step, start, const(1e-280, x), const(0.0, x))
     return top / bottom
@@ -137,47 +154,56 @@ def _small_upper(a: Expr, x: Expr) -> Expr:
     return -fma(part, series, series) - part
 
 
-def _elsewhere(a: Expr, x: Expr, upper: bool) -> Results:
-    """P or Q elsewhere, like :func:`_uniform`."""
-    high, low, size = factor_parts(a, x)
-    above = (x > 1.1) & (x >= a + 0.5) if upper else (x > 5.0) & (x >= a + 2.0)
-
-    def below() -> Results:
-        return high, low, size * _lower(a, x), ~(x == x)
-
-    def small_or_below() -> Results:
-        if not upper:
-            return below()
-        limit = where(x <= 0.5, -0.4 / log_of(where(x <= 0.5, x, 0.5)), x * 1.1)
-        small = (x <= 1.1) & (a <= limit)
-        return choose(small, lambda: (0.0 * x, 0.0 * x, _small_upper(a, x), small), below)
-
-    return choose(
-        above, lambda: (high, low, size * (a * upper_fraction(a, x)), above), small_or_below)
-
-
 def _regularised(a: Expr, x: Expr, upper: bool) -> Expr:
     """P, or Q if upper."""
     fine = (a > 0.0) & (a < INFINITY) & (x > 0.0) & (x < INFINITY)
     far = (a > 1e6) & (abs(x - a) > 0.5 * a)
-    above = x > a
-    a, x = where(fine & ~far, a, 1.0), where(fine & ~far, x, 1.0)
+    use = fine & ~far
     near = (a >= LEAST) & (abs(x - a) <= NEAR * a)
-    high, low, rest, is_upper = choose(
-        near, lambda: _uniform(a, x), lambda: _elsewhere(a, x, upper))
+    above = (x > 1.1) & (x >= a + 0.5) if upper else (x > 5.0) & (x >= a + 2.0)
+    # next to -0.4/log(x), by the logarithm to base 2 between powers of two
+    log = fma(cast(to_bits(x), "d"), -math.log(2) / 2.0**52, 1023 * math.log(2))
+    small = (x <= 1.1) & (a <= 1.1 * x) | (x <= 0.5) & (a * log <= 0.4)
+
+    def expansion() -> Expr:
+        high, low, rest, is_upper = _uniform(a, x)
+        value = _product(high, low, rest)
+        return _at_most_1(where(is_upper ^ upper, 1.0 - value, value))
+
+    def elsewhere(part: Callable[[Expr, Expr], Expr], is_upper: bool) -> Callable[[], Expr]:
+        def arm() -> Expr:
+            high, low, size = factor_parts(a, x)
+            value = _product(high, low, size * part(a, x))
+            return _at_most_1(value if is_upper == upper else 1.0 - value)
+
+        return arm
+
+    arms = [(use & near, expansion),
+            (use & ~near & above, elsewhere(lambda a, x: a * upper_fraction(a, x), True))]
+    below = use & ~near & ~above
+    if upper:
+        arms.append((below & small, lambda: _at_most_1(_small_upper(a, x))))
+        below = below & ~small
+    arms.append((below, elsewhere(_lower, False)))
+    arms.append((~use, lambda: where(
+        fine, where((x > a) ^ upper, const(1.0, x), 0.0), _edges(a, x, float(upper)))))
+    return choose_among(const(0.0, x), *arms)
+
+
+def _at_most_1(value: Expr) -> Expr:
+    return where(value < 1.0, value, 1.0)
+
+
+def _product(high: Expr, low: Expr, rest: Expr) -> Expr:
+    """``exp(high + low) * rest``, 0 where the first is."""
     value = exp_sum(high, low)
-    value = where(value == 0.0, 0.0, value * rest)
-    value = where(is_upper if upper else ~is_upper, value, 1.0 - value)
-    value = where(value < 1.0, value, 1.0)
-    return where(far, where(above ^ upper, const(1.0, x), 0.0), value)
+    return where(value == 0.0, 0.0, value * rest)
 
 
-def _edges(a: Expr, x: Expr, inside: Expr, below: float) -> Expr:
-    """What is left of P (``below`` is 0) or Q (1) where a or x is 0, infinite, negative or NaN."""
-    above = 1.0 - below
-    value = where(a == INFINITY, const(below, x), inside)
-    value = where(x == INFINITY, const(above, x), where(x == 0.0, const(below, x), value))
-    value = where((a == 0.0) & (x > 0.0), const(above, x), value)
+def _edges(a: Expr, x: Expr, below: float) -> Expr:
+    """P (``below`` is 0) or Q (1) where a or x is 0, infinite, negative or NaN."""
+    less = (x == 0.0) | (a == INFINITY)
+    value = where(less, const(below, x), 1.0 - below)
     wrong = ~((a >= 0.0) & (x >= 0.0)) | ((a == x) & ((a == 0.0) | (a == INFINITY)))
     return where(wrong, const(NAN, x), value)
 
@@ -194,13 +220,13 @@ def gamma_density(a: Expr, x: Expr) -> Expr:
     return gamma_factor(a, x) * (a / x)
 
 
-@subprogram
+@packed_subprogram
 def gammainc(a: Expr, x: Expr) -> Expr:
     """The regularised lower incomplete gamma function P."""
-    return _edges(a, x, _regularised(a, x, False), 0.0)
+    return _regularised(a, x, False)
 
 
-@subprogram
+@packed_subprogram
 def gammaincc(a: Expr, x: Expr) -> Expr:
     """The regularised upper incomplete gamma function Q."""
-    return _edges(a, x, _regularised(a, x, True), 1.0)
+    return _regularised(a, x, True)

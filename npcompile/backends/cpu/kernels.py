@@ -7,11 +7,13 @@ from collections.abc import Callable
 
 from npcompile.backends.cpu import divided, padded, reductions, scans
 from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.scalar import packed_lanes
 from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, one_by_one, widest
 from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
+from npcompile.graph.ir import Subprogram
 from npcompile.program.ir import Apply, Buffer, Const, Index, Kernel, Load, Store
 
 LIGHT = 16  # operations of a kernel that memory may hold up
@@ -181,10 +183,17 @@ def _lanes(kernel: Kernel, target: Target) -> int:
         and all(v.dtype.kind != "c" for v in kernel.values)
         and all(p.by is None and p.at.coefficients[-1] in (0, 1) for p in places)
     )
-    lanes = 2 * lanes if simple else lanes
+    if simple:
+        lanes = max(2 * lanes, *_packed(kernel, target))
     while lanes >= 2 * few:
         lanes //= 2
     return lanes
+
+
+def _packed(kernel: Kernel, target: Target) -> list[int]:
+    """Lanes of the subprograms that sort them."""
+    return [0, *(packed_lanes(target, v.attrs) for v in kernel.values
+                 if isinstance(v, Apply) and isinstance(v.attrs, Subprogram))]
 
 
 def _operations(kernel: Kernel) -> int:

@@ -477,10 +477,17 @@ def gather(f: Function, pointers: Value, elem: str) -> Value:
     return f.op(f"call {result} @{name}({typed}, {mask.typed}, {result} poison)", elem, lanes)
 
 
+def packed_lanes(target: Target, what: Subprogram) -> int:
+    """Lanes of the subprogram that sorts them, 0 if there is none: eight registers."""
+    return target.width if what.packs and target.avx512 else 0
+
+
 def _call(site: Site, *args: Value) -> Value:
-    """A subprogram, which is there for one number of lanes only."""
+    """A subprogram, which is there for one register or for eight."""
     assert isinstance(site.attrs, Subprogram)
     f, lanes, have = site.f, site.target.width // 8, args[0].lanes
+    if have == packed_lanes(site.target, site.attrs):
+        lanes = have
     name = f"{SUBPROGRAM}.{site.attrs.name}.{lanes}"
     if have < lanes:
         args = tuple(f.shuffle(a, a, [k % have for k in range(lanes)]) if have > 1

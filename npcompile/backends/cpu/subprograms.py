@@ -1,27 +1,27 @@
-"""Subprograms as functions of vectors of doubles, one register wide.
+"""Subprograms as functions of vectors of doubles.
 
 ::
 
     <8 x double> @subprogram.NAME.8(<8 x double>, ...)
 
-Branches run an arm if any lane takes it, loops run until no lane goes on; in both, lanes that are
-not concerned keep what they have.  The flags are as before when a subprogram returns.
+There is one for a register; those that sort their lanes (``packs``) have one for eight, too.  The
+flags are as before when a subprogram returns.
 """
 
 from __future__ import annotations
 
-from npcompile.backends.cpu import scalar
+from npcompile.backends.cpu.arms import Arm
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.scalar import SUBPROGRAM, Parts, any_lane
-from npcompile.backends.cpu.text import Function, Module, Value, literal, type_text
-from npcompile.graph.ir import Const, Get, Node, Region, Subprogram, Table
+from npcompile.backends.cpu.packed import Packed
+from npcompile.backends.cpu.scalar import SUBPROGRAM
+from npcompile.backends.cpu.text import Function, Module, Value, type_text
+from npcompile.graph.ir import Subprogram
 from npcompile.graph.subprograms import region_of
 
 
-def emit(what: Subprogram, target: Target) -> str:
-    """The module of a subprogram."""
-    module, lanes = Module(), target.width // 8
-    vector = type_text("double", lanes)
+def emit(what: Subprogram, target: Target, lanes: int) -> str:
+    """The module of a subprogram for so many lanes."""
+    module, vector = Module(), type_text("double", lanes)
     params = [(vector, f"x{k}") for k in range(what.operands)]
     outer = Function(module, f"{SUBPROGRAM}.{what.name}.{lanes}", vector, params, internal=False)
     # a call, which nothing is moved across, between saving and restoring flags
@@ -33,84 +33,7 @@ def emit(what: Subprogram, target: Target) -> str:
     outer.do(f"ret {found.typed}")
     inside = Function(module, "inside", vector, params)
     values = [Value(p.text, "double", lanes) for p in inside.params]
-    _Lanes(inside, target, lanes).whole(region_of(what), values)
+    registers = 8 * lanes // target.width
+    body = Arm(inside, target, lanes) if registers == 1 else Packed(inside, target, registers)
+    inside.do(f"ret {body.whole(region_of(what), values).typed}")
     return module.text()
-
-
-class _Lanes:
-    """Writes a region for vectors."""
-
-    def __init__(self, f: Function, target: Target, lanes: int) -> None:
-        self.f, self.target, self.lanes = f, target, lanes
-        self.values: dict[Node, Parts] = {}
-        self.several: dict[Node, list[Value]] = {}
-        self.active: Value | None = None  # the lanes that take part here; None: all
-
-    def whole(self, region: Region, params: list[Value]) -> None:
-        self.values.update((node, (v,)) for node, v in zip(region.params, params, strict=True))
-        self.region(region)
-        self.f.do(f"ret {self.value(region.results[0]).typed}")
-
-    def parts(self, node: Node) -> Parts:
-        if isinstance(node.attrs, Const):
-            return scalar.constant(node.attrs.value, node.dtype, self.lanes)
-        return self.values[node]
-
-    def value(self, node: Node) -> Value:
-        return self.parts(node)[0]
-
-    def region(self, region: Region) -> None:
-        for node in region.nodes:
-            match node.op:
-                case "const":
-                    pass
-                case "if_":
-                    self.choose(node)
-                case "while_":
-                    self.repeat(node)
-                case "get":
-                    assert isinstance(node.attrs, Get)
-                    self.values[node] = (self.several[node.args[0]][node.attrs.index],)
-                case _:
-                    self.values[node] = self.primitive(node)
-
-    def primitive(self, node: Node) -> Parts:
-        attrs = node.attrs if isinstance(node.attrs, (Table, Subprogram)) else None
-        return scalar.apply(self.f, self.target, node.op, [a.dtype for a in node.args],
-                            [self.parts(a) for a in node.args], node.dtype, attrs)
-
-    def among(self, mask: Value) -> Value:
-        """The lanes of a mask that take part."""
-        return mask if self.active is None else self.f.binary("and", self.active, mask)
-
-    def choose(self, node: Node) -> None:
-        f, before = self.f, self.active
-        condition = self.value(node.args[0])
-        ends = []
-        for arm, taken in zip(node.regions, (condition, f.negate(condition))):
-            self.active, skipped = self.among(taken), f.block
-            some, after = f.name_for("arm"), f.name_for("after")
-            f.branch(any_lane(f, self.active), some, after)
-            f.label(some)
-            self.region(arm)
-            results, last = [self.value(r) for r in arm.results], f.block
-            f.jump(after)
-            f.label(after)
-            ends.append([f.phi(v.elem, v.lanes, (literal(v.elem, 0, v.lanes), skipped), (v, last))
-                         for v in results])
-            self.active = before
-        self.several[node] = [f.select(condition, a, b) for a, b in zip(*ends, strict=True)]
-
-    def repeat(self, node: Node) -> None:
-        f, before, body = self.f, self.active, node.regions[0]
-        start = literal("i1", True, self.lanes) if before is None else before
-        with f.cycle([start, *(self.value(a) for a in node.args)]) as running:
-            active, *carried = running.carried
-            self.values.update((p, (v,)) for p, v in zip(body.params, carried, strict=True))
-            self.active = active
-            self.region(body)
-            again, *following = (self.value(r) for r in body.results)
-            kept = [f.select(active, new, old) for new, old in zip(following, carried)]
-            more = f.binary("and", active, again)
-            running.next, running.again = [more, *kept], any_lane(f, more)
-        self.active, self.several[node] = before, kept
