@@ -20,6 +20,8 @@ from npcompile.core.sizes import product
 from npcompile.graph.types import c_strides
 from npcompile.program.ir import Buffer, Call, For, Kernel, Library, Program
 
+ROOM, ROOMS = 2048, 8  # bytes of one on the stack, and how many
+
 
 @record
 class Emitted:
@@ -45,8 +47,9 @@ class _Body(Statements):
                  own: bool) -> None:
         self.module = Module()
         f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
-        super().__init__(f, Registers(f, frame, f.params[0], program, Use(program)), program,
-                         target)
+        use = Use(program)
+        super().__init__(f, Registers(f, frame, f.params[0], program, use), program, target)
+        self.lent = use.lent
         self.frame, self.parallel = frame, parallel
         self.objects = Objects()
         self.calls = HostCalls(self.slots, self.objects, lambda: self.fail("raised"))
@@ -54,6 +57,7 @@ class _Body(Statements):
         self.kernels = 0
         self.made: dict[Kernel, kernels.Made] = {}  # in parallel loops
         self.optimise: list[str] = []
+        self.rooms: dict[Buffer, Value] = {}  # on the stack, of temporaries in loops
         self.status = f.alloca("i64")
         self.shared = f.alloca("i64", 2)  # with the turns of a parallel loop
         self.failures: set[str] = set()  # labels to go to
@@ -75,7 +79,7 @@ class _Body(Statements):
         rooms = self.slots.address(first)
         if count:
             with f.loop(i64(0), i64(count)) as turn:  # null if one is not there
-                f.run("npc_give", f.load(f.offset(rooms, "ptr", turn.index), "ptr"))
+                self.give(f.load(f.offset(rooms, "ptr", turn.index), "ptr"))
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
         scalar = scalar_loops(self.program.body)
         optimise = (*self.optimise, "body") if scalar else tuple(self.optimise)
@@ -159,8 +163,19 @@ class _Body(Statements):
             self.f.run("Py_DecRef", self.slots.object(buffer))
             self.slots.set_object(buffer, NULL)
             return
-        self.f.run("npc_give", self.slots.data(buffer))
+        self.give(self.slots.data(buffer))
         self.slots.set_data(buffer, NULL)
+
+    def give(self, memory: Value) -> None:
+        """Gives memory back, but what is on the stack."""
+        f = self.f
+        if not self.rooms:
+            f.run("npc_give", memory)
+            return
+        first, at = (f.convert("ptrtoint", p, "i64") for p in (self.stack, memory))
+        outside = f.icmp("ule", i64(ROOM * ROOMS), f.binary("sub", at, first))
+        with f.when(outside):
+            f.run("npc_give", memory)
 
     def alloc(self, buffer: Buffer) -> None:
         if buffer.kind == "temp":
@@ -172,9 +187,32 @@ class _Body(Statements):
         f = self.f
         count = self.size(product(buffer.shape))
         bytes_ = f.binary("mul", count, i64(buffer.dtype.itemsize))
-        room = f.call("npc_take", ("ptr", 1), bytes_)
-        self.fail_if(f.icmp("eq", room, NULL), "memory")
-        self.slots.set_data(buffer, room)
+        room = self.room(buffer)
+        if room is None:
+            self.slots.set_data(buffer, self.fetched(bytes_))
+            return
+        before = f.block
+        with f.when(f.icmp("slt", i64(ROOM), bytes_)):
+            large, block = self.fetched(bytes_), f.block
+        self.slots.set_data(buffer, f.phi("ptr", 1, (room, before), (large, block)))
+
+    def fetched(self, bytes_: Value) -> Value:
+        memory = self.f.call("npc_take", ("ptr", 1), bytes_)
+        self.fail_if(self.f.icmp("eq", memory, NULL), "memory")
+        return memory
+
+    def room(self, buffer: Buffer) -> Value | None:
+        """Room on the stack for a temporary of each turn that may be small: to take and give
+        memory would cost more than to fill it."""
+        if not self.depth or buffer in self.lent:
+            return None
+        if not self.rooms:
+            self.stack = self.f.alloca("i8", ROOM * ROOMS)
+        if buffer not in self.rooms and len(self.rooms) < ROOMS:
+            with self.f.at_entry():
+                at = i64(ROOM * len(self.rooms))
+                self.rooms[buffer] = self.f.offset(self.stack, "i8", at)
+        return self.rooms.get(buffer)
 
     def alloc_result(self, buffer: Buffer) -> None:
         f = self.f

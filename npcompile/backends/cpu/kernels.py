@@ -158,7 +158,8 @@ def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: 
         else:
             _by_length(f, slots, plan, short, begin, end)
         if not reduced and streams(plan):
-            f.run("llvm.x86.sse.sfence")
+            with f.when(_passes_much(plan, f, slots)):
+                f.run("llvm.x86.sse.sfence")
     f.do("ret void")
     name, words = module.shared(f), tuple(slots.listed)
     if kernel.in_order:
@@ -349,14 +350,14 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
         fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
         fits = f.binary("and", fits, _side_by_side(scope, edge, address, begin))
         several = f.icmp("sle", i64(LONG * lanes), count)
-        past = f.binary("and", _passes_much(scope), f.binary("and", fits, several))
+        past = f.binary("and", _passes_much(plan, f, scope.slots), f.binary("and", fits, several))
         once = f.select(past, f.binary("add", begin, i64(lanes + 1)), stop)
     f.jump(after)
     f.label(short)
     ways = [(first, once, long), (i64(lanes), stop, short)]
     if streams(plan):
         much = f.name_for("much")
-        f.branch(_passes_much(scope), much, after, likely=False)
+        f.branch(_passes_much(plan, f, scope.slots), much, after, likely=False)
         f.label(much)
         address = _address(scope, edge, begin)
         ends = f.binary("or", address, f.binary("mul", count, size))
@@ -384,10 +385,9 @@ def _side_by_side(scope: Scope, edge: tuple[Buffer, Index], first: Value, begin:
     return f.icmp("eq", apart, i64(0))
 
 
-def _passes_much(scope: Scope) -> Value:
+def _passes_much(plan: Plan, f: Function, slots: Slots) -> Value:
     """Whether the output does not stay in the cache anyway."""
-    total = scope.sizes(scope.plan.total)
-    return scope.f.icmp("slt", i64(_streaming_from(scope.plan)), total)
+    return f.icmp("slt", i64(_streaming_from(plan)), Sizes(slots)(plan.total))
 
 
 def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> Value:

@@ -250,9 +250,33 @@ def _power_of_two(f: Function, n: Value, elem: str, bias: int, digits: int) -> V
 # ------------------------------------------------------------------ integers
 
 
-def _divide(site: Site, a: Value, b: Value) -> tuple[Value, Value, Value, Value]:
+Divided = tuple[Value, Value, Value, Value]
+
+
+def _divide(site: Site, a: Value, b: Value) -> Divided:
     """(quotient rounded down, remainder, divisor is 0, quotient overflows) where LLVM's division
-    is defined; any of both where it is not."""
+    is defined; any of both where it is not.  Remainders of single numbers mostly bring back what
+    is rarely out of range: what is in range needs no division."""
+    f = site.f
+    if a.lanes > 1 or not site.signed or known_integer(b) is not None:
+        return _divided(site, a, b)
+    zero, never = literal(a.elem, 0), literal("i1", False)
+    before, divide, after = f.block, f.name_for("divide"), f.name_for("after")
+    inside = f.binary("and", f.icmp("ult", a, b), f.icmp("sgt", b, zero))
+    f.branch(inside, after, divide)
+    f.label(divide)
+    found = _divided(site, a, b)
+    block = f.block
+    f.jump(after)
+    f.label(after)
+    quotient, rest, by_zero, over = (
+        f.phi(known.elem, 1, (known, before), (value, block))
+        for known, value in zip((zero, a, never, never), found, strict=True)
+    )
+    return quotient, rest, by_zero, over
+
+
+def _divided(site: Site, a: Value, b: Value) -> Divided:
     f, divisor = site.f, known_integer(b)
     if divisor is not None and divisor > 0 and site.signed:
         return *_divide_by(site, a, b, divisor), literal("i1", False), literal("i1", False)
