@@ -10,6 +10,7 @@ import numpy as np
 import scipy.special as sp
 
 from tests.support_families import FAMILIES, binomial, joined, negative_binomial, spread
+from tests.support_further import FURTHER, FURTHER_WRONG
 from tests.support_special import Points, Samples
 
 # ------------------------------------------------------------------ points
@@ -204,7 +205,7 @@ CALLED: dict[str, tuple[Callable[..., Any], Callable[[Points], Samples]]] = {
                        _quotient_slope), beta_shares),
     "stdtrit": (_inverse("stdtrit", _student, _student_slope), students),
     "betaln": (lambda a, b: mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b), beta_pairs),
-    **FAMILIES,
+    **FAMILIES, **FURTHER,
 }
 
 
@@ -255,7 +256,7 @@ SCIPY_IS_WRONG: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("fresnel.0", "fresnel.1"), lambda x: _huge(x)),
     **{f"airy.{k}": lambda x: ~(abs(x) < 1e9) for k in range(4)},
     **dict.fromkeys(("iv", "ive", "kv", "kve"), lambda v, x: (x == 0) | _extreme(v, x)),  # NaN
-    "voigt_profile": _extreme,
+    "voigt_profile": _extreme, **FURTHER_WRONG,
     "yn": lambda n, x: x > 1e4,  # large angles are not reduced
     # the functions that call them turn negative numbers round
     **{f"_spherical_{kind}n": lambda n, x: (x < 0) | np.isnan(x) for kind in "jyik"},

@@ -12,6 +12,7 @@ from npcompile.ops.record import Domain, define
 from npcompile.special import (
     bessel_orders,
     bessel_real,
+    bessel_waves,
     beta_functions,
     carlson,
     counting,
@@ -170,22 +171,18 @@ _ROWS: list[tuple[str, str, Program, float, tuple[Domain, ...], str]] = [
      "Wright's omega, the solution of w + log(w) = x."),
 ]
 
-#: Bessel functions whose order is a whole number that is known while tracing: name in
-#: scipy.special, other names, program, largest error, doc
-_OF_ORDER: list[tuple[str, tuple[str, ...], Program, float, str]] = [
-    ("jv", ("jn", "jve"), bessel_orders.jn, 8.0, "The Bessel function J."),
-    ("yv", ("yve",), bessel_orders.yn, 30.0, "The Bessel function Y."),
-]
-
-#: those of any order: name in scipy.special, program for such whole numbers, program, largest
-#: error, doc
-_OF_ANY_ORDER: list[tuple[str, Program, Program, float, str]] = [
-    ("iv", bessel_orders.iv_of_whole, bessel_real.iv_of_real, 20.0,
+#: Bessel functions: name in scipy.special, other names, program for orders that are whole numbers
+#: and known while tracing, program, largest error, doc
+_OF_ANY_ORDER: list[tuple[str, tuple[str, ...], Program, Program, float, str]] = [
+    ("jv", ("jn", "jve"), bessel_orders.jn, bessel_waves.jv_of_real, 30.0,
+     "The Bessel function J."),
+    ("yv", ("yve",), bessel_orders.yn, bessel_waves.yv_of_real, 30.0, "The Bessel function Y."),
+    ("iv", (), bessel_orders.iv_of_whole, bessel_real.iv_of_real, 20.0,
      "The modified Bessel function I."),
-    ("kv", bessel_orders.kn, bessel_real.kv_of_real, 24.0, "The modified Bessel function K."),
-    ("ive", bessel_orders.scaled_iv_of_whole, bessel_real.ive_of_real, 20.0,
+    ("kv", (), bessel_orders.kn, bessel_real.kv_of_real, 24.0, "The modified Bessel function K."),
+    ("ive", (), bessel_orders.scaled_iv_of_whole, bessel_real.ive_of_real, 20.0,
      "exp(-abs(x)) * iv(v, x)"),
-    ("kve", bessel_orders.scaled_kn, bessel_real.kve_of_real, 24.0, "exp(x) * kv(v, x)"),
+    ("kve", (), bessel_orders.scaled_kn, bessel_real.kve_of_real, 24.0, "exp(x) * kv(v, x)"),
 ]
 
 #: polynomials of whole degree: name, program, whether it is shifted, doc
@@ -224,12 +221,6 @@ def _is_whole(order: Node) -> bool:
     return abs(value) <= 1000 and value.is_integer()
 
 
-def _known_order(ctx: Context, operands: tuple[Node, ...]) -> None:
-    """Refuses orders that are not known, whole and small."""
-    if not _is_whole(operands[0]):
-        raise ctx.refuse("a Bessel function", "of an order that is no whole number in the program")
-
-
 def _by_order(whole: Program, general: Program) -> Program:
     def program(v: Expr, x: Expr) -> Expr:
         found: Expr = (whole if _is_whole(v.node) else general)(v, x)
@@ -252,18 +243,31 @@ define("eval_jacobi", ELEMENTWISE, "lddd->d", aliases=(_path("eval_jacobi"),),
        doc="Jacobi's polynomial of whole degree.")
 
 
-for _name, _names, _program, _ulp, _doc in _OF_ORDER:
+for _name, _names, _whole, _general, _ulp, _doc in _OF_ANY_ORDER:
     define(_name, ELEMENTWISE, loops("xx->x", "fd"), aliases=tuple(map(_path, (_name, *_names))),
-           reference=_path(_name), lower=in_double(_program),
-           data=Ufunc(prepare=_known_order, eager=False), ulp={"d": _ulp, "f": 0.51},
-           domains=(Domain(0, 20), Domain(0, 50)), doc=_doc)
-
-for _name, _whole, _general, _ulp, _doc in _OF_ANY_ORDER:
-    define(_name, ELEMENTWISE, loops("xx->x", "fd"), aliases=(_path(_name),),
            reference=_path(_name), lower=in_double(_by_order(_whole, _general)),
            data=Ufunc(eager=False), ulp={"d": _ulp, "f": 0.51},
            domains=(Domain(0, 20), Domain(0, 50)), doc=_doc)
 
+
+
+def _real_argument(ctx: Context, operands: tuple[Node, ...]) -> None:
+    """Refuses arguments that are not known to be real."""
+    z = operands[1]
+    given = z.attrs.value if isinstance(z.attrs, Const) else 1j
+    number = np.imag(given) == 0.0 and not np.signbit(np.imag(given))
+    if not number and not (z.op == "cast" and z.args[0].dtype.kind != "c"):
+        raise ctx.refuse("Hankel's function", "of a complex argument")
+
+
+for _kind, _sign in ((1, 1.0), (2, -1.0)):
+    for _end in ("", "e"):
+        _name = f"hankel{_kind}{_end}"
+        define(_name, ELEMENTWISE, "fF->F dD->D", aliases=(_path(_name),), reference=_path(_name),
+               lower=bessel_waves.hankel(_sign, bool(_end)),
+               data=Ufunc(prepare=_real_argument, eager=False), ulp={"D": 60.0, "F": 2.0},
+               domains=(Domain(0, 20), Domain(0, 50)),
+               doc=f"Hankel's function of a real argument{', scaled' * bool(_end)}.")
 
 
 def _usual_tolerance(ctx: Context, operands: tuple[Node, ...]) -> None:

@@ -1,0 +1,48 @@
+"""Functions of scipy.special with complex results: against mpmath, SciPy and other vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+import scipy.special as sp
+
+from npcompile import jit
+
+WIDTHS = ("avx512", "avx2")
+
+
+def in_all_widths(function: Any, monkeypatch: pytest.MonkeyPatch, *args: np.ndarray) -> np.ndarray:
+    """The compiled function's results, which have the same bits in vectors of any width."""
+    found = []
+    for width in WIDTHS:
+        monkeypatch.setenv("NPCOMPILE_CPU_CAPABILITY", width)
+        found.append(jit(function, fullgraph=True, cache=False)(*args))
+    assert found[0].tobytes() == found[1].tobytes()
+    one = jit(function, fullgraph=True, cache=False)(*(x[1] for x in args))
+    assert one.tobytes() == found[0][1].tobytes()
+    return np.asarray(found[0])
+
+
+@pytest.mark.parametrize("name", ["hankel1", "hankel1e", "hankel2", "hankel2e"])
+def test_hankel(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    v, x = rng.uniform(-30, 30, 40), rng.uniform(-40, 60, 40)
+    function, exact = getattr(sp, name), getattr(mp, name.removesuffix("e"))
+    got = in_all_widths(lambda v, x: function(v, x), monkeypatch, v, x)
+    assert got.dtype == np.complex128
+    for order, at, value in zip(v, x, got):
+        with mp.workprec(200):
+            want = exact(mp.mpf(order), mp.mpc(at))
+            if name.endswith("e"):
+                want *= mp.exp(mp.mpc(0, -at if "1" in name else at))
+            assert abs(want - complex(value)) <= 60 * 2.0**-53 * abs(want), (order, at)
+    small = jit(lambda v, x: function(v, x), fullgraph=True)(v.astype("f"), x.astype("f"))
+    np.testing.assert_allclose(small, function(v.astype("f"), x.astype("f")), rtol=1e-6)
+    edges = np.array([0.0, -0.0, np.nan])
+    assert np.isnan(jit(lambda x: function(1.5, x), fullgraph=True)(edges)).all()
+    assert jit(lambda n: function(2, n), fullgraph=True)(np.arange(1, 4)).dtype == np.complex128
+    z = x[:5] + 1j
+    np.testing.assert_array_equal(jit(lambda z: function(1.5, z))(z), function(1.5, z))
