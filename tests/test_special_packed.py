@@ -9,7 +9,7 @@ import pytest
 from npcompile import jit
 from tests.support_special import called, operands_at
 
-PACKED = ["gammainc", "gammaincc"]
+PACKED = ["gammainc", "gammaincc", "iv", "kv", "ive", "kve"]
 
 
 def mixed(name: str, count: int) -> tuple[np.ndarray, ...]:

@@ -2,21 +2,40 @@
 
 Where order and argument are 40 or more from 0 together, Debye's uniform expansions (DLMF 10.41),
 which hold for small orders there, too.  Nearer, I is its power series (10.25.2), and K runs forward
-on its recurrence from orders in [-1/2, 3/2], which are Temme's series or Steed's continued fraction
-(Temme, On the numerical evaluation of the modified Bessel function of the third kind, J. Comput.
-Phys. 19, 1975).
+on its recurrence from orders in [-1/2, 3/2], which are Temme's series (On the numerical evaluation
+of the modified Bessel function of the third kind, J. Comput. Phys. 19, 1975) or a trapezoidal rule.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
-from npcompile.graph.expression import Expr, const, floor, fma, poly, rint, sqrt, where
-from npcompile.graph.subprograms import Results, choose, repeat, subprogram
+from npcompile.graph.expression import (
+    Expr,
+    cast,
+    const,
+    floor,
+    fma,
+    lookup,
+    poly,
+    rint,
+    sqrt,
+    where,
+)
+from npcompile.graph.subprograms import (
+    Results,
+    choose,
+    choose_among,
+    packed_subprogram,
+    repeat,
+)
 from npcompile.special.coefficients.bessel import DEBYE
 from npcompile.special.coefficients.gamma import GAMMA_PAIR
+from npcompile.special.coefficients.quadrature import HYPERBOLAS, STEPS
 from npcompile.special.doubled import Doubled, product_of
-from npcompile.special.exponential import sinh
+from npcompile.special.exponential import exp_parts, sinh
+from npcompile.special.formats import power_of_two
 from npcompile.special.gamma_functions import half_turns
 from npcompile.special.incomplete import factor_parts
 from npcompile.special.logarithm import log_pair
@@ -28,7 +47,7 @@ DISTANCE, MOST = 40.0, 1e100
 #: up to which order arguments beyond that are large against it
 FEW = 1e40
 #: up to which argument K is Temme's series, and below which it is that of the limit
-SERIES, TINY = 1.25, 1e-290
+SERIES, TINY = 1.0, 1e-290
 TINY_LOG = -math.log(TINY)
 
 
@@ -81,22 +100,23 @@ def _power_series(n: Expr, half: Expr) -> Expr:
     return fma(total, where(y > 1.0, largest * lost / y, 0.0), total)
 
 
-def _first(n: Expr, x: Expr, scaled: bool) -> Expr:
-    """I of positive numbers, at most MOST."""
-    far = n * n + x * x >= DISTANCE**2
+def _first_uniform(n: Expr, x: Expr, scaled: bool) -> Expr:
+    """I by the uniform expansion."""
+    exponent, t, even, odd = _uniform(n, where(x < TINY, TINY, x))
+    size = sqrt(t * (0.5 / math.pi)) * (even + odd)
+    return _exponential(exponent, -x if scaled else x * 0.0, size)
 
-    def uniform() -> Results:
-        exponent, t, even, odd = _uniform(n, where(x < TINY, TINY, x))
-        size = sqrt(t * (0.5 / math.pi)) * (even + odd)
-        return (_exponential(exponent, -x if scaled else x * 0.0, size),)
 
-    def series() -> Results:
-        half = where(x < 1e-323, 1e-323, 0.5 * x)
-        high, low, size = factor_parts(n, half)
-        total = _power_series(n, half)
-        return (_exponential(Doubled(high, low), -half if scaled else half, size * total),)
+def _first_series(n: Expr, x: Expr, scaled: bool) -> Expr:
+    """I by its power series."""
+    half = where(x < 1e-323, 1e-323, 0.5 * x)
+    high, low, size = factor_parts(n, half)
+    total = _power_series(n, half)
+    return _exponential(Doubled(high, low), -half if scaled else half, size * total)
 
-    return choose(far, uniform, series)[0]
+
+def _is_far(n: Expr, x: Expr) -> Expr:
+    return n * n + x * x >= DISTANCE**2
 
 
 # ------------------------------------------------------------------ K
@@ -140,65 +160,67 @@ def _temme(u: Expr, x: Expr) -> Results:
     return total, other * (2.0 / x)
 
 
-def _steed(u: Expr, x: Expr) -> Results:
-    """The same for larger x, times exp(x)."""
-    start = 0.25 - u * u
-    b = 2.0 * (1.0 + x)
-    d = 1.0 / b
-
-    def step(i: Expr, a: Expr, b: Expr, c: Expr, d: Expr, last: Expr, now: Expr, q: Expr,
-             rise: Expr, h: Expr, s: Expr) -> Results:
-        a, after = a - 2.0 * (i - 1.0), b + 2.0
-        bottom = fma(a, d, after)
-        inverse = 1.0 / (i * a * bottom)  # one division for three
-        c = -a * c * (inverse * (a * bottom))
-        following = fma(-b, now, last) * (inverse * (i * bottom))
-        q = fma(c, following, q)
-        b, d = after, inverse * (i * a)
-        rise = fma(b, d, -1.0) * rise
-        more = q * rise
-        return (abs(more) > 1e-17 * abs(s + more), i + 1.0, a, b, c, d, now, following, q, rise,
-                h + rise, s + more)
-
-    zero, one = const(0.0, x), const(1.0, x)
-    *_, h, s = repeat(step, one + 1.0, -start, b, start, d, zero, one, start, d, d,
-                      fma(start, d, one))
-    value = sqrt((0.5 * math.pi) / x) / s
-    return value, value * (u + x + 0.5 - start * h) / x
+def _quadrature(u: Expr, x: Expr) -> Results:
+    """The same for larger x, times exp(x): the trapezoidal rule for the integral of
+    ``exp(x - x*cosh(t)) * cosh(u*t)`` (DLMF 10.32.9, 3.5.4), all of whose terms are positive."""
+    steps, starts = STEPS["d"]
+    index = cast(where(x < starts[1], 0.0, where(x < starts[2], 1.0, where(
+        x < starts[3], 2.0, const(3.0, x)))), "l")
+    step = lookup(index, steps)
+    sums = [Hyperbolic(u * step), Hyperbolic((u + 1.0) * step)]
+    terms: list[tuple[Expr, Expr]] = []
+    for row in HYPERBOLAS["d"]:
+        height = x * lookup(index, row)
+        head, tail, k = exp_parts(where(height < 700.0, -height, -700.0), None, DOUBLE)
+        weight = (head + tail) * power_of_two(k, DOUBLE)
+        first, second = (of.following() for of in sums)
+        terms.append((weight * first, weight * second))
+    total = other = const(0.0, x)
+    for first, second in reversed(terms):
+        total, other = total + first, other + second
+    return (total + 0.5) * step, (other + 0.5) * step
 
 
-def _second(n: Expr, x: Expr, scaled: bool) -> Expr:
-    """K of positive numbers, at most MOST."""
-    far = n * n + x * x >= DISTANCE**2
+class Hyperbolic:
+    """``cosh(k*z)`` for ``k = 1, 2, ...``, by its differences, which keep small errors small."""
 
-    def uniform() -> Results:
-        exponent, t, even, odd = _uniform(n, where(x < TINY, TINY, x))
-        size = sqrt(t * (0.5 * math.pi)) * (even - odd)
-        return (_exponential(-exponent, x if scaled else x * 0.0, size),)
+    def __init__(self, z: Expr) -> None:
+        square = z * z
+        self.factor = square * poly(square, [2 / math.factorial(k) for k in range(2, 18, 2)])
+        self.value, self.rise = const(1.0, z), 0.5 * self.factor
 
-    def forward() -> Results:
-        order = rint(n)
-        u = n - order
-        small = x <= SERIES
-        first, second = choose(small, lambda: _temme(u, x), lambda: _steed(u, x))
+    def following(self) -> Expr:
+        """The next one."""
+        self.value = self.value + self.rise
+        self.rise = fma(self.factor, self.value, self.rise)
+        return self.value
 
-        def step(k: Expr, high: Expr, low: Expr, before: Expr, before_low: Expr) -> Results:
-            factor = Doubled(*two_sum(u, k)) * 2.0 / base
-            size = high * factor.high
-            endless = ~(abs(size) < 1e300)
-            now = Doubled(high, low) * factor + Doubled(before, before_low)
-            return (k + 1.0 < order, k + 1.0, where(endless, size, now.high),
-                    where(endless, 0.0, now.low), high, low)
 
-        base = where(x < TINY, TINY, x)
-        one, zero = const(1.0, x), const(0.0, x)
-        _, high, low, _, _ = repeat(step, one, second, zero, first, zero)
-        value = where(order < 1.0, first, where(order < 2.0, second, high + low))
-        # the fraction's is scaled
-        back = value * exp_sum(where(small, x, -x))
-        return (where(small, back, value) if scaled else where(small, value, back),)
+def _second_uniform(n: Expr, x: Expr, scaled: bool) -> Expr:
+    """K by the uniform expansion."""
+    exponent, t, even, odd = _uniform(n, where(x < TINY, TINY, x))
+    size = sqrt(t * (0.5 * math.pi)) * (even - odd)
+    return _exponential(-exponent, x if scaled else x * 0.0, size)
 
-    return choose(far, uniform, forward)[0]
+
+def _forward(start: Callable[[Expr, Expr], Results], n: Expr, x: Expr) -> Expr:
+    """K of the order n by those of the orders next to it in [-1/2, 3/2]."""
+    order = rint(n)
+    u = n - order
+    first, second = start(u, x)
+
+    def step(k: Expr, high: Expr, low: Expr, before: Expr, before_low: Expr) -> Results:
+        factor = Doubled(*two_sum(u, k)) * 2.0 / base
+        size = high * factor.high
+        endless = ~(abs(size) < 1e300)
+        now = Doubled(high, low) * factor + Doubled(before, before_low)
+        return (k + 1.0 < order, k + 1.0, where(endless, size, now.high),
+                where(endless, 0.0, now.low), high, low)
+
+    base = where(x < TINY, TINY, x)
+    one, zero = const(1.0, x), const(0.0, x)
+    _, high, low, _, _ = repeat(step, one, second, zero, first, zero)
+    return where(order < 1.0, first, where(order < 2.0, second, high + low))
 
 
 # ------------------------------------------------------------------ all numbers
@@ -208,58 +230,80 @@ def _iv(v: Expr, x: Expr, scaled: bool) -> Expr:
     n, y = abs(v), abs(x)
     whole, odd = n == floor(n), 0.5 * n != floor(0.5 * n)
     fine = (n <= MOST) & (y <= MOST) & (y > 0.0) & (whole | (x > 0.0))
-    n, y = where(fine, n, 0.5), where(fine, y, 1.0)
-    mirrored = fine & (v < 0.0) & ~whole
+    mirrored, far = fine & (v < 0.0) & ~whole, _is_far(n, y)
 
-    def other() -> Results:
+    def usual() -> Expr:
+        value, = choose(_is_far(n, y), lambda: (_first_uniform(n, y, scaled),),
+                        lambda: (_first_series(n, y, scaled),))
+        return value
+
+    def other() -> Expr:
         """``I_n + 2/pi * sin(pi*n) * K_n`` (DLMF 10.27.2)."""
         sine, _ = half_turns(n)
         half = 0.5 * floor(n)
         sine = where(half == floor(half), sine, -sine)
-        more = _second(n, y, False) * exp_sum(-y) if scaled else _second(n, y, False)
-        return (_first(n, y, scaled) + (2 / math.pi) * sine * more,)
+        more = kv_of_real(n, y) * exp_sum(-y) if scaled else kv_of_real(n, y)
+        return usual() + (2 / math.pi) * sine * more
 
-    value, = choose(mirrored, other, lambda: (_first(n, y, scaled),))
-    value = where(fine, value, NAN)
-    value = where((x < 0.0) & odd, -value, value)
-    at_0 = where(v == 0.0, 1.0, where((v > 0.0) | (v == floor(v)), const(0.0, x), INFINITY))
-    value = where((x == 0.0) & (v == v), at_0, value)
-    far = sqrt((0.5 / math.pi) / abs(x)) if scaled else const(INFINITY, x)
-    far = where((x < 0.0) & odd, -far, far)
-    value = where((abs(x) > MOST) & (abs(v) < FEW) & ((x > 0.0) | whole), far, value)
-    value = where((abs(v) > MOST) & (abs(x) <= MOST) & (x != 0.0), 0.0, value)
-    return where((x == x) & (v == v), value, NAN)
+    def ends() -> Expr:
+        at_0 = where((v > 0.0) | whole, where(v == 0.0, 1.0, const(0.0, x)), INFINITY)
+        value = where((x == 0.0) & (v == v), at_0, NAN)
+        far = sqrt((0.5 / math.pi) / abs(x)) if scaled else const(INFINITY, x)
+        far = where((x < 0.0) & odd, -far, far)
+        value = where((abs(x) > MOST) & (abs(v) < FEW) & ((x > 0.0) | whole), far, value)
+        value = where((abs(v) > MOST) & (abs(x) <= MOST) & (x != 0.0), 0.0, value)
+        return where((x == x) & (v == v), value, NAN)
+
+    direct = fine & ~mirrored
+    value = choose_among(
+        const(0.0, x), (direct & far, lambda: _first_uniform(n, y, scaled)),
+        (direct & ~far, lambda: _first_series(n, y, scaled)), (mirrored, other), (~fine, ends))
+    return where(fine & (x < 0.0) & odd, -value, value)
 
 
 def _kv(v: Expr, x: Expr, scaled: bool) -> Expr:
     n = abs(v)
     fine = (n <= MOST) & (x > 0.0) & (x <= MOST)
-    value = _second(where(fine, n, 0.5), where(fine, x, 1.0), scaled)
-    value = where(fine, value, NAN)
-    far = sqrt((0.5 * math.pi) / x) if scaled else const(0.0, x)
-    value = where((x > MOST) & (n < FEW), far, value)
-    return where((n == n) & ((x == 0.0) | ((n > MOST) & (x > 0.0) & (x <= MOST))), INFINITY, value)
+    far, small = _is_far(n, x), x <= SERIES
+
+    def series() -> Expr:
+        value = _forward(_temme, n, x)
+        return value * exp_sum(x) if scaled else value
+
+    def quadrature() -> Expr:
+        value = _forward(_quadrature, n, x)
+        return value if scaled else value * exp_sum(-x)
+
+    def ends() -> Expr:
+        value = sqrt((0.5 * math.pi) / x) if scaled else const(0.0, x)
+        value = where((x > MOST) & (n < FEW), value, NAN)
+        endless = (x == 0.0) | ((n > MOST) & (x > 0.0) & (x <= MOST))
+        return where((n == n) & endless, INFINITY, value)
+
+    return choose_among(
+        const(0.0, x), (fine & far, lambda: _second_uniform(n, x, scaled)),
+        (fine & ~far & small, series), (fine & ~far & ~small, quadrature), (~fine, ends))
 
 
-@subprogram
+@packed_subprogram
 def iv_of_real(v: Expr, x: Expr) -> Expr:
     """The modified Bessel function I."""
     return _iv(v, x, False)
 
 
-@subprogram
+@packed_subprogram
 def ive_of_real(v: Expr, x: Expr) -> Expr:
     """``exp(-abs(x)) * iv(v, x)``"""
     return _iv(v, x, True)
 
 
-@subprogram
+@packed_subprogram
 def kv_of_real(v: Expr, x: Expr) -> Expr:
     """The modified Bessel function K."""
     return _kv(v, x, False)
 
 
-@subprogram
+@packed_subprogram
 def kve_of_real(v: Expr, x: Expr) -> Expr:
     """``exp(x) * kv(v, x)``"""
     return _kv(v, x, True)

@@ -179,10 +179,10 @@ _OF_ANY_ORDER: list[tuple[str, tuple[str, ...], Program, Program, float, str]] =
     ("yv", ("yve",), bessel_orders.yn, bessel_waves.yv_of_real, 30.0, "The Bessel function Y."),
     ("iv", (), bessel_orders.iv_of_whole, bessel_real.iv_of_real, 20.0,
      "The modified Bessel function I."),
-    ("kv", (), bessel_orders.kn, bessel_real.kv_of_real, 24.0, "The modified Bessel function K."),
+    ("kv", (), bessel_orders.kn, bessel_real.kv_of_real, 10.0, "The modified Bessel function K."),
     ("ive", (), bessel_orders.scaled_iv_of_whole, bessel_real.ive_of_real, 20.0,
      "exp(-abs(x)) * iv(v, x)"),
-    ("kve", (), bessel_orders.scaled_kn, bessel_real.kve_of_real, 24.0, "exp(x) * kv(v, x)"),
+    ("kve", (), bessel_orders.scaled_kn, bessel_real.kve_of_real, 10.0, "exp(x) * kv(v, x)"),
 ]
 
 #: polynomials of whole degree: name, program, whether it is shifted, doc
