@@ -3,13 +3,16 @@ geometric means, as subprograms (DLMF 19.25, 22.20, 19.8)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from npcompile.graph.expression import Expr, const, copysign, fma, rint, sqrt, where
-from npcompile.graph.subprograms import Results, choose, repeat, subprogram
+from npcompile.graph.subprograms import Results, repeat, subprogram
 from npcompile.special.carlson import first_kind, precise_first_kind, second_kind
 from npcompile.special.circular import cos, sin
+from npcompile.special.doubled import Doubled
 from npcompile.special.elliptic import ellipe, ellipk
 from npcompile.special.exponential import clamp, cosh, sinh, tanh
-from npcompile.special.inverse import arcsin, arctan
+from npcompile.special.inverse import arctan, arctan2
 from npcompile.special.pieces import INFINITY, NAN, log_of
 from npcompile.special.words import two_product, two_sum
 
@@ -82,64 +85,95 @@ def ellipeinc(angle: Expr, m: Expr) -> Expr:
 
 #: means, after which those of m up to 1 - 2**-53 are equal
 STEPS = 8
+#: up to which sn and the amplitude are u
+TINY = 1e-9
 
 
-def _amplitude(u: Expr, m: Expr) -> Results:
-    """Jacobi's amplitude, and by how much that of the first step differs, for ``0 <= m < 1``, by
-    Landen's transformation (DLMF 22.20.11)."""
-    a, b = const(1.0, u), sqrt(1.0 - m)
-    ratios = []
-    for _ in range(STEPS):
-        mean = 0.5 * (a + b)
-        ratios.append(0.5 * (a - b) / mean)
-        a, b = mean, sqrt(a * b)
-    angle = after = where(m == 0.0, 0.0, a * 2.0**STEPS * u)
-    for ratio in reversed(ratios):
-        angle, after = 0.5 * (angle + arcsin(ratio * sin(angle))), angle
-    return where(m == 0.0, u, angle), where(m == 0.0, u, after - angle)
+@dataclass(frozen=True, slots=True)
+class _Jacobi:
+    """Jacobi's functions by Landen's transformation (Bulirsch, Numerical calculation of elliptic
+    integrals and elliptic functions, Numer. Math. 7, 1965): after one sine and cosine, quotients of
+    positive numbers.  ``angle`` is the amplitude of the last step."""
 
+    sn: Expr
+    cn: Expr
+    dn: Expr
+    angle: Expr
+    valid: Expr
 
-def _jacobi(u: Expr, m: Expr) -> tuple[Expr, Expr, Expr, Expr]:
-    """Jacobi's amplitude, the difference, a usable parameter, and whether there is one."""
-    valid = (m >= 0.0) & (m <= 1.0) & (abs(u) < INFINITY)
-    u, m = where(valid, u, 0.0), where(valid, m, 0.0)
+    @staticmethod
+    def of(u: Expr, m: Expr) -> _Jacobi:
+        """For ``0 <= m <= 1``, and 1 and 0 elsewhere."""
+        valid = (m >= 0.0) & (m <= 1.0) & (abs(u) < INFINITY)
+        small = ~(abs(u) > TINY)
+        inside, below_1 = where(valid & ~small, u, 1.0), where(valid & (m < 1.0), m, 0.5)
+        found = _Jacobi._inside(inside, below_1)
+        far = clamp(where(valid, u, 0.0), -700.0, 700.0)
+        secant = 1.0 / cosh(far)
+        ends = _Jacobi(tanh(far), secant, secant, arctan(sinh(far)), valid)
+        return found._or(m == 1.0, ends)._or(small, _Jacobi(u, secant, const(1.0, u), u, valid))
 
-    def end() -> Results:
-        return arctan(sinh(clamp(u, -700.0, 700.0))), const(0.0, u)
+    @staticmethod
+    def _inside(u: Expr, m: Expr) -> _Jacobi:
+        a = Doubled(const(1.0, u))
+        b = (a - m).root()
+        means = []
+        for _ in range(STEPS):
+            means.append((a.high, b.high))
+            a, b = (a + b) * 0.5, (a * b).root()
+        angle = a * u
+        s, c = sin(angle.high), cos(angle.high)
+        s, c = fma(c, angle.low, s), fma(-s, angle.low, c)
+        t = c / s
+        size = a.high * t
+        dn, near, share = const(1.0, u), u == u, const(0.0, u)
+        for first, second in reversed(means):
+            t, size = t * size, where(near, fma(-size, share, size), size * dn)
+            rest = first - second
+            near = rest + rest < first + t  # where the quotient is more than 1/2
+            share = where(near, rest, second + t) / (first + t)
+            dn, t = where(near, 1.0 - share, share), size / first
+        sn = copysign(1.0 / sqrt(fma(size, size, 1.0)), s)
+        return _Jacobi(sn, size * sn, dn, angle.high, u == u)
 
-    angle, after = choose(m == 1.0, end, lambda: _amplitude(u, where(m == 1.0, 0.0, m)))
-    return where(u == 0.0, u, angle), after, m, valid
+    def _or(self, condition: Expr, other: _Jacobi) -> _Jacobi:
+        def either(a: Expr, b: Expr) -> Expr:
+            return where(condition, b, a)
+
+        return _Jacobi(either(self.sn, other.sn), either(self.cn, other.cn),
+                       either(self.dn, other.dn), either(self.angle, other.angle), other.valid)
 
 
 @subprogram
 def jacobi_sn(u: Expr, m: Expr) -> Expr:
     """Jacobi's function sn."""
-    angle, _, m, valid = _jacobi(u, m)
-    return where(valid, where(m == 1.0, tanh(u), sin(angle)), NAN)
+    at = _Jacobi.of(u, m)
+    return where(at.valid, at.sn, NAN)
 
 
 @subprogram
 def jacobi_cn(u: Expr, m: Expr) -> Expr:
     """Jacobi's function cn."""
-    angle, _, m, valid = _jacobi(u, m)
-    return where(valid, where(m == 1.0, 1.0 / cosh(u), cos(angle)), NAN)
+    at = _Jacobi.of(u, m)
+    return where(at.valid, at.cn, NAN)
 
 
 @subprogram
 def jacobi_dn(u: Expr, m: Expr) -> Expr:
     """Jacobi's function dn."""
-    angle, after, m, valid = _jacobi(u, m)
-    s, bottom = sin(angle), cos(after)  # DLMF 22.20.5
-    near = bottom > 0.1
-    value = where(near, cos(angle) / where(near, bottom, 1.0), sqrt(fma(-m * s, s, 1.0)))
-    return where(valid, where(m == 1.0, 1.0 / cosh(u), value), NAN)
+    at = _Jacobi.of(u, m)
+    return where(at.valid, at.dn, NAN)
 
 
 @subprogram
 def jacobi_amplitude(u: Expr, m: Expr) -> Expr:
-    """Jacobi's amplitude."""
-    angle, _, _, valid = _jacobi(u, m)
-    return where(valid, angle, NAN)
+    """Jacobi's amplitude, which is as many half turns as that of the last step."""
+    at = _Jacobi.of(u, m)
+    angle = arctan2(at.sn, at.cn)
+    turns = rint((at.angle - angle) * (0.5 / PI))
+    value = fma(turns, 2.0 * PI, angle) + turns * (2.0 * PI_LOW)
+    known = (m == 1.0) | ~(abs(u) > TINY)
+    return where(at.valid, where(known, at.angle, value), NAN)
 
 
 @subprogram

@@ -25,7 +25,7 @@ _ROWS: list[tuple[str, str, tuple[Program, ...], float, tuple[Domain, ...], str]
                    airy_functions.airy_bi, airy_functions.airy_bi_slope), 6.0,
      (Domain(-50, 50),), "Airy's functions Ai and Bi, each with its derivative."),
     ("ellipj", "xx", (elliptic_incomplete.jacobi_sn, elliptic_incomplete.jacobi_cn,
-                      elliptic_incomplete.jacobi_dn, elliptic_incomplete.jacobi_amplitude), 60.0,
+                      elliptic_incomplete.jacobi_dn, elliptic_incomplete.jacobi_amplitude), 12.0,
      (Domain(-10, 10), Domain(0, 1)), "Jacobi's elliptic functions sn, cn, dn and the amplitude."),
 ]
 
