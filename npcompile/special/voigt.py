@@ -12,7 +12,7 @@ import math
 
 from npcompile.graph.expression import Expr, const, fma, rint, where
 from npcompile.graph.subprograms import subprogram
-from npcompile.special.circular import cos
+from npcompile.special.circular import cos, sin
 from npcompile.special.doubled import Doubled
 from npcompile.special.pieces import INFINITY, NAN, exp_sum
 
@@ -75,7 +75,9 @@ def voigt_profile(x: Expr, sigma: Expr, gamma: Expr) -> Expr:
     v = Doubled(where(fine, width, 1.0)) / (one * scale)
     value = _real_part(u, v)
     square = (v * v - u * u) * 0.5
-    mirrored = 2.0 * exp_sum(square.high, square.low) * cos(u.high * v.high) - value
+    angle = u * v
+    turned = fma(-angle.low, sin(angle.high), cos(angle.high))
+    mirrored = fma(2.0 * exp_sum(square.high, square.low), turned, -value)
     flipped = (sigma < 0.0) ^ (gamma < 0.0)
     value = where(flipped, mirrored, value) * (math.sqrt(0.5 / math.pi) / sigma)
     size = where(size > 0.0, size, 1.0)
