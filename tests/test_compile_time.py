@@ -49,12 +49,30 @@ def test_what_is_imported(tmp_path: Path) -> None:
     assert "llvmlite" not in before
     assert len([m for m in before if m.startswith("npcompile")]) < 20
     assert after.isdisjoint({"scipy", "sympy", "mpmath", "numba", "torch", "cupy", "triton"})
+    assert after.isdisjoint({"npcompile.special.library", "npcompile.tensors.table"})
     _, found = imported(tmp_path)  # the version is on disk
     rooms = ("ops", "special", "fft", "linalg", "passes", "schedule")
     assert not [m for m in found if m.startswith(tuple(f"npcompile.{room}" for room in rooms))]
     assert "npcompile.tracing.tracer" not in found
     assert "npcompile.backends.cpu.body" not in found
     assert len([m for m in found if m.startswith("npcompile")]) < 90
+
+
+LATER = """
+import math
+import numpy as np
+import npcompile
+x = np.array([0.5, 2.0])
+npcompile.jit(lambda x: x * 2.0)(x)  # before somebody has imported SciPy
+assert npcompile.jit(lambda x: math.erf(x), fullgraph=True)(0.5) == math.erf(0.5)
+import scipy.special
+for f in (lambda x: scipy.special.erfcx(x), lambda x: scipy.special.gammainc(x, x)):
+    np.testing.assert_allclose(npcompile.jit(f, fullgraph=True)(x), f(x), 1e-13)
+"""
+
+
+def test_records_are_added_when_their_library_is_there() -> None:
+    subprocess.run([sys.executable, "-c", LATER], capture_output=True, check=True)
 
 
 def functions(llvm: str) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 import npcompile.ops.bitwise
 import npcompile.ops.comparison
 import npcompile.ops.rounding
-import npcompile.special  # noqa: F401
+import npcompile.special.library  # noqa: F401
 from npcompile.core.errors import Refused
 from npcompile.graph.interpret import Left
 from npcompile.graph.ir import Node

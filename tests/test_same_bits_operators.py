@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import npcompile
-import npcompile.special
+import npcompile.special.library
 from npcompile.ops.elementwise import ELEMENTWISE
 from npcompile.ops.record import OPERATORS, Domain, Op
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
+import npcompile.special.library
 import npcompile.tracing.tracer  # fills the records  # noqa: F401
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
 from npcompile.ops.record import OPERATORS, Op

@@ -8,7 +8,7 @@ from typing import Any
 
 import npcompile.special.elementary
 from npcompile.api.ufuncs import ufunc
-from npcompile.ops.record import OPERATORS, Op
+from npcompile.ops.record import OPERATORS, Op, complete
 
 
 @cache
@@ -27,6 +27,7 @@ def of_numpy(name: str) -> Any:
 @cache
 def special() -> dict[str, Op]:
     """Records by their name in scipy.special."""
+    complete()
     found = {}
     for op in OPERATORS.values():
         for alias in op.aliases:

@@ -32,7 +32,7 @@ def _code(name: str, wish: str, lanes: int) -> bytes:
     found = store.get(key)
     if found is not None:
         return found.object
-    importlib.import_module("npcompile.special")
+    importlib.import_module("npcompile.special.library")
     target = cpu.target(wish)
     code = cpu.compile(subprograms.emit(SUBPROGRAMS[name], target, lanes), target)
     store.put(key, Record(code, {}))

@@ -1,4 +1,5 @@
-"""Elementary and special functions: importing this room adds their records.
+"""Elementary and special functions: importing this room adds the records of NumPy's.  Those of
+scipy.special's, which are many, are added when somebody has imported that.
 
 As a namespace it has every function of scipy.special.  Those with a record are ufuncs over
 compiled loops, the others SciPy's own.
@@ -10,22 +11,16 @@ np.float64(3.1780538303479458)
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from npcompile.core import late
-from npcompile.special import (
-    axes,
-    called,
-    compositions,
-    elementary,
-    functions,
-    neighbours,
-    tuples,
-)
+from npcompile.ops.record import later
+from npcompile.special import axes, elementary, neighbours
 
-__all__ = [
-    "axes", "called", "compositions", "elementary", "functions", "neighbours", "tuples",
-]
+__all__ = ["axes", "elementary", "neighbours"]
+
+later("scipy.special", lambda: importlib.import_module("npcompile.special.library"))
 
 
 def __getattr__(name: str) -> Any:

@@ -30,8 +30,8 @@ from npcompile.special import (
     voigt,
     zeta_functions,
 )
-from npcompile.special.derivatives import DERIVATIVES
 from npcompile.special.pieces import in_double
+from npcompile.special.special_derivatives import DERIVATIVES
 
 _BETA = (Domain(0, 50), Domain(0, 50), Domain(0, 1))
 _BINOMIAL = (Domain(0, 50), Domain(0, 100), Domain(0, 1))

@@ -18,8 +18,8 @@ from npcompile.special import (
     probability,
     roots,
 )
-from npcompile.special.derivatives import DERIVATIVES
 from npcompile.special.pieces import in_double
+from npcompile.special.special_derivatives import DERIVATIVES
 
 HUGE = 1e300
 

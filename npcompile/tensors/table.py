@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from npcompile.ops.record import complete
 from npcompile.tensors import composed, creation, reductions, shapes
 from npcompile.tensors.elementwise import Elementwise, in_place
 from npcompile.tensors.functions import NAMED
@@ -125,6 +126,7 @@ _IN_PLACE = ("clamp", "clip", "pow", "relu", "floor_divide", "remainder", "squar
 @cache
 def rows() -> dict[str, Function]:
     """What each path under ``torch`` means."""
+    complete()
     found: dict[str, Function] = {}
     for record, rule, parameters, names in ELEMENTWISE:
         plain = Elementwise(record, rule, parameters)

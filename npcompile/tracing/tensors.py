@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
-from npcompile.tensors import indexing, memory, table
+from npcompile.tensors import memory
 from npcompile.tracing.values import Method, Sequence, Static, Value
 
 if TYPE_CHECKING:
+    from npcompile.tensors.table import Function
     from npcompile.tracing.tracer import Tracer
 
 #: torch reports no floating-point errors
@@ -48,7 +50,7 @@ def operate(t: Tracer, operator: Callable[..., Operand], *values: Any) -> Value:
 
 
 def call(
-    t: Tracer, meaning: table.Function, args: tuple[Value, ...], kwargs: dict[str, Value]
+    t: Tracer, meaning: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> Value:
     """A function of torch's."""
     if not t.inputs.tensors:  # a call's tensors vouch for torch's modes
@@ -60,8 +62,27 @@ def call(
     return operate(t, called, args, kwargs)
 
 
+def _table() -> ModuleType:
+    """Torch's names, read where there are tensors."""
+    from npcompile.tensors import table
+
+    return table
+
+
+def _indexing() -> ModuleType:
+    from npcompile.tensors import indexing
+
+    return indexing
+
+
+def _meaning(held: Any) -> Function | None:
+    """What a function of torch's means, or None."""
+    found: Function | None = _table().resolve(held) if "torch" in sys.modules else None
+    return found
+
+
 def _named(t: Tracer, path: str, *args: Value) -> Value:
-    meaning = table.rows().get(path)
+    meaning = _table().rows().get(path)
     if meaning is None:
         raise t.refuse(f"torch.{path}", "is left to torch")
     return call(t, meaning, args, {})
@@ -70,12 +91,12 @@ def _named(t: Tracer, path: str, *args: Value) -> Value:
 def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     """``left symbol right``, where one is a tensor; with ``=`` at its end in place."""
     plain = symbol.rstrip("=")
-    if plain not in table.OPERATORS:
+    if plain not in _table().OPERATORS:
         raise t.refuse(symbol, "of tensors is left to torch")
-    name = table.OPERATORS[plain]
+    name = _table().OPERATORS[plain]
     if symbol == plain or not is_tensor(left):
         return _named(t, name, left, right)
-    meaning = table.rows().get(f"Tensor.{name}_")
+    meaning = _table().rows().get(f"Tensor.{name}_")
     if meaning is None:
         raise t.refuse(symbol, "of tensors is left to torch")
     call(t, meaning, (left, right), {})
@@ -84,22 +105,22 @@ def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
 
 def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     """``left symbol right``, where one is a tensor."""
-    return _named(t, table.OPERATORS[symbol], left, right)
+    return _named(t, _table().OPERATORS[symbol], left, right)
 
 
 def unary(t: Tracer, symbol: str, value: Value) -> Value:
     """``symbol value``"""
-    return _named(t, table.UNARY[symbol], value)
+    return _named(t, _table().UNARY[symbol], value)
 
 
 def getitem(t: Tracer, value: Value, key: Value) -> Value:
     """``value[key]``"""
-    return operate(t, indexing.getitem, value, key)
+    return operate(t, _indexing().getitem, value, key)
 
 
 def setitem(t: Tracer, value: Value, key: Value, new: Value) -> None:
     """``value[key] = new``"""
-    operate(t, indexing.setitem, value, key, new)
+    operate(t, _indexing().setitem, value, key, new)
 
 
 def truth(t: Tracer, value: Value) -> Value:
@@ -135,7 +156,7 @@ def load(t: Tracer, value: Value, name: str) -> Value:
             raise t.refuse(".T", "of a tensor that is no matrix")
         return _named(t, "transpose", value, *map(Static, _VIEWS[name]))
     held = getattr(memory.tensor_class(), name, None)
-    if table.resolve(held) is None:
+    if _meaning(held) is None:
         raise t.refuse(f".{name}", "of a tensor is left to torch")
     return Method(Static(held), value)
 
@@ -145,7 +166,7 @@ def called(
 ) -> Value | None:
     """A call that is torch's, or that tensors take part in; None: it is neither, or goes on in a
     function of the program."""
-    meaning = table.resolve(held)
+    meaning = _meaning(held)
     if meaning is not None and held is memory.tensor_class().size and len(args) == 1 > len(kwargs):
         return load(t, args[0], "shape")
     if meaning is not None:
