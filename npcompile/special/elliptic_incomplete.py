@@ -108,9 +108,9 @@ class _Jacobi:
         small = ~(abs(u) > TINY)
         inside, below_1 = where(valid & ~small, u, 1.0), where(valid & (m < 1.0), m, 0.5)
         found = _Jacobi._inside(inside, below_1)
-        far = clamp(where(valid, u, 0.0), -700.0, 700.0)
-        secant = 1.0 / cosh(far)
-        ends = _Jacobi(tanh(far), secant, secant, arctan(sinh(far)), valid)
+        known = where(valid, u, 0.0)
+        secant, angle = 1.0 / cosh(known), arctan(sinh(clamp(known, -700.0, 700.0)))
+        ends = _Jacobi(tanh(known), secant, secant, angle, valid)
         return found._or(m == 1.0, ends)._or(small, _Jacobi(u, secant, const(1.0, u), u, valid))
 
     @staticmethod

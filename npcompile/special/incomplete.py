@@ -30,15 +30,16 @@ from npcompile.graph.subprograms import (
 )
 from npcompile.special.coefficients.gamma import GAMMALN, STIRLING
 from npcompile.special.coefficients.incomplete import ENTROPY, TEMME
+from npcompile.special.doubled import Doubled, product_of, sum_of
+from npcompile.special.exponential import expm1_parts
+from npcompile.special.formats import power_of_two
 from npcompile.special.logarithm import log_pair
 from npcompile.special.pieces import (
     DOUBLE,
     INFINITY,
     NAN,
     exp_sum,
-    expm1_sum,
     halves,
-    log_of,
     piece,
     uniform,
 )
@@ -137,21 +138,29 @@ def upper_fraction(a: Expr, x: Expr) -> Expr:
 
 
 def _small_upper(a: Expr, x: Expr) -> Expr:
-    """Q for small x, where it is not much less than 1 - P: four terms by one division."""
-    series, power = const(0.0, x), x
-    for n in range(1, 21, 4):
+    """Q for small x, where it is not much less than 1 - P: ``1 - (1 + p) * (1 + q)``, where p and
+    q are ``x**a / gamma(1 + a) - 1`` and DLMF 8.7.1 less its first term, both in two parts."""
+    # the first two terms in two parts, then four terms by one division
+    rest, power = const(0.0, x), const(1.0, x)
+    for n in range(3, 19, 4):
         p, q, r, s = (a + float(k) for k in range(n, n + 4))
-        one, two, three, four = ((-1.0) ** k / math.factorial(k) for k in range(n, n + 4))
+        one, two, three, four = (-((-1.0) ** k) / math.factorial(k) for k in range(n, n + 4))
         pq, rs, square = p * q, r * s, x * x
         first = rs * fma(p * two, x, q * one)
         second = pq * fma(r * four, x, s * three)
-        series = fma(power * a, fma(square, second, first) / (pq * rs), series)
+        rest = fma(power, fma(square, second, first) / (pq * rs), rest)
         power = power * (square * square)
+    unit = const(1.0, x)
+    start = Doubled(unit) / sum_of(unit, a) - Doubled(0.5 * x) / sum_of(unit + unit, a)
+    series = -((start + rest * (x * x)) * product_of(a, x))
     y = a + 1.0
-    value, tail = piece(y, None, halves(y), GAMMALN["d"])
-    exponent = fma(a, log_of(x), a * (1.0 - a) * (value + tail))
-    part = expm1_sum(exponent)
-    return -fma(part, series, series) - part
+    slope = Doubled(*quick_two_sum(*piece(y, None, halves(y), GAMMALN["d"])))
+    exponent = (sum_of(unit, -a) * slope + Doubled(*log_pair(x, DOUBLE))) * a
+    head, tail, k = expm1_parts(exponent.high, DOUBLE)
+    up = power_of_two(k, DOUBLE)
+    part = Doubled(*quick_two_sum(head * up, tail * up))
+    part = part + fma(part.high, exponent.low, exponent.low)
+    return -((part + 1.0) * series + part).joined()
 
 
 def _regularised(a: Expr, x: Expr, upper: bool) -> Expr:
