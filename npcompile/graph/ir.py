@@ -64,6 +64,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from types import CellType, FunctionType
 from typing import Any, Union
 
 import numpy as np
@@ -239,7 +240,7 @@ class Site:
 @record(eq=False)
 class Frame:
     """One Python frame to go on in: ``offset`` is the bytecode's, ``local`` and ``stack`` give
-    what each name and stack slot holds as result trees.
+    what each name and stack slot holds as result trees (:class:`Shared` the cells of variables).
 
     The innermost frame executes the instruction at ``offset`` again; the others wait in the call
     there, whose callee and arguments are popped.  ``owner`` is the source of the function that
@@ -407,6 +408,54 @@ class OneOf:
         return cls(*items)
 
 
+class Shared:
+    """The kind of an :class:`Items` that is the cell of a variable which functions share; without
+    an item it is unbound."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self.cell = CellType(*items)
+
+    def settle(self, space: dict[str, Any]) -> CellType:
+        """The cell, in which a function is one of Python's."""
+        for held in take(self.cell):
+            if isinstance(held, Defined):
+                self.cell.cell_contents = held.function(space)
+        return self.cell
+
+
+class Defined:
+    """The kind of an :class:`Items` that is a function which the program has made: its code,
+    annotations, defaults, those by keyword, and cells; ``keys`` are how many there are of the first
+    two, and the keywords."""
+
+    def __init__(self, items: list[Any], keys: tuple[Any, ...]) -> None:
+        self.code, *others = items
+        noted, count, *names = keys
+        self.annotations = dict(zip(others[:noted:2], others[1:noted:2]))
+        self.defaults, others = tuple(others[noted : noted + count]), others[noted + count :]
+        self.named = dict(zip(names, others))
+        self.cells: list[Shared] = others[len(names) :]
+        self.made: FunctionType | None = None
+
+    def function(self, space: dict[str, Any]) -> FunctionType:
+        """The one function, whose globals are these."""
+        if self.made is None:
+            closure = tuple([cell.settle(space) for cell in self.cells])
+            made = FunctionType(self.code, space, None, self.defaults or None, closure)
+            made.__kwdefaults__ = self.named or None
+            made.__annotations__ = self.annotations
+            self.made = made
+        return self.made
+
+
+def take(cell: CellType) -> tuple[Any, ...]:
+    """What a cell holds, if anything."""
+    try:
+        return (cell.cell_contents,)
+    except ValueError:
+        return ()
+
+
 Tree = Union[SameParam, NewArray, ViewOf, NumberOf, ObjectOf, StaticObject, Items]
 
 
@@ -543,6 +592,10 @@ def container(kind: Any, items: list[Any], keys: tuple[Any, ...]) -> Any:
         return slice(*items)
     if kind is Columns:
         return listed(keys[0], iter(items))
+    if kind is Shared:
+        return Shared(items)
+    if kind is Defined:
+        return Defined(items, keys)
     if hasattr(kind, "_make"):  # a named tuple class
         return kind._make(items)
     if kind in ITERATORS:  # over what is left

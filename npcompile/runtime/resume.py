@@ -37,7 +37,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from npcompile.core.records import record
-from npcompile.graph.ir import Resume
+from npcompile.graph.ir import Defined, Resume, Shared
 from npcompile.program.ir import Exit
 from npcompile.tracing.bytecode import analyse
 from npcompile.tracing.values import NULL, UNBOUND
@@ -89,16 +89,26 @@ def activations(
     """The frames of a resume descriptor: ``value`` boxes what a variable or a stack slot holds
     (frame by frame, variables first), ``function`` finds an owner."""
     found = []
+    space = function(resume.frames[0].owner).__globals__  # of all functions that are made anew
     for frame in resume.frames:
         owner = function(frame.owner)
-        cells = dict(zip(owner.__code__.co_freevars, owner.__closure__ or ()))
-        closure = tuple(cells[name] for name in frame.code.co_freevars)
-        local = {name: value(tree) for name, tree in frame.local}
-        local = {name: held for name, held in local.items() if held is not UNBOUND}
-        stack = [value(tree) for tree in frame.stack]
-        space = owner.__globals__
-        found.append(Activation(frame.code, space, closure, frame.offset, local, stack))
+        boxed = [(name, value(tree)) for name, tree in frame.local]
+        shared = {name: held.settle(space) for name, held in boxed if isinstance(held, Shared)}
+        local = {name: _settled(held, space) for name, held in boxed
+                 if held is not UNBOUND and name not in shared}
+        stack = [_settled(value(tree), space) for tree in frame.stack]
+        cells = dict(zip(owner.__code__.co_freevars, owner.__closure__ or ())) | shared
+        closure = tuple([cells[name] for name in frame.code.co_freevars])
+        own = {name: shared[name] for name in frame.code.co_cellvars if name in shared}
+        found.append(Activation(
+            frame.code, owner.__globals__, closure, frame.offset, local, stack, own,
+        ))
     return found
+
+
+def _settled(held: object, space: dict[str, Any]) -> object:
+    """What a variable holds, a function as one of Python's."""
+    return held.function(space) if isinstance(held, Defined) else held
 
 
 def resume(frames: Sequence[Activation]) -> Any:

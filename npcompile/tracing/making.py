@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from npcompile.core.records import replace
 from npcompile.ops import foreign
 from npcompile.tracing import attributes, calls, containers, hosts, iteration, operators
 from npcompile.tracing.bytecode import VERSION, Instruction
@@ -194,8 +195,7 @@ def make_function(t: Tracer, frame: Frame, i: Instruction) -> None:
     code = t.static(pop(frame), "code")
     flags = i.arg if VERSION < (3, 13) else 0
     closure = pop(frame) if flags & 8 else None
-    if flags & 4:
-        pop(frame)  # annotations
+    annotations = pop(frame) if flags & 4 else None
     named = pop(frame) if flags & 2 else None
     defaults = pop(frame) if flags & 1 else None
     push(frame, Function(
@@ -203,6 +203,7 @@ def make_function(t: Tracer, frame: Frame, i: Instruction) -> None:
         iteration.items(t, defaults) if defaults is not None else (),
         containers.mapping(t, named) if named is not None else {},
         iteration.items(t, closure) if closure is not None else (),
+        iteration.items(t, annotations) if annotations is not None else (),
     ))
 
 
@@ -210,14 +211,12 @@ def make_function(t: Tracer, frame: Frame, i: Instruction) -> None:
 def set_function_attribute(t: Tracer, frame: Frame, i: Instruction) -> None:
     value, made = take(frame, 2)
     assert isinstance(made, Function)
-    defaults, named, closure = made.defaults, made.keyword_defaults, made.closure
-    if i.arg == 1:
-        defaults = iteration.items(t, value)
-    elif i.arg == 2:
-        named = containers.mapping(t, value)
-    elif i.arg == 8:
-        closure = iteration.items(t, value)
-    push(frame, Function(made.code, made.space, made.owner, made.name, defaults, named, closure))
+    if i.arg == 2:
+        made = replace(made, keyword_defaults=containers.mapping(t, value))
+    else:
+        name = {1: "defaults", 4: "annotations", 8: "closure"}[i.arg]
+        made = replace(made, **{name: iteration.items(t, value)})
+    push(frame, made)
 
 
 def _call(t: Tracer, frame: Frame, values: list[Value], names: tuple[str, ...]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence as Several
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from npcompile.tracing.values import (
     Box,
     Either,
     Frame,
+    Function,
     Growing,
     Iterator,
     Marker,
@@ -66,6 +68,7 @@ class Trees:
         self._numbers: dict[object, int] = {}
         self._objects: dict[Cell, ArrayRef] = {}
         self._open: set[Box] = set()  # whose trees are being made
+        self._space: dict[str, Any] | None = None  # of functions that Python may get
 
     def _number(self, thing: object) -> int:
         return self._numbers.setdefault(thing, len(self._numbers) + 1)
@@ -172,6 +175,47 @@ class Trees:
 
     # ------------------------------------------------------------------ frames
 
+    def frames(self, frames: Several[Frame]) -> tuple[ir.Frame, ...]:
+        """Where frames go on in Python, the innermost last; functions that they have made are made
+        anew, and share variables with them."""
+        if any(map(self._has_functions, frames)):
+            self._space = frames[0].space
+        try:
+            return tuple([self.frame(frame, frame is frames[-1]) for frame in frames])
+        finally:
+            self._space = None
+
+    def _has_functions(self, frame: Frame) -> bool:
+        held = (*frame.state.locals, *frame.stack)
+        contents = [self.t.cells[v] if isinstance(v, Box) and v.kind is None else v for v in held]
+        return any(isinstance(v, Function) for v in contents) or any(
+            isinstance(cell, Box) for cell in frame.closure)
+
+    def _cell(self, cell: Box) -> Tree:
+        """The cell of a variable."""
+        if cell in self._open:
+            raise self.t.refuse("return", "of a function that refers to itself")
+        if cell not in self.t.cells:
+            raise self.t.refuse("return", "of a variable that only one path makes")
+        self._open.add(cell)
+        try:
+            value = self.t.cells[cell]
+            items = () if value is UNBOUND else (self._held(value),)
+            return Items(ir.Shared, items, (), self._number(cell))
+        finally:
+            self._open.remove(cell)
+
+    def _function(self, made: Function) -> Tree:
+        """A function that the program has made; its globals are those of its frame."""
+        cells = [cell for cell in made.closure if isinstance(cell, Box)]
+        if made.space is not self._space or len(cells) < len(made.closure):
+            raise self.t.refuse("return", "of a function")
+        named = made.keyword_defaults
+        parts = [*map(self._held, (*made.annotations, *made.defaults, *named.values()))]
+        parts += map(self._cell, cells)
+        keys = (len(made.annotations), len(made.defaults), *named)
+        return Items(ir.Defined, (StaticObject(made.code), *parts), keys, self._number(made))
+
     def frame(self, frame: Frame, innermost: bool, result: Tree | None = None) -> ir.Frame:
         """Where a frame goes on in Python.
 
@@ -182,7 +226,7 @@ class Trees:
         assert instruction is not None
         if self.t.stores.pending:
             raise self.t.refuse("attribute", "has another value, which Python can't see yet")
-        nested = any(isinstance(cell, Box) for cell in frame.closure)
+        nested = any(isinstance(cell, Box) for cell in frame.closure) and self._space is None
         if instruction.offset in frame.code.handling:
             raise self.t.refuse("except", "Python can't go on while an exception is handled")
         if not frame.resumable or nested:
@@ -195,9 +239,15 @@ class Trees:
         variables = []
         for index, name in enumerate(frame.code.names[:first_free]):
             slot = frame.state.locals[index]
+            if self._space is not None and isinstance(slot, Box) and slot.kind is None:
+                variables.append((name, self._cell(slot)))
+                continue
             value = self.t.cells[slot] if isinstance(slot, Box) and slot.kind is None else slot
             if value is not UNBOUND and (index in live or value is not slot):
                 variables.append((name, self._held(value)))
+        for name, cell in zip(frame.code.names[first_free:], frame.closure):
+            if isinstance(cell, Box):
+                variables.append((name, self._cell(cell)))
         held = tuple(map(self._held, stack))
         if result is not None:
             held = (*held, result)
@@ -208,6 +258,8 @@ class Trees:
         """What a variable or a stack slot holds."""
         if value is NULL:
             return StaticObject(NULL)
+        if isinstance(value, Function) and self._space is not None:
+            return self._function(value)
         if isinstance(value, Iterator):
             if self.t.generators.pending(value):
                 raise self.t.refuse("generator", "Python can't go on in the middle of it")

@@ -377,8 +377,7 @@ class Tracer:
         inner = waiting[-1]
         if self.writes != inner.writes:
             raise self.refuse("check", "an array was written before it in the same operation")
-        frames = [self.trees.frame(f, f is inner) for f in waiting]
-        return Resume(tuple(frames))
+        return Resume(self.trees.frames(waiting))
 
     def resume_with(self, outcome: Node) -> Resume:
         """Where Python goes on after the instruction at hand, with its result."""

@@ -137,7 +137,8 @@ class Object:
 
 @record(eq=False)
 class Function:
-    """A function that the program defined; ``owner`` is where its globals are found."""
+    """A function that the program defined; ``owner`` is where its globals are found.
+    ``annotations`` are names and what they are given, in turns."""
 
     code: CodeType
     space: dict[str, Any]
@@ -146,6 +147,7 @@ class Function:
     defaults: tuple[Value, ...] = ()
     keyword_defaults: dict[str, Value] = field(default_factory=dict)
     closure: tuple[Value, ...] = ()
+    annotations: tuple[Value, ...] = ()
 
 
 @record(eq=False)
