@@ -131,6 +131,33 @@ def test_leaving_a_found_version() -> None:
         assert recalled(compiled) == found
 
 
+def test_leaving_where_a_function_of_the_program_lives() -> None:
+    text = """
+def f(a, n):
+    last = 0.0
+    def add(k, by=1.0):
+        nonlocal last
+        last = (lambda: a[k])()
+        a[k] += by
+    for k in range(n):
+        add(k)
+        a[k] *= last
+    return a, last
+"""
+    for found in (False, True):
+        names = space(text)
+        compiled = npcompile.jit(names["f"])
+        got, want = compiled(X.copy(), 5), names["f"](X.copy(), 5)
+        assert (got[0] == want[0]).all()
+        assert got[1] == want[1]
+        left, plain = X.copy(), X.copy()
+        for function, a in ((compiled, left), (names["f"], plain)):
+            with pytest.raises(IndexError, match="out of bounds"):
+                function(a, 8)
+        assert (left == plain).all()
+        assert recalled(compiled) == found
+
+
 def test_arguments_of_the_first_call_do_not_stay() -> None:
     for found in (False, True):
         compiled = npcompile.jit(space()["f"])

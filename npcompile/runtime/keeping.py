@@ -125,8 +125,8 @@ def _sources(function: FunctionType, outline: Outline, program: Program) -> Sour
     """Objects of this process by identity, and where another process finds them."""
     found: Sources = {
         id(function): ("value", None),
-        function.__code__: ("code", None),
         id(function.__globals__): ("globals", None),
+        **_codes(function.__code__, None),
     }
     for guard in outline.guards:
         if guard.kind in _KINDS:
@@ -134,11 +134,20 @@ def _sources(function: FunctionType, outline: Outline, program: Program) -> Sour
             if guard.kind != "type" and globals_of(guard.value) is not None:
                 found.setdefault(id(globals_of(guard.value)), ("globals", guard.source))
         if guard.kind == "code":
-            found.setdefault(guard.value.__code__, ("code", guard.source))
+            found = _codes(guard.value.__code__, guard.source) | found
     for result in (program.result, *(held for way in program.resumes for held in way.held())):
         for leaf in _statics(result):
             if leaf.source is not None and not isinstance(leaf.value, _CONSTANT):
                 found.setdefault(id(leaf.value), ("value", cast(Source, leaf.source)))
+    return found
+
+
+def _codes(code: CodeType, source: Source | None, what: str = "code") -> Sources:
+    """A function's code, and that of the functions that it makes."""
+    found: Sources = {code: (what, source)}
+    for place, held in enumerate(code.co_consts):
+        if isinstance(held, CodeType):
+            found = _codes(held, source, f"{what} {place}") | found
     return found
 
 

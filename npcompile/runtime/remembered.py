@@ -87,7 +87,11 @@ def find(
     entries = pickle.loads(record.object) if record is not None else []
 
     def seen(what: Watched) -> Any:
-        return _SEEN[what[0]](match.fetch(what[1], bound, function))
+        kind, *places = what[0].split()
+        held = _SEEN[kind](match.fetch(what[1], bound, function))
+        for place in places:  # of a code object among another's constants
+            held = held.co_consts[int(place)]
+        return held
 
     for checks, libraries, version, rest, left in entries:
         if not all(_unchanged(check, function, bound) for check in checks):
