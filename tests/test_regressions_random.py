@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import npcompile
+from tests.random_programs import difference, run
 from tests.support_calls import agrees
 
 HALF = np.ones(3, np.float16)
@@ -146,3 +147,55 @@ def test_sums_into_arrays_of_another_dtype(call: str, narrow: str) -> None:
     exec(f"def f(a, b):\n    return {call}, b\n", scope)
     for kind in ("float64", "int64", "bool"):
         agrees(scope["f"], (np.arange(12.0).reshape(4, 3) / 1.7).astype(kind), np.ones(3, narrow))
+
+
+@pytest.mark.parametrize("body", [
+    "x = np.zeros((n, 3)); return x", "a[:] = a / a[1] + a / a[2]; return np.ones((3, n))",
+    "x = np.zeros(n); x[0] = a[1]; return x[:2].sum()",
+])
+def test_memory_that_is_not_there(body: str) -> None:
+    """NumPy's exception says what could not be made, and where."""
+    scope: dict[str, Any] = {"np": np}
+    exec(compile(f"def f(a, n):\n    {body}\n", "<regression>", "exec"), scope)
+    compiled = npcompile.jit(scope["f"])
+    for n in (3, 3, 1 << 50, 3, 1 << 61, 1 << 62):
+        ours, theirs = ({"a": np.arange(3.0), "n": n} for _ in range(2))
+        assert difference(run(compiled, ours), run(scope["f"], theirs)) == ""
+
+
+@pytest.mark.parametrize(("body", "y", "largest"), [
+    ("s = a // y", np.inf, 5000), ("s = (a // -y)[2]", -np.inf, 5000),
+    ("s = -a ** y", np.nan, 5000), ("s = np.zeros(3) ** y", -np.inf, 5000),
+    ("s = a[1] / y", 0.0, 5000), ("s = (a > y + 0j) & (a / (a - y) > 1)", 2.0, 5000),
+    ("s = np.divide(a[1], y)", 0.0, 2000), ("s = np.multiply(y, y)", 1e300, 2000),
+])
+def test_flags_of_calls_that_write(body: str, y: float, largest: int) -> None:
+    """Of no more than is kept the function can be run again, for others a cause is looked for."""
+    scope: dict[str, Any] = {"np": np}
+    text = f"def f(a, b, y):\n    {body}\n    b += 1\n    return s\n"
+    exec(compile(text, "<regression>", "exec"), scope)
+    compiled = npcompile.jit(scope["f"])
+    for value in (1.5, 1.5, y):
+        for size in (3, largest):
+            ours, theirs = ({"a": np.arange(3.0), "b": np.zeros(size), "y": np.float64(value)}
+                            for _ in range(2))
+            assert difference(run(compiled, ours), run(scope["f"], theirs)) == ""
+
+
+def test_a_draw_and_an_attribute_happen_once() -> None:
+    """A call that has drawn is not run again, though it stores nothing before its end."""
+    class Box:
+        value = 0.0
+
+    def f(box: Any, g: Any, a: Any) -> Any:
+        box.value = g.random()
+        return (a / a[0]).sum() + (a / a[1]).sum()
+
+    compiled = npcompile.jit(f)
+    for a in (np.ones(3), np.ones(3), np.arange(3.0), np.arange(3.0)):
+        boxes, draws = [Box(), Box()], [np.random.default_rng(3) for _ in range(2)]
+        got = run(compiled, {"box": boxes[0], "g": draws[0], "a": a})
+        want = run(f, {"box": boxes[1], "g": draws[1], "a": a})
+        assert boxes[0].value == boxes[1].value
+        assert draws[0].random() == draws[1].random()
+        assert len({*got.warned}) == len({*want.warned}) == (3 if a[0] == 0 else 0) - (a[0] == 0)

@@ -128,7 +128,7 @@ def _float_floor_divide(a: Expr, b: Expr) -> Expr:
     most = 0.25 / float(np.finfo(a.dtype).eps)
     far = ~((abs(quotient) < most) & (abs(b) < float("inf")))
     down = floor(rare(far, where(far, const(0.0, a), quotient), quotient))
-    rest = fma(-down, b, a)
+    rest = fma(-down, rare(far, where(far, const(1.0, b), b), b), a)  # 0 * inf would be invalid
     down = where((rest != 0) & ((b < 0) ^ (rest < 0)), down - 1.0, down)
     return rare(far, _far_floor_divide(a, b, quotient, far), down)
 

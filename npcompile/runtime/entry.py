@@ -11,7 +11,8 @@ signature (PEP 590).  In order:
 3. floating-point flags are cleared, ``@body(frame)`` runs, flags are read;
 4. results are boxed and returned.  A failed check leaves with its number as exit code; flags that
    ``np.errstate`` does not ignore leave with :data:`FLAGS` and the finished result, or, where the
-   journal can make all arguments what they were, with :data:`UNDONE`.
+   journal can make all arguments what they were, with :data:`UNDONE`; likewise where memory has run
+   out, with :data:`SHORT`.
 
 Leaving calls ``exit(function, code, flags, what, *args, **kwargs)``, whose result or exception is
 the call's: ``what`` is the address of the frame for a failed check (alive during the call, results
@@ -25,7 +26,7 @@ import platform
 from collections.abc import Callable
 from itertools import combinations
 
-from npcompile.backends.cpu.frame import DONE, RAISED, Frame
+from npcompile.backends.cpu.frame import DONE, RAISED, SHORT, Frame
 from npcompile.core.sizes import Poly, Symbol
 from npcompile.graph.types import Opaque, Scalar
 from npcompile.program.ir import Buffer, Program
@@ -62,20 +63,21 @@ def emit_entry(
     signature: Signature,
     program: Program,
     frame: Frame,
-    journal: bool = False,
+    repeatable: bool = False,
+    ambiguous: bool = False,
     silent: frozenset[str] = frozenset(),
 ) -> str:
     """The text of ``@entry``, to be combined with that of ``@body``.
 
     It refers to ``@npc.state``, the address of a :class:`~npcompile.runtime.state.State`, and to
     ``@kind.N``, the class of leaf N.
-    ``journal``: it keeps what written arguments held, to be able to run again.  ``silent`` names
-    floating-point errors that nobody is to hear of.
+    ``repeatable``: it can run again, if written arguments are what they were; which it keeps where
+    flags are ``ambiguous``.  ``silent`` names floating-point errors that nobody is to hear of.
     """
     where = layout()
     if where is None:
         raise RuntimeError("this Python's objects have an unknown layout")
-    return _Entry(signature, program, frame, where, journal, silent).text()
+    return _Entry(signature, program, frame, where, repeatable, ambiguous, silent).text()
 
 
 class _Entry:
@@ -87,7 +89,8 @@ class _Entry:
         program: Program,
         frame: Frame,
         where: Layout,
-        journal: bool,
+        repeatable: bool,
+        ambiguous: bool,
         silent: frozenset[str],
     ) -> None:
         self.writer = Writer()
@@ -100,7 +103,9 @@ class _Entry:
         self.heard = ALL_FLAGS & ~sum(flag for flag, name in NAMES.items() if name in silent)
         self.arrays: dict[int, ArrayValue] = {}
         self.extents: dict[int, tuple[str, str]] = {}
-        self.journal = Journal(self.writer) if journal and program.written else None
+        self.repeatable = repeatable
+        kept = repeatable and ambiguous and program.written
+        self.journal = Journal(self.writer) if kept else None
         self.borrowed: list[str] = []  # arrays that no caller keeps alive
         self.lent = [f"%lent.{k}" for k, p in enumerate(signature.places) if p.kind == "lent"]
         self.status = self.raised = ""  # what the body returned, and the flags it left
@@ -282,9 +287,12 @@ class _Entry:
         w = self.writer
         w.label("odd")
         if self.journal is not None:
+            self._again(self.journal.kept, self.journal.restore)
             self._undo(self.journal.kept, self.journal.restore)
-        elif stores(self.program.result) and not self.program.written:
-            self._undo("true", lambda: None)
+        elif self.repeatable and not self.program.written:
+            self._again("true", lambda: None)
+            if stores(self.program.result):
+                self._undo("true", lambda: None)
         w.branch(w.add("icmp eq", "i64", self.status, DONE), "signalled", "left")
         w.label("signalled")
         self._clear()
@@ -298,6 +306,19 @@ class _Entry:
         w.do(f"ret ptr {result}")
         w.label("flagged")
         w.do(f"ret ptr {self._exit('object', FLAGS, flags, f'ptr {result}')}")
+
+    def _again(self, kept: str, restore: Callable[[], None]) -> None:
+        """Where memory has run out, Python runs the call from its start, if nothing was changed or
+        what was is ``kept``."""
+        w, short, on = self.writer, self.writer.name("L"), self.writer.name("L")
+        found = w.add("icmp eq", "i64", self.status, SHORT)
+        w.branch(w.add("and", "i1", kept, found), short, on, likely=False)
+        w.label(short)
+        restore()
+        self._clear()
+        self._release([b for b in self.program.buffers if b.kind in HOLDING])
+        w.do(f"ret ptr {self._exit('address', SHORT, 0, 'i64 0')}")
+        w.label(on)
 
     def _undo(self, kept: str, restore: Callable[[], None]) -> None:
         """Where flags count and nothing was changed, or what was is ``kept``, the call is left as
@@ -354,6 +375,11 @@ class _Entry:
             self._give_back()
             w.do(f"ret ptr {self._exit('address', code, 0, 'i64 0')}")
         w.label("left")
+        w.branch(w.add("icmp eq", "i64", self.status, SHORT), "short", "given")
+        w.label("short")
+        w.call("ptr", "PyErr_NoMemory")
+        w.goto("raised")
+        w.label("given")
         w.branch(w.add("icmp eq", "i64", self.status, RAISED), "raised", "check")
         everything = [b for b in self.program.buffers if b.kind in HOLDING]
         w.label("check")

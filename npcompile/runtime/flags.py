@@ -49,6 +49,11 @@ _OF_COMPLEX = {
 _OPERATORS = frozenset(
     ["add", "subtract", "multiply", "divide", "floor_divide", "remainder", "divmod", "power"]
 )
+#: invalid for some finite numbers; others only for infinite ones and NaN
+_NOT_OF_ALL = frozenset(
+    ["divide", "floor_divide", "remainder", "divmod", "fmod", "power", "pow", "float_power", "sqrt",
+     "arcsin", "arccos", "arccosh", "arctanh", "log", "log2", "log10", "log1p", "cast", "astype"]
+)
 _OF_INTEGERS = frozenset({"floor_divide", "remainder", "fmod", "divmod"})
 
 
@@ -93,12 +98,15 @@ def report(
 
 
 def candidate(graph: Graph, category: str) -> tuple[str, int]:
-    """Name and line of the first operation of a traced graph that can raise a category."""
-    for node in walk(graph.region):
-        if node.line and category[0] in raises(node):
-            name = _called(node)
-            return f"scalar {name}" if _by_scalars(node)[0] else name, node.line
-    return "compiled code", 0
+    """Name and line of the likeliest operation of a traced graph to raise a category: the first
+    that can, one that finds finite numbers invalid if there is any."""
+    able = [n for n in walk(graph.region) if n.line and category[0] in raises(n)]
+    if not able:
+        return "compiled code", 0
+    first = [n for n in able if category != "invalid" or n.op in _NOT_OF_ALL]
+    node = (first or able)[0]
+    name = _called(node)
+    return f"scalar {name}" if _by_scalars(node)[0] else name, node.line
 
 
 def _called(node: Node) -> str:
@@ -159,8 +167,8 @@ def ambiguous(graph: Graph) -> bool:
     if any(map(raises, graph.repeated)):
         return True
     found = [letter for node in walk(graph.region) for letter in raises(node)]
-    if any(raises(node) and len(_by_scalars(node)) > 1 for node in walk(graph.region)):
-        return True
+    if any(raises(node) and any(_by_scalars(node)) for node in walk(graph.region)):
+        return True  # a ufunc's name, where the program has called that
     loops = [node for node in walk(graph.region) if node.op in ("for_", "while_")]
     turns = (inner for loop in loops for region in loop.regions for inner in walk(region))
     return len(found) != len(set(found)) or any(map(raises, turns))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from npcompile.runtime.writer import Writer
 
 #: bytes of all written arguments together that a call keeps
-LIMIT = 8192
+LIMIT = 16384
 
 
 class Journal:

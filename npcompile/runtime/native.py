@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from npcompile.backends import cpu
-from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.frame import SHORT, Frame
 from npcompile.core import logs
 from npcompile.core.config import Config
 from npcompile.core.paths import import_path
@@ -64,8 +64,8 @@ def native(
     target = cpu.target()
     own = bool(config.deterministic)
     emitted = cpu.emit(program, frame, target, config.parallel and pool.supported(), own)
-    journal = traced.ambiguous and traced.repeatable
-    entry = emit_entry(wiring.signature, program, frame, journal, traced.silent)
+    repeats = (traced.repeatable, traced.ambiguous)
+    entry = emit_entry(wiring.signature, program, frame, *repeats, traced.silent)
     text = combine(emitted.text, entry)
     watch.lap("emit")
     code = machine_code(text, target, emitted.optimise, config, watch)
@@ -188,6 +188,8 @@ def _left(program: Program, frame: Frame, number: int, raised: int, what: Any) -
         return Left("floating-point exceptions", number, names, what)
     if number == UNDONE:
         return Left("floating-point exceptions", number, names)
+    if number == SHORT:
+        return Left("memory has run out", number)
     if number == OVERLAP:
         return Left("arrays that overlap and are written", number)
     if number == STALE:

@@ -86,8 +86,8 @@ def _special(x: Expr, y: Expr, value: Expr, f: Format) -> Expr:
     odd = whole & (rint(half) != half)
     at_end = (a == 0.0) | (a == INFINITY) | (b == INFINITY)
     shrinks = (a > 1.0) ^ (y > 0.0)
-    pole = (a == 0.0) & (y < 0.0) & (b < INFINITY)
-    invalid = (x < 0.0) & (a < INFINITY) & ~whole
+    pole = (a == 0.0) & (y < 0.0)
+    invalid = (x < 0.0) & (a < INFINITY) & ~whole & (y == y)
     value = where(at_end, where(shrinks, zero, const(INFINITY, x)), value)
     value = where(pole, one / where(pole, zero, one), value)
     value = where(a == 1.0, one, value)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from npcompile.backends.cpu import kernels, turns
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.frame import DONE, RAISED, Frame
+from npcompile.backends.cpu.frame import DONE, RAISED, SHORT, Frame
 from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, new_array
 from npcompile.backends.cpu.registers import Registers, Use
 from npcompile.backends.cpu.routines import Routines
-from npcompile.backends.cpu.sizes import Sizes, Slots, fill
+from npcompile.backends.cpu.sizes import Sizes, Slots, bytes_of, fill
 from npcompile.backends.cpu.statements import Statements, scalar_loops
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.records import record
@@ -67,10 +67,13 @@ class _Body(Statements):
         self.block(self.program.body)
         self.slots.flush(self.program.result)
         self.leave(i64(DONE))
+        if "unmade" in self.failures:
+            f.label("unmade")
+            f.run("PyErr_Clear")
+            self.fail("memory")
         if "memory" in self.failures:
             f.label("memory")
-            f.call("PyErr_NoMemory", ("ptr", 1))
-            self.fail("raised")
+            self.leave(i64(SHORT))
         if "raised" in self.failures:
             f.label("raised")
             self.leave(i64(RAISED))
@@ -93,7 +96,8 @@ class _Body(Statements):
         self.f.jump("leave")
 
     def fail(self, label: str) -> None:
-        """Leaves with an exception that is set (``raised``) or that memory is short."""
+        """Leaves with an exception that is set (``raised``), or because an array could not be made
+        (``unmade``, which has set one) or other memory is short (``memory``)."""
         self.failures.add(label)
         self.f.jump(label)
 
@@ -185,8 +189,7 @@ class _Body(Statements):
 
     def alloc_temp(self, buffer: Buffer) -> None:
         f = self.f
-        count = self.size(product(buffer.shape))
-        bytes_ = f.binary("mul", count, i64(buffer.dtype.itemsize))
+        bytes_ = bytes_of(self.slots, buffer)
         room = self.room(buffer)
         if room is None:
             self.slots.set_data(buffer, self.fetched(bytes_))
@@ -221,7 +224,7 @@ class _Body(Statements):
         if buffer.strides != c_strides(buffer.shape):
             strides = [sizes(s * buffer.dtype.itemsize) for s in buffer.strides]
         made = new_array(f, buffer.dtype, [sizes(n) for n in buffer.shape], strides)
-        self.fail_if(f.icmp("eq", made, NULL), "raised")
+        self.fail_if(f.icmp("eq", made, NULL), "unmade")
         if self.depth:  # made anew in every turn
             f.run("Py_DecRef", self.slots.object(buffer))
         self.slots.set_object(buffer, made)

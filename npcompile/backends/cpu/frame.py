@@ -10,7 +10,7 @@
     symbol(s)     the value of a size symbol
 
 ``define i64 @body(ptr %frame)`` runs a program's statements on a filled frame and returns a
-:data:`DONE`, :data:`RAISED` or the number (>= 0) of the check that failed.
+:data:`DONE`, :data:`RAISED`, :data:`SHORT` or the number (>= 0) of the check that failed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from npcompile.program.ir import (
 )
 
 DONE = -1  #: every statement ran
-RAISED = -2  #: a Python exception is set (a host call's, or MemoryError)
+RAISED = -2  #: a Python exception is set (a host call's)
+SHORT = -7  #: memory has run out; no exception is set
 
 
 class Frame:

@@ -7,12 +7,14 @@ addresses of arrays and sizes.  So equal kernels over other arrays are one funct
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import reduce
+from math import prod
 
 from npcompile.backends.cpu.access import element_type
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.scalar import Parts, component, memory
 from npcompile.backends.cpu.text import Function, Value, i64, literal
-from npcompile.core.sizes import Atom, Size, Symbol
+from npcompile.core.sizes import Atom, Size, Symbol, product, symbols
 from npcompile.program.ir import Buffer
 
 
@@ -167,6 +169,24 @@ class Sizes:
                 left, right = self(atom.left), self(atom.right)
                 self._made[atom] = _CALLS[atom.name](self.f, left, right)
         return self._made[atom]
+
+
+_MOST = 54  #: bits of more bytes than any memory has
+
+
+def bytes_of(slots: Slots, buffer: Buffer) -> Value:
+    """The bytes of an array; where lengths of the program's own making may have a product that does
+    not fit, more than there can be instead."""
+    f, sizes = slots.f, Sizes(slots)
+    total = sizes(product(buffer.shape) * buffer.dtype.itemsize)
+    known = prod(n for n in buffer.shape if isinstance(n, int)) * buffer.dtype.itemsize
+    open_ = [n for n in buffer.shape if not isinstance(n, int)]
+    if not open_ or (len(open_) == 1 and all(s.low == 0 for s in symbols(open_[0]))):
+        return total
+    zeros = [f.call("llvm.ctlz.i64", ("i64", 1), sizes(n), "i1 false") for n in open_]
+    spare = reduce(lambda a, b: f.binary("add", a, b), zeros)
+    least = 64 * len(open_) + known.bit_length() - _MOST
+    return f.select(f.icmp("sle", i64(least), spare), total, i64(1 << _MOST))
 
 
 def floordiv(f: Function, a: Value, b: Value) -> Value:

@@ -15,7 +15,7 @@ from npcompile.backends.cpu.kernels import Made
 from npcompile.backends.cpu.objects import NULL
 from npcompile.backends.cpu.registers import Inner, Registers
 from npcompile.backends.cpu.scalar import register
-from npcompile.backends.cpu.sizes import Sizes, fill
+from npcompile.backends.cpu.sizes import Sizes, bytes_of, fill
 from npcompile.backends.cpu.statements import Statements, scalar_loops
 from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
 from npcompile.core.records import replace
@@ -155,13 +155,13 @@ class _Turns(Statements):
 
     def take(self) -> Value:
         """Memory for what is as large in all turns, in one piece."""
-        f, sizes = self.f, Sizes(self.slots)
+        f = self.f
         if not self.lasting:
             return NULL
         total, places = i64(0), []
         for buffer in self.lasting:
             places.append(total)
-            lines = _lines(f, sizes(product(buffer.shape) * buffer.dtype.itemsize))
+            lines = _lines(f, bytes_of(self.slots, buffer))
             total = f.binary("add", total, f.binary("add", lines, i64(APART)))
         room = self.allocated(total, "ret void")
         for buffer, place in zip(self.lasting, places, strict=True):
@@ -184,7 +184,7 @@ class _Turns(Statements):
             f, place = self.f, self.varying[buffer]
             f.run("free", f.load(place, "ptr"))
             f.store(NULL, place)
-            count = _lines(f, self.size(product(buffer.shape) * buffer.dtype.itemsize))
+            count = _lines(f, bytes_of(self.slots, buffer))
             room = self.allocated(f.binary("add", count, i64(LINE)), "br label %leave")
             f.store(room, place)
             self.slots.set_data(buffer, room)
