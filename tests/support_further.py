@@ -54,3 +54,13 @@ SIZES["jv"] = lambda v, x: _size(x) if abs(x) > v else mp.mpf(0)
 FURTHER_WRONG: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("jv", "yv"), lambda v, x: (x == 0) | extreme(v, x)),
 }
+
+# ------------------------------------------------------------------ error functions
+
+#: of complex numbers
+FADDEEVA: dict[str, Callable[[Any], Any]] = {
+    "wofz": lambda z: mp.exp(-z * z) * mp.erfc(-1j * z), "erf": mp.erf, "erfc": mp.erfc,
+    "erfcx": lambda z: mp.exp(z * z) * mp.erfc(z), "erfi": mp.erfi,
+    "dawsn": lambda z: mp.sqrt(mp.pi) / 2 * mp.exp(-z * z) * mp.erfi(z),
+    "ndtr": lambda z: mp.erfc(-z / mp.sqrt(2)) / 2,
+}

@@ -15,6 +15,7 @@ import pytest
 from npcompile import jit
 from npcompile.ops.record import OPERATORS
 from tests.support_fma import flags_of, run
+from tests.support_further import FADDEEVA
 
 importlib.import_module("npcompile.special.library")
 
@@ -64,7 +65,7 @@ def modulus_errors(name: str, z: np.ndarray, got: np.ndarray) -> np.ndarray:
     errors = np.zeros(z.shape)
     for k, (x, value) in enumerate(zip(z.tolist(), got.tolist())):
         with mp.workprec(200):
-            exact = EXACT[name](mp.mpc(x))
+            exact = (EXACT.get(name) or FADDEEVA[name])(mp.mpc(x))
             if 1e-30 < abs(exact) < 1e30 and np.isfinite(value):
                 errors[k] = abs(mp.mpc(value) - exact) / abs(exact) / unit
     return errors

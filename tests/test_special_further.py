@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 import scipy.special as sp
 
+import npcompile
 from npcompile import jit
+from npcompile.ops.record import OPERATORS
+from tests.support_further import FADDEEVA
+from tests.test_special_complex import modulus_errors, numbers, points
 
 WIDTHS = ("avx512", "avx2")
 
@@ -46,3 +50,46 @@ def test_hankel(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert jit(lambda n: function(2, n), fullgraph=True)(np.arange(1, 4)).dtype == np.complex128
     z = x[:5] + 1j
     np.testing.assert_array_equal(jit(lambda z: function(1.5, z))(z), function(1.5, z))
+
+
+EDGES = np.array([0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan, 9.0, -9.0, 1e-300, 1e9])
+
+
+def alike(got: np.ndarray, want: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Whether parts are equal, but for roundings."""
+    with np.errstate(all="ignore"):
+        close = np.abs(got - want) <= 1e-12 * np.abs(want) + 1e-14 * size
+    return (got == want) | close | (np.isnan(got) & np.isnan(want))
+
+
+@pytest.mark.parametrize("name", FADDEEVA)
+def test_error_functions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = getattr(sp, name)
+    z = points("D", 40)
+    got = in_all_widths(lambda z: function(z), monkeypatch, z)
+    assert modulus_errors(name, z, got).max() <= OPERATORS[name].ulp["D"]
+    eager = getattr(npcompile.special, name)
+    assert eager(z).tobytes() == got.tobytes()
+    small = jit(lambda z: function(z), fullgraph=True)(z.astype("F"))
+    assert small.dtype == np.complex64
+    assert modulus_errors(name, z.astype("F"), small).max() <= OPERATORS[name].ulp["F"]
+    z = numbers(np.repeat(EDGES, EDGES.size), np.tile(EDGES, EDGES.size), "D")
+    with np.errstate(all="raise", under="ignore"):
+        got = jit(lambda z: function(z), fullgraph=True)(z)
+    with np.errstate(all="ignore"):
+        want = function(z)
+    fine = alike(got.real, want.real, abs(want)) & alike(got.imag, want.imag, abs(want))
+    fine |= (abs(z) < np.inf) & ~(abs(want) < np.inf)  # SciPy has NaN for some infinite parts
+    assert fine.all(), (z[~fine], got[~fine], want[~fine])
+
+
+@pytest.mark.parametrize("name", ["erf", "erfi", "dawsn", "wofz"])
+def test_small_imaginary_parts(name: str) -> None:
+    """They carry derivatives."""
+    function, exact = getattr(sp, name), FADDEEVA[name]
+    x = np.linspace(-4.0, 4.0, 12)
+    got = jit(lambda z: function(z), fullgraph=True)(x + 1e-20j)
+    for at, value in zip(x, got):
+        with mp.workprec(200):
+            want = exact(mp.mpc(at, 1e-20))
+        assert abs(value.imag - float(want.imag)) <= 1e-12 * abs(float(want.imag)), at

@@ -23,10 +23,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.special
 
 from npcompile import jit
 from npcompile.ops.record import OPERATORS
 from tests.support_called import CALLED
+from tests.support_further import FADDEEVA
 from tests.support_special import (
     CALLS,
     FUNCTIONS,
@@ -218,13 +220,14 @@ def exhaustive(name: str) -> str:
 def complex_row(name: str, char: str, count: int) -> str:
     """A row for complex numbers: errors in units of the result's modulus."""
     z = complex_points(char, count)
-    function = getattr(np, name)
+    module = "special" if name in FADDEEVA else "np"
+    function = getattr(scipy.special if name in FADDEEVA else np, name)
     with np.errstate(all="ignore"):
         got = np.asarray(jit(lambda z: function(z), fullgraph=True)(z))
         own = function(z)
     ours, theirs = (modulus_errors(name, z, values) for values in (got, own))
     place = int(np.argmax(ours))
-    row = f"| np.{name} | {got.dtype} | {got.size} | {ours[place]:.3f} "
+    row = f"| {module}.{name} | {got.dtype} | {got.size} | {ours[place]:.3f} "
     row += f"| {OPERATORS[name].ulp[char]} | {shown(theirs.max())} | "
     return row + f"| `{complex(z[place])}` |"
 
@@ -314,7 +317,8 @@ def main(arguments: list[str]) -> None:
         if kinds and "e->e" in OPERATORS[name].signatures.split():
             made.append(exhaustive(name))
         if name == "complex":
-            made = [complex_row(each, char, 400) for each in COMPLEX for char in "DF"]
+            made = [complex_row(each, char, 400) for each in (*COMPLEX, *FADDEEVA)
+                    for char in "DF"]
         if name in CALLED:
             made = [called_row(name, char) for char in chars_of(name)]
         print("\n".join(made), flush=True)

@@ -45,7 +45,20 @@ def region_of(what: Subprogram) -> Region:
     result = what.program(*[Expr(scope, param) for param in params])
     builder.region.params = params
     builder.region.results = [result.node]
+    _drop_unused(builder.region)
     return builder.region
+
+
+def _drop_unused(region: Region) -> set[Node]:
+    """Drops nodes whose results nobody uses, and gives all that the region uses."""
+    used = set(region.results)
+    kept = []
+    for node in reversed(region.nodes):
+        if node in used:
+            kept.append(node)
+            used.update(node.args, *map(_drop_unused, node.regions))
+    region.nodes[:] = kept[::-1]
+    return used
 
 
 Meaning = Callable[[str], Callable[..., Any]]

@@ -29,19 +29,18 @@ from npcompile.graph.expression import (
     where,
 )
 from npcompile.graph.subprograms import Results, choose, repeat, subprogram
-from npcompile.special.circular import cos, reduce, sin, sine_cosine, with_sign
+from npcompile.special.circular import circle, cos, sin
 from npcompile.special.coefficients.bessel import DEBYE
 from npcompile.special.coefficients.gamma import GAMMA_PAIR
 from npcompile.special.doubled import Doubled, product_of, sum_of
 from npcompile.special.exponential import sinh
-from npcompile.special.formats import sign_bit
 from npcompile.special.gamma_functions import half_turns
 from npcompile.special.incomplete import factor_parts
 from npcompile.special.inverse import arctan2
 from npcompile.special.logarithm import log_pair
 from npcompile.special.pieces import DOUBLE, INFINITY, NAN, exp_sum
 from npcompile.special.roots import cbrt
-from npcompile.special.words import two_product, two_sum
+from npcompile.special.words import joined, two_product, two_sum
 
 #: the turning point's reach in cube roots, the least argument or order of Debye's expansions
 REACH, LEAST = 10.1, 33.0
@@ -54,15 +53,6 @@ Pair = tuple[Expr, Expr]
 
 
 # ------------------------------------------------------------------ Debye's expansions
-
-
-def _turn(angle: Expr, low: Expr | None = None) -> tuple[Doubled, Doubled]:
-    """Sine and cosine of a positive angle of moderate size, in two parts."""
-    bits, r, rest, _ = reduce(angle, DOUBLE)
-    sine, cosine = sine_cosine(bits, r, rest if low is None else rest + low, DOUBLE)
-    flip = (bits << DOUBLE.sign_shift - 4) & sign_bit(DOUBLE)
-    s, c = ([with_sign(part, flip) for part in pair] for pair in (sine, cosine))
-    return Doubled(*two_sum(*s)), Doubled(*two_sum(*c))
 
 
 def _sums(n: Expr, t: Expr, sign: float) -> Pair:
@@ -80,14 +70,13 @@ def _waves(n: Expr, x: Expr) -> Pair:
     t = 1.0 / r.high
     even, odd = _sums(n, t, -1.0)
     angle = arctan2(r.high, n)
-    s, c = _turn(angle)
+    s, c = (Doubled(*two_sum(*pair)) for pair in circle(angle))
     rest = (r * c - s * n) / y  # what the angle lacks
     whole = product_of(n, angle) + rest * n + product_of(n, n) / (r + y)
     whole = whole + Doubled(const(PI_4, x), const(PI_4_LOW, x))
-    s, c = _turn(whole.high, whole.low)
+    sine, cosine = (joined(pair) for pair in circle(whole.high, whole.low))
     above, beside = sin(x), cos(x)
-    cosine = fma(beside, c.high, above * s.high)
-    sine = fma(above, c.high, -(beside * s.high))
+    cosine, sine = fma(beside, cosine, above * sine), fma(above, cosine, -(beside * sine))
     size = sqrt((2 / math.pi) * where(x > FAR, 1.0 / x, t))
     return size * fma(cosine, even, sine * odd), size * fma(sine, even, -(cosine * odd))
 

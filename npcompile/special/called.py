@@ -130,8 +130,6 @@ _ROWS: list[tuple[str, str, Program, float, tuple[Domain, ...], str]] = [
      "The exponential integral Ei."),
     ("expn", "lx", integral_functions.expn, 12.0, (Domain(0, 50), Domain(0, 50)),
      "The exponential integral of whole order."),
-    ("erfi", "x", integral_functions.erfi, 4.0, (Domain(-26, 26),),
-     "The imaginary error function."),
     ("zetac", "x", zeta_functions.zetac, 8.0, (Domain(-30, 60),), "zeta(x) - 1"),
     ("spence", "x", integral_functions.spence, 4.0, (Domain(0, 50),), "The dilogarithm."),
     ("elliprf", "xxx", carlson.elliprf, 2.0, (Domain(0, 50),) * 3,

@@ -121,6 +121,17 @@ def turned(x: Expr, f: Format, more: Expr | None = None) -> Turned:
                   (sign ^ to_bits(x)) & sign_bit(f), sign & sign_bit(f))
 
 
+def circle(angle: Expr, low: Expr | None = None) -> tuple[Pair, Pair]:
+    """Sine and cosine of an angle of moderate size, each in two parts; errors are parts of 1."""
+    bits, r, rest, _ = reduce(abs(angle), DOUBLE)
+    rest = rest if low is None else rest + with_sign(low, to_bits(angle) & sign_bit(DOUBLE))
+    sine, cosine = sine_cosine(bits, r, rest, DOUBLE)
+    flip = _half_turn(bits, DOUBLE) & sign_bit(DOUBLE)
+    both = flip ^ to_bits(angle) & sign_bit(DOUBLE)
+    return ((with_sign(sine[0], both), with_sign(sine[1], both)),
+            (with_sign(cosine[0], flip), with_sign(cosine[1], flip)))
+
+
 def with_sign(x: Expr, sign: Expr) -> Expr:
     """A number, negated where the sign's bit is set."""
     return from_bits(to_bits(x) ^ sign)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from npcompile.ops.elementwise import ELEMENTWISE, Program, Ufunc, loops
+from npcompile.ops.complexes import is_complex
+from npcompile.ops.elementwise import COMPLEX, ELEMENTWISE, Program, Ufunc, loops
 from npcompile.ops.record import Domain, define
 from npcompile.special import (
     areas,
     bessel,
     error,
     exponential,
+    faddeeva,
     gamma_functions,
+    integral_functions,
     integrals,
     logarithm,
     normal,
@@ -67,14 +70,30 @@ _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
     ("y0", (), bessel.y0, 3.5, Domain(0, 1e4), "Bessel function Y of order 0."),
     ("y1", (), bessel.y1, 4.0, Domain(0, 1e4), "Bessel function Y of order 1."),
     ("dawsn", (), integrals.dawsn, 3.0, Domain(-HUGE, HUGE), "Dawson's integral."),
+    ("erfi", (), integral_functions.erfi, 4.0, Domain(-26, 26), "The imaginary error function."),
     ("exp1", (), integrals.exp1, 2.5, Domain(0, 700), "The exponential integral E1."),
 ]
+
+#: programs for complex numbers, and their largest error in ulp of the result's modulus
+_COMPLEX: dict[str, tuple[Program, float]] = {
+    "erf": (faddeeva.erf, 16.0), "erfc": (faddeeva.erfc, 16.0), "erfcx": (faddeeva.erfcx, 16.0),
+    "erfi": (faddeeva.erfi, 16.0), "ndtr": (faddeeva.ndtr, 16.0), "dawsn": (faddeeva.dawsn, 16.0),
+}
+
+
+def _of_numbers(real: Program, complex_: Program) -> Program:
+    """A program for real and one for complex operands."""
+    return lambda *args: (complex_ if is_complex(args[0]) else real)(*args)
 
 
 def _define(name: str, operands: int, program: Program, names: tuple[str, ...],
             ulp: dict[str, float], domains: tuple[Domain, ...], doc: str) -> None:
-    define(f"special.{name}" if name in _NUMPYS else name, ELEMENTWISE,
-           loops("x" * operands + "->x", "fd"),
+    signatures = loops("x" * operands + "->x", "fd")
+    if name in _COMPLEX:
+        signatures += " " + loops("x->x", COMPLEX)
+        program = _of_numbers(program, _COMPLEX[name][0])
+        ulp = {**ulp, "D": _COMPLEX[name][1], "F": 1.0}
+    define(f"special.{name}" if name in _NUMPYS else name, ELEMENTWISE, signatures,
            aliases=tuple(f"scipy.special:{alias}" for alias in (name, *names)),
            reference=f"scipy.special:{name}", lower=program, data=Ufunc(),
            ulp=ulp, domains=domains, doc=doc, derivative=DERIVATIVES.get(name))
@@ -85,3 +104,7 @@ for _name, _count, _program, _ulp, _domain, _doc in _SCIPY:
             (_domain,) * _count, _doc)
 for _name, _names, _program, _ulp, _domain, _doc in _DOUBLE:
     _define(_name, 1, in_double(_program), _names, {"d": _ulp, "f": 0.51}, (_domain,), _doc)
+
+define("wofz", ELEMENTWISE, loops("x->x", COMPLEX), aliases=("scipy.special:wofz",),
+       reference="scipy.special:wofz", lower=faddeeva.wofz, data=Ufunc(),
+       ulp={"D": 16.0, "F": 1.0}, doc="Faddeeva's function, exp(-z*z) * erfc(-1j*z).")
