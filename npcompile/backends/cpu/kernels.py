@@ -8,7 +8,7 @@ from collections.abc import Callable
 from npcompile.backends.cpu import divided, padded, reductions, scans
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import packed_lanes
-from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, one_by_one, widest
+from npcompile.backends.cpu.scope import AHEAD, Plan, Scope, masks_tail, one_by_one, widest
 from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
 from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.records import record, replace
@@ -28,14 +28,30 @@ LONG = 32  # vectors of a row from which on stores go past the cache
 
 
 @record
+class Part:
+    """A kernel that is called in turns, for a part of its elements in each.
+
+    ``total``: elements of all calls; 0 if what they store is read soon.  ``ahead``: for each of its
+    values that it loads, how many elements further the next turn does, if this one has been there
+    before; 0 if there is nothing to ask for, None if that is not known.
+    """
+
+    total: Size
+    ahead: tuple[Size | None, ...]
+
+
+@record
 class Made:
-    """A kernel's function; ``extent`` is that of the loop that callers may divide."""
+    """A kernel's function; ``extent`` is that of the loop that callers may divide.  ``past``: of
+    all parts, the elements beyond which it stores past the cache, if its caller has to see to it
+    that others find that."""
 
     name: str
     words: tuple[Word, ...]
     extent: Size
     work: tuple[Size, ...]  # extents of all axes
     unit: int  # ranges begin at multiples of it
+    past: int | None = None
 
 
 def trips(f: Function, start: Value, stop: Value, step: Value) -> Value:
@@ -76,16 +92,13 @@ def _cost(kernel: Kernel) -> int:
 
 
 def emit(module: Module, kernel: Kernel, name: str, target: Target,
-         parallel: bool = False, total: Size | None = None) -> Made:
-    """The function of a kernel with axes; one whose only axis is reduced calls threads itself.
-
-    ``total``: elements of all calls, if each is for a part; 0 if what it stores is read soon.
-    """
+         parallel: bool = False, part: Part | None = None) -> Made:
+    """The function of a kernel with axes; one whose only axis is reduced calls threads itself."""
     buffers, structure = _structure(kernel)
-    key = structure, parallel, total
+    key = structure, parallel, part
     made: Made
     if key not in module.written:
-        made = _write(module, kernel, name, target, parallel, total)
+        made = _write(module, kernel, name, target, parallel, part)
         module.written[key] = kernel, buffers, made
         return made
     _, others, made = module.written[key]
@@ -125,7 +138,7 @@ def _structure(kernel: Kernel) -> tuple[list[Buffer], object]:
 
 
 def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: bool,
-           total: Size | None) -> Made:
+           part: Part | None) -> Made:
     rank = len(kernel.axes)
     work = tuple(axis.extent for axis in kernel.axes)
     if parallel and kernel.reductions and divided.divides(kernel):
@@ -142,8 +155,8 @@ def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: 
         lanes = _lanes(kernel, target)
         plan, nest = Plan(kernel, target, tuple(range(rank)), rank - 1, lanes), _nest
         nest = _packing_nest if kernel.in_order else _nest
-    if total is not None:
-        plan.total = total
+    if part is not None:
+        plan.total, plan.ahead = part.total, part.ahead
     f = Function(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
     block, begin, end = f.params
     slots = Words(f, block, {})
@@ -157,7 +170,8 @@ def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: 
             nest(Scope.outermost(plan, f, slots), begin, end)
         else:
             _by_length(f, slots, plan, short, begin, end)
-        if not reduced and streams(plan):
+        past = not reduced and streams(plan)
+        if past and part is None:
             with f.when(_passes_much(plan, f, slots)):
                 f.run("llvm.x86.sse.sfence")
     f.do("ret void")
@@ -166,7 +180,8 @@ def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: 
         return Made(name, words, 1, work, 1)
     extent = kernel.axes[loops[0]].extent if loops else 1
     unit = 64 if loops == (rank - 1,) else 1
-    return Made(name, words, extent, work, unit)
+    return Made(name, words, extent, work, unit,
+                _streaming_from(plan) if past else None)
 
 
 def _lanes(kernel: Kernel, target: Target) -> int:
@@ -305,8 +320,7 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
 def _entered(scope: Scope, index: Value) -> Scope:
     """A whole vector of a row."""
     inside = scope.enter(index, scope.plan.lanes)
-    if _cost(scope.plan.kernel) >= BUSY:
-        inside.ask_ahead()
+    inside.ask_ahead(AHEAD if _cost(scope.plan.kernel) >= BUSY else 0)
     return inside
 
 
@@ -402,7 +416,7 @@ def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Va
     then = f.select(f.icmp("slt", once, stop), stop, begin)
     with f.loop(loop.end, then, lanes, first=i64(lanes)) as past:
         inside = replace(scope, waits=True).enter(past.index, lanes)
-        inside.ask_ahead()  # processors that store past the cache look less far themselves
+        inside.ask_ahead(AHEAD)  # processors that store past the cache look less far themselves
         inside.stores(streaming=True)
     return past.end
 

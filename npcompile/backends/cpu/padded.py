@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from npcompile.backends.cpu.access import Address, element_type, load_where, split, store_where
 from npcompile.backends.cpu.scalar import component, memory
-from npcompile.backends.cpu.scope import Plan, Scope, masks_tail
+from npcompile.backends.cpu.scope import AHEAD, Plan, Scope, masks_tail
 from npcompile.backends.cpu.text import Function, Value, i64, poison
 from npcompile.core.records import replace
 from npcompile.program.ir import Apply, AxisIndex, Load, Store
@@ -56,7 +56,7 @@ def row(scope: Scope, begin: Value, end: Value, first: Value, stop: Value) -> No
                                           **dict(zip(rooms, pointers, strict=True))})
         with f.loop(start, until, lanes, first=second) as loop:
             vector = inside.enter(loop.index, lanes)
-            vector.ask_ahead()
+            vector.ask_ahead(AHEAD)
             vector.stores()
         at = loop.end
         left, running.again = f.binary("sub", end, at), f.icmp("slt", at, end)

@@ -36,6 +36,7 @@ from npcompile.program.ir import (
 
 LINE = 64  # bytes that memory is read by
 AHEAD = 1024  # bytes that are asked for before they are loaded
+FAR = 1 << 18  # bytes beyond which nothing is: what is needed sooner would leave the near caches
 SIMPLE = 4  # operations of a kernel that are quickly done one by one
 
 
@@ -49,6 +50,7 @@ class Plan:
                  lane_axis: int = -1, lanes: int = 1) -> None:
         self.kernel, self.target = kernel, target
         self.total = product([axis.extent for axis in kernel.axes])  # elements of all runs of it
+        self.ahead: tuple[Size | None, ...] = (None,) * len(kernel.values)  # see kernels.Part
         self.order, self.lane_axis, self.lanes = order, lane_axis, lanes
         self.axes_of: list[frozenset[int]] = []
         for value in kernel.values:
@@ -116,6 +118,9 @@ class Plan:
         for address in self.accesses:
             found += address.coefficients
         found += [reduce.chunk for reduce in self.kernel.reductions]
+        found += [far * value.buffer.dtype.itemsize
+                  for value, far in zip(self.kernel.values, self.ahead, strict=True)
+                  if isinstance(value, Load) and far is not None]
         found += [store.buffer.shape[0] for store in self.kernel.stores if store.packed]
         return found
 
@@ -379,16 +384,28 @@ class Scope:
         step: Size = at.coefficients[axis] if axis >= 0 else 0
         return Place(pointer, buffer.dtype, at.part, self.sizes(step), self.slots.notes(buffer))
 
-    def ask_ahead(self, distance: int = AHEAD) -> None:
-        """Asks for what is loaded so many bytes later; for elements near each other once."""
-        asked: dict[Address, Load] = {}
-        for value in self.plan.kernel.values:
+    def ask_ahead(self, usual: int) -> None:
+        """Asks for what the next turn loads, else for what is loaded so many bytes later (0: for
+        nothing); for elements near each other once."""
+        asked: dict[Address, tuple[Load, Size | None]] = {}
+        for value, far in zip(self.plan.kernel.values, self.plan.ahead, strict=True):
             if isinstance(value, Load) and value.by is None and value.at.coefficients[-1] == 1:
-                asked.setdefault(access.split(value.buffer, value.at)[0], value)
-        for load in asked.values():
+                asked.setdefault(access.split(value.buffer, value.at)[0], (value, far))
+        for load, far in asked.values():
+            size = load.buffer.dtype.itemsize
+            if far == 0 or (far is None and usual == 0):
+                continue
             place = self.place(load.buffer, load.at).pointer
-            for line in range(0, self.plan.lanes * load.buffer.dtype.itemsize, LINE):
-                self.f.prefetch(self.f.offset(place, "i8", literal("i64", distance + line)))
+            if far is None:
+                place = self.f.offset(place, "i8", i64(usual))
+            else:
+                place = self.f.offset(place, "i8", self._distance(far * size))
+            for line in range(0, self.plan.lanes * size, LINE):
+                self.f.prefetch(self.f.offset(place, "i8", i64(line)))
+
+    def _distance(self, far: Size) -> Value:
+        """Bytes to the next turn's, or none if that is far away."""
+        return self.f.select(self.f.icmp("ule", self.sizes(far), i64(FAR)), self.sizes(far), i64(0))
 
     def store(self, store: Store, streaming: bool = False) -> None:
         if self.slots.holds(store.buffer) and store.mask is None and not store.at.part:

@@ -41,9 +41,12 @@ def sum_rows(rows: list[Scope]) -> None:
     sums = [list(tree.zero(lanes)) for _ in rows for tree in trees]
     with f.loop(i64(0), whole, lanes, flatten(sums)) as loop:
         now = groups(shaped(loop.carried, sums), len(trees))
+        inside = [row.enter(loop.index, lanes) for row in rows]
+        for row in inside:
+            row.ask_ahead(0)
         loop.next = flatten([
-            state for row, states in zip(rows, now, strict=True)
-            for state in _added(trees, row.enter(loop.index, lanes), states)
+            state for row, states in zip(inside, now, strict=True)
+            for state in _added(trees, row, states)
         ])
     leaves = groups(shaped(loop.results, sums), len(trees))
     totals = [list(tree.fold_leaves([tuple(leaf[k]) for leaf in leaves]))

@@ -8,10 +8,12 @@ size is the same in all.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from npcompile.backends.cpu import kernels
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE
-from npcompile.backends.cpu.kernels import Made
+from npcompile.backends.cpu.kernels import Made, Part
 from npcompile.backends.cpu.objects import NULL
 from npcompile.backends.cpu.registers import Inner, Registers
 from npcompile.backends.cpu.scalar import register
@@ -86,6 +88,7 @@ class _Turns(Statements):
         self.status = f.offset(self.shared, "i64", i64(1))
         self.stops = leaves(loop)
         self.depth = 1
+        self.past = False
 
     def emit(self) -> None:
         f, loop, sizes = self.f, self.over, Sizes(self.slots)
@@ -111,6 +114,8 @@ class _Turns(Statements):
         self.fold()
         f.jump("leave")
         f.label("leave")
+        if self.past:
+            f.run("llvm.x86.sse.sfence")
         for place in self.varying.values():
             f.run("free", f.load(place, "ptr"))
         f.run("free", room)
@@ -203,10 +208,10 @@ class _Turns(Statements):
     def run(self, kernel: Kernel) -> None:
         if kernel not in self.known:
             name = f"{self.f.name}.{len(self.known)}"
-            total = _total(self.over, self.members, kernel)
-            self.known[kernel] = kernels.emit(self.f.module, kernel, name, self.target,
-                                              total=total)
+            part = Part(_total(self.over, self.members, kernel), _ahead(self.over, kernel))
+            self.known[kernel] = kernels.emit(self.f.module, kernel, name, self.target, part=part)
         made = self.known[kernel]
+        self.past |= made.past
         extent = self.size(made.extent)
         self.f.run_here(made.name, fill(self.slots, made.words), i64(0), extent)
 
@@ -244,6 +249,29 @@ def _total(loop: For, members: list[Kernel], kernel: Kernel) -> Size:
     if isinstance(loop.step, Poly):
         whole |= dict.fromkeys(symbols(loop.step), loop.stop)
     return product([substitute(axis.extent, whole) for axis in kernel.axes])
+
+
+def _ahead(loop: For, kernel: Kernel) -> tuple[Size | None, ...]:
+    """See :class:`Part`.  The first kernel of a turn that loads something waits for it, the second
+    one has it in the cache, and time to ask for what the next turn needs."""
+    if kernel not in loop.body:
+        return (None,) * len(kernel.values)
+    every = [s for s in loop.body if isinstance(s, Kernel)]
+    before = every[:every.index(kernel)]
+    loads = {k: {v.buffer for v in k.values if isinstance(v, Load)} for k in every}
+    loaded = Counter(buffer for k in before for buffer in loads[k])
+    later = {buffer for k in every[len(before) + 1:] for buffer in loads[k]}
+    stored = {buffer for k in before for buffer in k.written}
+    then = {loop.symbol: Poly((((loop.symbol,), 1),)) + loop.step}
+
+    def ahead(load: Load) -> Size | None:
+        if load.buffer in stored or loaded[load.buffer] > 1:
+            return 0
+        if not loaded[load.buffer]:
+            return 0 if load.buffer in later else None
+        return substitute(load.at.offset, then) - load.at.offset
+
+    return tuple([ahead(v) if isinstance(v, Load) else None for v in kernel.values])
 
 
 def work(loop: For) -> Size:
