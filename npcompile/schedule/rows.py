@@ -40,8 +40,9 @@ from npcompile.program.ir import (
 from npcompile.schedule.allocate import touched
 from npcompile.schedule.memory import Box, quotient, span, split
 
-#: bytes that the rows of a block touch, and most that its least rows may: they stay in the cache
-BLOCK = 1 << 15
+#: bytes that the rows of a block touch, so that the next block finds room beside it in the nearest
+#: cache, and most that its least rows may
+BLOCK = 3 << 13
 ROW = 1 << 19
 #: the same for a row of at least so many, which leave all threads something to do
 LONG, MANY = 1 << 22, 16

@@ -105,7 +105,7 @@ def kept_loops(scope: Scope, count: int, begin: Value, end: Value,
     rows = sides.together(scope.plan) if scope.depth == count - 1 and inner is _rows else 0
     if rows:
         many = f.binary("and", f.binary("sub", end, begin), i64(-rows))
-        whole = f.select(sides.are_leaves(scope), f.binary("add", begin, many), begin)
+        whole = f.select(sides.worth(scope), f.binary("add", begin, many), begin)
         with f.loop(begin, whole, rows) as loop:
             sides.sum_rows([scope.enter(f.binary("add", loop.index, i64(k)))
                             for k in range(rows)])

@@ -267,14 +267,15 @@ class Forest:
     being summed, and then ``left`` holds the sum of its left half.
     """
 
-    def __init__(self, run: Run, scope: Scope, base: Value) -> None:
+    def __init__(self, run: Run, scope: Scope, base: Value, width: int = 1) -> None:
+        """``width``: runs that are summed at once, a run to a lane."""
         self.run, self.scope, self.base, f = run, scope, base, scope.f
-        self.f = f
+        self.f, self.width = f, width
         self.lanes, self.leaf = run.trees[0].lanes, run.trees[0].leaf
         self.length, self.at, self.depth = (f.alloca("i64") for _ in range(3))
         self.pending = f.alloca("i64", 64)
-        self.parts = [[f.alloca(z.elem) for z in tree.zero()] for tree in run.trees]
-        self.left = [[f.alloca(z.elem, 64) for z in tree.zero()] for tree in run.trees]
+        self.parts = [[f.alloca(z.elem, width) for z in tree.zero()] for tree in run.trees]
+        self.left = [[f.alloca(z.elem, 64 * width) for z in tree.zero()] for tree in run.trees]
 
     def sum(self, states: list[State], begin: Value, end: Value) -> list[State]:
         f, run = self.f, self.run
@@ -333,14 +334,15 @@ class Forest:
         f.branch(f.icmp("eq", right, i64(0)), names["node"], names["right"])
         f.label(names["node"])
         for tree, part, left in zip(self.run.trees, self._load_parts(), self.left, strict=True):
-            lefts = [f.load(f.offset(room, p.elem, top), p.elem) for room, p in zip(left, part)]
+            rooms = [f.offset(room, p.type, top) for room, p in zip(left, part)]
+            lefts = restore(f, part, rooms)
             self._store_part(tree, tree.add(tuple(lefts), part))
         f.store(top, self.depth)
         f.jump(names["ascend"])
         f.label(names["right"])
         for part, left in zip(self._load_parts(), self.left, strict=True):
             for room, p in zip(left, part):
-                f.store(p, f.offset(room, p.elem, top))
+                f.store(p, f.offset(room, p.type, top))
         save(f, [i64(0), right], [slot, self.length])
         f.jump(names["descend"])
 
@@ -356,8 +358,8 @@ class Forest:
         """Whether nothing but sums is made, so that leaves can be summed side by side."""
         kernel = self.scope.plan.kernel
         operations = sum(isinstance(v, Apply) for v in kernel.values)
-        return (not self.run.folds and not kernel.stores and len(self.run.trees) <= 2
-                and operations <= LIGHT)
+        return (self.width == 1 and not self.run.folds and not kernel.stores
+                and len(self.run.trees) <= 2 and operations <= LIGHT)
 
     def _four_leaves(self) -> None:
         """Sums a node of four leaves into ``parts``.  The first leaf is the shortest; the two in
@@ -461,7 +463,7 @@ class Forest:
 
     def _load_parts(self) -> list[Parts]:
         return [
-            tuple(self.f.load(room, z.elem) for room, z in zip(rooms, tree.zero()))
+            tuple(restore(self.f, tree.zero(self.width), rooms))
             for tree, rooms in zip(self.run.trees, self.parts, strict=True)
         ]
 

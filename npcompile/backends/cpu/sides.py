@@ -1,14 +1,16 @@
-"""Sums of rows that are single leaves, some rows at a time: their lanes are folded together."""
+"""Sums of short rows, some at a time: their lanes are folded together."""
 
 from __future__ import annotations
 
 from npcompile.backends.cpu import access, folds
 from npcompile.backends.cpu.folds import State, Tree
-from npcompile.backends.cpu.runs import LIGHT, write
+from npcompile.backends.cpu.runs import LIGHT, Forest, Run, write
 from npcompile.backends.cpu.scope import Plan, Scope
 from npcompile.backends.cpu.states import flatten, groups, shaped
 from npcompile.backends.cpu.text import Value, i64, poison
 from npcompile.program.ir import Apply
+
+LEAVES = 8  # of a row at most
 
 
 def together(plan: Plan) -> int:
@@ -24,44 +26,61 @@ def together(plan: Plan) -> int:
     return 8 if plan.target.avx512 and len(kernel.reductions) == 1 else 4
 
 
-def are_leaves(scope: Scope) -> Value:
-    """Whether rows are leaves of at least one vector."""
+def worth(scope: Scope) -> Value:
+    """Whether rows have a vector, and are short enough to share the nearest cache."""
     f, (lanes, leaf) = scope.f, folds.shape_of_tree(scope.plan.kernel.reductions[0])
     length = scope.extent(scope.plan.lane_axis)
-    return f.binary("and", f.icmp("sle", i64(lanes), length), f.icmp("sle", length, i64(leaf)))
+    return f.binary("and", f.icmp("sle", i64(lanes), length),
+                    f.icmp("sle", length, i64(LEAVES * leaf)))
 
 
 def sum_rows(rows: list[Scope]) -> None:
     """Sums each row; ``rows`` are the scopes of some."""
     first = rows[0]
-    f, kernel, count = first.f, first.plan.kernel, len(rows)
-    trees = [Tree(f, first.plan.target, r) for r in kernel.reductions]
-    lanes, length = trees[0].lanes, first.extent(first.plan.lane_axis)
-    whole = f.binary("and", length, i64(-lanes))
-    sums = [list(tree.zero(lanes)) for _ in rows for tree in trees]
-    with f.loop(i64(0), whole, lanes, flatten(sums)) as loop:
-        now = groups(shaped(loop.carried, sums), len(trees))
-        inside = [row.enter(loop.index, lanes) for row in rows]
-        for row in inside:
-            row.ask_ahead(0)
-        loop.next = flatten([
-            state for row, states in zip(inside, now, strict=True)
-            for state in _added(trees, row, states)
-        ])
-    leaves = groups(shaped(loop.results, sums), len(trees))
-    totals = [list(tree.fold_leaves([tuple(leaf[k]) for leaf in leaves]))
-              for k, tree in enumerate(trees)]
-    with f.loop(whole, length, carried=flatten(totals)) as rest:
-        inside = [row.enter(rest.index) for row in rows]
-        rest.next = flatten([
-            [f.binary("fadd", total, _column(tree, inside))]
-            for tree, (total,) in zip(trees, shaped(rest.carried, totals), strict=True)
-        ])
-    for tree, (total,) in zip(trees, shaped(rest.results, totals), strict=True):
-        (start,) = tree.start()
-        total = f.binary("fadd", f.splat(start, count), total)
+    f, count = first.f, len(rows)
+    trees = [Tree(f, first.plan.target, r) for r in first.plan.kernel.reductions]
+    starts = [[f.splat(part, count) for part in tree.start()] for tree in trees]
+    length = first.extent(first.plan.lane_axis)
+    for tree, (total,) in zip(trees, _Sides(rows, trees).sum(starts, i64(0), length), strict=True):
         for k, row in enumerate(rows):
             write(row, tree.reduce, (f.extract(total, k),), access.ALL)
+
+
+class _Sides(Forest):
+    """Trees of some rows at once, whose sums stand side by side."""
+
+    def __init__(self, rows: list[Scope], trees: list[Tree]) -> None:
+        super().__init__(Run([*trees]), rows[0], i64(0), len(rows))
+        self.rows = rows
+
+    def _leaf(self, states: list[State]) -> list[State]:
+        f, lanes, trees = self.f, self.lanes, self.run.trees
+        begin, length = f.load(self.at, "i64"), f.load(self.length, "i64")
+        end = f.binary("add", begin, length)
+        f.store(end, self.at)
+        whole = f.binary("add", begin, f.binary("and", length, i64(-lanes)))
+        sums = [list(tree.zero(lanes)) for _ in self.rows for tree in trees]
+        with f.loop(begin, whole, lanes, flatten(sums)) as loop:
+            now = groups(shaped(loop.carried, sums), len(trees))
+            inside = [row.enter(loop.index, lanes) for row in self.rows]
+            for row in inside:
+                row.ask_ahead(0)
+            loop.next = flatten([
+                state for row, states in zip(inside, now, strict=True)
+                for state in _added(trees, row, states)
+            ])
+        leaves = groups(shaped(loop.results, sums), len(trees))
+        totals = [list(tree.fold_leaves([tuple(leaf[k]) for leaf in leaves]))
+                  for k, tree in enumerate(trees)]
+        with f.loop(whole, end, carried=flatten(totals)) as rest:
+            inside = [row.enter(rest.index) for row in self.rows]
+            rest.next = flatten([
+                [f.binary("fadd", total, _column(tree, inside))]
+                for tree, (total,) in zip(trees, shaped(rest.carried, totals), strict=True)
+            ])
+        for tree, total in zip(trees, shaped(rest.results, totals), strict=True):
+            self._store_part(tree, tuple(total))
+        return states
 
 
 def _added(trees: list[Tree], inside: Scope, states: list[State]) -> list[State]:
