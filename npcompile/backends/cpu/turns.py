@@ -9,6 +9,7 @@ size is the same in all.
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial, reduce
 
 from npcompile.backends.cpu import kernels
 from npcompile.backends.cpu.compile import Target
@@ -88,7 +89,7 @@ class _Turns(Statements):
         self.status = f.offset(self.shared, "i64", i64(1))
         self.stops = leaves(loop)
         self.depth = 1
-        self.past = False
+        self.past: list[tuple[int, Size]] = []  # most elements that stay in the cache, and all
 
     def emit(self) -> None:
         f, loop, sizes = self.f, self.over, Sizes(self.slots)
@@ -112,14 +113,27 @@ class _Turns(Statements):
             turn.next = self.slots.get(held)
         self.slots.set(held, turn.results)
         self.fold()
+        self.fence()
         f.jump("leave")
         f.label("leave")
-        if self.past:
-            f.run("llvm.x86.sse.sfence")
         for place in self.varying.values():
             f.run("free", f.load(place, "ptr"))
         f.run("free", room)
         f.do("ret void")
+
+    def fence(self) -> None:
+        """Lets others see what these turns have stored past the cache."""
+        f, inside = self.f, bound(self.over.body)
+        beyond = [
+            f.icmp("slt", i64(most), self.size(total)) if inside.isdisjoint(symbols(total))
+            else literal("i1", True) for most, total in dict.fromkeys(self.past)
+        ]
+        if beyond:
+            with f.when(reduce(partial(f.binary, "or"), beyond)):
+                f.run("llvm.x86.sse.sfence")
+
+    def total(self, kernel: Kernel) -> Size:
+        return _total(self.over, self.members, kernel)
 
     def fold(self) -> None:
         """Brings what these turns have made into the frame."""
@@ -208,10 +222,11 @@ class _Turns(Statements):
     def run(self, kernel: Kernel) -> None:
         if kernel not in self.known:
             name = f"{self.f.name}.{len(self.known)}"
-            part = Part(_total(self.over, self.members, kernel), _ahead(self.over, kernel))
+            part = Part(self.total(kernel), _ahead(self.over, kernel))
             self.known[kernel] = kernels.emit(self.f.module, kernel, name, self.target, part=part)
         made = self.known[kernel]
-        self.past |= made.past
+        if made.past is not None:
+            self.past.append((made.past, self.total(kernel)))
         extent = self.size(made.extent)
         self.f.run_here(made.name, fill(self.slots, made.words), i64(0), extent)
 
