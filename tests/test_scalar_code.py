@@ -462,3 +462,64 @@ def test_quotients_by_constants() -> None:
             for k in (-(2**63) // d + 1, -1, 0, 1, (2**63 - 1) // d) for e in (-1, 0, 1)]
     inside = [n for n in near if -(2**63) <= n < 2**63]
     same(quotients, np.concatenate([x, np.array([*inside, 2**63 - 1, -(2**63), 2**63 - 2])]))
+
+
+# ------------------------------------------------------------------ floats that are compared
+
+SPECIAL = np.array([0.0, -0.0, 1.0, -1.5, np.nan, np.inf, -np.inf, 5e-324, 0.0, np.nan, -0.0])
+
+
+def least_path(x, y):
+    cost = np.zeros(len(x) + 1)
+    for i in range(len(x)):
+        cost[i + 1] = min(cost[i], x[i], y[i]) + max(x[i], cost[i], 0.0)
+    return cost
+
+
+def equal_floats(x, y):
+    found = np.zeros(len(x))
+    for i in range(len(x)):
+        one = 7.0 if x[i] == y[i] else x[i]
+        found[i] = one if y[i] != 0.0 else y[i] * 2.0
+    return found
+
+
+def lengths(x, y):
+    found = np.zeros(len(x))
+    for i in range(len(x)):
+        a, b = float(x[i]), float(y[i])
+        found[i] = math.sqrt(a * a + b * b + 1.0) + math.sqrt(abs(a) * 0.5)
+    return found
+
+
+@pytest.mark.parametrize("function", [least_path, equal_floats, lengths])
+@pytest.mark.parametrize("dtype", ["d", "f"])
+def test_floats_that_are_compared(function: Function, dtype: str) -> None:
+    for turn in range(4):
+        same(function, SPECIAL.astype(dtype), np.roll(SPECIAL, turn).astype(dtype))
+
+
+def test_what_is_no_square_is_asked_for_its_sign() -> None:
+    def difference(a, b):
+        return math.sqrt(a * a - b)
+
+    assert "math domain" not in same(lengths, SPECIAL, SPECIAL)
+    assert "math domain" in npcompile.jit(difference).lower(2.0, 1.0).program
+    with pytest.raises(ValueError):
+        npcompile.jit(difference)(1.0, 2.0)
+
+
+def digits(x):
+    one, other = 0, 0
+    for i in range(len(x)):
+        small = int(x[i]) & 0xFFFF
+        one = (small | 0x10000) ^ (small << 3)
+        other = (other ^ small) * 3 & 0xFFFFFFFF
+        one -= (small ^ -5) | other
+    return one, other
+
+
+@pytest.mark.parametrize("ends", [(0, 10), (-(2**63), 2**63 - 1)])
+def test_bits_of_bounded_numbers(ends: tuple[int, int]) -> None:
+    x = np.random.default_rng(3).integers(*ends, 50, endpoint=True)
+    assert "wider than 64 bits" not in same(digits, x)

@@ -58,10 +58,29 @@ def _both(a: Interval, b: Interval) -> Interval:
     return Interval(0, min(tops)) if tops else ANY
 
 
+def _either(a: Interval, b: Interval) -> Interval:
+    """Bits of two that are not negative have no more digits than theirs."""
+    if min(a.low, b.low) < 0:
+        return Interval(-1 << _digits(a, b), (1 << _digits(a, b)) - 1)
+    return Interval(0, (1 << _digits(a, b)) - 1)
+
+
+def _digits(a: Interval, b: Interval) -> int:
+    return max(end.bit_length() for end in (*a, *b))
+
+
 def _shifted(a: Interval, b: Interval) -> Interval:
     if not b.within(0, 63):
         return Interval(min(a.low, -1), max(a.high, 0))
     corners = [x >> y for x in a for y in b]
+    return Interval(min(corners), max(corners))
+
+
+def _raised(a: Interval, b: Interval) -> Interval:
+    """Of a shift to the left, if no bit is lost."""
+    if not b.within(0, 63):
+        return ANY
+    corners = [x << y for x in a for y in b]
     return Interval(min(corners), max(corners))
 
 
@@ -72,6 +91,9 @@ RULES: dict[str, Callable[[Interval, Interval], Interval]] = {
     "int_div": _quotient,
     "int_mod": _remainder,
     "bit_and": _both,
+    "bit_or": _either,
+    "bit_xor": _either,
+    "shl": _raised,
     "shr": _shifted,
     "minimum": lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
     "maximum": lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)),

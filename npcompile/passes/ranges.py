@@ -22,7 +22,6 @@ from npcompile.core.sizes import (
     Predicate,
     Size,
     Symbol,
-    bound,
     floordiv,
     largest,
     lone_symbol,
@@ -44,9 +43,9 @@ from npcompile.graph.ir import (
     SizeOf,
     integer,
 )
-from npcompile.graph.types import BOOL, INT, Array, Scalar, c_strides
+from npcompile.graph.types import BOOL, INT, Array, Scalar
 from npcompile.passes import invariants
-from npcompile.passes.conditions import holding
+from npcompile.passes.conditions import WRITTEN, guarded, holding, predicate
 from npcompile.passes.intervals import ANY, BIT, RULES, Interval, checked, minus, plus, times
 from npcompile.passes.rewrite import rewrite
 from npcompile.passes.simplify import simplify
@@ -54,11 +53,8 @@ from npcompile.passes.simplify import simplify
 CHOICES = 2  # that are looked at case by case, within one another
 STEP = 1 << 10
 FAR = 1 << 61
-MEMORY = 1 << 57  # bytes that have addresses
+SETTLED = 1 << 62  # no position among what is not settled
 
-
-_WRITTEN = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
-_OPPOSITE = {"lt": ("le", True), "le": ("lt", True), "eq": ("ne", False), "ne": ("eq", False)}
 _ELEMENTS = frozenset({"read", "copy", "full", "gather"})  # whose elements are those of another
 _RELATED = frozenset({"int_mod", "where"})
 _DIVISIONS = frozenset({"int_div", "int_mod"})
@@ -115,7 +111,9 @@ class Ranges:
         self.index: dict[Node, Loop] = {}
         self.loops: dict[Symbol, Loop] = {}
         self.known: dict[Node, Interval] = {}
-        self.sizes: dict[Symbol, Interval] = _guarded(graph)
+        self.asked: dict[Node, int] = {}  # what is not settled, and the first of them it rests on
+        self.rests = SETTLED  # the first that what is being computed rests on
+        self.sizes: dict[Symbol, Interval] = guarded(graph)
         self.decided: dict[Node, bool] = {}
         self.unsigned: dict[Node, Scalar] = {}  # operations, and in which type they are faster
         self.sized: dict[Node, Size | None] = {}
@@ -202,9 +200,17 @@ class Ranges:
             return _ordered(left.high < right.low, left.low >= right.high)
         if node.op == "le":
             return _ordered(left.high <= right.low, left.low > right.high)
+        if node.op == "eq" and a.op == "shr" and self._kept(a, b):
+            return True
         if node.op in ("eq", "ne") and (left.high < right.low or right.high < left.low):
             return node.op == "ne"
         return None
+
+    def _kept(self, back: Node, number: Node) -> bool:
+        """Whether a number that is shifted to the left and back is the same: no bit is lost."""
+        shifted, count = back.args
+        return (shifted.op == "shl" and shifted.args == (number, count)
+                and RULES["shl"](self.of(number), self.of(count)).within(*ANY))
 
     def _proved(self, node: Node) -> bool | None:
         """What the facts say of two sizes."""
@@ -300,7 +306,7 @@ class Ranges:
 
     def _note(self, op: str, holds: bool, left: Size | None, right: Size | None) -> None:
         if left is not None and right is not None:
-            self.facts.learn(_predicate(op, holds, left, right))
+            self.facts.learn(predicate(op, holds, left, right))
 
     def _relate(self, node: Node) -> None:
         """A remainder and its divisor, the smaller or greater of two numbers and both."""
@@ -370,7 +376,7 @@ class Ranges:
         following = {self.chosen(n): k for k, n in enumerate(region.results[1:])}
         inside = invariants.inside(loop)
         for known, holds in holding(region.results[0], True):
-            if known.op not in _WRITTEN:
+            if known.op not in WRITTEN:
                 continue
             now: list[Size | None] = []
             first: list[Size | None] = []
@@ -384,7 +390,7 @@ class Ranges:
             left, right = first
             if left is None or right is None or not self._outside(inside, left, right):
                 continue
-            begin = _predicate(known.op, holds, left, right)
+            begin = predicate(known.op, holds, left, right)
             if self.facts.prove(begin.op, begin.left, begin.right):
                 self._note(known.op, holds, *now)
 
@@ -397,10 +403,26 @@ class Ranges:
     def of(self, node: Node) -> Interval:
         """Where an int64 or bool is, or every element of an array of them."""
         node = self.chosen(node)
-        if node not in self.known:
-            self.known[node] = ANY  # what depends on itself
-            self.known[node] = self._interval(node)
-        return self.known[node]
+        if node in self.known:
+            self.rests = min(self.rests, self.asked.get(node, SETTLED))
+            return self.known[node]
+        here, outside = len(self.asked), self.rests
+        self.known[node], self.asked[node], self.rests = ANY, here, SETTLED
+        found = self.known[node] = self._interval(node)
+        self._settle(node, here)
+        self.rests = min(self.rests, outside)
+        return found
+
+    def _settle(self, node: Node, here: int) -> None:
+        """Forgets what rests on nothing but that this node, which is known now, can be anything."""
+        if self.rests < here:
+            self.asked[node] = self.rests
+            return
+        for other in [other for other, first in self.asked.items() if first >= here]:
+            del self.asked[other]
+            if other is not node:
+                del self.known[other]
+        self.rests = SETTLED
 
     def _interval(self, node: Node) -> Interval:
         if not isinstance(node.type, (Scalar, Array)) or node.type.dtype.kind not in "biu":
@@ -530,18 +552,14 @@ class Ranges:
         return start.union(stop)
 
     def symbol(self, name: Symbol) -> Interval:
-        if name not in self.sizes:
+        if name in self.sizes:
+            return self.sizes[name]
+        if name in self.loops:
             self.sizes[name] = ANY  # what depends on itself
-            if name in self.loops:
-                found = self._turns(self.loops[name])
-            elif name in self.node:
-                found = self.of(self.node[name])
-            else:
-                found = ANY
-            if name.low is not None:
-                found = Interval(max(found.low, name.low), found.high)
-            self.sizes[name] = found
-        return self.sizes[name]
+            found = self.sizes[name] = self._turns(self.loops[name])
+        else:
+            found = self.of(self.node[name]) if name in self.node else ANY
+        return found if name.low is None else Interval(max(found.low, name.low), found.high)
 
     def size(self, size: Size) -> Interval:
         """Exact, as sizes are, or all 64 bits."""
@@ -565,35 +583,6 @@ def _params(loop: Node) -> list[Node]:
 
 def _next(loop: Node, position: int) -> Node:
     return loop.regions[0].results[position + (loop.op == "while_")]
-
-
-def _predicate(op: str, holds: bool, left: Size, right: Size) -> Predicate:
-    """What a comparison says that holds, or not."""
-    if not holds:
-        op, swap = _OPPOSITE[op]
-        left, right = (right, left) if swap else (left, right)
-    return Predicate(_WRITTEN[op], left, right)
-
-
-def _guarded(graph: Graph) -> dict[Symbol, Interval]:
-    """What guards say of single symbols, and that arrays are in memory."""
-    found: dict[Symbol, Interval] = {}
-    for param in graph.params:
-        if isinstance(param.type, Array):
-            most = (MEMORY if param.type.ndim == 1 else 2**63 - 1) // param.type.dtype.itemsize
-            contiguous = param.type.strides == c_strides(param.type.shape)
-            names = map(lone_symbol, param.type.shape if contiguous else ())
-            found.update((name, Interval(0, most)) for name in names if name is not None)
-    for predicate in graph.facts.guards:
-        said = bound(predicate)
-        if said is not None:
-            name, sign, least = said
-            low, high = found.get(name, ANY)
-            if name.low is not None:
-                low = max(low, name.low)
-            ends = (max(low, least), high) if sign > 0 else (low, min(high, -least))
-            found[name] = Interval(*ends)
-    return found
 
 
 def _ordered(yes: bool, no: bool) -> bool | None:

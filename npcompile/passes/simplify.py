@@ -14,6 +14,9 @@ from npcompile.graph.types import Scalar
 from npcompile.passes.arms import join_arms
 from npcompile.passes.rewrite import rewrite
 
+#: operations whose results have no minus where their last two operands have none
+_KEEP_SIGN = frozenset({"add", "mul", "div", "sqrt", "where", "minimum", "maximum"})
+
 Rule = Callable[[Builder, Node, tuple[Node, ...]], "Node | None"]
 
 
@@ -128,6 +131,33 @@ def _twice(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
     return None
 
 
+def _never_less(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+    """Nothing is greater than infinity or less than minus infinity, no square is negative."""
+    left, right = args
+    if not isinstance(node.type, Scalar) or left.dtype.kind != "f":
+        return None
+    low, high = _number(right), _number(left)
+    if high == np.inf or low == -np.inf or (low is not None and low <= 0 and _positive(left)):
+        return builder.const(np.bool_(False), node.type)
+    return None
+
+
+def _number(node: Node) -> float | None:
+    return float(node.attrs.value.real) if isinstance(node.attrs, Const) else None
+
+
+def _positive(node: Node, depth: int = 8) -> bool:
+    """Whether a float is NaN or has no minus, by what it is made of."""
+    while node.op == "cast" and node.args[0].dtype.kind == "f":
+        (node,) = node.args
+    if node.op == "abs" or (node.op == "mul" and node.args[0] is node.args[1]):
+        return True
+    if node.op in _KEEP_SIGN and depth:
+        return all(_positive(arg, depth - 1) for arg in node.args[-2:])
+    number = _number(node)
+    return number is not None and number >= 0 and not np.signbit(number)
+
+
 def _truth(neutral: bool) -> Rule:
     """``b == True`` and ``b != False`` are ``b``; with the other constant they are its opposite."""
 
@@ -160,6 +190,7 @@ _RULES: dict[str, Rule] = {
     "mul": _first(_unit(0, 1), _unit(1, 1), _twice),
     "div": _first(_unit(1, 1), _by_power_of_two),
     "sub": _unit(1, 0),
+    "lt": _never_less,
     "eq": _truth(True),
     "ne": _truth(False),
 }

@@ -41,6 +41,9 @@ Pair = tuple[Expr, Expr]
 RANGE = {"d": (-746.0, 710.0, 708.3964185322641), "f": (-104.0, 89.0, 87.33654)}
 #: beyond these exponents the product with even the smallest sine overflows
 REACH = {"d": 1460.0, "f": 200.0}
+#: the small parts of the table, divided by the large ones
+RELATIVE = {char: tuple(low / high for high, low in zip(*table, strict=True))
+            for char, table in EXP_TABLE.items()}
 #: below it sinh is a polynomial
 SMALL_SINH = 1 / 2
 #: the same as RANGE for powers of ten
@@ -52,17 +55,22 @@ def exp(x: Expr) -> Expr:
     f = format_of(x)
     low, high, normal = RANGE[f.char]
     special = ~(abs(x) <= normal)
-    head, tail, k = exp_parts(rare(special, clamp(x, low, high), x), None, f)
-    return scaled_sum(head, tail, k, x, special, f)
+    bits, r = _reduced(rare(special, clamp(x, low, high), x), f)
+    return _whole(bits, r, x, special, f)
 
 
 def exp_parts(x: Expr, low: Expr | None, f: Format) -> tuple[Expr, Expr, Expr]:
     """``exp(x + low) / 2**k`` as a large and a small part, and k."""
+    bits, r = _reduced(x, f)
+    return _tabulated(bits, r if low is None else r + low, f)
+
+
+def _reduced(x: Expr, f: Format) -> tuple[Expr, Expr]:
+    """n, in the last bits of a number, and r."""
     step, step_low, inverse = EXP_STEP[f.char]
     shifted = fma(x, inverse, f.magic)
     n = shifted - f.magic
-    r = fma(n, -step_low, fma(n, -step, x))
-    return _tabulated(to_bits(shifted), r if low is None else r + low, f)
+    return to_bits(shifted), fma(n, -step_low, fma(n, -step, x))
 
 
 def _tabulated(bits: Expr, r: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
@@ -70,6 +78,17 @@ def _tabulated(bits: Expr, r: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
     head, rest = (lookup(bits, row, f.char) for row in EXP_TABLE[f.char])
     rise = fma(r * r, poly(r, EXP[f.char]), r)
     return head, fma(head, rise, rest), bits - f.magic_bits >> 4
+
+
+def _whole(bits: Expr, r: Expr, x: Expr, special: Expr, f: Format, quiet: bool = False) -> Expr:
+    """``2**(n/16) * exp(r)`` as one number: its power of two is there before the rest of it."""
+    head = lookup(bits, EXP_TABLE[f.char][0], f.char)
+    low = lookup(bits, RELATIVE[f.char], f.char)
+    rise = fma(r * r, poly(r, EXP[f.char]), r + low)
+    k = bits - f.magic_bits >> 4
+    power = scale(head, k, f)
+    return rare(special, _extreme(head, head * rise, k, x, special, f, quiet),
+                fma(power, rise, power))
 
 
 def exp2(x: Expr, quiet: bool = False) -> Expr:

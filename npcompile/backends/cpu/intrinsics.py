@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.text import (
     Function,
     Literal,
@@ -13,6 +14,7 @@ from npcompile.backends.cpu.text import (
 
 _BITS = {"double": 64, "float": 32}
 _NEAREST = "i32 4"  # rounding argument: as the control register says
+_SILENT = "i32 8"  # to nearest, and no flags are raised
 
 
 def fits(a: Value) -> bool:
@@ -53,34 +55,49 @@ def extreme(f: Function, smallest: bool, a: Value, b: Value) -> Value:
     return _masked(f, "range", a, b, f"i32 {4 if smallest else 5}")
 
 
-def chosen_by_order(f: Function, smallest: bool, a: Value, b: Value) -> Value:
+def chosen_by_order(f: Function, target: Target, smallest: bool, a: Value, b: Value) -> Value:
     """``a if a < b else b`` (or ``>``) of two numbers by one instruction.
 
-    It raises a flag for NaN, unlike the comparison: a branch that is never taken sees to that.
+    Where the machine can't suppress its flag for NaN, a branch that is never taken sees to that.
     """
+    name = "min" if smallest else "max"
+    if target.avx512:
+        wide, kind = _in_vectors(f, a, b)
+        made = f.call(f"llvm.x86.avx512.mask.{name}.{kind}.round", (a.elem, wide[0].lanes),
+                      *wide, poison(a.elem, wide[0].lanes), literal("i8", -1), _SILENT)
+        return f.extract(made, 0)
     usual, unordered, after = (f.name_for(stem) for stem in ("ordered", "nan", "after"))
     ordered = f.op(f"fcmp ord {a.type} {a.text}, {b.text}", "i1")
     f.branch(ordered, usual, unordered, likely=True)
     f.label(unordered)
     f.jump(after)
     f.label(usual)
-    name, kind, lanes = ("sse2", "sd", 2) if a.elem == "double" else ("sse", "ss", 4)
-    wide = [f.op(f"insertelement <{lanes} x {v.elem}> poison, {v.typed}, i64 0", v.elem, lanes)
-            for v in (a, b)]
-    made = f.call(f"llvm.x86.{name}.{'min' if smallest else 'max'}.{kind}", (a.elem, lanes), *wide)
+    wide, kind = _in_vectors(f, a, b)
+    made = f.call(f"llvm.x86.sse{'2' * (kind == 'sd')}.{name}.{kind}",
+                  (a.elem, wide[0].lanes), *wide)
     least = f.extract(made, 0)
     f.jump(after)
     f.label(after)
     return f.phi(a.elem, 1, (b, unordered), (least, usual))
 
 
-def less(f: Function, equal: bool, a: Value, b: Value) -> Value:
-    """``a < b`` (or ``<=``) of two numbers in a mask register, without a flag for quiet NaNs."""
-    name, lanes = ("sd", 2) if a.elem == "double" else ("ss", 4)
-    wide = [f.op(f"insertelement <{lanes} x {v.elem}> poison, {v.typed}, i64 0", v.elem, lanes)
-            for v in (a, b)]
-    made = f.call(f"llvm.x86.avx512.mask.cmp.{name}", ("i8", 1), *wide,
-                  f"i32 {18 if equal else 17}", literal("i8", -1), "i32 4")
+def _in_vectors(f: Function, *numbers: Value) -> tuple[list[Value], str]:
+    """Numbers as first lanes of registers, and what instructions of the kind are called."""
+    kind, lanes = ("sd", 2) if numbers[0].elem == "double" else ("ss", 4)
+    return [f.op(f"insertelement <{lanes} x {v.elem}> poison, {v.typed}, i64 0", v.elem, lanes)
+            for v in numbers], kind
+
+
+#: comparisons without a flag for quiet NaNs
+_COMPARISONS = {"eq": 0, "ne": 4, "lt": 17, "le": 18}
+
+
+def compared(f: Function, how: str, a: Value, b: Value) -> Value:
+    """``a < b`` (``lt``, or ``le``, ``eq``, ``ne``) of two numbers in a mask register, without a
+    flag for quiet NaNs."""
+    wide, kind = _in_vectors(f, a, b)
+    made = f.call(f"llvm.x86.avx512.mask.cmp.{kind}", ("i8", 1), *wide,
+                  f"i32 {_COMPARISONS[how]}", literal("i8", -1), "i32 4")
     return f.convert("trunc", made, "i1")
 
 

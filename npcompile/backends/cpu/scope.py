@@ -321,7 +321,8 @@ class Scope:
         condition = self.plan.kernel.values[args[0]]
         assert isinstance(condition, Apply)
         (yes,), (no,) = self.values[args[1]], self.values[args[2]]
-        return intrinsics.chosen_by_order(self.f, condition.args[0] == args[1], yes, no)
+        smallest = condition.args[0] == args[1]
+        return intrinsics.chosen_by_order(self.f, self.plan.target, smallest, yes, no)
 
     def _mask(self, position: int) -> Value:
         """What a choice between two floats depends on: in a mask register at once, where a
@@ -329,10 +330,10 @@ class Scope:
         bit, condition = self.values[position][0], self.plan.kernel.values[position]
         if not self.plan.target.avx512 or bit.lanes > 1 or not bit.text.startswith("%"):
             return bit
-        if isinstance(condition, Apply) and condition.op in ("lt", "le"):
-            (a,), (b,) = (self.values[arg] for arg in condition.args)
-            if a.elem in ("double", "float"):
-                return intrinsics.less(self.f, condition.op == "le", a, b)
+        if isinstance(condition, Apply) and condition.op in ("lt", "le", "eq", "ne"):
+            a, b = (self.values[arg] for arg in condition.args)
+            if len(a) == 1 and a[0].elem in ("double", "float"):
+                return intrinsics.compared(self.f, condition.op, a[0], b[0])
         return intrinsics.whole_register(self.f, bit)
 
     def operand(self, position: int, count: int) -> Parts:
