@@ -523,3 +523,17 @@ def digits(x):
 def test_bits_of_bounded_numbers(ends: tuple[int, int]) -> None:
     x = np.random.default_rng(3).integers(*ends, 50, endpoint=True)
     assert "wider than 64 bits" not in same(digits, x)
+
+
+def from_both_ends(a, where):
+    total = 0.0
+    for i in range(len(where)):
+        k = where[i]
+        total += a[k] * a[k - 2]
+        a[k] = total
+    return total
+
+
+@pytest.mark.parametrize("where", [[0, 1, 2], [-1, 3, -2, 0], [4, -5, 1], [2, 5], [1, -4], [-6]])
+def test_indices_that_count_from_the_end(where: list[int]) -> None:
+    same(from_both_ends, np.arange(1.0, 6.0), np.array(where))

@@ -303,6 +303,9 @@ class Scope:
             case Apply("where", args) if not self.plan.order and updates.by_order(
                     self.plan.kernel.values, value):
                 return (self._by_order(args),)
+            case Apply("where", args) if not self.plan.order and updates.from_the_end(
+                    self.plan.kernel.values, value):
+                return (self._from_the_end(args),)
             case Apply("where", (condition, a, b), dtype) if (
                     not self.plan.order and self.values[a][0].elem in ("double", "float")):
                 mask = (self._mask(condition),)
@@ -323,6 +326,16 @@ class Scope:
         (yes,), (no,) = self.values[args[1]], self.values[args[2]]
         smallest = condition.args[0] == args[1]
         return intrinsics.chosen_by_order(self.f, self.plan.target, smallest, yes, no)
+
+    def _from_the_end(self, args: tuple[int, ...]) -> Value:
+        """An index by a branch, which is foretold: memory need not wait for what is chosen."""
+        f, ((negative,), (counted,), (index,)) = self.f, (self.values[arg] for arg in args)
+        before, seldom, after = f.block, f.name_for("seldom"), f.name_for("after")
+        f.branch(f.negate(negative), after, seldom, likely=True)
+        f.label(seldom)
+        f.jump(after)
+        f.label(after)
+        return f.phi(index.elem, 1, (index, before), (counted, seldom))
 
     def _mask(self, position: int) -> Value:
         """What a choice between two floats depends on: in a mask register at once, where a

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npcompile.program.ir import Apply, Kernel, Load, Value
+from npcompile.graph.types import INT
+from npcompile.program.ir import Apply, Const, Kernel, Load, Value
 
 LEAST = 3  # choices that are worth a branch; LLVM's own passes make no branch of fewer
 SELDOM = 4  # if one of them is that of a running extreme, which needs no branch itself
@@ -52,6 +53,17 @@ def by_order(values: Sequence[Value], choice: Apply) -> bool:
     return (isinstance(condition, Apply) and condition.op == "lt" and len(set(choice.args)) == 3
             and set(choice.args[1:]) == set(condition.args)
             and choice.dtype.kind == "f" and choice.dtype.itemsize in (4, 8))
+
+
+def from_the_end(values: Sequence[Value], choice: Apply) -> bool:
+    """Whether a choice is an index that counts from the end where it is negative."""
+    condition, counted = (values[arg] for arg in choice.args[:2])
+    index = choice.args[2]
+    if not (isinstance(condition, Apply) and isinstance(counted, Apply) and condition.op == "lt"
+            and counted.op == "add" and condition.args[0] == index and index in counted.args):
+        return False
+    zero = values[condition.args[1]]
+    return isinstance(zero, Const) and zero.value == 0 and choice.dtype == INT
 
 
 def seldom(kernel: Kernel, group: Unit) -> bool:
