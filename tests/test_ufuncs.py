@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 import types
 
 import numpy as np
@@ -164,3 +166,13 @@ def test_host_functions_in_compiled_code() -> None:
     x = np.linspace(0.5, 3, 20)
     f = jit(lambda x: jv(1.5, x) + npcompile.special.gammaln(x), cache=False)
     assert np.allclose(f(x), scipy.special.jv(1.5, x) + scipy.special.gammaln(x), rtol=1e-14)
+
+
+def test_records_that_are_read_late() -> None:
+    """The namespace is complete though the first to ask for it is the import of its records."""
+    script = """
+import numpy, scipy.special, npcompile
+npcompile.jit(lambda x: scipy.special.erf(x))(numpy.ones(3))
+assert npcompile.special.gammaln is not scipy.special.gammaln
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -40,13 +40,13 @@ def special() -> dict[str, Op]:
 @cache
 def of_special(name: str) -> Any:
     """A function of ``npcompile.special``: compiled if it has a record, else SciPy's own."""
+    # first of all, since importing a module of the room asks for its name while records are made
+    if name not in names_of_special():
+        raise AttributeError(f"module 'npcompile.special' has no attribute {name!r}")
     op = special().get(name)
-    library = importlib.import_module("scipy.special")
     if op is not None and op.kind.name == "elementwise":
         return ufunc(op)
-    if name in names_of_special():
-        return getattr(library, name)
-    raise AttributeError(f"module 'npcompile.special' has no attribute {name!r}")
+    return getattr(importlib.import_module("scipy.special"), name)
 
 
 @cache
