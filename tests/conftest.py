@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # before anything of npcompile is imported, and for the processes that tests start
@@ -14,3 +15,12 @@ os.environ.setdefault("NPCOMPILE_STRICT", "1")
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+@pytest.fixture
+def machine_code(monkeypatch):
+    """Every kernel that the test launches also becomes machine code of GPUs, which is read."""
+    from tests.support_gpu import reading
+
+    with reading(monkeypatch):
+        yield

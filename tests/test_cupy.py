@@ -11,6 +11,8 @@ pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs 
 
 from tests import support_cupy
 
+pytestmark = pytest.mark.usefixtures("machine_code")
+
 U = np.random.default_rng(8).standard_normal((7, 12))
 
 

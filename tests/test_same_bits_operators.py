@@ -156,6 +156,7 @@ def test_vector_width() -> None:
 
 
 @has_triton
+@pytest.mark.usefixtures("machine_code")
 @pytest.mark.parametrize("name", TRITON)
 @pytest.mark.parametrize("char", "df")
 def test_triton(name: str, char: str) -> None:
