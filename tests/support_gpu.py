@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from npcompile.backends.gpu.compile import translate
+from npcompile.backends.gpu.compile import identity, translate
 from npcompile.backends.gpu.interpreter import Interpreter
 from npcompile.backends.gpu.source import Source
 
@@ -47,8 +47,8 @@ def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(Interpreter, "launch", noted)
     yield
     for source, constants in found:
-        key = source.text, tuple(constants.items())
-        if key not in _known:
-            _known.add(key)
-            for capability in CAPABILITIES:
+        for capability in CAPABILITIES:
+            key = identity(source, constants, capability, frozenset())
+            if key not in _known:
+                _known.add(key)
                 read(source, constants, capability)

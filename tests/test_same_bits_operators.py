@@ -1,11 +1,10 @@
 """The same bits of every operator of floats, from the table: with vectors of either width, one
-lane at a time, and as Triton code."""
+lane at a time; as Triton code in ``test_gpu_operators``."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
 import json
 import os
 import subprocess
@@ -25,9 +24,6 @@ from npcompile.ops.record import OPERATORS, Domain, Op
 LIBRARIES = ("numpy", "scipy.special", "scipy.special._ufuncs")
 POINTS = 150
 GROUP = 6  # functions that are compiled together
-TRITON = ("exp", "log", "sin", "tan", "tanh", "arctan2", "power", "cbrt", "hypot", "erf", "expm1")
-has_triton = pytest.mark.skipif(importlib.util.find_spec("triton") is None,
-                                reason="Triton is not installed")
 
 
 def operands(op: Op, char: str) -> int:
@@ -153,18 +149,3 @@ def test_vector_width() -> None:
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
                           text=True, check=True)
     assert json.loads(done.stdout) == digests()
-
-
-@has_triton
-@pytest.mark.usefixtures("machine_code")
-@pytest.mark.parametrize("name", TRITON)
-@pytest.mark.parametrize("char", "df")
-def test_triton(name: str, char: str) -> None:
-    count = operands(OPERATORS[name], char)
-    texts, space = calls(count, [name], "")
-    exec(f"def f({', '.join(parameters(count, [name]))}):\n    return {texts[0]}", space)
-    samples = given(count, [name], char)
-    on_device = npcompile.jit(space["f"], device="interpreter", fullgraph=True)
-    assert "libdevice" not in on_device.lower(*samples).triton
-    with np.errstate(all="ignore"):
-        assert bits(on_device(*samples)) == bits(npcompile.jit(space["f"])(*samples))

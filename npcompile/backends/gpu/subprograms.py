@@ -127,6 +127,10 @@ class _Function:
         w.indent += 1
         self.region(body, running)
         again, *following = (self.named(self.term(r)) for r in body.results)
+        for k, term in enumerate(following):
+            if term.text in carried[:k]:  # which has its next value by then
+                following[k] = Term(w.fresh("before"), term.dtype)
+                w.line(f"{following[k].text} = {term.text}")
         for name, term in zip(carried, following):
             w.line(f"{name} = tl.where({running}, {scalar.typed(term)}, {name})")
         w.line(f"{running} = {running} & {scalar.typed(again)}")
