@@ -15,7 +15,7 @@ from npcompile.core.paths import import_path
 from npcompile.graph.ir import HostCall, Site
 from npcompile.graph.types import Opaque
 from npcompile.program.ir import Program
-from npcompile.runtime import algebra, memory, pool, subprograms
+from npcompile.runtime import algebra, draws, memory, pool, subprograms
 from npcompile.runtime.boxing import builder, constants
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.cache import Record, Store
@@ -177,7 +177,7 @@ def _unwired(leaves: tuple[Any, ...]) -> Any:
 
 def _host_object(described: object) -> Any:
     if isinstance(described, Site):
-        return described.function
+        return draws.quick(described)
     return import_path(described.path) if isinstance(described, HostCall) else described
 
 

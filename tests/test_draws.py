@@ -1,0 +1,104 @@
+"""Many random numbers at once: NumPy's stream to the bit, and its generator afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from npcompile import jit
+from npcompile.runtime import draws
+
+METHODS: list[tuple[Callable[..., Any], str, tuple[float, ...]]] = [
+    (draws._random, "random", ()),
+    (draws._standard_normal, "standard_normal", ()),
+    (draws._uniform_between, "uniform", (-2, 0.5)),
+    (draws._normal, "normal", (3, 1e-3)),
+]
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LEAST", "LEAST_NORMAL", "WORTH"):
+        monkeypatch.setattr(draws, name, 1)
+
+
+def test_this_numpy_is_known() -> None:
+    assert draws._drawers() is not None
+
+
+@pytest.mark.parametrize("at", range(len(METHODS)))
+def test_same_bits_and_state(at: int) -> None:
+    quick, name, given = METHODS[at]
+    for seed, size in enumerate([1, 2, 3, 4, 5, 8, 1001, (7, 3), (2, 0, 3)]):
+        ours, other = (np.random.default_rng(seed) for _ in "ab")
+        for rng in (ours, other):
+            rng.integers(9, dtype=np.uint32)  # keeps half a word
+        got, want = quick(ours, *given, size=size), getattr(other, name)(*given, size=size)
+        if want.size:
+            assert got.tobytes() == want.tobytes()
+            assert got.shape == want.shape
+            assert got.dtype == want.dtype
+        assert ours.bit_generator.state == other.bit_generator.state
+
+
+def test_the_tail() -> None:
+    """A layer in 256, and once in 3,700 the tail beyond it."""
+    ours, other = (np.random.default_rng(11) for _ in "ab")
+    got, want = draws._standard_normal(ours, 300_000), other.standard_normal(300_000)
+    assert got.tobytes() == want.tobytes()
+    assert np.abs(want).max() > 4
+
+
+@pytest.mark.parametrize("rng", [
+    np.random.Generator(np.random.MT19937(3)), np.random.Generator(np.random.PCG64DXSM(3)),
+    np.random.RandomState(3),
+])
+def test_others_are_asked(rng: Any) -> None:
+    assert draws._random(rng, 9) is None
+    assert draws._normal(rng, 0.0, 1.0, 9) is None
+
+
+def test_arguments_that_numpy_checks() -> None:
+    rng = np.random.default_rng(1)
+    for size in (None, -1, 2.0, True, [3], np.int64(3), (3, -1)):
+        assert draws._random(rng, size) is None
+        assert draws._standard_normal(rng, size) is None
+    for scale in (-1.0, -0.0, np.nan, np.inf, np.ones(9), "1"):
+        assert draws._normal(rng, 0.0, scale, 9) is None
+    for low, high in ((1.0, 0.0), (0.0, np.inf), (np.nan, 1.0), (-1e308, 1e308), ("", 1)):
+        assert draws._uniform_between(rng, low, high, 9) is None
+    assert draws._random(rng, 9, np.float32) is None
+    assert draws._standard_normal(rng, 9, out=np.empty(9)) is None
+    assert rng.bit_generator.state == np.random.default_rng(1).bit_generator.state
+
+
+def walk(rng: Any, n: int, turns: int) -> Any:
+    total, seen = np.zeros(n), []
+    for _ in range(turns):
+        total += rng.standard_normal(n) * rng.random()
+        total -= rng.normal(0.5, 2.0, (n,)) / rng.uniform(1, 2, size=n)
+    return total, rng.random((n, 2)).mean(), seen
+
+
+def test_in_a_program() -> None:
+    compiled = jit(walk)
+    for seed in range(3):
+        ours, other = (np.random.default_rng(seed) for _ in "ab")
+        got, want = compiled(ours, 2000, 3), walk(other, 2000, 3)
+        assert (got[0] == want[0]).all()
+        assert got[1:] == want[1:]
+        assert ours.bit_generator.state == other.bit_generator.state
+
+
+def test_errors_are_numpys() -> None:
+    def bad(rng: Any, scale: float) -> Any:
+        return rng.normal(0.0, scale, 5000).sum()
+
+    for function in (jit(bad), bad):
+        assert np.isfinite(function(np.random.default_rng(2), 1.0))
+        with pytest.raises(ValueError, match="scale < 0") as caught:
+            function(np.random.default_rng(2), -1.0)
+        assert caught.traceback[1].name == "bad"
