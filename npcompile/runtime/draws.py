@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.core.records import record, replace
-from npcompile.graph.ir import Site
+from npcompile.core.records import record
 
 LEAST, LEAST_NORMAL = 10_000, 1000  # numbers that are worth a call, uniform and normal ones
 WORTH = 100_000  # numbers that are worth making the functions
@@ -347,32 +346,25 @@ def _standard_normal(rng: Any, size: Any = None, *others: Any, **named: Any) -> 
     return None if others or named else _drawn(True, rng, size, -0.0, 1.0)
 
 
-def _uniform_between(rng: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-    if type(low) not in (int, float) or type(high) not in (int, float):
+def _uniform_between(
+    rng: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None, **named: Any
+) -> Any:
+    if named or type(low) not in (int, float) or type(high) not in (int, float):
         return None
     range_ = float(high) - float(low)
     return _drawn(False, rng, size, low, range_) if 0 <= range_ < math.inf else None
 
 
-def _normal(rng: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-    plain = type(scale) in (int, float) and 0 < scale < math.inf
+def _normal(
+    rng: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, **named: Any
+) -> Any:
+    plain = not named and type(scale) in (int, float) and 0 < scale < math.inf
     return _drawn(True, rng, size, loc, scale) if plain else None
 
 
-_QUICK: dict[str, Callable[..., Any]] = {
+#: by path
+FUNCTIONS: dict[str, Callable[..., Any]] = {
     f"numpy.random.Generator.{name}": function
     for name, function in (("random", _random), ("standard_normal", _standard_normal),
                            ("uniform", _uniform_between), ("normal", _normal))
 }
-
-
-def quick(site: Site) -> Callable[..., Any]:
-    """The function of a call, which asks NumPy only where it must."""
-    function, stub = _QUICK.get(site.path), site.stub
-    call = "r = f("
-    if function is None or site.direct is not None or not stub.lines[0].startswith(call):
-        return site.function
-    first = f"r = q({stub.lines[0].removeprefix(call)}"
-    lines = (first, f"if r is None: {stub.lines[0]}", *stub.lines[1:])
-    constants = {**stub.constants, "q": function}
-    return replace(stub, lines=lines, constants=constants).function()

@@ -15,7 +15,7 @@ from npcompile.core.paths import import_path
 from npcompile.graph.ir import HostCall, Site
 from npcompile.graph.types import Opaque
 from npcompile.program.ir import Program
-from npcompile.runtime import algebra, draws, memory, pool, subprograms
+from npcompile.runtime import algebra, memory, pool, subprograms
 from npcompile.runtime.boxing import builder, constants
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.cache import Record, Store
@@ -24,6 +24,7 @@ from npcompile.runtime.entry import FLAGS, OVERLAP, STALE, UNDONE, emit_entry
 from npcompile.runtime.frames import FrameReader
 from npcompile.runtime.helpers import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
 from npcompile.runtime.outline import Outline
+from npcompile.runtime.quick import quick
 from npcompile.runtime.remembered import Linked
 from npcompile.runtime.state import State
 from npcompile.runtime.wiring import Wiring
@@ -177,7 +178,7 @@ def _unwired(leaves: tuple[Any, ...]) -> Any:
 
 def _host_object(described: object) -> Any:
     if isinstance(described, Site):
-        return draws.quick(described)
+        return quick(described)
     return import_path(described.path) if isinstance(described, HostCall) else described
 
 
