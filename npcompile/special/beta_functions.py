@@ -10,7 +10,14 @@ from __future__ import annotations
 import math
 
 from npcompile.graph.expression import Expr, const, copysign, floor, fma, sqrt, where
-from npcompile.graph.subprograms import Results, choose, repeat, subprogram
+from npcompile.graph.subprograms import (
+    Results,
+    choose,
+    choose_among,
+    packed_subprogram,
+    repeat,
+    subprogram,
+)
 from npcompile.special.coefficients.gamma import GAMMALN
 from npcompile.special.gamma_functions import gammaln
 from npcompile.special.incomplete import ROOT_TURN, gammaincc, stirling_rest
@@ -176,21 +183,22 @@ def _shares(a: Expr, b: Expr, x: Pair, y: Pair) -> Expr:
     swapped = (x[0] * (a + b + 2.0) > a + 1.0) & (b >= 0.6)
     near = (b < 0.6) & (y[0] < 0.3) & (y[0] * a < 0.8)
 
-    def usual() -> Results:
+    def usual() -> Expr:
         p, q = where(swapped, b, a), where(swapped, a, b)
         left = where(swapped, y[0], x[0]), where(swapped, y[1], x[1])
         right = where(swapped, x[0], y[0]), where(swapped, x[1], y[1])
         value = beta_factor(p, q, left, right)
         value = where(value == 0.0, 0.0, value * _fraction(p, q, left, right))
-        return (where(swapped, 1.0 - value, value),)
+        return where(swapped, 1.0 - value, value)
 
     large = (a > 1e11) | (b > 1e11)
-    value, = choose(near, lambda: (_next_to_1(a, b, y[0]),), lambda: choose(
-        large, lambda: (_large(a, b, x[0], y[0]),), usual))
+    value = choose_among(
+        const(0.0, a), (near, lambda: _next_to_1(a, b, y[0])),
+        (~near & large, lambda: _large(a, b, x[0], y[0])), (~near & ~large, usual))
     return where(value > 0.0, where(value < 1.0, value, 1.0), 0.0)
 
 
-@subprogram
+@packed_subprogram
 def beta_shares(a: Expr, b: Expr, x: Expr, x_low: Expr, y: Expr, y_low: Expr) -> Expr:
     """I_x(a, b) where ``1 - x`` is given, too, each in two parts."""
     value = _shares(a, b, (x, x_low), (y, y_low))
@@ -210,14 +218,14 @@ def _edges(a: Expr, b: Expr, x: Expr, inside: Expr, start: float) -> Expr:
     return where(wrong, const(NAN, x), value)
 
 
-@subprogram
+@packed_subprogram
 def betainc(a: Expr, b: Expr, x: Expr) -> Expr:
     """The regularised incomplete beta function."""
     inside = _shares(a, b, (x, const(0.0, x)), two_sum(const(1.0, x), -x))
     return _edges(a, b, x, inside, 0.0)
 
 
-@subprogram
+@packed_subprogram
 def betaincc(a: Expr, b: Expr, x: Expr) -> Expr:
     """One less the regularised incomplete beta function."""
     inside = _shares(b, a, two_sum(const(1.0, x), -x), (x, const(0.0, x)))

@@ -4,7 +4,7 @@ subprograms (DLMF 8.2, 8.17; Johnson, Kotz & Balakrishnan, Continuous Univariate
 from __future__ import annotations
 
 from npcompile.graph.expression import Expr, const, floor, fma, where
-from npcompile.graph.subprograms import subprogram
+from npcompile.graph.subprograms import choose_among, packed_subprogram
 from npcompile.special.beta_functions import beta_shares, betainc, betaincc
 from npcompile.special.incomplete import gammainc, gammaincc
 from npcompile.special.pieces import INFINITY, NAN, Pair
@@ -12,51 +12,51 @@ from npcompile.special.probability import ndtr
 from npcompile.special.words import two_product, two_sum
 
 
-@subprogram
+@packed_subprogram
 def chdtr(v: Expr, x: Expr) -> Expr:
     """The chi-squared distribution function."""
     return where(x < 0.0, NAN, gammainc(0.5 * v, 0.5 * x))
 
 
-@subprogram
+@packed_subprogram
 def chdtrc(v: Expr, x: Expr) -> Expr:
     """One less the chi-squared distribution function."""
     return where(x < 0.0, NAN, gammaincc(0.5 * v, 0.5 * x))
 
 
-@subprogram
+@packed_subprogram
 def gdtr(a: Expr, b: Expr, x: Expr) -> Expr:
     """The gamma distribution function."""
     return where(x < 0.0, NAN, gammainc(b, a * x))
 
 
-@subprogram
+@packed_subprogram
 def gdtrc(a: Expr, b: Expr, x: Expr) -> Expr:
     """One less the gamma distribution function."""
     return where(x < 0.0, NAN, gammaincc(b, a * x))
 
 
-@subprogram
+@packed_subprogram
 def pdtr(k: Expr, m: Expr) -> Expr:
     """The Poisson distribution function."""
     value = where(m == 0.0, 1.0, gammaincc(floor(k) + 1.0, m))
     return where((k < 0.0) | (m < 0.0), NAN, value)
 
 
-@subprogram
+@packed_subprogram
 def pdtrc(k: Expr, m: Expr) -> Expr:
     """One less the Poisson distribution function."""
     value = where(m == 0.0, 0.0, gammainc(floor(k) + 1.0, m))
     return where((k < 0.0) | (m < 0.0), NAN, value)
 
 
-@subprogram
+@packed_subprogram
 def fdtr(a: Expr, b: Expr, x: Expr) -> Expr:
     """The distribution function of quotients of variances."""
     return _quotient(a, b, x, False)
 
 
-@subprogram
+@packed_subprogram
 def fdtrc(a: Expr, b: Expr, x: Expr) -> Expr:
     """One less the distribution function of quotients of variances."""
     return _quotient(a, b, x, True)
@@ -86,21 +86,21 @@ def _quotient(a: Expr, b: Expr, x: Expr, upper: bool) -> Expr:
     return where(fine, value, NAN)
 
 
-@subprogram
+@packed_subprogram
 def stdtr(v: Expr, t: Expr) -> Expr:
     """Student's distribution function."""
     own, other = _split((v, const(0.0, v)), two_product(t, t))
     tail = 0.5 * beta_shares(0.5 * v, const(0.5, t), *own, *other)
     tail = where(t * t == INFINITY, 0.0, tail)
     value = where(t < 0.0, tail, 1.0 - tail)
-    value = where(v > 1e17, ndtr(t), value)
+    value = choose_among(value, (v > 1e17, lambda: ndtr(t)))
     return where((v > 0.0) & (t == t), value, NAN)
 
 
 # ------------------------------------------------------------------ of whole numbers
 
 
-@subprogram
+@packed_subprogram
 def bdtr(k: Expr, n: Expr, p: Expr) -> Expr:
     """The binomial distribution function."""
     k = floor(k)
@@ -108,7 +108,7 @@ def bdtr(k: Expr, n: Expr, p: Expr) -> Expr:
     return _of_shares(k, n, p, value)
 
 
-@subprogram
+@packed_subprogram
 def bdtrc(k: Expr, n: Expr, p: Expr) -> Expr:
     """One less the binomial distribution function."""
     k = floor(k)
@@ -120,13 +120,13 @@ def _of_shares(k: Expr, n: Expr, p: Expr, value: Expr) -> Expr:
     return where((p >= 0.0) & (p <= 1.0) & (k >= 0.0) & (n >= k), value, NAN)
 
 
-@subprogram
+@packed_subprogram
 def nbdtr(k: Expr, n: Expr, p: Expr) -> Expr:
     """The negative binomial distribution function."""
     return where((k >= 0.0) & (n > 0.0), betainc(n, k + 1.0, p), NAN)
 
 
-@subprogram
+@packed_subprogram
 def nbdtrc(k: Expr, n: Expr, p: Expr) -> Expr:
     """One less the negative binomial distribution function."""
     return where((k >= 0.0) & (n > 0.0), betaincc(n, k + 1.0, p), NAN)

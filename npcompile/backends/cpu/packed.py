@@ -15,7 +15,7 @@ from npcompile.backends.cpu.arms import Arm, operation
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import Parts
 from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_literal
-from npcompile.graph.ir import Const, Get, Node, Region
+from npcompile.graph.ir import Const, Get, Node, Region, Subprogram
 
 Registers = list[Parts]  # a value, as many times as there are registers
 
@@ -38,6 +38,19 @@ def captured(region: Region) -> list[Node]:
     return [node for node in needed if node not in inside and not isinstance(node.attrs, Const)]
 
 
+def divide(f: Function, value: Value, lanes: int) -> list[Value]:
+    """A vector's parts of so many lanes."""
+    return [f.shuffle(value, value, range(first, first + lanes))
+            for first in range(0, value.lanes, lanes)]
+
+
+def join(f: Function, parts: list[Value]) -> Value:
+    """A vector of all lanes of some, a power of two of them."""
+    while len(parts) > 1:
+        parts = [f.shuffle(a, b, range(2 * a.lanes)) for a, b in zip(parts[::2], parts[1::2])]
+    return parts[0]
+
+
 class Packed:
     """Writes the body of a subprogram for so many registers."""
 
@@ -52,18 +65,14 @@ class Packed:
         """The results, for operands of all lanes."""
         f, lanes = self.f, self.lanes
         for node, param in zip(region.params, params, strict=True):
-            self.values[node] = [
-                (f.shuffle(param, param, range(k * lanes, (k + 1) * lanes)),)
-                for k in range(self.count)]
+            self.values[node] = [(part,) for part in divide(f, param, lanes)]
         self.fresh = list(self._fresh(region.params))
         for node in region.nodes:
             self.node(node)
         found = [part for (part,) in self.registers(region.results[0])]
         first = f.splat(f.extract(found[0], 0), lanes)
-        found = [f.select(mask, part, first) for mask, part in zip(self.fresh, found, strict=True)]
-        while len(found) > 1:
-            found = [f.shuffle(a, b, range(2 * a.lanes)) for a, b in zip(found[::2], found[1::2])]
-        return found[0]
+        return join(f, [f.select(mask, part, first)
+                        for mask, part in zip(self.fresh, found, strict=True)])
 
     def _fresh(self, params: list[Node]) -> Iterator[Value]:
         f, lanes = self.f, self.lanes
@@ -89,10 +98,24 @@ class Packed:
             case "get":
                 assert isinstance(node.attrs, Get)
                 self.values[node] = self.several[node.args[0]][node.attrs.index]
+            case "call":
+                self.call(node)
             case _:
                 args = [self.registers(a) for a in node.args]
                 self.values[node] = [operation(self.f, self.target, node, [a[k] for a in args])
                                      for k in range(self.count)]
+
+    def call(self, node: Node) -> None:
+        """A subprogram of all lanes, or of each register."""
+        assert isinstance(node.attrs, Subprogram)
+        args = [[part for (part,) in self.registers(a)] for a in node.args]
+        if not node.attrs.packs:
+            self.values[node] = [operation(self.f, self.target, node, [(a[k],) for a in args])
+                                 for k in range(self.count)]
+            return
+        whole = [(join(self.f, registers),) for registers in args]
+        found, = operation(self.f, self.target, node, whole)
+        self.values[node] = [(part,) for part in divide(self.f, found, self.lanes)]
 
     def choose(self, node: Node) -> None:
         f = self.f
