@@ -327,25 +327,21 @@ def _reflected(a: Expr, b: Expr, log: bool) -> Expr:
 
 
 def _beta(a: Expr, b: Expr, log: bool) -> Expr:
-    positive = (a > 0.0) & (b > 0.0)
-
-    def usual() -> Results:
-        fine = positive & (a < INFINITY) & (b < INFINITY)
-        value = _positive(where(fine, a, 1.0), where(fine, b, 1.0), log)
-        endless = (a == INFINITY) | (b == INFINITY)
-        return (where(endless, const(-INFINITY if log else 0.0, a), value),)
-
-    value, = choose(positive, usual, lambda: (_reflected(a, b, log),))
-    return where((a == a) & (b == b), value, NAN)
+    positive, endless = (a > 0.0) & (b > 0.0), (a == INFINITY) | (b == INFINITY)
+    wrong = ~((a == a) & (b == b))
+    return choose_among(
+        where(wrong, NAN, const(-INFINITY if log else 0.0, a)),
+        (positive & ~endless, lambda: _positive(a, b, log)),
+        (~positive & ~wrong, lambda: _reflected(a, b, log)))
 
 
-@subprogram
+@packed_subprogram
 def beta(a: Expr, b: Expr) -> Expr:
     """The beta function."""
     return _beta(a, b, False)
 
 
-@subprogram
+@packed_subprogram
 def betaln(a: Expr, b: Expr) -> Expr:
     """``log(abs(beta(a, b)))``"""
     return _beta(a, b, True)

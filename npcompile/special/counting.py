@@ -7,16 +7,24 @@ Of few factors they are products in two parts; else quotients of gamma functions
 from __future__ import annotations
 
 from npcompile.graph.expression import Expr, const, copysign, floor, fma, rint, where
-from npcompile.graph.subprograms import Results, choose, repeat, subprogram
+from npcompile.graph.subprograms import (
+    Results,
+    choose_among,
+    packed_subprogram,
+    repeat,
+    subprogram,
+)
 from npcompile.special.beta_functions import beta, betaln, log_gamma
-from npcompile.special.doubled import Doubled, sum_of
+from npcompile.special.doubled import Doubled
 from npcompile.special.gamma_functions import PI, digamma, gamma, half_turns, rgamma
 from npcompile.special.logarithm import log_pair
 from npcompile.special.pieces import DOUBLE, INFINITY, NAN, exp_sum
-from npcompile.special.words import quick_two_sum, two_product, two_sum
+from npcompile.special.words import two_product, two_sum
 
 #: up to how many factors are multiplied
 FACTORS = 40.0
+#: beyond it products of some of them overflow
+HUGE = 1e60
 
 
 def sign_of_gamma(x: Expr) -> Expr:
@@ -32,25 +40,36 @@ def gammasgn(x: Expr) -> Expr:
     return where(((x < 0.0) & (x == floor(x))) | (x != x), NAN, value)
 
 
+#: factors of a turn
+TOGETHER = 4
+
+
 def product(first: Expr, lost: Expr, count: Expr, divided: bool) -> Expr:
-    """``first * (first + 1) * ...`` of ``count`` factors, over its factorial if divided."""
+    """``first * (first + 1) * ...`` of ``count`` factors, over its factorial if divided; what
+    roundings lose is added at the end (Graillat, Accurate floating-point product and
+    exponentiation, IEEE Trans. Comput. 58, 2009)."""
 
-    def factor(k: Expr) -> Doubled:
-        found = sum_of(first, k)
-        found = Doubled(*quick_two_sum(found.high, found.low + lost))
-        return found / (k + 1.0) if divided else found
-
-    def step(k: Expr, high: Expr, low: Expr) -> Results:
-        more = k + 1.0 < count
-        two = factor(k) * factor(k + 1.0).chosen(more, Doubled(const(1.0, k)))
-        value, size = Doubled(high, low) * two, high * two.high
-        endless = abs(size) == INFINITY
-        high, low = where(endless, size, value.high), where(endless, 0.0, value.low)
-        return k + 2.0 < count, k + 2.0, high, low
+    def step(k: Expr, value: Expr, error: Expr) -> Results:
+        bottom = const(1.0, k)
+        for n in range(TOGETHER):
+            here, more = k + float(n), k + float(n) < count
+            high, low = two_sum(first, here)
+            high, low = where(more, high, 1.0), where(more, low + lost, 0.0)
+            error = error * high
+            following, rest = two_product(value, high)
+            error = error + fma(value, low, rest)
+            value = following
+            bottom = where(more, bottom * (here + 1.0), bottom)
+        if divided:
+            inverse = 1.0 / bottom
+            share = value * inverse
+            value, error = share, (fma(-share, bottom, value) + error) * inverse
+        k = k + float(TOGETHER)
+        return k < count, k, value, error
 
     one, zero = const(1.0, first), const(0.0, first)
-    _, high, low = repeat(step, zero, one, zero)
-    return where(count < 1.0, 1.0, high + low)
+    _, value, error = repeat(step, zero, one, zero)
+    return where((abs(value) < INFINITY) & (abs(error) < INFINITY), value + error, value)
 
 
 def _quotient(n: Expr, k: Expr) -> Expr:
@@ -84,15 +103,24 @@ def _sine(k: Expr, n: Expr) -> Expr:
 def _mirrored(n: Expr, k: Expr) -> Expr:
     """``B(n + 1, z) * sin(pi*z) / pi`` with the positive one of ``z = k - n`` and ``z = -k``."""
     below = k < 0.0
-    z = where(below, -k, k - n)
+    z, lost_z = two_sum(where(below, 0.0, k), -where(below, k, n))
     sine = _sine(where(below, 0.0, k), where(below, k, n))
     tiny = z < 1e-290
-    return where(tiny, 1.0, beta(n + 1.0, where(tiny, 1.0, z)) * (sine * (1 / PI)))
+    value = _beta_of(Doubled(*two_sum(n, const(1.0, n))), Doubled(where(tiny, 1.0, z), lost_z))
+    return where(tiny, 1.0, value * (sine * (1 / PI)))
+
+
+def _beta_of(a: Doubled, b: Doubled) -> Expr:
+    """B(a, b) of positive numbers, by its slopes."""
+    value, whole = beta(a.high, b.high), digamma(a.high + b.high)
+    slope = a.low * (digamma(a.high) - whole) + b.low * (digamma(b.high) - whole)
+    return where(abs(slope) < 1e-3, value * (1.0 + slope), value)
 
 
 def _negative(n: Expr, k: Expr) -> Expr:
     """``sin(pi*(k - n)) / (sin(pi*(n + 1)) * (k - n) * B(k + 1, -n))``"""
-    return -_sine(k, n) / (_sine(n, n * 0.0) * ((k - n) * beta(k + 1.0, -n)))
+    value = _beta_of(Doubled(*two_sum(k, const(1.0, k))), Doubled(-n))
+    return -_sine(k, n) / (_sine(n, n * 0.0) * ((k - n) * value))
 
 
 def _steep(n: Expr, k: Expr) -> Expr:
@@ -103,31 +131,27 @@ def _steep(n: Expr, k: Expr) -> Expr:
     return where((k >= 170.0) | (n == INFINITY), INFINITY, value)
 
 
-@subprogram
+@packed_subprogram
 def binom(n: Expr, k: Expr) -> Expr:
     """The binomial coefficient of real numbers."""
     whole_n, whole_k = n == floor(n), k == floor(k)
     mirrored = whole_n & whole_k & (n > 0.0) & (k > 0.5 * n)
     few = where(mirrored, n - k, k)
-    by_product = whole_k & (few >= 0.0) & (few < FACTORS) & (abs(n) < 1e300)
+    by_product = whole_k & (few >= 0.0) & (few < FACTORS) & (abs(n) < HUGE)
+    steep = ~by_product & (n > 1e20) & (k > 0.0) & (k * k < 1e-18 * n)
+    general = ~by_product & ~steep
+    mirrored, negative = (n > -1.0) & ((k > n) | (k < 0.0)), (n < -1.0) & (k > -1.0)
 
-    def multiplied() -> Results:
+    def multiplied() -> Expr:
         first, lost = two_sum(n, -few)
         first, more = two_sum(first, const(1.0, n))
-        return (product(first, lost + more, where(by_product, few, 1.0), True),)
+        return product(first, lost + more, few, True)
 
-    def general() -> Results:
-        return choose((n > 1e20) & (k > 0.0) & (k * k < 1e-18 * n), lambda: (_steep(n, k),), other)
-
-    def other() -> Results:
-        return choose((n > -1.0) & ((k > n) | (k < 0.0)), lambda: (_mirrored(n, k),),
-                      signed)
-
-    def signed() -> Results:
-        return choose((n < -1.0) & (k > -1.0), lambda: (_negative(n, k),),
-                      lambda: (_quotient(n, k),))
-
-    value, = choose(by_product, multiplied, general)
+    value = choose_among(
+        const(0.0, n), (by_product, multiplied), (steep, lambda: _steep(n, k)),
+        (general & mirrored, lambda: _mirrored(n, k)),
+        (general & negative, lambda: _negative(n, k)),
+        (general & ~mirrored & ~negative, lambda: _quotient(n, k)))
     value = where(whole_n & whole_k & (n >= 0.0) & ((k > n) | (k < 0.0)), 0.0, value)
     value = where((n == INFINITY) & (k == 0.0), 1.0, value)
     wrong = (n < 0.0) & whole_n | (n != n) | ~(abs(k) < INFINITY)
@@ -144,7 +168,7 @@ def _part(a: Expr, f: Expr) -> Expr:
     return where(abs(f) > 1e-290, value, 1.0)
 
 
-@subprogram
+@packed_subprogram
 def poch(a: Expr, m: Expr) -> Expr:
     """``gamma(a + m) / gamma(a)``, a rising factorial for whole m."""
     whole = rint(m)
@@ -155,21 +179,19 @@ def poch(a: Expr, m: Expr) -> Expr:
     end, lost = two_sum(a, m)
     end_pole = (end <= 0.0) & (end == floor(end)) & (lost == 0.0)
 
-    def multiplied() -> Results:
-        steps = where(near, abs(whole), 0.0)
-        falls = whole < 0.0
-        shifted, rest = two_sum(a, f)
-        first, low = where(falls, end, shifted), where(falls, lost, rest)
-        value = product(first, low, steps, False)
-        value = where(falls, 1.0 / value, value)
-        stuck = (shifted <= 0.0) & (shifted == floor(shifted)) & ~pole & (f != 0.0)
-        part, = choose(f != 0.0, lambda: (_part(where(pole | stuck, 1.5, a), f),),
-                       lambda: (const(1.0, a),))
-        value = where(f == 0.0, value, where(pole, 0.0, value * part))
-        return choose(stuck, lambda: (
-            gamma(where(stuck, end, 1.0)) * rgamma(where(stuck, a, 1.0)),), lambda: (value,))
+    shifted, rest = two_sum(a, f)
+    stuck = (shifted <= 0.0) & (shifted == floor(shifted)) & ~pole & (f != 0.0)
 
-    def far() -> Results:
+    def multiplied() -> Expr:
+        falls = whole < 0.0
+        first, low = where(falls, end, shifted), where(falls, lost, rest)
+        value = product(first, low, abs(whole), False)
+        return where(falls, 1.0 / value, value)
+
+    def with_part() -> Expr:
+        return where(pole, 0.0, multiplied() * _part(where(pole, 1.5, a), f))
+
+    def far() -> Expr:
         fine = (abs(a) < INFINITY) & (abs(m) < INFINITY) & (pole == end_pole)
         start, stop, step = where(fine, a, 1.5), where(fine, end, 1.5), where(fine, m, 1.0)
         start, stop = where(pole, 1.0 - stop, start), where(pole, 1.0 - start, stop)
@@ -181,8 +203,11 @@ def poch(a: Expr, m: Expr) -> Expr:
         signs = sign_of_gamma(start) * sign_of_gamma(stop)
         signs = where(pole, where(_odd(whole), -1.0, const(1.0, m)), signs)
         value = where(fine, value * signs, INFINITY)
-        return (where(pole & ~end_pole, 0.0, value),)
+        return where(pole & ~end_pole, 0.0, value)
 
-    value, = choose(near, multiplied, far)
+    value = choose_among(
+        const(0.0, a), (near & (f == 0.0), multiplied),
+        (near & stuck, lambda: gamma(end) * rgamma(a)),
+        (near & (f != 0.0) & ~stuck, with_part), (~near, far))
     value = where(end_pole & ~pole, INFINITY, value)
     return where(m == 0.0, 1.0, where((a == a) & (m == m), value, NAN))

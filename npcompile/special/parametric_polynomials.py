@@ -45,8 +45,7 @@ def genlaguerre(n: Expr, a: Expr, x: Expr) -> Expr:
     a = where(fine, a, 0.0)
 
     def step(k: Expr, p: Doubled, d: Doubled) -> Doubled:
-        bottom = sum_of(a, k) + 1.0
-        return Doubled(k) / bottom * d - Doubled(x) / bottom * p
+        return (d * k - p * x) / (sum_of(a, k) + 1.0)
 
     value = _steps(n, Doubled(-x) / sum_of(a, const(1.0, x)), step)
     return where(fine & (x == x), _scaled(n, a, value), NAN)

@@ -113,7 +113,7 @@ class Packed:
             self.values[node] = [operation(self.f, self.target, node, [(a[k],) for a in args])
                                  for k in range(self.count)]
             return
-        whole = [(join(self.f, registers),) for registers in args]
+        whole: list[Parts] = [(join(self.f, registers),) for registers in args]
         found, = operation(self.f, self.target, node, whole)
         self.values[node] = [(part,) for part in divide(self.f, found, self.lanes)]
 
