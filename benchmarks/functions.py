@@ -31,6 +31,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "measurements" / "functions.md"
 SMALL, LARGE = 4096, 1_000_000
 TURNS = 25
 TURN = 1e-4  # seconds of a turn, at least
+LEAST, LONG = 5, 1.0  # turns of each, at least, and the seconds after which there are no more
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,10 @@ def best(calls: dict[str, Call], clock: Callable[[], float]) -> dict[str, float]
         started = time.perf_counter()
         call()
         counts[name] = max(1, int(TURN / (time.perf_counter() - started)))
-    for _ in range(TURNS):
+    begun = time.perf_counter()
+    for turn in range(TURNS):
+        if turn >= LEAST and time.perf_counter() - begun > LONG:
+            break
         for name, call in calls.items():
             count = counts[name]
             started = clock()
@@ -229,7 +233,7 @@ times as fast as SciPy's in float64, complex exp, log and sqrt three times as fa
 exp, log, sin, cos, tanh, erf and power at 0.8 of libmvec's speed or more.
 
 N = 4096 on one thread by its processor time{large}.
-The best of {turns} turns in one process.
+The best of {turns} turns in one process, or of {least} where these take long.
 
     python -m benchmarks.functions --write
 
@@ -257,7 +261,7 @@ def page(rows: list[Row], threads: int, cpu: bool) -> str:
     large = f";\nN = 1e6 on {threads} threads (NumPy and SciPy on one) by {clock}"
     head = HEAD.format(
         threads=threads, large=large if any(row.n == LARGE for row in rows) else "",
-        turns=TURNS, machine=_processor(), date=date.today(),
+        turns=TURNS, least=LEAST, machine=_processor(), date=date.today(),
         note="other programs ran beside it; " if cpu else "",
         numpy=np.__version__, scipy=scipy.__version__, numba=numba.__version__,
         llvmlite=llvmlite.__version__, libc=platform.libc_ver()[1],

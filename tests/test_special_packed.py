@@ -9,7 +9,8 @@ import pytest
 from npcompile import jit
 from tests.support_special import called, operands_at
 
-PACKED = ["gammainc", "gammaincc", "iv", "kv", "ive", "kve"]
+PACKED = ["gammainc", "gammaincc", "iv", "kv", "ive", "kve", "stdtr", "betaincinv", "binom", "poch",
+          "owens_t"]
 
 
 def mixed(name: str, count: int) -> tuple[np.ndarray, ...]:

@@ -61,6 +61,16 @@ def _drop_unused(region: Region) -> set[Node]:
     return used
 
 
+@cache
+def branches(what: Subprogram) -> bool:
+    """Whether not all numbers take the same way."""
+
+    def within(region: Region) -> bool:
+        return any(node.op == "if_" or any(map(within, node.regions)) for node in region.nodes)
+
+    return within(region_of(what))
+
+
 Meaning = Callable[[str], Callable[..., Any]]
 
 

@@ -18,7 +18,7 @@ def address(what: str) -> int:
     """Where a subprogram is; ``what`` is its name and number of lanes: ``gammainc.8``."""
     name, _, count = what.partition(".")
     lanes = int(count)
-    wish = next(w for w in ("default", "avx2") if cpu.target(w).width in (lanes, 8 * lanes))
+    wish = "avx2" if lanes == cpu.target("avx2").width // 8 else "default"
     loaded = cpu.load(_code(name, wish, lanes))
     _kept.append(loaded)
     return loaded[f"{SUBPROGRAM}.{what}"]

@@ -8,17 +8,22 @@ accurate calculation of Owen's T function, J. Stat. Softw. 5, 2000, equations 2.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from npcompile.graph.expression import Expr, const, copysign, fma, where
-from npcompile.graph.subprograms import Results, choose, subprogram
+from npcompile.graph.subprograms import choose_among, packed_subprogram
 from npcompile.special.coefficients.owen import GAUSS
 from npcompile.special.error import erf
-from npcompile.special.pieces import INFINITY, NAN, exp_sum
+from npcompile.special.exponential import exp_parts
+from npcompile.special.formats import power_of_two
+from npcompile.special.pieces import DOUBLE, INFINITY, NAN, exp_sum
 from npcompile.special.probability import ndtr
 from npcompile.special.words import two_product
 
 #: up to which h*x the exponential counts
 REACH = 8.5
+#: terms by one division
+TOGETHER = 4
 ROOT_HALF = math.sqrt(0.5)
 
 
@@ -27,33 +32,48 @@ def _integral(h: Expr, a: Expr) -> Expr:
     end = where(h * a > REACH, REACH / where(h > REACH, h, REACH), a)
     square, low = two_product(h, h)
     half = -0.5 * square
-    total = const(0.0, h)
-    for node, weight in zip(*GAUSS["d"]):
+    total = top = const(0.0, h)
+    bottom = const(1.0, h)
+    for count, (node, weight) in enumerate(zip(*GAUSS["d"]), 1):
         x = end * node
         x = x * x
-        total = total + weight * exp_sum(half * x) / (x + 1.0)
+        head, tail, k = exp_parts(half * x, None, DOUBLE)
+        term = (head + tail) * power_of_two(k, DOUBLE)
+        top, bottom = fma(top, x + 1.0, (weight * bottom) * term), fma(bottom, x, bottom)
+        if count % TOGETHER == 0 or count == len(GAUSS["d"][0]):
+            total, top, bottom = total + top / bottom, const(0.0, h), const(1.0, h)
     return (end * (0.5 / math.pi)) * total * exp_sum(half, -0.5 * low)
 
 
-@subprogram
+@packed_subprogram
 def owens_t(h: Expr, a: Expr) -> Expr:
     """Owen's T function."""
     size, slope = abs(h), abs(a)
     fine = (size < 1e3) & (slope < INFINITY)
-    size, slope = where(fine, size, 0.0), where(fine, slope, 0.0)
-    steep = slope > 1.0
-    product = size * slope
-    far = where(product < 1e3, product, 1e3)
-    value = _integral(where(steep, far, size), where(steep, 1.0 / where(steep, slope, 1.0), slope))
+    steep, small = slope > 1.0, size < 0.67
 
-    def mirrored() -> Results:
-        small = size < 0.67
-        inner = 0.25 - 0.25 * erf(size * ROOT_HALF) * erf(far * ROOT_HALF) - value
-        p, q = ndtr(-size), ndtr(-far)
-        outer = fma(-p, q, 0.5 * (p + q)) - value
-        return (where(small, inner, outer),)
+    def mirrored(rest: Callable[[Expr, Expr], Expr]) -> Callable[[], Expr]:
+        def arm() -> Expr:
+            product = size * slope
+            far = where(product < 1e3, product, 1e3)
+            return rest(size, far) - _integral(far, 1.0 / slope)
 
-    value, = choose(steep, mirrored, lambda: (value,))
-    endless = 0.5 * ndtr(-abs(h))
-    value = where(abs(a) == INFINITY, endless, where(abs(h) >= 1e3, 0.0, value))
+        return arm
+
+    def ends() -> Expr:
+        return where(slope == INFINITY, 0.5 * ndtr(-size), where(size >= 1e3, 0.0, const(NAN, h)))
+
+    value = choose_among(
+        const(0.0, h), (fine & ~steep, lambda: _integral(size, slope)),
+        (fine & steep & small, mirrored(_by_erf)), (fine & steep & ~small, mirrored(_by_ndtr)),
+        (~fine, ends))
     return where((h == h) & (a == a), copysign(value, a), NAN)
+
+
+def _by_erf(h: Expr, far: Expr) -> Expr:
+    return 0.25 - 0.25 * erf(h * ROOT_HALF) * erf(far * ROOT_HALF)
+
+
+def _by_ndtr(h: Expr, far: Expr) -> Expr:
+    p, q = ndtr(-h), ndtr(-far)
+    return fma(-p, q, 0.5 * (p + q))

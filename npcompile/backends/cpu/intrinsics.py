@@ -111,12 +111,15 @@ def whole_register(f: Function, bit: Value) -> Value:
 def permutes(elem: str, lanes: int, count: int) -> bool:
     """Whether a table can be held in up to four registers and permuted by index."""
     full = {"double": 8, "float": 16}.get(elem, 0)
-    return lanes == full and count <= 4 * full
+    return full > 0 and lanes % full == 0 and count <= 4 * full
 
 
 def permute(f: Function, elem: str, numbers: tuple[Literal, ...], index: Value) -> Value:
     """``numbers[index]``; bits of the index above the table's are ignored."""
     lanes = index.lanes
+    if lanes * _BITS[elem] > 512:
+        low, high = (permute(f, elem, numbers, _part(f, index, part)) for part in (0, 1))
+        return f.shuffle(low, high, range(lanes))
     numbers = numbers * max(1, 2 * lanes // len(numbers))
     kind, wide = ("pd", "i64") if elem == "double" else ("ps", "i32")
     if index.elem != wide:

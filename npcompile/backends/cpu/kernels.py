@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from npcompile.backends.cpu import divided, padded, reductions, scans
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.scalar import packed_lanes
+from npcompile.backends.cpu.scalar import wide_lanes
 from npcompile.backends.cpu.scope import AHEAD, Plan, Scope, masks_tail, one_by_one, widest
 from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
 from npcompile.backends.cpu.text import Function, Module, Value, i64
@@ -200,15 +200,15 @@ def _lanes(kernel: Kernel, target: Target) -> int:
         and all(p.by is None and p.at.coefficients[-1] in (0, 1) for p in places)
     )
     if simple:
-        lanes = max(2 * lanes, *_packed(kernel, target))
+        lanes = max(2 * lanes, *_wide(kernel, target))
     while lanes >= 2 * few:
         lanes //= 2
     return lanes
 
 
-def _packed(kernel: Kernel, target: Target) -> list[int]:
-    """Lanes of the subprograms that sort them."""
-    return [0, *(packed_lanes(target, v.attrs) for v in kernel.values
+def _wide(kernel: Kernel, target: Target) -> list[int]:
+    """Lanes of the wide versions of subprograms."""
+    return [0, *(wide_lanes(target, v.attrs) for v in kernel.values
                  if isinstance(v, Apply) and isinstance(v.attrs, Subprogram))]
 
 

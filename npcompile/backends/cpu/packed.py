@@ -52,11 +52,11 @@ def join(f: Function, parts: list[Value]) -> Value:
 
 
 class Packed:
-    """Writes the body of a subprogram for so many registers."""
+    """Writes the body of a subprogram for so many lanes, in registers."""
 
-    def __init__(self, f: Function, target: Target, count: int) -> None:
-        self.f, self.target, self.count = f, target, count
-        self.lanes = target.width // 8
+    def __init__(self, f: Function, target: Target, lanes: int) -> None:
+        self.f, self.target, self.lanes = f, target, target.width // 8
+        self.count = lanes // self.lanes
         self.values: dict[Node, Registers] = {}
         self.several: dict[Node, list[Registers]] = {}
         self.fresh: list[Value] = []  # lanes that are not as the first one

@@ -26,6 +26,7 @@ from npcompile.backends.cpu.text import (
 )
 from npcompile.core.records import record
 from npcompile.graph.ir import Number, Subprogram, Table, integer
+from npcompile.graph.subprograms import branches
 
 Parts = tuple[Value, ...]
 #: the first part of the names of subprograms in machine code
@@ -501,17 +502,21 @@ def gather(f: Function, pointers: Value, elem: str) -> Value:
     return f.op(f"call {result} @{name}({typed}, {mask.typed}, {result} poison)", elem, lanes)
 
 
-def packed_lanes(target: Target, what: Subprogram) -> int:
-    """Lanes of the subprogram that sorts them, 0 if there is none: eight registers."""
-    return target.width if what.packs and target.avx512 else 0
+def wide_lanes(target: Target, what: Subprogram) -> int:
+    """Lanes of the subprogram's wide version, 0 if there is none: eight registers if it sorts
+    them, two if all take the same way."""
+    if not target.avx512 or (not what.packs and branches(what)):
+        return 0
+    return target.width if what.packs else target.width // 4
 
 
 def _call(site: Site, *args: Value) -> Value:
-    """A subprogram, which is there for one register or for eight."""
+    """A subprogram, which is there for one register and in a wide version."""
     assert isinstance(site.attrs, Subprogram)
     f, lanes, have = site.f, site.target.width // 8, args[0].lanes
-    if have == packed_lanes(site.target, site.attrs):
-        lanes = have
+    wide = wide_lanes(site.target, site.attrs)
+    if wide and have % wide == 0:
+        lanes = wide
     name = f"{SUBPROGRAM}.{site.attrs.name}.{lanes}"
     if have < lanes:
         args = tuple(f.shuffle(a, a, [k % have for k in range(lanes)]) if have > 1

@@ -4,8 +4,9 @@
 
     <8 x double> @subprogram.NAME.8(<8 x double>, ...)
 
-There is one for a register; those that sort their lanes (``packs``) have one for eight, too.  The
-flags are as before when a subprogram returns.
+There is one for a register, and on AVX-512 one for eight whose lanes are sorted (``packs``), or
+for two, which wait for each other less, where there are no branches.  The flags are as before when
+a subprogram returns.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def emit(what: Subprogram, target: Target, lanes: int) -> str:
     outer.do(f"ret {found.typed}")
     inside = Function(module, "inside", vector, params)
     values = [Value(p.text, "double", lanes) for p in inside.params]
-    registers = 8 * lanes // target.width
-    body = Arm(inside, target, lanes) if registers == 1 else Packed(inside, target, registers)
+    packs = what.packs and 8 * lanes > target.width
+    body = Packed(inside, target, lanes) if packs else Arm(inside, target, lanes)
     inside.do(f"ret {body.whole(region_of(what), values).typed}")
     return module.text()
