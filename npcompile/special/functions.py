@@ -84,6 +84,8 @@ _COMPLEX: dict[str, tuple[Program, float]] = {
 def _of_numbers(real: Program, complex_: Program) -> Program:
     """A program for real and one for complex operands."""
     return lambda *args: (complex_ if is_complex(args[0]) else real)(*args)
+#: programs for float32, in float64
+_SINGLE: dict[str, Program] = {"erfc": probability.single_erfc, "ndtr": probability.single_ndtr}
 
 
 def _define(name: str, operands: int, program: Program, names: tuple[str, ...],
@@ -103,7 +105,8 @@ for _name, _count, _program, _ulp, _domain, _doc in _SCIPY:
     _define(_name, _count, _program, (), dict.fromkeys("fd", _ulp),
             (_domain,) * _count, _doc)
 for _name, _names, _program, _ulp, _domain, _doc in _DOUBLE:
-    _define(_name, 1, in_double(_program), _names, {"d": _ulp, "f": 0.51}, (_domain,), _doc)
+    _define(_name, 1, in_double(_program, _SINGLE.get(_name)), _names,
+            {"d": _ulp, "f": 0.51}, (_domain,), _doc)
 
 define("wofz", ELEMENTWISE, loops("x->x", COMPLEX), aliases=("scipy.special:wofz",),
        reference="scipy.special:wofz", lower=faddeeva.wofz, data=Ufunc(),

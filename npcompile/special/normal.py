@@ -9,7 +9,13 @@ to the smallest numbers.
 from __future__ import annotations
 
 from npcompile.graph.expression import Expr, const, copysign, fma, poly, rare, sqrt, to_bits, where
-from npcompile.graph.subprograms import Results, choose, subprogram
+from npcompile.graph.subprograms import (
+    Results,
+    choose,
+    choose_among,
+    packed_subprogram,
+    subprogram,
+)
 from npcompile.special.coefficients.error import ROOT_HALF
 from npcompile.special.coefficients.normal import ERFCINV_MIDDLE, ERFINV, NDTRI_MIDDLE
 from npcompile.special.exponential import clamp, exp_parts
@@ -182,19 +188,18 @@ def _far_tail(a: Expr) -> Expr:
     return where(a == INFINITY, 0.0, u * 0.5641895835477563 * series)
 
 
-@subprogram
+@packed_subprogram
 def log_ndtr(x: Expr) -> Expr:
     """The logarithm of ndtr."""
-    def right() -> Results:
-        return (log1p(-ndtr(where(x >= -1.0, -x, 0.0)), True),)
+    def right() -> Expr:
+        return log1p(-ndtr(-x), True)
 
-    def left() -> Results:
-        a = where((x < -1.0) & (x >= BOTTOM), -x, 1.0)
+    def left() -> Expr:
+        a = where(x >= BOTTOM, -x, 1.0)
         square, low = two_product(0.5 * a, a)
         z = a * ROOT_HALF["d"][0]
         scaled = where(z < 28.0, _near_erfcx(where(z < 28.0, z, 0.0)), _far_tail(z))
         s, e = two_sum(-square, joined(log_parts(0.5 * scaled, DOUBLE)))
-        return (where(x < BOTTOM, -INFINITY, s + (e - low)),)
+        return where(x < BOTTOM, -INFINITY, s + (e - low))
 
-    (value,) = choose(x >= -1.0, right, left)
-    return where(x == x, value, x)
+    return choose_among(x, (x >= -1.0, right), (x < -1.0, left))

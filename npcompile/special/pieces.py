@@ -24,12 +24,15 @@ INFINITY, NAN = float("inf"), float("nan")
 INSIDE = 1 - 2.0**-40
 
 
-def in_double(program: Callable[..., Expr]) -> Callable[..., Expr]:
+def in_double(program: Callable[..., Expr],
+              single: Callable[..., Expr] | None = None) -> Callable[..., Expr]:
     """The program with other operands computed in float64, then rounded to the last one's dtype;
-    it overflows without a flag."""
+    it overflows without a flag.  ``single``: a shorter one for these, which never overflows."""
 
     def run(*args: Expr) -> Expr:
         kind = args[-1].dtype
+        if single is not None and kind.char != "d":
+            return cast(single(*(cast(a, "d") for a in args)), kind)
         wide = program(*(cast(a, "d") for a in args))
         if kind.char == "d":
             return wide

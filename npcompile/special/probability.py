@@ -51,6 +51,43 @@ def ndtr(x: Expr) -> Expr:
     return _gauss_tail(z, z_low, (square * 0.5, low * 0.5), x < -normal, x > 0.0, 1)
 
 
+#: for float32: from where on erfc and ndtr vanish, and how many terms the pieces need
+SINGLE_ERFC_END, SINGLE_NDTR_END, SINGLE_TERMS = 10.25, 14.5, 10
+
+
+def single_erfc(x: Expr) -> Expr:
+    """erfc for float32, in float64."""
+    a = abs(x)
+    z = where(a > SINGLE_ERFC_END, SINGLE_ERFC_END, a)
+    value = _single_tail(z, z * z)
+    return where(x < 0.0, 2.0 - value, value)
+
+
+def single_ndtr(x: Expr) -> Expr:
+    """ndtr for float32, in float64."""
+    a = abs(x)
+    a = where(a > SINGLE_NDTR_END, SINGLE_NDTR_END, a)
+    value = 0.5 * _single_tail(a * ROOT_HALF["d"][0], a * a * 0.5)
+    return where(x > 0.0, 1.0 - value, value)
+
+
+def _single_tail(z: Expr, square: Expr) -> Expr:
+    """``erfc(z)`` to 34 bits, ``0 <= z <= 11``."""
+    centre, value, _, slope, _, *rest = ERFCX["d"]
+    index = _piece_of(z)
+    t = z - lookup(index, centre)
+    more = poly(t, [lookup(index, row) for row in rest[:SINGLE_TERMS]])
+    scaled = fma(t, fma(t, more, lookup(index, slope)), lookup(index, value))
+    head, tail, k = exp_parts(-square, None, DOUBLE)
+    return scaled * (head + tail) * power_of_two(k, DOUBLE)
+
+
+def _piece_of(z: Expr) -> Expr:
+    """The interval of erfcx: a quarter of an octave of 1 + 8/15 * z."""
+    bits = to_bits(fma(z, 8.0 / 15.0, 1.0))
+    return bits - (DOUBLE.bias << DOUBLE.mantissa) >> DOUBLE.mantissa - 2
+
+
 def _gauss_tail(z: Expr, z_low: Expr | None, square: Pair, subnormal: Expr, mirrored: Expr,
                 down: int) -> Expr:
     """``erfc(z + z_low) / 2**down`` for ``z >= 0``, whose square is given in two parts; where
@@ -71,8 +108,7 @@ def _gauss_tail(z: Expr, z_low: Expr | None, square: Pair, subnormal: Expr, mirr
 
 def scaled_tail(z: Expr, z_low: Expr | None = None) -> Pair:
     """``exp(y*y) * erfc(y)`` with ``y = z + z_low``, ``0 <= z <= 28``, in two parts."""
-    place = fma(z, 8.0 / 15.0, 1.0)
-    index = to_bits(place) - (DOUBLE.bias << DOUBLE.mantissa) >> DOUBLE.mantissa - 2
+    index = _piece_of(z)
     centre, value, value_low, slope, slope_low, *rest = (
         lookup(index, row) for row in ERFCX["d"])
     t = z - centre
