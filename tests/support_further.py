@@ -43,16 +43,58 @@ def _size(x: Any) -> Any:
     return mp.sqrt(2 / (mp.pi * max(abs(x), 1)))
 
 
+# ------------------------------------------------------------------ elliptic integrals
+
+
+def sides(p: Points) -> Samples:
+    wide = [spread(p, -9, 9) for _ in range(4)]
+    return joined(p, [p.span(0, 9) for _ in range(4)], wide, [p.near(2.0) for _ in range(4)],
+                  (0.0, *wide[1:]), (*wide[:3], -wide[3]), (*wide[:3], p.span(-9, 0)),
+                  [*(p.span(0, 9) for _ in range(3)), spread(p, -15, 0)])
+
+
+def _third_kind(x: Any, y: Any, z: Any, p: Any) -> Any:
+    """The principal value for negative p (DLMF 19.20.14)."""
+    if p > 0:
+        return mp.elliprj(x, y, z, p)
+    x, y, z = sorted((x, y, z))
+    q = (z * (x + y - p) - x * y) / (z - p)
+    terms = (q - z) * mp.elliprj(x, y, z, q), _of_pole(x, y, z, p), -3 * mp.elliprf(x, y, z)
+    return mp.fsum(terms) / (z - p)
+
+
+def _of_pole(x: Any, y: Any, z: Any, p: Any) -> Any:
+    x, y, z = sorted((x, y, z))
+    product = -p * (z * (x + y - p) - x * y) / (z - p)
+    both = x * y + product
+    return 3 * mp.sqrt(x * y * z / both) * mp.elliprc(both, product)
+
+
+def _cancelling(x: Any, y: Any, z: Any, p: Any) -> Any:
+    """The terms of which the principal value is the difference."""
+    if p > 0:
+        return mp.mpf(0)
+    return (_of_pole(x, y, z, p) + 3 * mp.elliprf(x, y, z)) / (max(x, y, z) - p)
+
+
+# ------------------------------------------------------------------ all
+
+
 FURTHER: dict[str, Case] = {
     "jv": (_waves(mp.besselj), orders_of_turns), "yv": (_waves(mp.bessely), orders_of_turns),
+    "elliprj": (_third_kind, sides),
 }
 
 SIZES["yv"] = lambda v, x: _size(x)
 SIZES["jv"] = lambda v, x: _size(x) if abs(x) > v else mp.mpf(0)
 
+SIZES["elliprj"] = _cancelling
+
 #: special points where SciPy's values are not the function's
 FURTHER_WRONG: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("jv", "yv"), lambda v, x: (x == 0) | extreme(v, x)),
+    # of negative p, next to two zeros, everything cancels
+    "elliprj": lambda x, y, z, p: np.isnan(p) | (p < 0) & (np.sort([x, y, z], 0)[1] < 1e-30),
 }
 
 # ------------------------------------------------------------------ error functions

@@ -272,8 +272,9 @@ once: within {half} ulp of exact on all numbers.
 
 betaln, and sn and cn of ellipj: units of 1 where the result is smaller; Ei and Chi: of 1/4; Ci: of
 `1/max(x, 1)`; Airy's functions of negative numbers: of half their size, `abs(x)**(-1/4)`, and of
-their derivatives', `abs(x)**(1/4)`.  Functions that return tuples: a row for each part.  betaincc
-is left to SciPy, which computes it in long double, twenty times as slowly.
+their derivatives', `abs(x)**(1/4)`; elliprj of negative p: of the terms that cancel.  Functions
+that return tuples: a row for each part.  betaincc is left to SciPy, which computes it in long
+double, twenty times as slowly.
 
 Inverses: where the function is nearly flat the problem itself amplifies errors.  betainc is
 measured up to parameters of 1000.

@@ -17,7 +17,8 @@ from npcompile.special.pieces import INFINITY, NAN, log_of
 NEAR = 3e-3
 
 
-def _largest(*values: Expr) -> Expr:
+def largest(*values: Expr) -> Expr:
+    """The largest magnitude."""
     first, *rest = (abs(v) for v in values)
     for value in rest:
         first = where(value > first, value, first)
@@ -43,7 +44,7 @@ def first_kind(x: Expr, y: Expr, z: Expr) -> Expr:
         rise = fma(p, q + r, q * r)
         x, y, z = 0.25 * (x + rise), 0.25 * (y + rise), 0.25 * (z + rise)
         mean = (x + y + z) * (1 / 3)
-        return _largest(mean - x, mean - y, mean - z) > NEAR * mean, x, y, z
+        return largest(mean - x, mean - y, mean - z) > NEAR * mean, x, y, z
 
     x, y, z = repeat(step, x, y, z)
     mean = (x + y + z) / 3.0
@@ -52,18 +53,18 @@ def first_kind(x: Expr, y: Expr, z: Expr) -> Expr:
     return fma(_of_three(a, b), root, root)
 
 
-def _scaled(*values: Expr) -> tuple[Expr, Expr, list[Expr]]:
+def scaled(*values: Expr) -> tuple[Expr, Expr, list[Expr]]:
     """Whether numbers are usable, a power of four, and the numbers divided by it."""
-    largest = _largest(*values)
-    fine = largest < INFINITY
+    size = largest(*values)
+    fine = size < INFINITY
     for value in values:
         fine = fine & (value >= 0.0)
-    up = where(largest > 1e150, const(2.0**-400, largest), where(
-        largest < 1e-150, const(2.0**600, largest), 1.0))
+    up = where(size > 1e150, const(2.0**-400, size), where(
+        size < 1e-150, const(2.0**600, size), 1.0))
     return fine, up, [where(fine, value * up, 1.0) for value in values]
 
 
-def _zeros(*values: Expr) -> Expr:
+def zeros(*values: Expr) -> Expr:
     """Whether more than one number is 0."""
     zero = values[0] == 0.0
     more = zero ^ zero
@@ -76,8 +77,8 @@ def _zeros(*values: Expr) -> Expr:
 @subprogram
 def elliprf(x: Expr, y: Expr, z: Expr) -> Expr:
     """Carlson's symmetric integral R_F."""
-    fine, up, (a, b, c) = _scaled(x, y, z)
-    pole = _zeros(a, b, c)
+    fine, up, (a, b, c) = scaled(x, y, z)
+    pole = zeros(a, b, c)
     a = where(pole, 1.0, a)
     b = where(pole, 1.0, b)
     value = precise_first_kind(a, b, c) * sqrt(up)
@@ -128,7 +129,7 @@ def precise_first_kind(x: Expr, y: Expr, z: Expr) -> Expr:
         following = [Doubled(values[k], values[k + 1]) + rise for k in (0, 2, 4)]
         x, y, z = (0.25 * value.high for value in following)
         mean = (x + y + z) * (1 / 3)
-        more = _largest(mean - x, mean - y, mean - z) > NEAR * mean
+        more = largest(mean - x, mean - y, mean - z) > NEAR * mean
         return more, *(part for value in following for part in _halved_twice(value))
 
     zero = const(0.0, x)
@@ -146,7 +147,11 @@ def _of_five(a: Expr, b: Expr) -> Expr:
     """The series of R_D (DLMF 19.36.2), less 1."""
     c = (a + b) * (-1 / 3)
     e2, e3 = a * b - 6.0 * c * c, (3.0 * a * b - 8.0 * c * c) * c
-    e4, e5 = 3.0 * (a * b - c * c) * c * c, a * b * c * c * c
+    return series_of_five(e2, e3, 3.0 * (a * b - c * c) * c * c, a * b * c * c * c)
+
+
+def series_of_five(e2: Expr, e3: Expr, e4: Expr, e5: Expr) -> Expr:
+    """The same by elementary symmetric functions."""
     return (e2 * (-3 / 14 + e2 * (9 / 88 - 1 / 16 * e2) + 3 / 20 * e4)
             + e3 * (1 / 6 - 9 / 52 * e2 + 3 / 40 * e3 + 45 / 272 * (e2 * e2))
             - 3 / 22 * e4 + 3 / 26 * e5 - 9 / 68 * (e3 * e4 + e2 * e5))
@@ -163,7 +168,7 @@ def second_kind(x: Expr, y: Expr, z: Expr) -> Expr:
         sums = Doubled(total, low) + added
         x, y, z = (0.25 * value.high for value in following)
         mean = (x + y + 3.0 * z) * 0.2
-        more = _largest(mean - x, mean - y, mean - z) > NEAR * mean
+        more = largest(mean - x, mean - y, mean - z) > NEAR * mean
         parts = [part for value in following for part in _halved_twice(value)]
         return more, *parts, 0.25 * part, sums.high, sums.low
 
@@ -180,7 +185,7 @@ def second_kind(x: Expr, y: Expr, z: Expr) -> Expr:
 @subprogram
 def elliprd(x: Expr, y: Expr, z: Expr) -> Expr:
     """Carlson's integral R_D."""
-    fine, up, (a, b, c) = _scaled(x, y, z)
+    fine, up, (a, b, c) = scaled(x, y, z)
     pole = (c == 0.0) | (a == 0.0) & (b == 0.0)
     value = second_kind(where(pole, 1.0, a), where(pole, 1.0, b), where(pole, 1.0, c))
     value = value * (up * sqrt(up))
@@ -192,7 +197,7 @@ def elliprd(x: Expr, y: Expr, z: Expr) -> Expr:
 @subprogram
 def elliprg(x: Expr, y: Expr, z: Expr) -> Expr:
     """Carlson's symmetric integral R_G (DLMF 19.21.10)."""
-    fine, up, (a, b, c) = _scaled(x, y, z)
+    fine, up, (a, b, c) = scaled(x, y, z)
     a, b = where(a < b, a, b), where(a < b, b, a)
     b, c = where(b < c, b, c), where(b < c, c, b)
     a, b = where(a < b, a, b), where(a < b, b, a)
