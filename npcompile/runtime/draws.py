@@ -24,7 +24,9 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.records import record
+from npcompile.runtime import memory
 
+_FLOAT = np.dtype(np.float64)
 LEAST, LEAST_NORMAL = 10_000, 1000  # numbers that are worth a call, uniform and normal ones
 WORTH = 100_000  # numbers that are worth making the functions
 _STEP = 2549297995355413924 << 64 | 4865540595714422341  # of PCG64: state * step + increment
@@ -310,7 +312,7 @@ def _agree(drawers: _Drawers) -> bool:
 
 
 def _fill(draw: Callable[..., None], bits: Any, shape: Any, lower: float, range_: float) -> Any:
-    made = np.empty(shape)
+    made = memory.empty(shape, _FLOAT)
     with bits.lock:
         draw(_address(bits), made.size, made.ctypes.data, lower, range_)
     return made

@@ -469,6 +469,17 @@ def ensure() -> int:
         return _memory().address
 
 
+@cache
+def _new() -> Any:
+    count, kind = ctypes.POINTER(ctypes.c_ssize_t), ctypes.py_object
+    return ctypes.PYFUNCTYPE(kind, kind, ctypes.c_int, count, count)(ensure())
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    """What ``np.empty`` gives, of recycled memory if it is large."""
+    return _new()(dtype, len(shape), (ctypes.c_ssize_t * max(len(shape), 1))(*shape), None)
+
+
 def limit() -> int:
     """How many bytes may lie idle; 0: nothing is recycled."""
     ensure()
