@@ -199,3 +199,68 @@ def test_a_draw_and_an_attribute_happen_once() -> None:
         assert boxes[0].value == boxes[1].value
         assert draws[0].random() == draws[1].random()
         assert len({*got.warned}) == len({*want.warned}) == (3 if a[0] == 0 else 0) - (a[0] == 0)
+
+
+def test_a_turn_does_not_vouch_for_itself() -> None:
+    """That an index is in range inside of a loop does not mean that the loop is entered."""
+    def f(a: Any) -> Any:
+        a[0] = 1
+        few = np.arange(int((a > 1).sum()), 3, -2)
+        for i in range(len(few)):
+            for j in range(1):
+                few[0] = j
+                if few[i] > 23:
+                    return few
+        return a
+
+    for start in (-5, 0, -2, -5, 30):
+        agrees(f, np.arange(start, start + 7))
+
+
+def test_what_nobody_reads_is_computed_from_what_was_there() -> None:
+    def f(a: Any) -> Any:
+        for i in range(len(a)):
+            if i > 20:
+                return a, i
+        np.greater(np.sqrt(a[:1])[0], 1.25)
+        a[0] = 1
+
+    for a in (np.ones((7, 3)), np.ones((7, 3)), -np.ones((7, 3)), -np.ones((22, 3))):
+        agrees(f, a)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_more_axes_span_the_first(order: Any) -> None:
+    def f(a: Any) -> Any:
+        return np.array(a, ndmin=4), np.array(a[::2], ndmin=3, copy=None), np.array(a.T, ndmin=4)
+
+    for shape in ((4, 3), (7,), (4, 1), (1, 4), (2, 3, 4)):
+        agrees(f, np.zeros(shape, order=order))
+
+
+def test_numbers_of_python_warn_of_nothing() -> None:
+    def f(a: Any, x: Any) -> Any:
+        a.fill(x)
+        return float("inf") // x, x * 1e200 * 1e200
+
+    compiled = npcompile.jit(f)
+    for x in (2.5, 2.5, -1e100):
+        ours, theirs = ({"a": np.ones(4000), "x": x} for _ in range(2))
+        assert difference(run(compiled, ours), run(f, theirs)) == ""
+
+
+def test_what_both_arms_compute_in_vain() -> None:
+    def power(base: Any, n: int) -> Any:
+        result = 1
+        while n > 0:
+            if n & 1:
+                result = result * base
+            n >>= 1
+        return result
+
+    def f(a: Any, x: Any) -> None:
+        some = np.arange(2 << x)[-1] & x
+        power(a[2], int(a[0]) % 20) / some
+
+    for a, x in ((np.arange(4), 2), (np.arange(6, 10), 0), (np.arange(4), 0)):
+        agrees(f, a, x)

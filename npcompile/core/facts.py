@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import gcd
 
@@ -277,6 +278,18 @@ class Facts:
     def mark(self) -> tuple[int, int]:
         """A point to go back to by :meth:`undo`."""
         return len(self.here), len(self.apart)
+
+    @contextmanager
+    def earlier(self, mark: tuple[int, int]) -> Iterator[None]:
+        """What checks have found since a mark does not count here."""
+        found = self.here, self.apart
+        self.here, self.apart = self.here[: mark[0]], self.apart[: mark[1]]
+        self._changes += 1
+        try:
+            yield
+        finally:
+            self.here, self.apart = found
+            self._changes += 1
 
     def undo(self, mark: tuple[int, int]) -> None:
         """Forgets what was learned since a mark."""

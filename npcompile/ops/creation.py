@@ -128,7 +128,9 @@ def array(ctx: Context, object: Operand, dtype: Operand = None, *, copy: Operand
     missing = max(arguments.static_int(ctx, ndmin, "array") - found.ndim, 0)
     if not missing:
         return found
-    shape, strides = (*[1] * missing, *found.shape), (*[0] * missing, *found.strides)
+    turned = found.ndim > 1 and views.is_fortran(ctx, found) and not views.is_contiguous(ctx, found)
+    step = 1 if turned or not found.ndim else found.shape[0] * found.strides[0]
+    shape, strides = (*[1] * missing, *found.shape), (*[step] * missing, *found.strides)
     return arguments.view(found, shape, strides)
 
 

@@ -22,6 +22,7 @@ from npcompile.graph.ir import (
     Tree,
     ViewOf,
 )
+from npcompile.passes.flagged import raises
 
 #: gets the builder, the old node and its new arguments; None: the node stays as it is
 Rule = Callable[[Builder, Node, tuple[Node, ...]], "Node | None"]
@@ -39,10 +40,12 @@ class _Rewriter:
         self.graph, self.rule, self.join = graph, rule, join
         self.new: dict[Node, Node] = {}
         self.joined: dict[Node, list[Node]] = {}
+        self.raising: list[Node] = []  # what was in arms, and must not get lost without them
 
     def run(self) -> Graph:
         graph = self.graph
         region = self.region(graph.region)
+        region.results += filter(set(region.nodes).__contains__, self.raising)
         return Graph(
             graph.name,
             region,
@@ -71,7 +74,9 @@ class _Rewriter:
         if node.regions:
             regions = tuple(map(self.region, node.regions))
             made = replace(node, args=args, regions=regions)
+            here = len(builder.region.nodes)
             found = self.join(builder, made) if self.join and node.op == "if_" else None
+            self.raising += filter(raises, builder.region.nodes[here:])
             if found is None:
                 builder.region.nodes.append(made)
             else:

@@ -83,6 +83,8 @@ def report(
     state: dict[str, Any] = {**np.geterr()}
     for category in categories:
         name, line = suspects[category]
+        if not name:
+            continue
         text = f"{CATEGORIES[category]} encountered in {name}"
         action = state[category]
         if action == "raise":
@@ -99,10 +101,14 @@ def report(
 
 def candidate(graph: Graph, category: str) -> tuple[str, int]:
     """Name and line of the likeliest operation of a traced graph to raise a category: the first
-    that can, one that finds finite numbers invalid if there is any."""
+    that can, one that finds finite numbers invalid if there is any.  Without a name if it can only
+    be one of Python's numbers, which warn of nothing."""
     able = [n for n in walk(graph.region) if n.line and category[0] in raises(n)]
     if not able:
         return "compiled code", 0
+    able = [n for n in able if getattr(n.type, "origin", "np") != "py"]
+    if not able:
+        return "", 0
     first = [n for n in able if category != "invalid" or n.op in _NOT_OF_ALL]
     node = (first or able)[0]
     name = _called(node)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from npcompile.graph.ir import WRITES, Get, Graph, Node, Region, Window, held, result_nodes
 from npcompile.graph.types import Array, Scalar
+from npcompile.passes.flagged import raises
 
 END = 1 << 60
 #: costs of primitives in additions; what moves or converts bits is free
@@ -107,6 +108,7 @@ class Demand:
         self._results = {
             *result_nodes(graph.result), *graph.finals.values(), *graph.region.results
         }
+        self.idle: dict[Region, list[Node]] = {}  # of inner regions: needed for flags only
         self._used: dict[Node, list[_Use]] = {node: [] for node in self.position}
         self._region(graph.region, ())
         for node in sorted(self.position, key=self.position.__getitem__, reverse=True):
@@ -119,11 +121,25 @@ class Demand:
                 for result in inner.results:
                     self._used[result].append(_Use(node, inner, self.end[inner], around))
                 self._region(inner, around)
+                self.idle[inner] = list(self._idle(inner))
+                for idle in self.idle[inner]:
+                    self._used[idle].append(_Use(None, inner, self.end[inner], around))
             here = self.start.get(node, self.position[node])
             for arg in node.args:
                 self._used[arg].append(_Use(node, region, here, loops, not self.ordered(node)))
             for value in held(node):  # computed only if the check fails, from the same memory
                 self._used[value].append(_Use(None, region, here, loops))
+
+    def _idle(self, region: Region) -> Iterator[Node]:
+        """What nobody needs but for the floating-point flags, which it raises when the region ends
+        at the latest."""
+        idle = set[Node]()
+        for node in reversed(region.nodes):
+            users = {use.user for use in self._used[node]} - {None}
+            if idle.issuperset(users) and not self.ordered(node) and node.op != "get":
+                idle.add(node)
+                if raises(node):
+                    yield node
 
     def _evaluate(self, node: Node) -> None:
         """When a node is needed, its users being known."""

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from npcompile.core.errors import refuse
 from npcompile.graph.ir import Check, Node, Resume, result_nodes, trees
-from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.types import Array, Scalar
+from npcompile.passes.flagged import raises
 from npcompile.schedule.memory import Memory
 from npcompile.schedule.results import Results
 from npcompile.schedule.steps import Leave
@@ -60,14 +59,3 @@ def may_flag(s: Scheduler, root: Node) -> bool:
         stack += [arg for arg in node.args if arg not in seen]
         seen.update(node.args)
     return False
-
-
-def raises(node: Node) -> bool:
-    """Whether a node may raise flags by itself; Python's own numbers raise exceptions instead."""
-    type_ = node.type
-    if not isinstance(type_, (Array, Scalar)) or getattr(type_, "origin", "np") == "py":
-        return False
-    if node.op == "cast":
-        return node.args[0].dtype.kind in "fc"
-    primitive = PRIMITIVES.get(node.op)
-    return primitive is not None and bool(primitive.flags)

@@ -15,9 +15,9 @@ from npcompile.core.errors import refuse
 from npcompile.core.sizes import Poly
 from npcompile.graph.ir import WRITES, Get, Loop, Node, Region
 from npcompile.graph.types import INT, Array
+from npcompile.passes.flagged import raises
 from npcompile.program.ir import SizeValue
 from npcompile.schedule.demand import carried, is_number, sources
-from npcompile.schedule.exits import raises
 from npcompile.schedule.memory import Memory, Place, in_turn, overlap
 from npcompile.schedule.nest import Nest, Put
 from npcompile.schedule.steps import Choice, Counted, Repeated
@@ -245,14 +245,7 @@ def _finish(s: Scheduler, region: Region) -> None:
     """Before the results: computes what nobody needs but what raises floating-point flags, or keeps
     it if it was stored for others that nobody needs."""
     s.now = s.demand.end[region] - 1
-    idle, results = set[Node](), set(region.results)
-    for node in reversed(region.nodes):
-        used = node in results or not idle.issuperset(s.demand.consumers[node])
-        if used or s.demand.ordered(node) or node.op == "get":
-            continue
-        idle.add(node)
-        if raises(node):
-            s.flagged.add(s.materialise(node).memory)
+    s.flagged.update([s.materialise(node).memory for node in s.demand.idle[region]])
 
 
 # ------------------------------------------------------------------ arms

@@ -102,6 +102,7 @@ class Attempt:
         self.varying: dict[Node, lengths.Varying] = {}  # parameter -> what is said of its length
         self._inner: set[Node] | None = None
         self._of_next: dict[Node, Node] | None = None
+        self.known = t.facts.mark()  # before the loop
 
     def exits(self) -> Exits:
         t, frame, visible, created = self.t, self.frame, self.t.visible, len(self.t.created)
@@ -420,9 +421,10 @@ class Attempt:
         return param
 
     def runs(self) -> bool:
-        """Whether there is a first turn."""
+        """Whether there is a first turn; what a turn has found says nothing about it."""
         assert self.over is not None
-        return self.nonempty or has_turns(self.t, self.over)
+        with self.t.facts.earlier(self.known):
+            return self.nonempty or has_turns(self.t, self.over)
 
     def count(self) -> None:
         """The index becomes a carried number: a loop that may be left early is a ``while_``."""
