@@ -7,8 +7,8 @@ shapes stay symbolic.
 
 from __future__ import annotations
 
-import math
 import operator
+import sys
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -450,18 +450,20 @@ def _general_power(ctx: Context, x: Node, y: Node) -> Node:
 def check_finite(ctx: Context, made: Node, *operands: Node) -> None:
     """An infinite result of finite operands is an OverflowError in Python."""
     b = ctx.builder
-    overflows = b.map("eq", (_magnitude(ctx, made), b.const(math.inf)), BOOL)
+    overflows = _infinite(ctx, made)
     fine = b.map("bit_not", (overflows,), BOOL)
     unknown = [x for x in operands if known(x) is None]
     if unknown:
-        ends = [b.map("eq", (_magnitude(ctx, x), b.const(math.inf)), BOOL) for x in unknown]
+        ends = [_infinite(ctx, x) for x in unknown]
         infinite = reduce(lambda one, other: b.map("bit_or", (one, other), BOOL), ends)
         fine = b.map("rare", (overflows, infinite, fine), BOOL)
     b.check(fine, "a float power that overflows")
 
 
-def _magnitude(ctx: Context, x: Node) -> Node:
-    return ctx.builder.map("abs", (x,), x.dtype)
+def _infinite(ctx: Context, x: Node) -> Node:
+    """Whether a float is larger than any number: in the register where it is."""
+    b = ctx.builder
+    return b.map("lt", (b.const(sys.float_info.max), b.map("abs", (x,), x.dtype)), BOOL)
 
 
 def _complex_power(ctx: Context, x: Node, y: Node) -> Node:
