@@ -8,7 +8,7 @@ and accuracy pages are derived from :data:`OPERATORS` by loops.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, Literal
 
@@ -96,15 +96,15 @@ _LATER: dict[str, Callable[[], object]] = {}
 
 
 def later(module: str, add: Callable[[], object]) -> None:
-    """The records of a module's functions are added when somebody has imported it."""
+    """The records of a module's functions are added when one of these is looked for."""
     _LATER[module] = add
 
 
-def complete(modules: Iterable[str] | None = None) -> None:
-    """Adds the records that were left for :func:`later`: all, or those of some modules."""
-    for module in list(_LATER if modules is None else modules):
-        add = _LATER.get(module)
-        if add is not None:
+def complete(function: Any = None) -> None:
+    """Adds the records that were left for :func:`later`: all, or those of a function's module."""
+    for module, add in list(_LATER.items()):
+        held = list(vars(sys.modules[module]).values()) if module in sys.modules else []
+        if function is None or any(value is function for value in held):
             add()  # a thread that is second waits for the first one's import
             _LATER.pop(module, None)
 
@@ -121,7 +121,7 @@ def resolve(function: Any) -> Op | None:
     found = _BY_IDENTITY.get(id(function))
     if found is not None and found[0] is function:
         return found[1]
-    complete(sys.modules.keys() & _LATER.keys())
+    complete(function)
     for op in OPERATORS.values():
         for alias in op.aliases:
             module = alias.partition(":")[0]

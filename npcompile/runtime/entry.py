@@ -33,7 +33,7 @@ from npcompile.program.ir import Buffer, Program
 from npcompile.program.stored import stores
 from npcompile.runtime.boxing import HOLDING, Boxing
 from npcompile.runtime.guards import ArrayValue, Guards
-from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, NAMES, errors
+from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, NAMES
 from npcompile.runtime.journal import Journal
 from npcompile.runtime.layout import Layout, layout
 from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, Signature
@@ -282,6 +282,10 @@ class _Entry:
         w.store("i32", w.add("and", "i32", w.load("i32", "%mxcsr"), ~ALL_FLAGS), "%mxcsr")
         w.call("void", "llvm.x86.sse.ldmxcsr", ("ptr", "%mxcsr"))
 
+    def _heard(self) -> str:
+        """The flags that somebody is to hear of; they are cleared."""
+        return self.writer.call("i32", "npc_heard", ("i32", self.raised))
+
     def _finish(self) -> None:
         """Boxes the result."""
         w = self.writer
@@ -295,11 +299,10 @@ class _Entry:
                 self._undo("true", lambda: None)
         w.branch(w.add("icmp eq", "i64", self.status, DONE), "signalled", "left")
         w.label("signalled")
-        self._clear()
-        heard, place = errors(w, self.raised)
+        heard = self._heard()
         w.goto("box")
         w.label("box")
-        flags = w.let(f"phi i32 [{heard}, %{place}], [0, %ran]")
+        flags = w.let(f"phi i32 [{heard}, %signalled], [0, %ran]")
         result = self.boxing.emit()
         self._release(self.boxing.left_over)
         w.refuse([w.add("icmp ne", "i32", flags, 0)], "flagged")
@@ -330,8 +333,7 @@ class _Entry:
         signalled = w.add("icmp ne", "i32", self.raised, 0)
         w.branch(w.add("and", "i1", able, signalled), ask, on, likely=False)
         w.label(ask)
-        self._clear()
-        heard, _ = errors(w, self.raised)
+        heard = self._heard()
         w.branch(w.add("icmp ne", "i32", heard, 0), undo, on)
         w.label(undo)
         restore()

@@ -25,7 +25,6 @@ CONSTANTS = (
     '@npc.format.address = private constant [8 x i8] c"OLiKKKK\\00"',
     '@npc.format.object = private constant [8 x i8] c"OLiNKKK\\00"',
     '@npc.format.call = private constant [5 x i8] c"OKKK\\00"',
-    f'@npc.errstate.name = private constant [{len(_CAPSULE) + 1} x i8] c"{_CAPSULE.decode()}\\00"',
 )
 
 
@@ -63,21 +62,35 @@ def errstate() -> bool:
     return True
 
 
-def errors(w: Writer, raised: str) -> tuple[str, str]:
-    """The flags among those raised that ``np.errstate`` does not ignore, and the block in which
-    that is known."""
-    if not errstate():  # Python decides
-        place = w.name("L")
-        w.goto(place)
-        w.label(place)
-        return raised, place
-    found, unset, known = (w.name("L") for _ in range(3))
-    w.store("ptr", "null", "%pending")
-    args = (("ptr", w.data("npc.errstate")), ("ptr", "null"), ("ptr", "%pending"))
+def heard() -> str:
+    """The text of ``i32 npc_heard(i32 raised)``: it clears the floating-point flags and gives those
+    among them that ``np.errstate`` does not ignore."""
+    w, name = Writer(), f'c"{_CAPSULE.decode()}\\00"'
+    w.do("%mxcsr = alloca i32")
+    w.do("%state.at = alloca ptr")
+    w.call("void", "llvm.x86.sse.stmxcsr", ("ptr", "%mxcsr"))
+    w.store("i32", w.add("and", "i32", w.load("i32", "%mxcsr"), ~ALL_FLAGS), "%mxcsr")
+    w.call("void", "llvm.x86.sse.ldmxcsr", ("ptr", "%mxcsr"))
+    if errstate():
+        _ask(w)
+    else:  # Python decides
+        w.do("ret i32 %raised")
+    return "\n".join([
+        *w.outside.values(),
+        f"@npc.errstate.name = private constant [{len(_CAPSULE) + 1} x i8] {name}",
+        "define i32 @npc_heard(i32 %raised) {", *w.lines, "}", "",
+    ])
+
+
+def _ask(w: Writer) -> None:
+    """Returns what NumPy's error state leaves of the flags."""
+    w.store("ptr", "null", "%state.at")
+    args = (("ptr", w.data("npc.errstate")), ("ptr", "null"), ("ptr", "%state.at"))
     w.call("i32", "PyContextVar_Get", *args)
-    state = w.load("ptr", "%pending")
-    w.branch(w.add("icmp ne", "ptr", state, "null"), found, unset)
-    w.label(found)
+    state = w.load("ptr", "%state.at")
+    w.do(f"%set = icmp ne ptr {state}, null")
+    w.do("br i1 %set, label %found, label %unset")
+    w.label("found")
     name = ("ptr", "@npc.errstate.name")
     mask = w.load("i32", w.call("ptr", "PyCapsule_GetPointer", ("ptr", state), name))
     w.call("void", "Py_DecRef", ("ptr", state))
@@ -85,10 +98,6 @@ def errors(w: Writer, raised: str) -> tuple[str, str]:
     for flag, shift in _SHIFT.items():
         ignored = w.add("icmp eq", "i32", w.add("and", "i32", mask, 7 << shift), 0)
         kept = w.add("or", "i32", kept, w.let(f"select i1 {ignored}, i32 0, i32 {flag}"))
-    w.goto(known)
-    w.label(unset)  # nobody called np.seterr: underflow is ignored
-    w.goto(known)
-    w.label(known)
-    default = ALL_FLAGS & ~UNDERFLOW
-    allowed = w.let(f"phi i32 [{kept}, %{found}], [{default}, %{unset}]")
-    return w.add("and", "i32", raised, allowed), known
+    w.do(f"ret i32 {w.add('and', 'i32', '%raised', kept)}")
+    w.label("unset")  # nobody called np.seterr: underflow is ignored
+    w.do(f"ret i32 {w.add('and', 'i32', '%raised', ALL_FLAGS & ~UNDERFLOW)}")

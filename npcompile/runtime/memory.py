@@ -420,16 +420,19 @@ class _Memory:
         from npcompile.backends.cpu.compile import load
         from npcompile.backends.cpu.symbols import register
         from npcompile.runtime.cache import compiled
+        from npcompile.runtime.helpers import heard
+        from npcompile.runtime.writer import combine
 
         self.recycling = supported()
         if not self.recycling:
-            code = load(compiled(_PLAIN))
+            code = load(compiled(combine(heard(), _PLAIN)))
             self.numbers = (ctypes.c_int64 * 4)()
         else:
             self.handler = _Handler(b"npcompile", 1)
             self.name = ctypes.create_string_buffer(b"mem_handler")
             self.capsule = _capsule(ctypes.addressof(self.handler), ctypes.addressof(self.name))
-            code = load(compiled(_RECYCLING), {"npc_mem_handler": id(self.capsule)})
+            text = combine(heard(), _RECYCLING)
+            code = load(compiled(text), {"npc_mem_handler": id(self.capsule)})
             for field in ("malloc", "calloc", "realloc", "free"):
                 setattr(self.handler, field, code[f"npc_memory_{field}"])
             self.numbers = (ctypes.c_int64 * 4).from_address(code["npc_memory"])
@@ -442,7 +445,7 @@ class _Memory:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
         self.address = code["npc_new_array"]
         self.numbers[0] = 0 if os.environ.get("NPCOMPILE_RECYCLE") == "0" else LIMIT
-        for name in ("npc_new_array", "npc_take", "npc_give"):
+        for name in ("npc_new_array", "npc_take", "npc_give", "npc_heard"):
             register(name, code[name])
 
     def _collected(self, phase: str, info: dict[str, Any], age: int = _OLD) -> None:

@@ -1,13 +1,17 @@
-"""Machine code of subprograms: compiled once, kept on disk, loaded when the first caller is."""
+"""Machine code that programs share, subprograms and kernels in stock: compiled once, kept on disk,
+loaded when the first caller is."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from functools import cache
 
 from npcompile.backends import cpu
 from npcompile.backends.cpu import subprograms, symbols
+from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import SUBPROGRAM
+from npcompile.backends.cpu.stock import STOCK
 from npcompile.graph.subprograms import SUBPROGRAMS
 from npcompile.runtime.cache import Record, Store, environment, fingerprint
 
@@ -19,27 +23,47 @@ def address(what: str) -> int:
     name, _, count = what.partition(".")
     lanes = int(count)
     wish = "avx2" if lanes == cpu.target("avx2").width // 8 else "default"
-    loaded = cpu.load(_code(name, wish, lanes))
-    _kept.append(loaded)
-    return loaded[f"{SUBPROGRAM}.{what}"]
+
+    def text(target: Target) -> str:
+        importlib.import_module("npcompile.special.library")
+        return subprograms.emit(SUBPROGRAMS[name], target, lanes)
+
+    return _address(f"{SUBPROGRAM}.{what}", wish, text)
 
 
-def _code(name: str, wish: str, lanes: int) -> bytes:
-    """The object, from the disk if it is there: writing its text takes longer than loading it."""
+def stock_address(what: str) -> int:
+    """Where a kernel in stock is; ``what`` is its name, which begins with the width of registers.
+    """
+    width, name = int(what.partition(".")[0]), f"{STOCK}.{what}"
+    wish = next(w for w in ("default", "avx2") if cpu.target(w).width == width)
+
+    def text(target: Target) -> str:
+        from npcompile.backends.cpu import kernels  # only who compiles needs them
+
+        return kernels.stock_text(name, target)
+
+    return _address(name, wish, text)
+
+
+def _address(name: str, wish: str, text: Callable[[Target], str]) -> int:
+    """Where a function is; the text of its module is made where it is not on disk: writing it takes
+    longer than loading it."""
     store = Store()
-    what = f"{name}.{lanes}"
-    key = fingerprint("subprogram", what, environment(wish), cpu.compiler_version()).encode()
+    key = fingerprint("shared", name, environment(wish), cpu.compiler_version()).encode()
     found = store.get(key)
     if found is not None:
-        return found.object
-    importlib.import_module("npcompile.special.library")
-    target = cpu.target(wish)
-    code = cpu.compile(subprograms.emit(SUBPROGRAMS[name], target, lanes), target)
-    store.put(key, Record(code, {}))
-    return code
+        code = found.object
+    else:
+        target = cpu.target(wish)
+        code = cpu.compile(text(target), target)
+        store.put(key, Record(code, {}))
+    loaded = cpu.load(code)
+    _kept.append(loaded)
+    return loaded[name]
 
 
 @cache
 def ensure() -> None:
-    """Subprograms are found from now on."""
+    """They are found from now on."""
     symbols.provide(SUBPROGRAM, address)
+    symbols.provide(STOCK, stock_address)

@@ -1,5 +1,5 @@
 """Elementary and special functions: importing this room adds the records of NumPy's.  Those of
-scipy.special's, which are many, are added when somebody has imported that.
+scipy.special's, which are many, are added when one of these is looked for.
 
 As a namespace it has every function of scipy.special.  Those with a record are ufuncs over
 compiled loops, the others SciPy's own.
@@ -20,7 +20,12 @@ from npcompile.special import axes, elementary, neighbours
 
 __all__ = ["axes", "elementary", "neighbours"]
 
-later("scipy.special", lambda: importlib.import_module("npcompile.special.library"))
+def _complete() -> None:
+    importlib.import_module("npcompile.special.library")
+
+
+for _module in ("scipy.special", "scipy.special._ufuncs"):
+    later(_module, _complete)
 
 
 def __getattr__(name: str) -> Any:

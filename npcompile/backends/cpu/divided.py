@@ -31,13 +31,12 @@ def _ends_early(kernel: Kernel) -> bool:
     return folds.searches(kernel) and kernel.values[kernel.reductions[0].value].dtype.kind == "b"
 
 
-def emit(module: Module, name: str, plan: Plan, least: int) -> tuple[str, tuple[Word, ...]]:
+def emit(module: Module, name: str, plan: Plan, least: int, words: dict[Word, int]) -> str:
     """A function that has nodes of the tree reduced by another one, at once by threads if there
-    are more than ``least`` elements, and combines them in its order; its name and words.
+    are more than ``least`` elements, and combines them in its order; its name.
 
     What both share is a block: the address of the words, the levels of the tree, states of nodes.
     """
-    words: dict[Word, int] = {}
     nodes = _nodes(module, f"{name}.nodes", plan, words)
     f = Function(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
     run = Run([row_kind(f, plan.target, plan.kernel, r) for r in plan.kernel.reductions])
@@ -64,7 +63,7 @@ def emit(module: Module, name: str, plan: Plan, least: int) -> tuple[str, tuple[
                  else kind.finish(state))
         write(scope, kind.reduce, parts, access.ALL)
     f.do("ret void")
-    return module.shared(f), tuple(words)
+    return module.shared(f)
 
 
 def _nodes(module: Module, name: str, plan: Plan, words: dict[Word, int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npcompile.backends.cpu import divided, padded, reductions, scans
+from npcompile.backends.cpu import divided, padded, reductions, scans, stock
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import wide_lanes
 from npcompile.backends.cpu.scope import AHEAD, Plan, Scope, masks_tail, one_by_one, widest
@@ -94,11 +94,16 @@ def _cost(kernel: Kernel) -> int:
 def emit(module: Module, kernel: Kernel, name: str, target: Target,
          parallel: bool = False, part: Part | None = None) -> Made:
     """The function of a kernel with axes; one whose only axis is reduced calls threads itself."""
+    in_stock = stock.find(kernel, target.width) if parallel and part is None else None
+    if in_stock is not None:
+        name, words = in_stock
+        module.declare(name, "void", ["ptr", "i64", "i64"])
+        return _made(kernel, name, words)
     buffers, structure = _structure(kernel)
     key = structure, parallel, part
     made: Made
     if key not in module.written:
-        made = _write(module, kernel, name, target, parallel, part)
+        made = _write(module, kernel, name, target, parallel, part, {})
         module.written[key] = kernel, buffers, made
         return made
     _, others, made = module.written[key]
@@ -106,6 +111,15 @@ def emit(module: Module, kernel: Kernel, name: str, target: Target,
     return replace(made, words=tuple([
         (instead[word[0]], word[1]) if isinstance(word, tuple) else word for word in made.words
     ]))
+
+
+def stock_text(name: str, target: Target) -> str:
+    """The module of a function in stock."""
+    kernel, words = stock.kernel(name.partition(".")[2])
+    module, listed = Module(name), {word: at for at, word in enumerate(words)}
+    _write(module, kernel, name, target, True, None, listed)
+    assert tuple(listed) == words, f"{name} reads other words"
+    return module.text()
 
 
 def _structure(kernel: Kernel) -> tuple[list[Buffer], object]:
@@ -138,13 +152,13 @@ def _structure(kernel: Kernel) -> tuple[list[Buffer], object]:
 
 
 def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: bool,
-           part: Part | None) -> Made:
+           part: Part | None, words: dict[Word, int]) -> Made:
+    """The function of a kernel; the words that it reads are added to ``words``."""
     rank = len(kernel.axes)
-    work = tuple(axis.extent for axis in kernel.axes)
     if parallel and kernel.reductions and divided.divides(kernel):
         plan = reductions.plan(kernel, target)
-        name, words = divided.emit(module, name, plan, PARALLEL_WORK // weight(kernel))
-        return Made(name, words, 1, work, 1)
+        name = divided.emit(module, name, plan, PARALLEL_WORK // weight(kernel), words)
+        return _made(kernel, name, tuple(words))
     if scans.scans(kernel):
         plan, nest = scans.plan(kernel, target), scans.nest
     elif kernel.reductions:
@@ -159,9 +173,7 @@ def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: 
         plan.total, plan.ahead = part.total, part.ahead
     f = Function(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
     block, begin, end = f.params
-    slots = Words(f, block, {})
-    reduced = kernel.reductions[0].axes if kernel.reductions else ()
-    loops = tuple(axis for axis in range(rank) if axis not in reduced)  # those that may be empty
+    slots, loops = Words(f, block, words), _loops(kernel)
     if kernel.in_order:
         end = Sizes(slots)(kernel.axes[0].extent)
     with f.when(_nonempty(f, kernel, loops[1:], slots, begin, end)):
@@ -170,18 +182,26 @@ def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: 
             nest(Scope.outermost(plan, f, slots), begin, end)
         else:
             _by_length(f, slots, plan, short, begin, end)
-        past = not reduced and streams(plan)
+        past = not kernel.reductions and streams(plan)
         if past and part is None:
             with f.when(_passes_much(plan, f, slots)):
                 f.run("llvm.x86.sse.sfence")
     f.do("ret void")
-    name, words = module.shared(f), tuple(slots.listed)
-    if kernel.in_order:
+    return _made(kernel, module.shared(f), tuple(words), _streaming_from(plan) if past else None)
+
+
+def _loops(kernel: Kernel) -> tuple[int, ...]:
+    """The axes that may be empty."""
+    reduced = kernel.reductions[0].axes if kernel.reductions else ()
+    return tuple(axis for axis in range(len(kernel.axes)) if axis not in reduced)
+
+
+def _made(kernel: Kernel, name: str, words: tuple[Word, ...], past: int | None = None) -> Made:
+    work, loops = tuple(axis.extent for axis in kernel.axes), _loops(kernel)
+    if kernel.in_order or not loops:
         return Made(name, words, 1, work, 1)
-    extent = kernel.axes[loops[0]].extent if loops else 1
-    unit = 64 if loops == (rank - 1,) else 1
-    return Made(name, words, extent, work, unit,
-                _streaming_from(plan) if past else None)
+    unit = 64 if loops == (len(kernel.axes) - 1,) else 1
+    return Made(name, words, kernel.axes[loops[0]].extent, work, unit, past)
 
 
 def _lanes(kernel: Kernel, target: Target) -> int:
@@ -351,11 +371,12 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
     stop = f.binary("sub", end, i64(lanes - 1))
     if edge is None:
         return i64(lanes), stop
+    if len(plan.kernel.axes) == 1 and plan.total == plan.kernel.axes[0].extent:
+        return _vectors_of_one_row(scope, edge, begin, end, stop)
     long, short, after = (f.name_for(stem) for stem in ("long", "short", "after"))
     count, size = f.binary("sub", end, begin), i64(edge[0].dtype.itemsize)
     within = i64(plan.target.width - 1)
-    least = max(2, weight(plan.kernel) // 2)  # vectors of a row that are worth one more
-    f.branch(f.icmp("sle", i64(least * lanes), count), long, short)
+    f.branch(f.icmp("sle", i64(_least(plan) * lanes), count), long, short)
     f.label(long)
     address = _address(scope, edge, begin)
     over = f.binary("udiv", f.binary("and", address, within), size)
@@ -382,6 +403,34 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
     f.label(after)
     return (f.phi("i64", 1, *[(first, block) for first, _, block in ways]),
             f.phi("i64", 1, *[(once, block) for _, once, block in ways]))
+
+
+def _vectors_of_one_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value,
+                        stop: Value) -> tuple[Value, Value]:
+    """The same for a kernel of one row, without branches, which compiling takes long for: the row is
+    short only if all is."""
+    f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
+    count, size = f.binary("sub", end, begin), edge[0].dtype.itemsize
+    long = f.icmp("sle", i64(_least(plan) * lanes), count)
+    address = _address(scope, edge, begin)
+    inside = f.binary("and", address, i64(plan.target.width - 1))
+    over = f.binary("lshr", inside, i64(size.bit_length() - 1))
+    first = f.select(long, f.binary("sub", i64(lanes), over), i64(lanes))
+    if not streams(plan):
+        return first, stop
+    past = f.icmp("sle", i64(max(LONG, _least(plan)) * lanes), count)
+    past = f.binary("and", past, _passes_much(plan, f, scope.slots))
+    if size > 1:
+        odd = f.binary("and", address, i64(size - 1))
+        past = f.binary("and", past, f.icmp("eq", odd, i64(0)))
+    if len(plan.kernel.stores) > 1:
+        past = f.binary("and", past, _side_by_side(scope, edge, address, begin))
+    return first, f.select(past, f.binary("add", begin, i64(lanes + 1)), stop)
+
+
+def _least(plan: Plan) -> int:
+    """Vectors of a row that are worth one more."""
+    return max(2, weight(plan.kernel) // 2)
 
 
 def _address(scope: Scope, edge: tuple[Buffer, Index], begin: Value) -> Value:

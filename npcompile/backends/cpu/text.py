@@ -112,9 +112,10 @@ def i64(number: int) -> Value:
 
 
 class Module:
-    """Functions and what they refer to."""
+    """Functions and what they refer to; ``exported`` is the name of one that others call."""
 
-    def __init__(self) -> None:
+    def __init__(self, exported: str = "") -> None:
+        self.exported = exported
         self.functions: list[Function] = []
         self.declarations: dict[str, str] = {}
         self._tables: dict[tuple[str, tuple[Literal, ...]], str] = {}
@@ -210,7 +211,7 @@ class Function:
         self.name = name
         self.params = [Value(f"%{param}", elem) for elem, param in params]
         signature = ", ".join(value.typed for value in self.params)
-        linkage = "internal " if internal else ""
+        linkage = "internal " if internal and name != module.exported else ""
         self._head = f"define {linkage}{result} @{name}({signature}) nounwind"
         self.hasty = False  # to be compiled in haste rather than well
         self._allocas: list[str] = []
