@@ -407,8 +407,8 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
 
 def _vectors_of_one_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value,
                         stop: Value) -> tuple[Value, Value]:
-    """The same for a kernel of one row, without branches, which compiling takes long for: the row is
-    short only if all is."""
+    """The same for a kernel of one row, which is short only if all is: without branches, which take
+    long to compile."""
     f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
     count, size = f.binary("sub", end, begin), edge[0].dtype.itemsize
     long = f.icmp("sle", i64(_least(plan) * lanes), count)
