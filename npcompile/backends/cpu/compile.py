@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM in the midd
     )
 _AVX2 = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt,+f16c"
 _AVX512 = ("avx512f", "avx512dq", "avx512bw", "avx512vl")
-_MAGIC = b"npc3"
+_MAGIC = b"npc4"
 
 
 @record
@@ -100,13 +101,15 @@ def _optimise(machine: Any, function: Any) -> None:
 
 
 @contextmanager
-def _parsed(text: str, of: Target, optimise: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
+def _parsed(
+    text: str, of: Target, optimise: tuple[str, ...], level: int | None = None
+) -> Iterator[tuple[Any, Any]]:
     """A target machine and a module, ready to be written by it; ``optimise`` names functions with
     scalar loops."""
     with _lock:
         llvm = _binding()
         # quotients of small numbers in wide registers take the narrow instruction from level 2 on
-        machine = _machine(of, 2 if optimise else 1)
+        machine = _machine(of, level if level is not None else 2 if optimise else 1)
         module = llvm.parse_assembly(text)
         module.verify()
         for name in optimise:
@@ -126,14 +129,74 @@ def assembly(text: str, of: Target | None = None, optimise: tuple[str, ...] = ()
 
 
 def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ()) -> bytes:
-    """An object file with the names that it gives and needs; ``optimise`` names functions."""
-    with _parsed(text, of if of is not None else target(), optimise) as (machine, module):
-        code = bytes(machine.emit_object(module))
-        values = [*module.functions, *module.global_variables]
-        gives = [v.name for v in values if not v.is_declaration and v.linkage.name == "external"]
-        needs = [v.name for v in values if v.is_declaration and not v.name.startswith("llvm.")]
-    head = json.dumps([gives, needs]).encode()
-    return _MAGIC + len(head).to_bytes(4, "little") + head + code
+    """Objects with the names that they give and need; ``optimise`` names functions."""
+    of = of if of is not None else target()
+    well, haste = divided(text)
+    objects, gives, known, declared = [], [], set(), set()
+    for part, names, level in ((well, optimise, None), (haste, (), 0)):
+        if not part:
+            continue
+        with _parsed(part, of, names, level) as (machine, module):
+            objects.append(bytes(machine.emit_object(module)))
+            for value in (*module.functions, *module.global_variables):
+                if value.is_declaration:
+                    declared.add(value.name)
+                elif value.linkage.name == "external":
+                    known.add(value.name)
+                    gives += [value.name] if value.visibility.name == "default" else []
+    needs = [name for name in sorted(declared - known) if not name.startswith("llvm.")]
+    head = json.dumps([gives, needs, list(map(len, objects))]).encode()
+    return _MAGIC + len(head).to_bytes(4, "little") + head + b"".join(objects)
+
+
+def divided(text: str) -> tuple[str, str]:
+    """A module as two, the functions that are compiled well and those in haste, for which LLVM has
+    a shorter way as a whole; what one calls of the other is hidden from everybody else."""
+    *functions, rest = text.split("\n}\n")
+    parts: tuple[list[str], list[str]] = [], []
+    outside: list[str] = []
+    for piece in functions:
+        before, _, function = f"\n{piece}".rpartition("\ndefine ")
+        outside += before.split("\n")
+        head = function.partition("\n")[0]
+        parts[head.endswith("optnone noinline {")].append(function)
+    if not all(parts):
+        return (text, "") if parts[0] else ("", text)
+    outside += rest.split("\n")
+    mentioned = [set(_NAME.findall("\n".join(part))) for part in parts]
+    texts = []
+    for part, others, here, there in zip(parts, parts[::-1], mentioned, mentioned[::-1]):
+        lines = [line for line in outside
+                 if not line.startswith(("declare ", "@")) or _named(line) in here]
+        lines += [_declared(other) for other in others if _named(other) in here]
+        lines += [f"define {_shown(function) if _named(function) in there else function}\n}}"
+                  for function in part]
+        texts.append("\n".join([*lines, ""]))
+    return texts[0], texts[1]
+
+
+_NAME = re.compile(r'@("[^"]*"|[\w.]+)')
+
+
+def _named(text: str) -> str:
+    """The name that a definition or declaration is of."""
+    found = _NAME.search(text)
+    assert found is not None, text
+    return found[1]
+
+
+def _shown(function: str) -> str:
+    """A function (from behind ``define``) that the other module may call."""
+    inside = function.removeprefix("internal ")
+    return function if inside == function else f"hidden {inside}"
+
+
+def _declared(function: str) -> str:
+    head = function.partition("\n")[0].removeprefix("internal ")
+    return "declare " + _PARAMETER.sub("", head[: head.rindex(")") + 1])
+
+
+_PARAMETER = re.compile(r" %[\w.]+(?=[,)])")
 
 
 class Loaded:
@@ -162,11 +225,14 @@ def load(code: bytes, imports: dict[str, int] | None = None) -> Loaded:
     if code[:4] != _MAGIC:
         raise ValueError("not an object of npcompile")
     end = 8 + int.from_bytes(code[4:8], "little")
-    gives, needs = json.loads(code[8:end])
+    gives, needs, lengths = json.loads(code[8:end])
     known = {} if imports is None else imports
     with _lock:
         builder = _binding().JITLibraryBuilder()
-        builder.add_object_img(code[end:]).add_current_process()
+        for length in lengths:
+            builder.add_object_img(code[end : end + length])
+            end += length
+        builder.add_current_process()
         for name in needs:
             address = known[name] if name in known else symbols.resolve(name)
             builder.import_symbol(name, address)
