@@ -15,6 +15,7 @@ import pytest
 import npcompile
 from benchmarks.programs import PROGRAMS
 from npcompile.backends.cpu import kernels
+from npcompile.backends.cpu.compile import divided
 from npcompile.graph.builder import Builder
 from npcompile.tracing import control
 from npcompile.tracing.attempts import Attempt
@@ -127,6 +128,27 @@ def test_loops_of_calls_need_no_passes() -> None:
         compiled(np.arange(12.0), *args)
         compiled.lower(np.arange(12.0), *args)
         assert compiled._dispatcher.versions[0].executable.optimise == wanted
+
+
+def test_what_only_calls_is_compiled_in_haste() -> None:
+    def arrays(a: Any, n: int) -> Any:
+        for _ in range(n):
+            a = a * 0.5 + 1.0
+        return a
+
+    def numbers(a: Any) -> Any:
+        total = 0.0
+        for k in range(len(a)):
+            total = total + a[k] * 0.5
+        return total
+
+    x = np.arange(12.0)
+    well, haste = divided(npcompile.jit(arrays, cache=False).lower(x, 3).llvm)
+    assert functions(haste) == ["body", "entry"] and "declare void @k0(ptr, i64, i64)" in haste
+    assert "define hidden void @k0(" in well
+    well, haste = divided(npcompile.jit(numbers, cache=False).lower(x).llvm)
+    assert (functions(well), functions(haste)) == (["body"], ["entry"])
+    assert divided(well) == (well, "")
 
 
 #: instructions followed, turns of loops tried, nodes made, lines of LLVM text: some more than today

@@ -47,7 +47,7 @@ class Statements(ABC):
     def hasty(self, scalar: bool) -> bool:
         """Whether the function had better be compiled in haste; ``scalar``: it has loops that
         LLVM's passes help."""
-        return not scalar and len(self.f) > max(CALLS, 8 * self.computed)
+        return not scalar and (not self.computed or len(self.f) > max(CALLS, 8 * self.computed))
 
     @abstractmethod
     def leave(self, status: Value) -> None:
