@@ -152,7 +152,7 @@ def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ())
 def divided(text: str) -> tuple[str, str]:
     """A module as two, the functions that are compiled well and those in haste, for which LLVM has
     a shorter way as a whole; what one calls of the other is hidden from everybody else."""
-    *functions, rest = text.split("\n}\n")
+    *functions, rest = f"{text}\n".split("\n}\n")
     parts: tuple[list[str], list[str]] = [], []
     outside: list[str] = []
     for piece in functions:
