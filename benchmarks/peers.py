@@ -43,13 +43,18 @@ def with_numba(case: Case) -> Callable[..., Any]:
     return numba.njit(parallel=True)(case.function)
 
 
-def with_numba_loop(case: Case) -> Callable[..., Any] | None:
+def with_numba_loop(case: Case, fastmath: bool = False) -> Callable[..., Any] | None:
     import numba
 
     if case.loop is None:
         return None
-    made: Callable[..., Any] = numba.njit(parallel=True, fastmath=True)(case.loop)
+    made: Callable[..., Any] = numba.njit(parallel=True, fastmath=fastmath)(case.loop)
     return made
+
+
+def with_numba_fastmath(case: Case) -> Callable[..., Any] | None:
+    """The same loop, whose sums numba may add in any order."""
+    return with_numba_loop(case, fastmath=True)
 
 
 def with_jax(case: Case) -> Callable[..., Any]:
@@ -81,6 +86,7 @@ PEERS: dict[str, tuple[str, Maker]] = {
     "numexpr": ("numexpr", with_numexpr),
     "numba": ("numba", with_numba),
     "numba loop": ("numba", with_numba_loop),
+    "numba fastmath": ("numba", with_numba_fastmath),
     "jax": ("jax", with_jax),
     "torch": ("torch", with_torch),
 }

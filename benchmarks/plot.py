@@ -6,7 +6,8 @@ from typing import Any
 
 Rows = list[tuple[str, str, dict[str, float]]]  # function, dtype, seconds of each peer
 COLOURS = {"npcompile": "#d1495b", "numexpr": "#9aa5b1", "numba": "#66a182",
-           "numba loop": "#2e6f57", "jax": "#edae49", "torch": "#00798c"}
+           "numba loop": "#2e6f57", "numba fastmath": "#7fb069", "jax": "#edae49",
+           "torch": "#00798c"}
 
 
 def plot(rows: Rows, caption: str, path: str) -> None:
