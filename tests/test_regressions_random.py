@@ -264,3 +264,18 @@ def test_what_both_arms_compute_in_vain() -> None:
 
     for a, x in ((np.arange(4), 2), (np.arange(6, 10), 0), (np.arange(4), 0)):
         agrees(f, a, x)
+
+
+@pytest.mark.parametrize("body", [
+    "x = a / k\nif a[0] > -9: a[0] = 1\nelse: x > 1", "x = a[1] // k\nif a[0] < -9: s = x > 1",
+    "x = np.uint64(7) // int(k)\nfor i in range(3):\n  if a[i] > 5: s = ~x",
+])
+def test_flags_of_what_only_an_idle_arm_uses(body: str) -> None:
+    for k in (2.0, 2.0, 0.0):
+        agrees(function(body), np.ones(5), np.float64(k))
+
+
+def test_floors_of_large_integers() -> None:
+    """``math.floor`` makes a float of NumPy's integers first."""
+    for k in (2**53 + 1, np.int64(2**53 + 1), np.uint64(2**63 - 1), np.int32(5), np.int64(-9)):
+        agrees(function("import math\nreturn math.floor(k), math.ceil(k)"), HALF, k)

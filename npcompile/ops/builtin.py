@@ -242,8 +242,8 @@ def _to_whole(name: str) -> None:
         own = isinstance(node.type, Scalar) and node.type.origin == "py"
         if name == "trunc" and not own and (node.dtype != np.float64 or isinstance(x, ArrayRef)):
             raise ctx.refuse("math.trunc", "of this NumPy scalar: Python raises")
-        if node.dtype.kind in "biu":
-            return to_int(ctx, node)
+        if node.dtype.kind in "biu" and (own or node.dtype.itemsize < 8):
+            return to_int(ctx, node)  # else by way of a float
         node = real(ctx, node, name)
         return to_int(ctx, ctx.builder.map(name, (node,), np.float64))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npcompile.core.sizes import Poly, Size, Symbol, symbols
+from npcompile.graph.builder import IMPURE
 from npcompile.graph.ir import (
     Check,
     Extern,
@@ -122,7 +123,8 @@ def _inside(node: Node) -> Iterator[Node]:
 
 
 def reach(graph: Graph, roots: list[Node], resumed: bool = True) -> set[Node]:
-    """Everything that some nodes are computed from, and what their checks hand to Python."""
+    """Everything that some nodes are computed from, and what their checks hand to Python if they
+    are ``resumed``."""
     live: set[Node] = set()
     work = list(roots)
     while work:
@@ -132,7 +134,7 @@ def reach(graph: Graph, roots: list[Node], resumed: bool = True) -> set[Node]:
         live.add(node)
         work += node.args
         for region in node.regions:
-            work += _needed(region)
+            work += _needed(region) if resumed else _computed(region)
         if resumed and isinstance(node.attrs, Check):
             for tree in trees(node.attrs.resume):
                 work += _held(graph, tree)
@@ -146,6 +148,15 @@ def _needed(region: Region) -> Iterator[Node]:
     for node in (*region.nodes, *region.results):
         yield node
         yield from node.args
+
+
+def _computed(region: Region) -> set[Node]:
+    """What of a region is computed, and from what: what nobody needs and raises no flag is not."""
+    live = set(region.results)
+    for node in reversed(region.nodes):
+        if node in live or node.regions or node.op in IMPURE or _may_flag(node):
+            live.update((node, *node.args))
+    return live
 
 
 def _held(graph: Graph, tree: Tree) -> Iterator[Node]:
