@@ -4,7 +4,14 @@
 from __future__ import annotations
 
 from npcompile.graph.expression import Expr, const, floor, fma, where
-from npcompile.graph.subprograms import Results, choose, repeat, subprogram
+from npcompile.graph.subprograms import (
+    Results,
+    choose,
+    choose_among,
+    packed_subprogram,
+    repeat,
+    subprogram,
+)
 from npcompile.special.coefficients.zeta import BERNOULLI, LOG_2PI, RIEMANN
 from npcompile.special.gamma_functions import digamma, gamma, half_turns, stirling
 from npcompile.special.logarithm import log_pair
@@ -90,11 +97,11 @@ def _riemann(s: Expr) -> Expr:
     return where(s < 60.0, total + (e + (tail + lost)), 1.0)
 
 
-@subprogram
+@packed_subprogram
 def riemann_zeta(s: Expr) -> Expr:
     """Riemann's zeta function of real numbers."""
 
-    def negative() -> Results:
+    def negative() -> Expr:
         x = where(s > -1e5, 1.0 - s, 1.0)
         high, low = stirling(x, log_pair(x, DOUBLE))
         p, p_low = two_product(x, -LOG_2PI["d"][0])
@@ -106,20 +113,18 @@ def riemann_zeta(s: Expr) -> Expr:
         sine, _ = half_turns(-0.5 * s)
         sign = where(_is_odd(floor(-0.5 * s)), const(2.0, s), -2.0)
         value = where(sine == 0.0, 0.0, sign * sine * size * _riemann(x))
-        return (where(s == -INFINITY, NAN, value),)
+        return where(s == -INFINITY, NAN, value)
 
-    value, = choose(s < -1.0, negative, lambda: (_riemann(s),))
-    value = where(s == 1.0, const(INFINITY, s), value)
-    return where(s == s, value, s)
+    value = choose_among(s, (s < -1.0, negative), (s >= -1.0, lambda: _riemann(s)))
+    return where(s == 1.0, const(INFINITY, s), value)
 
 
-@subprogram
+@packed_subprogram
 def zetac(s: Expr) -> Expr:
     """Riemann's zeta function less 1."""
-    far = s > 1.5
-    value, = choose(far, lambda: (hurwitz_zeta(where(far, s, 2.0), const(2.0, s)),),
-                    lambda: (riemann_zeta(s) - 1.0,))
-    return where(s == -INFINITY, NAN, value)
+    return choose_among(
+        where(s == s, NAN, s), (s > 1.5, lambda: hurwitz_zeta(s, const(2.0, s))),
+        ((s <= 1.5) & (s > -INFINITY), lambda: riemann_zeta(s) - 1.0))
 
 
 @subprogram
