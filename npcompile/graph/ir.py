@@ -158,13 +158,13 @@ class Table:
 @record(eq=False)
 class Subprogram:
     """A function of so many float64 numbers for the primitive ``call``; the program is one of
-    :mod:`npcompile.graph.subprograms`.  ``packs``: its numbers may be sorted by the arms that they
-    take, as these are long."""
+    :mod:`npcompile.graph.subprograms`.  ``registers``: how many it had better
+    be given at a time; of more than two the lanes are sorted by the arms that they take."""
 
     name: str
     operands: int
     program: Callable[..., Any]
-    packs: bool = False
+    registers: int = 1
 
 
 def keywords(attrs: Attrs, dtype: np.dtype) -> dict[str, Any]:

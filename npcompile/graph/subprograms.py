@@ -61,16 +61,6 @@ def _drop_unused(region: Region) -> set[Node]:
     return used
 
 
-@cache
-def branches(what: Subprogram) -> bool:
-    """Whether not all numbers take the same way."""
-
-    def within(region: Region) -> bool:
-        return any(node.op == "if_" or any(map(within, node.regions)) for node in region.nodes)
-
-    return within(region_of(what))
-
-
 Meaning = Callable[[str], Callable[..., Any]]
 
 
@@ -87,11 +77,11 @@ def evaluate(what: Subprogram, args: Sequence[Any],
 SUBPROGRAMS: dict[str, Subprogram] = {}
 
 
-def subprogram(program: Callable[..., Expr], packs: bool = False) -> Callable[..., Expr]:
+def subprogram(program: Callable[..., Expr], registers: int = 1) -> Callable[..., Expr]:
     """Makes a subprogram of a function of expressions: what is returned calls it."""
     name = program.__name__
     assert name not in SUBPROGRAMS, name
-    made = SUBPROGRAMS[name] = Subprogram(name, program.__code__.co_argcount, program, packs)
+    made = SUBPROGRAMS[name] = Subprogram(name, program.__code__.co_argcount, program, registers)
 
     @wraps(program)
     def call(*args: Value) -> Expr:
@@ -107,7 +97,13 @@ def subprogram(program: Callable[..., Expr], packs: bool = False) -> Callable[..
 def packed_subprogram(program: Callable[..., Expr]) -> Callable[..., Expr]:
     """A subprogram whose numbers may be sorted by the arms of the choices outside of loops: these
     are long, and the rest is short, because it is repeated for all numbers that are sorted."""
-    return subprogram(program, packs=True)
+    return subprogram(program, registers=8)
+
+
+def paired_subprogram(program: Callable[..., Expr]) -> Callable[..., Expr]:
+    """A subprogram of few branches whose operations wait for each other: of two registers at a
+    time one goes on meanwhile."""
+    return subprogram(program, registers=2)
 
 
 def choose(condition: Expr, yes: Callable[[], Results], no: Callable[[], Results]) -> Results:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npcompile.graph.expression import Expr, const, floor, where
-from npcompile.graph.subprograms import Results, choose, repeat, subprogram
+from npcompile.graph.expression import Expr, const, floor, fma, where
+from npcompile.graph.subprograms import Results, choose, paired_subprogram, repeat
 from npcompile.special import bessel
 from npcompile.special.circular import cos, sin
 from npcompile.special.doubled import Doubled
@@ -58,15 +58,15 @@ def _forward(n: Expr, x: Expr, start: Pair, odd: float, sign: float) -> Expr:
     """``p_n`` from p_0 and p_1 by ``p_(k+1) = (2*k + odd) / x * p_k + sign * p_(k-1)``."""
 
     def step(k: Expr, high: Expr, low: Expr, before: Expr, before_low: Expr) -> Results:
-        factor = Doubled(k + k + odd) / x
-        size = high * ((k + k + odd) / x)
+        factor = inverse * (k + k + odd)
+        size = high * factor.high
         far = ~(abs(size) < 1e300)
         now = Doubled(high, low) * factor + Doubled(before, before_low) * sign
         more = k + 1.0 < n
         return more, k + 1.0, where(far, size, now.high), where(far, 0.0, now.low), high, low
 
     first, second = start
-    zero = const(0.0, x)
+    zero, inverse = const(0.0, x), Doubled(const(1.0, x)) / x
     _, high, low, _, _ = repeat(step, const(1.0, x), second, zero, first, zero)
     return where(n < 1.0, first, where(n < 2.0, second, high + low))
 
@@ -75,13 +75,15 @@ def _fraction(n: Expr, x: Expr, odd: float, sign: float) -> Expr:
     """``p_n / p_(n+1)`` of the falling functions, by Lentz's method."""
 
     def step(k: Expr, c: Expr, d: Expr, value: Expr) -> Results:
-        b = (k + k + odd) / x
+        twice = k + k + odd
+        b = fma(twice, inverse.high, twice * inverse.low)
         d = 1.0 / (b + sign * d)
         c = b + sign / c
         change = c * d
         more = (abs(change - 1.0) > 1e-16) & (k < n + 20000.0)
         return more, k + 1.0, c, d, value * change
 
+    inverse = Doubled(const(1.0, x)) / x
     first = (n + n + (2.0 + odd)) / x
     return repeat(step, n + 2.0, first, const(0.0, x), first)[3]
 
@@ -91,7 +93,7 @@ def _falling(n: Expr, low_order: Expr, x: Expr, odd: float, sign: float) -> Expr
     p_(k+1)``."""
 
     def step(k: Expr, high: Expr, low: Expr, product: Expr, product_low: Expr) -> Results:
-        bottom = Doubled(k + k + odd) / x + Doubled(high, low) * sign
+        bottom = inverse * (k + k + odd) + Doubled(high, low) * sign
         ratio = Doubled(const(1.0, x)) / bottom
         value = Doubled(product, product_low) * ratio
         small = abs(value.high) < 1e-290
@@ -101,7 +103,7 @@ def _falling(n: Expr, low_order: Expr, x: Expr, odd: float, sign: float) -> Expr
     above = n > low_order
     order, x = where(above, n, 1.0), where(above, x, 1.0)
     low_order = where(above, low_order, 0.0)
-    one, zero = const(1.0, x), const(0.0, x)
+    one, zero, inverse = const(1.0, x), const(0.0, x), Doubled(const(1.0, x)) / x
     last = 1.0 / _fraction(order, x, odd, sign)
     _, _, _, high, low = repeat(step, order, last, zero, one, zero)
     return where(above, high + low, 1.0)
@@ -147,7 +149,7 @@ def _inside(x: Expr) -> tuple[Expr, Expr]:
 # ------------------------------------------------------------------ of whole order
 
 
-@subprogram
+@paired_subprogram
 def yn(n: Expr, x: Expr) -> Expr:
     """The Bessel function Y of whole order."""
     order, (inside, fine) = abs(n), _inside(x)
@@ -164,19 +166,19 @@ def _kn(n: Expr, x: Expr, first: Callable[[Expr], Expr], second: Callable[[Expr]
     return where(fine, value, where(x == 0.0, INFINITY, at_end))
 
 
-@subprogram
+@paired_subprogram
 def kn(n: Expr, x: Expr) -> Expr:
     """The modified Bessel function K of whole order."""
     return _kn(n, x, bessel.k0, bessel.k1)
 
 
-@subprogram
+@paired_subprogram
 def scaled_kn(n: Expr, x: Expr) -> Expr:
     """``exp(x) * kn(n, x)``"""
     return _kn(n, x, bessel.k0e, bessel.k1e)
 
 
-@subprogram
+@paired_subprogram
 def jn(n: Expr, x: Expr) -> Expr:
     """The Bessel function J of whole order."""
     order, (inside, fine) = abs(n), _inside(abs(x))
@@ -193,13 +195,13 @@ def _in(n: Expr, x: Expr, first: Callable[[Expr], Expr], end: float) -> Expr:
     return where(x == x, _with_parity(n, x, value), x)
 
 
-@subprogram
+@paired_subprogram
 def iv_of_whole(n: Expr, x: Expr) -> Expr:
     """The modified Bessel function I of whole order."""
     return _in(n, x, bessel.i0, INFINITY)
 
 
-@subprogram
+@paired_subprogram
 def scaled_iv_of_whole(n: Expr, x: Expr) -> Expr:
     """``exp(-abs(x)) * iv(n, x)``"""
     return _in(n, x, bessel.i0e, 0.0)
@@ -214,7 +216,7 @@ def _first_two(x: Expr) -> Pair:
     return s, (s - cos(x)) / x
 
 
-@subprogram
+@paired_subprogram
 def spherical_jn(n: Expr, x: Expr) -> Expr:
     """The spherical Bessel function j."""
     inside, fine = _inside(abs(x))
@@ -223,7 +225,7 @@ def spherical_jn(n: Expr, x: Expr) -> Expr:
     return where((x == x) & (n >= 0.0), _with_parity(n, x, value), NAN)
 
 
-@subprogram
+@paired_subprogram
 def spherical_yn(n: Expr, x: Expr) -> Expr:
     """The spherical Bessel function y."""
     inside, fine = _inside(abs(x))
@@ -234,7 +236,7 @@ def spherical_yn(n: Expr, x: Expr) -> Expr:
     return where((x == x) & (n >= 0.0), _with_parity(n, x, value), NAN)
 
 
-@subprogram
+@paired_subprogram
 def spherical_in(n: Expr, x: Expr) -> Expr:
     """The modified spherical Bessel function i."""
     inside, fine = _inside(abs(x))
@@ -244,7 +246,7 @@ def spherical_in(n: Expr, x: Expr) -> Expr:
     return where((x == x) & (n >= 0.0), value, NAN)
 
 
-@subprogram
+@paired_subprogram
 def spherical_kn(n: Expr, x: Expr) -> Expr:
     """The modified spherical Bessel function k."""
     order = where(n > 0.0, n, 0.0)

@@ -33,7 +33,7 @@ from npcompile.graph.subprograms import (
 from npcompile.special.coefficients.bessel import DEBYE
 from npcompile.special.coefficients.gamma import GAMMA_PAIR
 from npcompile.special.coefficients.quadrature import HYPERBOLAS, STEPS
-from npcompile.special.doubled import Doubled, product_of
+from npcompile.special.doubled import Doubled, product_of, sum_of
 from npcompile.special.exponential import exp_parts, sinh
 from npcompile.special.formats import power_of_two
 from npcompile.special.gamma_functions import half_turns
@@ -210,15 +210,15 @@ def _forward(start: Callable[[Expr, Expr], Results], n: Expr, x: Expr) -> Expr:
     first, second = start(u, x)
 
     def step(k: Expr, high: Expr, low: Expr, before: Expr, before_low: Expr) -> Results:
-        factor = Doubled(*two_sum(u, k)) * 2.0 / base
+        factor = sum_of(u, k) * by
         size = high * factor.high
         endless = ~(abs(size) < 1e300)
         now = Doubled(high, low) * factor + Doubled(before, before_low)
         return (k + 1.0 < order, k + 1.0, where(endless, size, now.high),
                 where(endless, 0.0, now.low), high, low)
 
-    base = where(x < TINY, TINY, x)
     one, zero = const(1.0, x), const(0.0, x)
+    by = Doubled(one + one) / where(x < TINY, TINY, x)
     _, high, low, _, _ = repeat(step, one, second, zero, first, zero)
     return where(order < 1.0, first, where(order < 2.0, second, high + low))
 

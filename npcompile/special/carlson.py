@@ -7,7 +7,7 @@ Carlson, Numerical computation of real or complex elliptic integrals, Numerical 
 from __future__ import annotations
 
 from npcompile.graph.expression import Expr, const, fma, sqrt, where
-from npcompile.graph.subprograms import Results, repeat, subprogram
+from npcompile.graph.subprograms import Results, paired_subprogram, repeat, subprogram
 from npcompile.special.areas import arcsinh
 from npcompile.special.doubled import Doubled
 from npcompile.special.inverse import arctan
@@ -74,7 +74,7 @@ def zeros(*values: Expr) -> Expr:
     return more
 
 
-@subprogram
+@paired_subprogram
 def elliprf(x: Expr, y: Expr, z: Expr) -> Expr:
     """Carlson's symmetric integral R_F."""
     fine, up, (a, b, c) = scaled(x, y, z)
@@ -182,7 +182,7 @@ def second_kind(x: Expr, y: Expr, z: Expr) -> Expr:
     return whole.high + fma(last.high, _of_five(a, b), whole.low)
 
 
-@subprogram
+@paired_subprogram
 def elliprd(x: Expr, y: Expr, z: Expr) -> Expr:
     """Carlson's integral R_D."""
     fine, up, (a, b, c) = scaled(x, y, z)
@@ -194,7 +194,7 @@ def elliprd(x: Expr, y: Expr, z: Expr) -> Expr:
     return where(valid, value, NAN)
 
 
-@subprogram
+@paired_subprogram
 def elliprg(x: Expr, y: Expr, z: Expr) -> Expr:
     """Carlson's symmetric integral R_G (DLMF 19.21.10)."""
     fine, up, (a, b, c) = scaled(x, y, z)

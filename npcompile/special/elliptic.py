@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from npcompile.graph.expression import Expr, fma, poly, sqrt, where
-from npcompile.graph.subprograms import subprogram
+from npcompile.graph.subprograms import paired_subprogram
 from npcompile.special.coefficients.elliptic import (
     DIFFERENCE,
     FIRST,
@@ -51,7 +51,7 @@ def _positive(m: Expr, p: Expr) -> tuple[Expr, Expr, Expr]:
     return where(negative, -m * q, m), q, negative
 
 
-@subprogram
+@paired_subprogram
 def ellipkm1(p: Expr) -> Expr:
     """The complete elliptic integral of the first kind, of ``1 - p``."""
     fine = (p > 0.0) & (p < INFINITY)
@@ -63,7 +63,7 @@ def ellipkm1(p: Expr) -> Expr:
     return where(p >= 0.0, value, NAN)
 
 
-@subprogram
+@paired_subprogram
 def ellipk(m: Expr) -> Expr:
     """The complete elliptic integral of the first kind."""
     fine = (m < 1.0) & (m > -INFINITY)
@@ -75,7 +75,7 @@ def ellipk(m: Expr) -> Expr:
     return where(m <= 1.0, value, NAN)
 
 
-@subprogram
+@paired_subprogram
 def ellipe(m: Expr) -> Expr:
     """The complete elliptic integral of the second kind."""
     fine = (m < 1.0) & (m > -INFINITY)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from npcompile.graph.expression import Expr, const, copysign, fma, rint, sqrt, where
-from npcompile.graph.subprograms import Results, repeat, subprogram
+from npcompile.graph.subprograms import Results, paired_subprogram, repeat, subprogram
 from npcompile.special.carlson import first_kind, precise_first_kind, second_kind
 from npcompile.special.circular import cos, sin
 from npcompile.special.doubled import Doubled
@@ -44,7 +44,7 @@ class _Amplitude:
         return value + added
 
 
-@subprogram
+@paired_subprogram
 def ellipkinc(angle: Expr, m: Expr) -> Expr:
     """The incomplete elliptic integral of the first kind."""
     at = _Amplitude(angle, m)
@@ -60,7 +60,7 @@ def _beyond(angle: Expr, m: Expr) -> Expr:
     return where((abs(angle) == INFINITY) & (m > -INFINITY), angle, NAN)
 
 
-@subprogram
+@paired_subprogram
 def ellipeinc(angle: Expr, m: Expr) -> Expr:
     """The incomplete elliptic integral of the second kind."""
     at = _Amplitude(angle, m)
@@ -144,28 +144,28 @@ class _Jacobi:
                        either(self.dn, other.dn), either(self.angle, other.angle), other.valid)
 
 
-@subprogram
+@paired_subprogram
 def jacobi_sn(u: Expr, m: Expr) -> Expr:
     """Jacobi's function sn."""
     at = _Jacobi.of(u, m)
     return where(at.valid, at.sn, NAN)
 
 
-@subprogram
+@paired_subprogram
 def jacobi_cn(u: Expr, m: Expr) -> Expr:
     """Jacobi's function cn."""
     at = _Jacobi.of(u, m)
     return where(at.valid, at.cn, NAN)
 
 
-@subprogram
+@paired_subprogram
 def jacobi_dn(u: Expr, m: Expr) -> Expr:
     """Jacobi's function dn."""
     at = _Jacobi.of(u, m)
     return where(at.valid, at.dn, NAN)
 
 
-@subprogram
+@paired_subprogram
 def jacobi_amplitude(u: Expr, m: Expr) -> Expr:
     """Jacobi's amplitude, which is as many half turns as that of the last step."""
     at = _Jacobi.of(u, m)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from npcompile.graph.expression import Expr, cast, complex_, const, fma, imag, real, sqrt, where
-from npcompile.graph.subprograms import Results, repeat, subprogram
+from npcompile.graph.subprograms import Results, paired_subprogram, repeat, subprogram
 from npcompile.special.circular import cos, sin
 from npcompile.special.inverse import arctan2
 from npcompile.special.logarithm import log_pair
@@ -23,7 +23,7 @@ BRANCH = 0.36787944117144233  # exp(-1)
 E, E_LOW = 2.718281828459045, 1.4456468917292502e-16
 
 
-@subprogram
+@paired_subprogram
 def wrightomega(x: Expr) -> Expr:
     """Wright's omega of real numbers."""
     fine = (x > -700.0) & (x < 1e20)

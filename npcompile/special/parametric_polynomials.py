@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npcompile.graph.expression import Expr, const, floor, where
-from npcompile.graph.subprograms import Results, repeat, subprogram
+from npcompile.graph.subprograms import Results, paired_subprogram, repeat
 from npcompile.special.counting import product
 from npcompile.special.doubled import Doubled, product_of, sum_of
 from npcompile.special.pieces import NAN
@@ -38,7 +38,7 @@ def _scaled(n: Expr, a: Expr, value: Expr) -> Expr:
     return where(n < 0.0, 0.0, where(n == 0.0, 1.0, found))
 
 
-@subprogram
+@paired_subprogram
 def genlaguerre(n: Expr, a: Expr, x: Expr) -> Expr:
     """The generalised Laguerre polynomial."""
     fine = a > -1.0
@@ -51,7 +51,7 @@ def genlaguerre(n: Expr, a: Expr, x: Expr) -> Expr:
     return where(fine & (x == x), _scaled(n, a, value), NAN)
 
 
-@subprogram
+@paired_subprogram
 def jacobi(n: Expr, a: Expr, b: Expr, x: Expr) -> Expr:
     """Jacobi's polynomial of a degree of 0 or more."""
     both, rise = sum_of(a, b), sum_of(x, const(-1.0, x))
@@ -72,7 +72,7 @@ def jacobi(n: Expr, a: Expr, b: Expr, x: Expr) -> Expr:
     return where(n < 1.0, 1.0, value)
 
 
-@subprogram
+@paired_subprogram
 def gegenbauer(n: Expr, a: Expr, x: Expr) -> Expr:
     """Gegenbauer's polynomial."""
 

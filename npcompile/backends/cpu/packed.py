@@ -109,7 +109,7 @@ class Packed:
         """A subprogram of all lanes, or of each register."""
         assert isinstance(node.attrs, Subprogram)
         args = [[part for (part,) in self.registers(a)] for a in node.args]
-        if not node.attrs.packs:
+        if self.count != node.attrs.registers:
             self.values[node] = [operation(self.f, self.target, node, [(a[k],) for a in args])
                                  for k in range(self.count)]
             return

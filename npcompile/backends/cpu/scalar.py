@@ -26,7 +26,6 @@ from npcompile.backends.cpu.text import (
 )
 from npcompile.core.records import record
 from npcompile.graph.ir import Number, Subprogram, Table, integer
-from npcompile.graph.subprograms import branches
 
 Parts = tuple[Value, ...]
 #: the first part of the names of subprograms in machine code
@@ -503,11 +502,8 @@ def gather(f: Function, pointers: Value, elem: str) -> Value:
 
 
 def wide_lanes(target: Target, what: Subprogram) -> int:
-    """Lanes of the subprogram's wide version, 0 if there is none: eight registers if it sorts
-    them, two if all take the same way."""
-    if not target.avx512 or (not what.packs and branches(what)):
-        return 0
-    return target.width if what.packs else target.width // 4
+    """Lanes of the subprogram's wide version, 0 if there is none."""
+    return target.width // 8 * what.registers if target.avx512 and what.registers > 1 else 0
 
 
 def _call(site: Site, *args: Value) -> Value:

@@ -4,9 +4,8 @@
 
     <8 x double> @subprogram.NAME.8(<8 x double>, ...)
 
-There is one for a register, and on AVX-512 one for eight whose lanes are sorted (``packs``), or
-for two, which wait for each other less, where there are no branches.  The flags are as before when
-a subprogram returns.
+There is one for a register, and on AVX-512 one for as many as the subprogram asks for.  The flags
+are as before when a subprogram returns.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def emit(what: Subprogram, target: Target, lanes: int) -> str:
     outer.do(f"ret {found.typed}")
     inside = Function(module, "inside", vector, params)
     values = [Value(p.text, "double", lanes) for p in inside.params]
-    packs = what.packs and 8 * lanes > target.width
-    body = Packed(inside, target, lanes) if packs else Arm(inside, target, lanes)
+    sorts = 8 * lanes > 2 * target.width
+    body = Packed(inside, target, lanes) if sorts else Arm(inside, target, lanes)
     inside.do(f"ret {body.whole(region_of(what), values).typed}")
     return module.text()
