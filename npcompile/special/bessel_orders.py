@@ -66,7 +66,8 @@ def _forward(n: Expr, x: Expr, start: Pair, odd: float, sign: float) -> Expr:
         return more, k + 1.0, where(far, size, now.high), where(far, 0.0, now.low), high, low
 
     first, second = start
-    zero, inverse = const(0.0, x), Doubled(const(1.0, x)) / x
+    # nearer to 0 the second one overflows if it is used
+    zero, inverse = const(0.0, x), Doubled(const(1.0, x)) / where(x < 1e-290, 1e-290, x)
     _, high, low, _, _ = repeat(step, const(1.0, x), second, zero, first, zero)
     return where(n < 1.0, first, where(n < 2.0, second, high + low))
 
