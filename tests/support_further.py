@@ -43,6 +43,19 @@ def _size(x: Any) -> Any:
     return mp.sqrt(2 / (mp.pi * max(abs(x), 1)))
 
 
+def orders_of_growth(p: Points) -> Samples:
+    top = 600 if p.kind is np.float64 else 60
+    return joined(p, (p.span(-0.5, 9), p.span(0, 30)), (p.span(-20, 0), p.span(0, 40)),
+                  (p.span(0, 99), p.span(0, top)), (spread(p, -6, 2), spread(p, -6, 2)),
+                  (np.floor(p.span(-9, 0)) - 0.5, p.span(0, 9)), (p.span(-5, 60), p.near(120.0)))
+
+
+def _struve(v: Any, x: Any) -> Any:
+    if max(abs(v), abs(x)) > 1000:
+        raise ValueError(v)  # mpmath's takes seconds
+    return mp.struvel(v, x, maxprec=100000)
+
+
 # ------------------------------------------------------------------ elliptic integrals
 
 
@@ -82,7 +95,7 @@ def _cancelling(x: Any, y: Any, z: Any, p: Any) -> Any:
 
 FURTHER: dict[str, Case] = {
     "jv": (_waves(mp.besselj), orders_of_turns), "yv": (_waves(mp.bessely), orders_of_turns),
-    "elliprj": (_third_kind, sides),
+    "elliprj": (_third_kind, sides), "modstruve": (_struve, orders_of_growth),
 }
 
 SIZES["yv"] = lambda v, x: _size(x)
@@ -93,6 +106,7 @@ SIZES["elliprj"] = _cancelling
 #: special points where SciPy's values are not the function's
 FURTHER_WRONG: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("jv", "yv"), lambda v, x: (x == 0) | extreme(v, x)),
+    "modstruve": lambda v, x: (x == 0) | extreme(v, x) | (v < -1e3) | ((v < 0) & (v % 1 == 0.5)),
     # of negative p, next to two zeros, everything cancels
     "elliprj": lambda x, y, z, p: np.isnan(p) | (p < 0) & (np.sort([x, y, z], 0)[1] < 1e-30),
 }
