@@ -41,21 +41,18 @@ def once(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[float, An
     return time.perf_counter() - started, result
 
 
-def best(
-    functions: dict[str, Callable[..., Any]], program: Program, size: int, budget: float
-) -> Answer:
-    """The best seconds of each function, in turns, until the budget of seconds is spent."""
-    times: dict[str, list[float]] = {name: [] for name in functions}
+def best(function: Callable[..., Any], program: Program, size: int, budget: float) -> float:
+    """The best seconds of a call, in turns, until the budget of seconds is spent."""
+    times: list[float] = []
     started = time.perf_counter()
     for turn in range(MOST):
         if turn > 1 and time.perf_counter() - started > budget:
             break
-        for name, function in functions.items():
-            for _ in range(QUICK_CALLS):  # of which the first finds another's data in the caches
-                times[name].append(once(function, program.arguments(size))[0])
-                if times[name][-1] > QUICK:
-                    break
-    return {name: min(found) for name, found in times.items()}
+        for _ in range(QUICK_CALLS):
+            times.append(once(function, program.arguments(size))[0])
+            if times[-1] > QUICK:
+                break
+    return min(times)
 
 
 def check(function: Callable[..., Any], program: Program, size: int, strict: bool) -> str:
@@ -78,7 +75,10 @@ def npcompile_and_numpy(program: Program, size: int, budget: float) -> Answer:
     told = compiled.explain(*program.arguments(size))
     # the history: how many versions, then every return to Python
     left = [str(told.refusal)] if told.refusal else told.pauses or compiled.explain().history[1:]
-    times = best({"numpy": program.function, "npcompile": compiled}, program, size, budget)
+    times = {
+        name: best(function, program, size, budget)
+        for name, function in (("numpy", program.function), ("npcompile", compiled))
+    }
     why = left[0] if left else ""
     return {"first": first, "warm": warm, "wrong": wrong, "reason": why, **times}
 
@@ -173,7 +173,7 @@ def peer(name: str, program: Program, size: int, budget: float) -> Answer:
     wrong = check(function, program, size, strict=False)
     if wrong:
         return {"reason": f"wrong: {wrong}", "wrong": True}
-    return best({name: function}, program, size, budget)
+    return {name: best(function, program, size, budget)}
 
 
 def work(name: str, link: Connection) -> None:
