@@ -279,3 +279,12 @@ def test_floors_of_large_integers() -> None:
     """``math.floor`` makes a float of NumPy's integers first."""
     for k in (2**53 + 1, np.int64(2**53 + 1), np.uint64(2**63 - 1), np.int32(5), np.int64(-9)):
         agrees(function("import math\nreturn math.floor(k), math.ceil(k)"), HALF, k)
+
+
+@pytest.mark.parametrize("line", [
+    "w[0] -= w[1] / a[i]", "w[1:] = a[1:] / a[i]", "w[w < 1] = 1 / a[i]",
+])
+def test_flags_of_writes_into_what_each_turn_forgets(line: str) -> None:
+    body = f"for i in range(len(a)):\n    w = np.zeros(6)\n    {line}"
+    for a in (np.ones(6), np.ones(6), np.zeros(6)):
+        agrees(function(body), a, 1)
