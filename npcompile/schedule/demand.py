@@ -136,7 +136,7 @@ class Demand:
         idle = set[Node]()
         for node in reversed(region.nodes):
             users = {use.user for use in self._used[node]} - {None}
-            happens = self.ordered(node) and node.op not in WRITES or node.op == "get"
+            happens = (self.ordered(node) and node.op not in WRITES) or node.op == "get"
             if idle.issuperset(users) and not happens:
                 idle.add(node)
                 if raises(node):
