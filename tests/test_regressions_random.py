@@ -288,3 +288,9 @@ def test_flags_of_writes_into_what_each_turn_forgets(line: str) -> None:
     body = f"for i in range(len(a)):\n    w = np.zeros(6)\n    {line}"
     for a in (np.ones(6), np.ones(6), np.zeros(6)):
         agrees(function(body), a, 1)
+
+
+def test_remainders_by_constants_that_are_no_numbers() -> None:
+    body = "y = k\ns = y % float('nan'), np.fmod(y, np.nan)\nfor i in range(9): y = y / 2\nreturn s"
+    for k in (np.uint32(1), np.float64(1.5), np.float32(2)):
+        agrees(function(body), HALF, k)

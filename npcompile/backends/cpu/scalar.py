@@ -155,12 +155,17 @@ def _fmod(site: Site, a: Value, b: Value) -> Value:
     if power is not None and power > 0 and frexp(power)[0] == 0.5 and 1e-30 < power < 1e30:
         return _fmod_by(site, a, power)
     name = "fmod" if a.elem == "double" else "fmodf"
+    f.module.declare(name, a.elem, (a.elem, a.elem))
+
+    def libm(x: Value, y: Value) -> Value:  # LLVM makes anything of what it knows to be NaN
+        return f.op(f"call {a.elem} @{name}({x.typed}, {y.typed}) nobuiltin", a.elem, 1)
+
     if a.lanes == 1 or site.target.width < 32:  # without fused multiplication
-        return _each_lane(f, lambda x, y: f.call(name, (a.elem, 1), x, y), a.elem, a, b)
+        return _each_lane(f, libm, a.elem, a, b)
     usual, seldom, after = (f.name_for(stem) for stem in ("usual", "seldom", "after"))
     f.branch(any_lane(f, f.negate(remainders.fits(f, a, b))), seldom, usual)
     f.label(seldom)
-    one_by_one = _each_lane(f, lambda x, y: f.call(name, (a.elem, 1), x, y), a.elem, a, b)
+    one_by_one = _each_lane(f, libm, a.elem, a, b)
     f.jump(after)
     f.label(usual)
     together = remainders.of_floats(f, a, b)
