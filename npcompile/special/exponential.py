@@ -86,7 +86,8 @@ def _whole(bits: Expr, r: Expr, x: Expr, special: Expr, f: Format, quiet: bool =
     low = lookup(bits, RELATIVE[f.char], f.char)
     rise = fma(r * r, poly(r, EXP[f.char]), r + low)
     k = bits - f.magic_bits >> 4
-    power = scale(head, k, f)
+    # where k may be too large for an exponent, a number that raises no flags
+    power = scale(head, rare(special, where(special, const(0, k), k), k), f)
     return rare(special, _extreme(head, head * rise, k, x, special, f, quiet),
                 fma(power, rise, power))
 
