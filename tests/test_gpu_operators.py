@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("machine_code")
 LONG = {
     "betaincinv", "betainccinv", "chdtri", "fdtri", "gammaincinv", "gammainccinv", "gdtrix",
     "beta", "betainc", "betaln", "binom", "fdtr", "fdtrc", "iv", "ive", "jv", "kv", "kve",
-    "owens_t", "poch", "stdtr", "yv",
+    "modstruve", "owens_t", "poch", "stdtr", "stdtrit", "yv",
 }
 CASES = [pytest.param(name, char, marks=[pytest.mark.slow] * (name in LONG))
          for char in "df" for name in names(char)]
