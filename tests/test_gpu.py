@@ -54,6 +54,11 @@ class Recorder(Interpreter):
         super().launch(source, programs, args, constants)
 
 
+def each(dtypes):
+    """A name with each of its dtypes."""
+    return [(name, dtype) for name, chars in dtypes.items() for dtype in chars]
+
+
 def launched(program, *params):
     """What is left to the host, and the launches, of a run that changes the parameters."""
     module, device = lower(program), Recorder()
@@ -86,9 +91,9 @@ def test_long_sums_have_numpys_bits(dtype):
         assert same(out, a.sum(dtype=dtype)), n
 
 
-@pytest.mark.parametrize("kind, dtype", [("sum", dtype) for dtype in "fDelB"] + [
-    (kind, dtype) for kind in ("max", "argmin", "argmax") for dtype in "felB?"
-])
+@pytest.mark.parametrize("kind, dtype", each({
+    "sum": "fDelB", "max": "felB?", "argmin": "felB?", "argmax": "felB?",
+}))
 def test_reductions_that_are_too_long_for_one_program(kind, dtype, monkeypatch):
     for name, small in (("LONG", 256), ("PIECE", 200), ("JOINED", 2)):
         monkeypatch.setattr(chains, name, small)
@@ -122,10 +127,10 @@ RUNNING = {
 }
 
 
-@pytest.mark.parametrize("name, dtype", [("cumsum", "D")] + [
-    (name, dtype) for name in RUNNING
-    for dtype in ("dl" if name == "along the first axis" else "dfelbB?")
-])
+@pytest.mark.parametrize("name, dtype", each({
+    "cumsum": "dfelb?D", "along the first axis": "d", "cumprod": "fB", "maximum": "dB?",
+    "minimum": "el",
+}))
 def test_running_reductions(name, dtype, monkeypatch):
     compiled = npcompile.jit(RUNNING[name], device="interpreter", fullgraph=True)
     for long in (1 << 16, 64):
@@ -155,10 +160,9 @@ def flat(result):
     return [a for item in result for a in flat(item)] if isinstance(result, tuple) else [result]
 
 
-@pytest.mark.parametrize("name, dtype", [
-    (name, dtype) for name in PACKED
-    for dtype in ("flB?D" if name in ("mask", "several") else "dB")
-])
+@pytest.mark.parametrize("name, dtype", each({
+    "mask": "flB?D", "several": "l?", "views": "d", "all and none": "B", "indices": "D",
+}))
 def test_packing(name, dtype, monkeypatch):
     compiled = npcompile.jit(PACKED[name], device="interpreter", fullgraph=True)
     for long in (1 << 13, 64):

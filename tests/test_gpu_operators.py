@@ -8,26 +8,63 @@ from npcompile.ops.record import OPERATORS
 from tests.test_same_bits_operators import bits, calls, given, names, operands, parameters
 
 pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs are not tested")
-pytestmark = pytest.mark.usefixtures("machine_code")
 
-#: Iterations to the last bit on the interpreter, or minutes of LLVM's time.
-LONG = {
+from npcompile.backends import gpu
+from npcompile.backends.gpu.interpreter import Interpreter
+from tests.support_gpu import CAPABILITIES, read
+
+#: Iterations to the last bit: minutes on the interpreter.
+ITERATED = {
     "betaincinv", "betainccinv", "chdtri", "fdtri", "gammaincinv", "gammainccinv", "gdtrix",
-    "beta", "betainc", "betaln", "binom", "fdtr", "fdtrc", "iv", "ive", "jv", "kv", "kve",
-    "modstruve", "owens_t", "poch", "stdtr", "stdtrit", "yv",
+    "stdtrit",
 }
-CASES = [pytest.param(name, char, marks=[pytest.mark.slow] * (name in LONG))
-         for char in "df" for name in names(char)]
+#: Many algorithms in line: LLVM takes from some seconds to minutes.
+LARGE = ITERATED | {
+    "beta", "betainc", "betaln", "binom", "fdtr", "fdtrc", "iv", "ive", "jv", "kv", "kve",
+    "modstruve", "owens_t", "poch", "stdtr", "yv",
+}
 
 
-@pytest.mark.parametrize("name, char", CASES)
-def test_operator(name, char):
+def operators(long):
+    """Operators of floats with their dtypes; some take long."""
+    return [pytest.param(name, char, marks=[pytest.mark.slow] * (name in long))
+            for char in "df" for name in names(char)]
+
+
+def function(name, char):
+    """A function that calls the operator, and its operands."""
     count = operands(OPERATORS[name], char)
     texts, space = calls(count, [name], "")
     exec(f"def f({', '.join(parameters(count, [name]))}):\n    return {texts[0]}", space)
-    samples = given(count, [name], char)
-    on_device = npcompile.jit(space["f"], device="interpreter", fullgraph=True)
-    lowered = on_device.lower(*samples)
-    assert "libdevice" not in lowered.triton
+    return space["f"], given(count, [name], char)
+
+
+@pytest.mark.parametrize("name, char", operators(ITERATED))
+def test_bits(name, char):
+    f, samples = function(name, char)
+    on_device = npcompile.jit(f, device="interpreter", fullgraph=True)
+    assert "libdevice" not in on_device.lower(*samples).triton
     with np.errstate(all="ignore"):
-        assert bits(on_device(*samples)) == bits(npcompile.jit(space["f"])(*samples))
+        assert bits(on_device(*samples)) == bits(npcompile.jit(f)(*samples))
+
+
+class Idle(Interpreter):
+    """Runs nothing."""
+
+    def __init__(self):
+        self.launches = []
+
+    def launch(self, source, programs, args, constants):
+        self.launches.append((source, constants))
+
+
+@pytest.mark.parametrize("name, char", operators(LARGE))
+def test_machine_code(name, char, monkeypatch):
+    device = Idle()
+    monkeypatch.setattr(gpu, "_device", lambda name, keep: device)
+    f, samples = function(name, char)
+    npcompile.jit(f, device="interpreter", fullgraph=True)(*samples)
+    assert device.launches
+    for source, constants in device.launches:
+        for capability in CAPABILITIES:
+            read(source, constants, capability)

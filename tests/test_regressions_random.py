@@ -294,3 +294,10 @@ def test_remainders_by_constants_that_are_no_numbers() -> None:
     body = "y = k\ns = y % float('nan'), np.fmod(y, np.nan)\nfor i in range(9): y = y / 2\nreturn s"
     for k in (np.uint32(1), np.float64(1.5), np.float32(2)):
         agrees(function(body), HALF, k)
+
+
+def test_shifts_that_lose_bits():
+    """Nothing is known of a count, so the check that no bit was lost stays."""
+    shifted = npcompile.jit(lambda a, b: a << b)
+    for a, b in ((3, 2), (7, 62), (-5, 62), (1 << 62, 1), (1 << 62, 2), (-(1 << 62), 1)):
+        assert shifted(a, b) == a << b

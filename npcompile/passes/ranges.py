@@ -210,6 +210,7 @@ class Ranges:
         """Whether a number that is shifted to the left and back is the same: no bit is lost."""
         shifted, count = back.args
         return (shifted.op == "shl" and shifted.args == (number, count)
+                and self.of(count).within(0, 63)
                 and RULES["shl"](self.of(number), self.of(count)).within(*ANY))
 
     def _proved(self, node: Node) -> bool | None:
