@@ -122,8 +122,9 @@ def _is_far(n: Expr, x: Expr) -> Expr:
 # ------------------------------------------------------------------ K
 
 
-def _temme(u: Expr, x: Expr) -> Results:
-    """K of the orders u and u + 1, ``|u| <= 1/2``, for small x."""
+def temme_start(u: Expr, x: Expr) -> Results:
+    """What Temme's series of K and of Y begin with: the numerator and the denominator of the first
+    term, ``(2/x)**u``, its inverse, ``1/gamma(1 + u)`` and ``1/gamma(1 - u)``."""
     tiny = x < TINY
     lifted = where(tiny, x * 2.0**100, x)
     q = 2.0 / lifted
@@ -139,8 +140,15 @@ def _temme(u: Expr, x: Expr) -> Results:
     ratio = where(flat, 1.0, shrunk / where(flat, 1.0, e))
     z = u * u
     odd, even = (poly(z, row) for row in GAMMA_PAIR["d"])
-    less, more = fma(u, -odd, even), fma(u, odd, even)  # 1/gamma(1 + u), 1/gamma(1 - u)
-    first = fma(odd, 0.5 * (grown + fallen), even * ratio * log) / (less * more)
+    less, more = fma(u, -odd, even), fma(u, odd, even)
+    top = fma(odd, 0.5 * (grown + fallen), even * ratio * log)
+    return top, less * more, grown, fallen, less, more
+
+
+def _temme(u: Expr, x: Expr) -> Results:
+    """K of the orders u and u + 1, ``|u| <= 1/2``, for small x."""
+    top, bottom, grown, fallen, less, more = temme_start(u, x)
+    first = top / bottom
     p, q = 0.5 * grown / less, 0.5 * fallen / more
     d = 0.25 * x * x
 

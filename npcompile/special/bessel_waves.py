@@ -29,11 +29,11 @@ from npcompile.graph.expression import (
     where,
 )
 from npcompile.graph.subprograms import Results, choose, repeat, subprogram
+from npcompile.special.bessel_real import temme_start
 from npcompile.special.circular import circle, cos, sin
 from npcompile.special.coefficients.bessel import DEBYE
 from npcompile.special.coefficients.gamma import GAMMA_PAIR
 from npcompile.special.doubled import Doubled, product_of, sum_of
-from npcompile.special.exponential import sinh
 from npcompile.special.gamma_functions import half_turns
 from npcompile.special.incomplete import factor_parts
 from npcompile.special.inverse import arctan2
@@ -198,23 +198,8 @@ def _near_j(n: Expr, x: Expr) -> tuple[Expr, Expr, Expr]:
 
 def _temme(u: Expr, x: Expr) -> Pair:
     """Y of the orders u and u + 1, ``|u| <= 1/2``, for small x."""
-    tiny = x < TINY
-    lifted = where(tiny, x * 2.0**100, x)
-    q = 2.0 / lifted
-    log, low = log_pair(q, DOUBLE)
-    log, low = two_sum(log, low + fma(-q, lifted, 2.0) * 0.5)
-    log = where(tiny, log + 100 * math.log(2.0), log)
-    e, e_low = two_product(u, log)
-    grown = exp_sum(e, fma(u, low, e_low))
-    fallen = 1.0 / grown
-    small = abs(e) < 1.0
-    shrunk = where(small, sinh(where(small, e, 0.0)), 0.5 * (grown - fallen))
-    flat = abs(e) < 1e-150
-    ratio = where(flat, 1.0, shrunk / where(flat, 1.0, e))
-    z = u * u
-    odd, even = (poly(z, row) for row in GAMMA_PAIR["d"])
-    less, more = fma(u, -odd, even), fma(u, odd, even)  # 1/gamma(1 + u), 1/gamma(1 - u)
-    first = (2 / math.pi) * fma(odd, 0.5 * (grown + fallen), even * ratio * log) / (less * more)
+    top, bottom, grown, fallen, less, more = temme_start(u, x)
+    first = (2 / math.pi) * top / bottom
     p, q = grown / less * (1 / math.pi), fallen / more * (1 / math.pi)
     sine, _ = half_turns(0.5 * u)
     flat = abs(u) < 1e-150
