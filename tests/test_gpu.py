@@ -127,10 +127,7 @@ RUNNING = {
 }
 
 
-@pytest.mark.parametrize("name, dtype", each({
-    "cumsum": "dfelb?D", "along the first axis": "d", "cumprod": "fB", "maximum": "dB?",
-    "minimum": "el",
-}))
+@pytest.mark.parametrize("name, dtype", [("cumsum", "D"), *each(dict.fromkeys(RUNNING, "dfelbB?"))])
 def test_running_reductions(name, dtype, monkeypatch):
     compiled = npcompile.jit(RUNNING[name], device="interpreter", fullgraph=True)
     for long in (1 << 16, 64):
@@ -160,9 +157,8 @@ def flat(result):
     return [a for item in result for a in flat(item)] if isinstance(result, tuple) else [result]
 
 
-@pytest.mark.parametrize("name, dtype", each({
-    "mask": "flB?D", "several": "l?", "views": "d", "all and none": "B", "indices": "D",
-}))
+@pytest.mark.parametrize("dtype", "flB?D")
+@pytest.mark.parametrize("name", PACKED)
 def test_packing(name, dtype, monkeypatch):
     compiled = npcompile.jit(PACKED[name], device="interpreter", fullgraph=True)
     for long in (1 << 13, 64):
@@ -258,10 +254,10 @@ def test_rows_that_need_others_stay_apart():
     assert rows_of(shifted, u) > 1
 
 
-@pytest.mark.parametrize("first", range(30_000, 30_200, 10))
+@pytest.mark.parametrize("first", range(30_000, 30_200, 25))
 def test_random_programs(first):
     captured = 0
-    for seed in range(first, first + 10):
+    for seed in range(first, first + 25):
         program = write(seed)
         compiled = npcompile.jit(program.function(), device="interpreter")
         signs = not any(name in program.source for name in ("max", "min", "clip", "ptp"))
@@ -272,7 +268,7 @@ def test_random_programs(first):
             # a GPU has no floating-point flags
             assert not text or text.startswith("warnings"), f"seed {seed}: {text}"
         captured += compiled.cache_info().compiled > 0
-    assert captured >= 6
+    assert captured > 0.7 * 25
 
 
 @pytest.mark.parametrize("shape", [(3, 2000), (700, 5), (2, 3, 1100), (40, 9, 7), (2, 1500, 2)])
