@@ -26,18 +26,20 @@ import numpy as np
 import npcompile
 from benchmarks import vector_math
 from benchmarks.vector_math import Arrays, Call
+from npcompile.runtime import pool
 
 PAGE = Path(__file__).parent.parent / "docs" / "measurements" / "functions.md"
 SMALL, LARGE = 4096, 1_000_000
-TURNS = 25
+TURNS = 200
 TURN = 1e-4  # seconds of a turn, at least
-LEAST, LONG = 5, 1.0  # turns of each, at least, and the seconds after which there are no more
+LEAST, LONG = 5, 1.5  # turns of each, at least, and the seconds after which there are no more
 
 
 @dataclass(frozen=True)
 class Case:
-    """``numba`` is an expression in ``{x}`` and ``{y}``, empty where numba has none; ``ranges`` are
-    the intervals of the arguments; ``kinds`` the dtypes.
+    """``numba`` is an expression in ``{x}``, ``{y}`` and ``{z}``, empty where numba has none;
+    ``ranges`` are the intervals of the arguments; ``kinds`` the dtypes, ``last`` that of the last
+    argument or of the second result where it is another.
 
     ``faster`` says by how much the library's function is to be beaten on one thread, ``vector``
     whether glibc's is to be met within a quarter.
@@ -51,10 +53,11 @@ class Case:
     faster: float = 1.0
     vector: bool = False
     kinds: tuple[str, ...] = ("float64", "float32")
+    last: str = ""
 
 
 def _numpy(names: str, *ranges: tuple[float, float], **fields: Any) -> list[Case]:
-    arguments = ", ".join(("{x}", "{y}")[: len(ranges)])
+    arguments = ", ".join(f"{{{name}}}" for name in INPUTS[: len(ranges)])
     return [Case(name, ranges, numba=f"np.{name}({arguments})", **fields)
             for name in names.split()]
 
@@ -68,6 +71,7 @@ def _complex(names: str, faster: float = 1.0) -> list[Case]:
                  kinds=("complex128", "complex64")) for name in names.split()]
 
 
+INPUTS, OUTPUTS = ("x", "y", "z"), ("out", "out2")
 PLANE = (-100, 100)
 CASES = [
     *_numpy("exp", (-20, 20), vector=True),
@@ -87,8 +91,10 @@ CASES = [
     *_numpy("deg2rad rad2deg floor ceil rint trunc spacing", PLANE),
     *_numpy("fmod remainder floor_divide", PLANE, (-7, 7)),
     *_numpy("nextafter copysign heaviside", PLANE, PLANE),
-    Case("divmod", (PLANE, (-7, 7)), outputs=2),
-    Case("modf", (PLANE,), outputs=2),
+    *_numpy("ldexp", PLANE, (-20, 20), last="int32"),
+    Case("divmod", (PLANE, (-7, 7)), numba="divmod({x}, {y})", outputs=2),
+    Case("modf", (PLANE,), numba="math.modf({x})", outputs=2),
+    Case("frexp", (PLANE,), numba="math.frexp({x})", outputs=2, last="int32"),
     Case("sinc", (PLANE,), numba="np.sinc({x})"),
     *_complex("exp log sqrt", 3.0),
     *_complex("sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh"
@@ -108,6 +114,7 @@ CASES = [
     *_scipy("logit entr", (0.001, 0.999)),
     *_scipy("xlogy xlog1py", (0.001, 10), (0.001, 10)),
     *_scipy("gammainc gammaincc", (0.1, 20), (0.1, 20), faster=5.0),
+    *_scipy("betainc", (0.1, 20), (0.1, 20), (0, 1), faster=5.0),
     *_scipy("iv ive kv kve", (0, 5), (0.1, 20)),
     *_scipy("owens_t", (-4, 4), (-3, 3)),
 ]
@@ -115,12 +122,11 @@ CASES = [
 
 def ours(case: Case, parallel: bool) -> Callable[..., Any]:
     """A compiled function that writes into given arrays."""
-    names = ["x", "y"][: len(case.ranges)]
-    outs = ["out", "out2"][: case.outputs]
+    names, outs = INPUTS[: len(case.ranges)], OUTPUTS[: case.outputs]
     targets = ", ".join(f"{out}[...]" for out in outs)
     call = f"library.{case.name}({', '.join(names)})"
     space: dict[str, Any] = {"library": library(case)}
-    exec(f"def f({', '.join(names + outs)}):\n    {targets} = {call}", space)
+    exec(f"def f({', '.join((*names, *outs))}):\n    {targets} = {call}", space)
     return npcompile.jit(space["f"], fullgraph=True, parallel=parallel)
 
 
@@ -137,6 +143,14 @@ def theirs(case: Case, inputs: Arrays, outputs: Arrays) -> None:
         function(*inputs, out=outputs)
 
 
+def eagerly(case: Case) -> np.ufunc | None:
+    """The ufunc over compiled loops, where there is one."""
+    space = npcompile if case.module == "numpy" else npcompile.special
+    found = getattr(space, case.name)
+    own = isinstance(found, np.ufunc) and found is not getattr(library(case), case.name)
+    return found if own else None
+
+
 def arguments(case: Case, kind: str, n: int) -> tuple[Arrays, Arrays]:
     """Inputs and outputs."""
     rng = np.random.default_rng(n)
@@ -146,14 +160,22 @@ def arguments(case: Case, kind: str, n: int) -> tuple[Arrays, Arrays]:
         if kind.startswith("complex"):
             x = x + 1j * rng.uniform(low, high, n)
         inputs.append(x.astype(kind))
-    return tuple(inputs), tuple(np.empty(n, kind) for _ in range(case.outputs))
+    outputs = [np.empty(n, kind) for _ in range(case.outputs)]
+    if case.last:
+        changed = inputs if case.outputs == 1 else outputs
+        changed[-1] = changed[-1].astype(case.last)
+    return tuple(inputs), tuple(outputs)
 
 
 def peers(case: Case, inputs: Arrays, outputs: Arrays, threads: int) -> dict[str, Call]:
     """All implementations that there are."""
+    pool.set_num_threads(threads)
     found: dict[str, Call] = {
         "npcompile": partial(ours(case, threads > 1), *inputs, *outputs),
         "library": partial(theirs, case, inputs, outputs)}
+    eager = eagerly(case)
+    if eager is not None:
+        found["eager"] = partial(eager, *inputs, out=outputs)
     if case.numba:
         made = vector_math.numba(case.numba, inputs, outputs, threads)
         try:
@@ -212,13 +234,17 @@ class Row:
             yield f"library {goal:g}"
         if (self.ratio("numba") or 1.0) < 1.0:
             yield "numba 1"
+        if self.times.get("eager", 0.0) > self.times["library"]:
+            yield "eager 1"
         if case.vector and (self.ratio("libmvec") or 1.0) < 0.8:
             yield "libmvec 0.8"
 
     def __str__(self) -> str:
         cells = [self.case.name, self.kind, "4096" if self.n == SMALL else "1e6",
                  f"{self.times['npcompile']:.3f}"]
-        ratios = (self.ratio(peer) for peer in ("library", "numba", "libmvec"))
+        ratios = [self.ratio(peer) for peer in ("library", "numba", "libmvec")]
+        eager = self.times.get("eager")
+        ratios.append(None if eager is None else self.times["library"] / eager)
         cells += ["" if r is None else f"{r:.2f}" for r in ratios]
         return f"| {' | '.join(cells)} | {', '.join(self.misses())} |"
 
@@ -227,10 +253,12 @@ HEAD = """# Elementary and special functions
 
 Nanoseconds per element of npcompile, and how many times as fast as NumPy or SciPy (*library*),
 numba's loop and glibc's libmvec with AVX-512 (whose errors are up to 4 ulp) it is; results go into
-given arrays.  *missed* names goals that are not reached: as fast as NumPy and numba everywhere;
-sine and cosine ten times as fast as NumPy's, erf, gammaln, digamma, i0e, j0, ndtri and erfinv five
-times as fast as SciPy's in float64, complex exp, log and sqrt three times as fast as NumPy's;
-exp, log, sin, cos, tanh, erf and power at 0.8 of libmvec's speed or more.
+given arrays.  *eager* is how many times as fast as the library's the ufunc of `import npcompile as
+np` is, where it has compiled loops.  *missed* names goals that are not reached: as fast as NumPy
+and numba everywhere; in float64 at N = 4096 sine and cosine ten times as fast as NumPy's, erf,
+gammaln, digamma, i0e, j0, ndtri, erfinv, betainc, gammainc and gammaincc five times as fast as
+SciPy's, complex exp, log and sqrt three times as fast as NumPy's; exp, log, sin, cos, tanh, erf and
+power at 0.8 of libmvec's speed or more.
 
 N = 4096 on one thread by its processor time{large}.
 The best of {turns} turns in one process, or of {least} where these take long.
@@ -240,16 +268,25 @@ The best of {turns} turns in one process, or of {least} where these take long.
 Machine: {machine}, {threads} cores; {date}; {note}NumPy {numpy},
 SciPy {scipy}, numba {numba}, llvmlite {llvmlite}, glibc {libc}.
 
-{missed} of {rows} rows miss a goal.
+{summary}
 
-| function | dtype | N | ns | library | numba | libmvec | missed |
-|---|---|---|--:|--:|--:|--:|---|
+| function | dtype | N | ns | library | numba | libmvec | eager | missed |
+|---|---|---|--:|--:|--:|--:|--:|---|
 """
 
 
 def _processor() -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     return next(line.partition(": ")[2] for line in lines if line.startswith("model name"))
+
+
+def summary(rows: list[Row]) -> str:
+    """How many rows miss a goal, and which."""
+    missed = [row for row in rows if any(row.misses())]
+    lines = [f"{len(missed)} of {len(rows)} rows miss a goal{':' if missed else '.'}"]
+    lines += [f"* {row.case.name} of {row.kind} at {row.n}: {', '.join(row.misses())}"
+              for row in missed]
+    return "\n".join(lines)
 
 
 def page(rows: list[Row], threads: int, cpu: bool) -> str:
@@ -265,7 +302,7 @@ def page(rows: list[Row], threads: int, cpu: bool) -> str:
         note="other programs ran beside it; " if cpu else "",
         numpy=np.__version__, scipy=scipy.__version__, numba=numba.__version__,
         llvmlite=llvmlite.__version__, libc=platform.libc_ver()[1],
-        missed=sum(any(row.misses()) for row in rows), rows=len(rows))
+        summary=summary(rows))
     return head + "\n".join(map(str, rows)) + "\n"
 
 
@@ -284,7 +321,7 @@ def main(words: list[str]) -> None:
             continue
         for kind in case.kinds:
             for n, used in ((SMALL, 1), (LARGE, threads)):
-                if n == LARGE and "--small" in words:
+                if ("--small" if n == LARGE else "--large") in words:
                     continue
                 clock = time.thread_time if n == SMALL else (
                     time.process_time if cpu else time.perf_counter)
@@ -292,6 +329,7 @@ def main(words: list[str]) -> None:
                     times = best(peers(case, *arguments(case, kind, n), used), clock)
                 rows.append(Row(case, kind, n, {k: 1e9 * t / n for k, t in times.items()}))
                 print(rows[-1], flush=True)
+    print(summary(rows))
     if "--write" in words:
         PAGE.write_text(page(rows, threads, cpu))
 

@@ -87,10 +87,10 @@ def libmvec(name: str, arrays: Arrays, threads: int) -> Call | None:
 
 
 def numba(source: str, inputs: Arrays, outputs: Arrays, threads: int) -> Call:
-    """An explicit loop over an expression in ``{x}`` and ``{y}``."""
+    """An explicit loop over an expression in ``{x}``, ``{y}`` and ``{z}``."""
     import numba as nb
 
-    names, outs = ["x", "y"][: len(inputs)], ["out", "out2"][: len(outputs)]
+    names, outs = ["x", "y", "z"][: len(inputs)], ["out", "out2"][: len(outputs)]
     for name in names:
         source = source.replace(f"{{{name}}}", f"{name}[i]")
     lines = [f"def loop({', '.join(names + outs)}):",

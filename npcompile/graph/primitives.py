@@ -160,6 +160,13 @@ def _maximum(a: Any, b: Any) -> Any:
     return np.where((a == b) & (a == 0), np.where(np.signbit(a), b, a), r)[()]
 
 
+def _floor_quotient(a: Any, b: Any) -> Any:
+    """NaN where a backend may leave it to another way."""
+    with np.errstate(all="ignore"):
+        near = (np.abs(a / b) < 0.125 / np.finfo(np.result_type(a, b)).eps) & np.isfinite(b)
+        return np.where(near, np.floor_divide(a, b), np.asarray(a) * np.nan)[()]
+
+
 def _lookup(index: Any, *, table: Any) -> Any:
     return table[np.asarray(index) & (len(table) - 1)][()]
 
@@ -204,6 +211,8 @@ _ROWS: list[tuple[str, str, Callable[..., Any], str, str]] = [
     ("copysign", "ff->f", np.copysign, "magnitude of a, sign of b", ""),
     ("ldexp", "fi->f", np.ldexp, "a * 2**n, rounded once", "ou"),
     ("fmod", "ff->f", np.fmod, "remainder of truncated division", "i"),
+    ("floor_quotient", "ff->f", _floor_quotient, "a / b rounded down; NaN where b or the quotient "
+     "is not moderate", "doui"),
     ("minimum", "nn->n", _minimum, "IEEE minimum: NaN wins, -0 < +0", ""),
     ("maximum", "nn->n", _maximum, "IEEE maximum: NaN wins, -0 < +0", ""),
     ("int_div", "ii->i", np.floor_divide, "// rounding down; by 0: 0; MIN // -1: MIN", "d"),

@@ -13,7 +13,6 @@ from npcompile.graph.expression import (
     const,
     copysign,
     floor,
-    fma,
     fmod,
     from_bits,
     ldexp,
@@ -118,23 +117,15 @@ def _float_remainder(a: Expr, b: Expr) -> Expr:
 
 
 def _float_floor_divide(a: Expr, b: Expr) -> Expr:
-    """npy_floor_divide and CPython's float_floor_div: the quotient of ``a - a % b``.
+    """npy_floor_divide and CPython's float_floor_div: the quotient of ``a - a % b``."""
+    down = primitive("floor_quotient", a, b)
+    far = down != down
+    return rare(far, _far_floor_divide(a, b, far), down)
 
-    Where the rounded quotient ``a / b`` is small enough, its floor is that or, rounded up to an
-    integer, one more; the rest, which is exact, tells.  Division by 0 sets the flags of ``a / b``
-    and no others.
-    """
+
+def _far_floor_divide(a: Expr, b: Expr, far: Expr) -> Expr:
+    """The same for any quotient.  Division by 0 sets the flags of ``a / b`` and no others."""
     quotient = a / b
-    most = 0.25 / float(np.finfo(a.dtype).eps)
-    far = ~((abs(quotient) < most) & (abs(b) < float("inf")))
-    down = floor(rare(far, where(far, const(0.0, a), quotient), quotient))
-    rest = fma(-down, rare(far, where(far, const(1.0, b), b), b), a)  # 0 * inf would be invalid
-    down = where((rest != 0) & ((b < 0) ^ (rest < 0)), down - 1.0, down)
-    return rare(far, _far_floor_divide(a, b, quotient, far), down)
-
-
-def _far_floor_divide(a: Expr, b: Expr, quotient: Expr, far: Expr) -> Expr:
-    """The same for any quotient."""
     some = far & (b != 0)
     dividend, divisor = where(some, a, 0.0), where(some, b, 1.0)
     rest = fmod(dividend, divisor)

@@ -14,8 +14,8 @@ from npcompile.passes.flagged import raises
 END = 1 << 60
 #: costs of primitives in additions; what moves or converts bits is free
 COSTS = {
-    "div": 8, "sqrt": 8, "int_div": 20, "int_mod": 20, "fmod": 20, "lookup": 4, "ldexp": 3,
-    "call": 100,
+    "div": 8, "sqrt": 8, "int_div": 20, "int_mod": 20, "fmod": 20, "floor_quotient": 16,
+    "lookup": 4, "ldexp": 3, "call": 100,
     "const": 0, "size": 0, "iota": 0, "full": 0, "read": 0, "copy": 0, "cast": 1, "real": 0,
     "imag": 0, "complex": 0, "empty": 0, "write": 0, "gather": 4,
 }

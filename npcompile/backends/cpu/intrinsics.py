@@ -55,6 +55,34 @@ def extreme(f: Function, smallest: bool, a: Value, b: Value) -> Value:
     return _masked(f, "range", a, b, f"i32 {4 if smallest else 5}")
 
 
+def _in_registers(f: Function, name: str, result: str, operands: tuple[Value, ...],
+                  *others: Value | str) -> Value:
+    """An AVX-512 instruction on whole registers of numbers of one type."""
+    elem, lanes = operands[0].elem, operands[0].lanes
+    if lanes * _BITS[elem] > 512:
+        low, high = (_in_registers(f, name, result, tuple(_part(f, x, part) for x in operands),
+                                   *others) for part in (0, 1))
+        return f.shuffle(low, high, range(lanes))
+    kind = "pd" if elem == "double" else "ps"
+    return f.call(f"llvm.x86.avx512.{name}.{kind}.512", (result, lanes), *operands, *others)
+
+
+def approximation(f: Function, name: str, a: Value) -> Value:
+    """``rcp14``, the inverse, or ``rsqrt14``, that of the square root, to 14 bits, silently."""
+    lanes = 512 // _BITS[a.elem]
+    return _in_registers(f, name, a.elem, (a,), poison(a.elem, lanes), literal(f"i{lanes}", -1))
+
+
+def silent_fma(f: Function, a: Value, b: Value, c: Value) -> Value:
+    """``a*b + c``, rounded to nearest, without flags."""
+    return _in_registers(f, "vfmadd", a.elem, (a, b, c), _SILENT)
+
+
+def subnormal(f: Function, a: Value) -> Value:
+    """Where numbers are subnormal and not 0."""
+    return _in_registers(f, "fpclass", "i1", (a,), "i32 32")
+
+
 def chosen_by_order(f: Function, target: Target, smallest: bool, a: Value, b: Value) -> Value:
     """``a if a < b else b`` (or ``>``) of two numbers by one instruction.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npcompile.backends.cpu import intrinsics
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.text import Function, Value, known_integer, literal
 
@@ -104,6 +105,45 @@ def of_floats(f: Function, a: Value, b: Value) -> Value:
     back = f.binary("fadd", rest, f.intrinsic("copysign", b, a))
     back = f.intrinsic("copysign", back, a)
     return f.select(f.binary("and", beyond, some), back, signed)
+
+
+def floor_quotient(f: Function, target: Target, a: Value, b: Value) -> Value:
+    """``a / b`` rounded down; NaN where the quotient is so large that its error may be 1/2, where
+    it or ``b`` is not finite, and where it is subnormal by products, which raise other flags.
+
+    The integer next to a quotient that is not quite exact is the one below it or the one above it.
+    The sign of the rest, which is rounded once, tells.
+    """
+    elem, bias, fraction = _FLOATS[a.elem][:3]
+    most, infinity = (literal(elem, exponent << fraction, a.lanes)
+                      for exponent in (bias + fraction - 4, 2 * bias + 1))
+    if target.avx512 and a.lanes * int(elem[1:]) % 512 == 0:
+        quotient = _by_products(f, a, b)
+        known = f.negate(intrinsics.subnormal(f, quotient))
+    else:
+        quotient = f.binary("fdiv", a, b)
+        known = f.icmp("slt", _magnitude(f, b, elem), infinity)
+    near = f.binary("and", known, f.icmp("slt", _magnitude(f, quotient, elem), most))
+    nan = literal(a.elem, float("nan"), a.lanes)
+    whole = f.select(near, f.intrinsic("rint", quotient), nan)
+    rest = f.intrinsic("fma", f.op(f"fneg {whole.typed}", a.elem, a.lanes), b, a)
+    minus = literal(elem, -1 << (int(elem[1:]) - 1), a.lanes)
+    sign = f.binary("and", f.bitcast(b, elem), minus)
+    below = f.icmp("ugt", f.binary("xor", f.bitcast(rest, elem), sign), minus)
+    less = f.binary("fsub", whole, literal(a.elem, 1.0, a.lanes))
+    return f.select(below, less, whole)
+
+
+def _by_products(f: Function, a: Value, b: Value) -> Value:
+    """The quotient with an error of some units in the last place, in less time than the divider
+    takes; NaN where b is 0 or not finite."""
+    inverse = intrinsics.approximation(f, "rcp14", b)
+    minus = f.op(f"fneg {b.typed}", b.elem, b.lanes)
+    one = literal(a.elem, 1.0, a.lanes)
+    for _ in range(2 if a.elem == "double" else 1):
+        error = intrinsics.silent_fma(f, minus, inverse, one)
+        inverse = intrinsics.silent_fma(f, error, inverse, inverse)
+    return f.binary("fmul", a, inverse)
 
 
 def _magnitude(f: Function, a: Value, elem: str) -> Value:

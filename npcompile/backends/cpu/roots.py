@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from npcompile.backends.cpu import scalar
+from npcompile.backends.cpu import intrinsics, scalar
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.folds import halves
-from npcompile.backends.cpu.text import Function, Value, literal, poison
+from npcompile.backends.cpu.text import Function, Value, literal
 from npcompile.program.ir import Apply, Kernel
 
 #: what the divider and products take for a register, as times of an operation
@@ -98,7 +98,7 @@ def _here(f: Function, x: Value) -> Value:
 
 def _root(f: Function, x: Value) -> tuple[Value, Value]:
     """The square root, and what lies beyond it."""
-    y, half = _approximation(f, "rsqrt14", x), _number(x, 0.5)
+    y, half = intrinsics.approximation(f, "rsqrt14", x), _number(x, 0.5)
     g, h = f.binary("fmul", x, y), f.binary("fmul", y, half)  # of sqrt(x), 1 / (2 sqrt(x))
     rest = _minus(f, g, h, half)
     g, h = f.intrinsic("fma", g, rest, g), f.intrinsic("fma", h, rest, h)
@@ -110,21 +110,13 @@ def _root(f: Function, x: Value) -> tuple[Value, Value]:
 
 def _quotient(f: Function, a: Value, b: Value) -> tuple[Value, Value]:
     """The quotient, and what lies beyond it."""
-    y = _approximation(f, "rcp14", b)
+    y = intrinsics.approximation(f, "rcp14", b)
     y = f.intrinsic("fma", y, _minus(f, b, y, _number(b, 1.0)), y)
     s = f.binary("fmul", a, y)
     s = f.intrinsic("fma", _minus(f, b, s, a), y, s)
     y = f.binary("fmul", y, _number(b, LARGER))
     s = f.intrinsic("fma", _minus(f, b, s, a), y, s)
     return s, f.intrinsic("fma", _minus(f, b, s, a), y, s)
-
-
-def _approximation(f: Function, name: str, x: Value) -> Value:
-    if x.lanes > LANES:
-        low, high = (_approximation(f, name, half) for half in halves(f, x, x.lanes))
-        return f.shuffle(low, high, range(x.lanes))
-    return f.call(f"llvm.x86.avx512.{name}.pd.512", ("double", LANES), x,
-                  poison("double", LANES), "i8 -1")
 
 
 def _minus(f: Function, a: Value, b: Value, c: Value) -> Value:

@@ -174,6 +174,10 @@ def _fmod(site: Site, a: Value, b: Value) -> Value:
     return f.phi(a.elem, a.lanes, (one_by_one, seldom), (together, usual))
 
 
+def _floor_quotient(site: Site, a: Value, b: Value) -> Value:
+    return remainders.floor_quotient(site.f, site.target, a, b)
+
+
 def _fmod_by(site: Site, a: Value, power: float) -> Value:
     f = site.f
     by, inverse = literal(a.elem, power, a.lanes), literal(a.elem, 1 / power, a.lanes)
@@ -562,6 +566,7 @@ RULES: dict[str, Rule] = {
     "copysign": _copysign,
     "ldexp": _ldexp,
     "fmod": _fmod,
+    "floor_quotient": _floor_quotient,
     "minimum": _extreme(True),
     "maximum": _extreme(False),
     "int_div": _int_div,

@@ -148,6 +148,7 @@ _RULES: dict[str, tuple[Rule, Rule, Rule] | Rule] = {
     "copysign": _call("npc.copysign"),
     "ldexp": _call("npc.ldexp"),
     "fmod": _call("npc.fmod"),
+    "floor_quotient": _call("npc.floor_quotient"),
     "minimum": (_call("npc.minimum"), _call("tl.minimum"), _infix("&")),
     "maximum": (_call("npc.maximum"), _call("tl.maximum"), _infix("|")),
     "int_div": _call("npc.int_div"),
