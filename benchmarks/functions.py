@@ -30,9 +30,9 @@ from npcompile.runtime import pool
 
 PAGE = Path(__file__).parent.parent / "docs" / "measurements" / "functions.md"
 SMALL, LARGE = 4096, 1_000_000
-TURNS = 200
+TURNS = 400
 TURN = 1e-4  # seconds of a turn, at least
-LEAST, LONG = 5, 1.5  # turns of each, at least, and the seconds after which there are no more
+LEAST, LONG = 5, 0.4  # turns of each, at least, and its seconds after which there are no more
 
 
 @dataclass(frozen=True)
@@ -199,16 +199,17 @@ def best(calls: dict[str, Call], clock: Callable[[], float]) -> dict[str, float]
         started = time.perf_counter()
         call()
         counts[name] = max(1, int(TURN / (time.perf_counter() - started)))
-    begun = time.perf_counter()
+    spent = dict.fromkeys(calls, 0.0)
     for turn in range(TURNS):
-        if turn >= LEAST and time.perf_counter() - begun > LONG:
-            break
         for name, call in calls.items():
-            count = counts[name]
+            if turn >= LEAST and spent[name] > LONG:
+                continue
+            count, begun = counts[name], time.perf_counter()
             started = clock()
             for _ in range(count):
                 call()
             times[name] = min(times[name], (clock() - started) / count)
+            spent[name] += time.perf_counter() - begun
     return times
 
 
