@@ -101,6 +101,8 @@ def power(base, n):
         base = base * base
         n >>= 1
     return result
+def real(function, v):  # those of complex numbers are right within an ulp
+    return function(v.real if isinstance(v, (complex, np.complexfloating)) else v)
 def clamp(v, low=-5, high=5):
     return low if v < low else high if v > high else v
 """
@@ -157,8 +159,8 @@ def clamp(v, low=-5, high=5):
                                f"({x} in ({y}, 1, 2))"])
         if roll < 0.76:
             return rng.choice([
-                f"int({x})", f"float({x})", f"bool({x})", f"complex({x})", f"abs({x})", f"-{x}",
-                f"+{x}", f"~{x}", f"round({x})", f"round({x}, 1)", f"round({x}, -1)",
+                f"int({x})", f"float({x})", f"bool({x})", f"complex({x})", f"real(abs, {x})",
+                f"-{x}", f"+{x}", f"~{x}", f"round({x})", f"round({x}, 1)", f"round({x}, -1)",
                 f"min({x}, {y})", f"max({x}, {y}, 1)", f"sum(({x}, {y}))", f"math.floor({x})",
                 f"math.ceil({x})", f"math.trunc({x})", f"math.gcd(int({x}), 6)",
                 f"math.isnan({x})", f"math.isfinite({x})", f"math.copysign({x}, {y})",
@@ -171,8 +173,9 @@ def clamp(v, low=-5, high=5):
         if roll < 0.90:
             kind = rng.choice(KINDS)
             return rng.choice([
-                f"np.{kind}({x})", f"np.{kind}({x})", f"np.array({x})[()]", f"np.abs({x})",
-                f"np.sqrt({x})", f"np.sign({x})", f"np.isnan({x})", f"np.where({x} > 0, {x}, {y})",
+                f"np.{kind}({x})", f"np.{kind}({x})", f"np.array({x})[()]",
+                f"real(np.abs, {x})", f"real(np.sqrt, {x})", f"np.sign({x})",
+                f"np.isnan({x})", f"np.where({x} > 0, {x}, {y})",
                 f"np.maximum({x}, {y})", f"np.minimum({x}, {y})", f"np.floor({x})",
                 f"np.array([{x}, {y}]).sum()", f"np.full(3, {x})[1]", f"np.clip({x}, 0, 5)",
                 f"np.negative({x})", f"np.square({x})", f"np.add({x}, {y})", f"np.rint({x})",
@@ -182,7 +185,7 @@ def clamp(v, low=-5, high=5):
                 f"np.real({x})", f"np.asarray({x}).astype(np.{kind})[()]", f"np.signbit({x})",
                 f"np.isclose({x}, {y})", f"np.reciprocal({x})", f"np.copysign({x}, {y})",
                 f"np.array([{x}, {y}], dtype=np.{kind})[0]", f"np.mod({x}, {y})",
-                f"np.gcd({x}, {y})", f"np.float_power({x}, 2)", f"np.absolute({x})",
+                f"np.gcd({x}, {y})", f"np.float_power({x}, 2)", f"real(np.absolute, {x})",
             ])
         if roll < 0.95:
             return x + rng.choice([

@@ -9,10 +9,10 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import Any
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 from npcompile.backends.cpu import symbols
 from npcompile.core.config import capability
@@ -26,6 +26,10 @@ if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM in the midd
 _AVX2 = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt,+f16c"
 _AVX512 = ("avx512f", "avx512dq", "avx512bw", "avx512vl")
 _MAGIC = b"npc4"
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @record
@@ -47,13 +51,30 @@ def _binding() -> Any:
     return llvm
 
 
+def _alone(function: Callable[P, R]) -> Callable[P, R]:
+    """For functions that use llvmlite: one thread at a time.  An interrupt just after llvmlite has
+    taken its own lock leaves it taken, for which other threads would wait for ever."""
+
+    @wraps(function)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        with _lock:
+            taken = _binding().ffi.lib._lock._lock
+            try:
+                return function(*args, **kwargs)
+            finally:
+                while taken._is_owned():
+                    taken.release()
+
+    return wrapped
+
+
 @cache
+@_alone
 def host_target(wish: str) -> Target:
     """The target for a capability: ``default`` (the best of this machine), ``avx2``, ``avx512``."""
-    with _lock:
-        llvm = _binding()
-        have = llvm.get_host_cpu_features()
-        cpu, features = llvm.get_host_cpu_name(), have.flatten()
+    llvm = _binding()
+    have = llvm.get_host_cpu_features()
+    cpu, features = llvm.get_host_cpu_name(), have.flatten()
     wide = all(have.get(name) for name in _AVX512)
     if wide and wish != "avx2":
         return Target(cpu, features, 64, True)
@@ -68,13 +89,13 @@ def target(wish: str | None = None) -> Target:
 
 
 @cache
+@_alone
 def compiler_version() -> str:
     """The versions that object code depends on, that of its form among them."""
     import llvmlite
 
-    with _lock:
-        of_llvm = ".".join(map(str, _binding().llvm_version_info))
-        return f"{_MAGIC.decode()} {llvmlite.__version__} {of_llvm}"
+    of_llvm = ".".join(map(str, _binding().llvm_version_info))
+    return f"{_MAGIC.decode()} {llvmlite.__version__} {of_llvm}"
 
 
 @cache
@@ -106,28 +127,29 @@ def _parsed(
 ) -> Iterator[tuple[Any, Any]]:
     """A target machine and a module, ready to be written by it; ``optimise`` names functions with
     scalar loops."""
-    with _lock:
-        llvm = _binding()
-        # quotients of small numbers in wide registers take the narrow instruction from level 2 on
-        machine = _machine(of, level if level is not None else 2 if optimise else 1)
-        module = llvm.parse_assembly(text)
-        module.verify()
-        for name in optimise:
-            _optimise(machine, module.get_function(name))
-        # loop strength reduction costs half of code generation and gains array kernels nothing
-        llvm.set_option("npcompile", f"-disable-lsr={str(not optimise).lower()}")
-        try:
-            yield machine, module
-        finally:
-            llvm.set_option("npcompile", "-disable-lsr=false")
+    llvm = _binding()
+    # quotients of small numbers in wide registers take the narrow instruction from level 2 on
+    machine = _machine(of, level if level is not None else 2 if optimise else 1)
+    module = llvm.parse_assembly(text)
+    module.verify()
+    for name in optimise:
+        _optimise(machine, module.get_function(name))
+    # loop strength reduction costs half of code generation and gains array kernels nothing
+    llvm.set_option("npcompile", f"-disable-lsr={str(not optimise).lower()}")
+    try:
+        yield machine, module
+    finally:
+        llvm.set_option("npcompile", "-disable-lsr=false")
 
 
+@_alone
 def assembly(text: str, of: Target | None = None, optimise: tuple[str, ...] = ()) -> str:
     """The machine code of a module as assembler text."""
     with _parsed(text, of if of is not None else target(), optimise) as (machine, module):
         return str(machine.emit_assembly(module))
 
 
+@_alone
 def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ()) -> bytes:
     """Objects with the names that they give and need; ``optimise`` names functions."""
     of = of if of is not None else target()
@@ -219,6 +241,7 @@ def _jit() -> Any:
 _loaded_count = 0
 
 
+@_alone
 def load(code: bytes, imports: dict[str, int] | None = None) -> Loaded:
     """Links what :func:`compile` made; ``imports`` gives addresses that no table knows."""
     global _loaded_count
@@ -227,16 +250,15 @@ def load(code: bytes, imports: dict[str, int] | None = None) -> Loaded:
     end = 8 + int.from_bytes(code[4:8], "little")
     gives, needs, lengths = json.loads(code[8:end])
     known = {} if imports is None else imports
-    with _lock:
-        builder = _binding().JITLibraryBuilder()
-        for length in lengths:
-            builder.add_object_img(code[end : end + length])
-            end += length
-        builder.add_current_process()
-        for name in needs:
-            address = known[name] if name in known else symbols.resolve(name)
-            builder.import_symbol(name, address)
-        for name in gives:
-            builder.export_symbol(name)
-        _loaded_count += 1
-        return Loaded(builder.link(_jit(), f"npcompile.{_loaded_count}"), gives)
+    builder = _binding().JITLibraryBuilder()
+    for length in lengths:
+        builder.add_object_img(code[end : end + length])
+        end += length
+    builder.add_current_process()
+    for name in needs:
+        address = known[name] if name in known else symbols.resolve(name)
+        builder.import_symbol(name, address)
+    for name in gives:
+        builder.export_symbol(name)
+    _loaded_count += 1
+    return Loaded(builder.link(_jit(), f"npcompile.{_loaded_count}"), gives)
