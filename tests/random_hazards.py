@@ -70,13 +70,14 @@ class HazardWriter(IdiomWriter):
         """Operations that would warn, where a mask leaves that out."""
         other, x, name = self.same(target), self.number(), self.fresh()
         fn = self.pick("divide", "floor_divide", "remainder", "fmod", "true_divide")
+        # moduli and roots of complex numbers are right within an ulp only: of real parts here
         one, near = self.pick("sqrt", "reciprocal", "square"), self.pick("log", "arcsin", "exp")
         mask = self.pick(f"{other} != 0", f"{target} > 0", f"{target}.real > {x}", "False")
         fresh = self.pick(f"np.zeros({target}.shape)", f"np.full({target}.shape, {x}, dtype=float)",
                           f"np.ones_like({target})", f"{target}.copy()")
         return self.pick(
             [f"{name} = np.{fn}({target}, {other}, out={fresh}, where={mask})"],
-            [f"{name} = np.{one}({target}, out={fresh}, where={mask})"],
+            [f"{name} = np.{one}({target}.real, out={fresh}, where={mask})"],
             [f"{name} = np.where({mask}, {target} / {other}, {x})"],
             [f"{name} = np.where({mask}, np.{one}({target}), 0)", f"{name}[:1] += 1"],
             [f"{name} = {target} / {other}", f"{name} = 0"], [f"np.{near}({target})"],
@@ -90,7 +91,7 @@ class HazardWriter(IdiomWriter):
             [f"{name} = {target}.mean(where={mask})"], [f"{name} = {target}[{mask}].mean()"],
             [f"{target}[{mask}] /= {other}[{mask}]"], [f"{name} = {target}[:0].mean()"],
             [f"{name} = np.var({target}[:1], ddof=1)"], [f"{name} = np.{fn}({target}, 0)"],
-            [f"{name} = np.abs({target}).astype(np.{self.kind()}) / {x}"],
+            [f"{name} = np.abs({target}.real).astype(np.{self.kind()}) / {x}"],
             [f"{name} = ({target} * 1e300 * 1e10).astype(np.{self.kind()})"],
             [f"{name} = {target}.astype(np.float16) * 7e4"], [f"{name} = np.{one}({x})"],
         )
@@ -98,7 +99,7 @@ class HazardWriter(IdiomWriter):
     def chosen(self, target: str) -> list[str]:
         """The same value, or another, in both arms; read or not."""
         other, x, name, s = self.same(target), self.number(), self.fresh(), self.fresh("s")
-        fn = self.pick(f"{target} / {other}", f"np.sqrt({target})", f"{target} // {x}",
+        fn = self.pick(f"{target} / {other}", f"np.sqrt({target}.real)", f"{target} // {x}",
                        f"np.log({target} + {x}) > 0", f"{target} * 1e200 * 1e200")
         return self.pick(
             [f"if {target}.sum() > {x}:", f"    {name} = {fn}", "else:", f"    {name} = {fn}"],
@@ -119,7 +120,7 @@ class HazardWriter(IdiomWriter):
         what = self.pick(
             f"{target} {op}= {self.pick('0.5', '1j', '-1', '300', '2**40', 'True', x)}",
             f"{target} {op}= {target}.astype(np.{self.kind()})",
-            f"np.add({target}, 1.5, out={target})", f"np.sqrt({target}, out={target})",
+            f"np.add({target}, 1.5, out={target})", f"np.sqrt({target}.real, out={target})",
             f"np.multiply({target}, {target}.astype(np.{self.kind()}), out={target})",
             f"np.add({target}, 1.5, out={target}, casting='unsafe')",
             f"np.copyto({target}, {target} * 1.5)", f"np.negative({target}, out={target})",
@@ -254,12 +255,13 @@ class HazardWriter(IdiomWriter):
         return [f"{s} = {one}", *self.pick(
             [f"{r} = {s} {op} {x}"], [f"{r} = {x} {op} {s}"], [f"{r} = {s} {op} np.{self.kind()}(3)"
              .replace("bool(", "bool_(")], [f"{s} {op}= 2", f"{r} = {s}"], [f"{r} = -{s}"],
-            [f"{r} = abs({s})"], [f"{r} = round({s})"], [f"{r} = int({s}) {op} 2"],
+            [f"{r} = abs({s}.real)"], [f"{r} = round({s})"], [f"{r} = int({s}) {op} 2"],
             [f"{r} = divmod({s}, 3)"], [f"{r} = max({s}, {x})"], [f"{r} = sum([{s}, {s}, 1])"],
             ["for _i in range(4):", f"    {s} = {s} * 2 + 1"], [f"{target}[0] = {s} {op} 1"],
             ["for _i in range(3):", f"    {s} {op}= {target}.ravel()[_i].real"],
-            [f"{r} = np.sqrt({s})"], [f"{r} = {s} if {s} > {x} else {x}"], [f"{r} = float({s})"],
-            [f"{r} = np.array([{s}, {x}])"], [f"{r} = {s} in (1, 2.0, True)"], [f"{r} = ~{s}"],
+            [f"{r} = np.sqrt({s}.real)"], [f"{r} = {s} if {s} > {x} else {x}"],
+            [f"{r} = float({s})"], [f"{r} = np.array([{s}, {x}])"],
+            [f"{r} = {s} in (1, 2.0, True)"], [f"{r} = ~{s}"],
             [f"{r} = not {s} or {s} == {s}.dtype.type(1)"], [f"{r} = {target} {op} {s}"],
             [f"{r} = np.minimum({s}, {x}) {op} {s}"], [f"{r} = {s}.sum() + {s}.item()"],
         )]

@@ -301,3 +301,11 @@ def test_shifts_that_lose_bits():
     shifted = npcompile.jit(lambda a, b: a << b)
     for a, b in ((3, 2), (7, 62), (-5, 62), (1 << 62, 1), (1 << 62, 2), (-(1 << 62), 1)):
         assert shifted(a, b) == a << b
+
+
+def test_truth_along_an_empty_axis_of_a_view() -> None:
+    def f(a: Any, k: Any) -> Any:
+        v = a + k
+        return v[1:-1, 2:, 1].any(axis=1, keepdims=True), v.T[:, 2:].all(axis=1)
+
+    agrees(f, np.ones((7, 2, 3)), 2)

@@ -29,8 +29,10 @@ COMPOSED = arguments.program_kind("composed reduction")
 
 
 def reduce_node(ctx: Context, array: Node, kind: str, axes: tuple[int, ...], keepdims: bool,
-                loop: np.dtype[Any], initial: Node | None = None) -> Node:
-    """The node of one reduction; a NumPy scalar where no axis is left."""
+                loop: np.dtype[Any], initial: Node | None = None,
+                strides: tuple[Size, ...] | None = None) -> Node:
+    """The node of one reduction; a NumPy scalar where no axis is left.  ``strides``: of what NumPy
+    reduces, where that is laid out otherwise."""
     if isinstance(array.type, Scalar):
         array = ctx.builder.full((), array)
     if not array.shape:  # an array of shape () is reduced like one of one element
@@ -43,11 +45,12 @@ def reduce_node(ctx: Context, array: Node, kind: str, axes: tuple[int, ...], kee
     attrs = Reduction(kind, axes, keepdims, loop)
     if not all(map(is_known, array.shape)):
         canonical.ask_order(ctx.facts, array.type, attrs)  # later nothing can be checked
-    return ctx.builder.emit("reduce", args, attrs, _type(ctx, array, axes, keepdims, dtype, index))
+    type_ = _type(ctx, array, axes, keepdims, dtype, index, strides)
+    return ctx.builder.emit("reduce", args, attrs, type_)
 
 
-def _type(ctx: Context, array: Node, axes: tuple[int, ...], keepdims: bool,
-          dtype: np.dtype[Any], c_order: bool) -> Type:
+def _type(ctx: Context, array: Node, axes: tuple[int, ...], keepdims: bool, dtype: np.dtype[Any],
+          c_order: bool, strides: tuple[Size, ...] | None = None) -> Type:
     """What NumPy returns: axes that are left lie in memory as the operand's do."""
     assert isinstance(array.type, Array)
     short: tuple[Size, ...] = tuple(1 if k in axes else n for k, n in enumerate(array.shape))
@@ -56,9 +59,9 @@ def _type(ctx: Context, array: Node, axes: tuple[int, ...], keepdims: bool,
         return Scalar(dtype, "np")
     if c_order:
         return contiguous(dtype, tuple(short[k] for k in left))
-    order = layout.axis_order(ctx.facts, array.shape, [array.type.strides])
-    strides = layout.fresh_strides(short, order)
-    return Array(dtype, tuple(short[k] for k in left), tuple(strides[k] for k in left))
+    order = layout.axis_order(ctx.facts, array.shape, [strides or array.type.strides])
+    fresh = layout.fresh_strides(short, order)
+    return Array(dtype, tuple(short[k] for k in left), tuple(fresh[k] for k in left))
 
 
 # ------------------------------------------------------------------ the kind
@@ -113,7 +116,11 @@ def reduce_with(rule: Rule, name: str, ctx: Context, a: Operand, axis: Operand =
         if mask is not None or start is not None or loop != ref.dtype:
             raise ctx.refuse(name, "of complex numbers with where=, initial= or dtype=")
         return deliver(ctx, name, result, out, ref)
-    result = reduce_where(ctx, name, ref, node, mask, _kind(rule, loop), axes, keeps, loop, start)
+    kind = _kind(rule, loop)
+    if rule.truth and mask is None:  # of a view that is empty the cast has other strides
+        result = reduce_node(ctx, node, kind, axes, keeps, loop, start, ref.strides)
+    else:
+        result = reduce_where(ctx, name, ref, node, mask, kind, axes, keeps, loop, start)
     return deliver(ctx, name, result, out, ref)
 
 
