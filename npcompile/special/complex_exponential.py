@@ -94,10 +94,13 @@ def _edges(x: Expr, y: Expr, value: Expr) -> Expr:
     quiet = where(finite(y), copysign(size, c), where(x == -INFINITY, 0.0, size))
     cross = where(finite(y), copysign(size, s), where(x == -INFINITY, copysign(0.0, y), NAN))
     cross = where(y == 0.0, y, cross)
-    nan = (x != x) | (y != y)
-    lost = where(nan, finite(x) | ((x != x) & (y == y) & (y != 0.0)), ~(x == -INFINITY))
-    cross = cx.invalid(lost & ~(finite(x) & finite(y)) & ~(finite(y) & (x == x)), cross)
-    return rare(special, complex_(quiet, cross), value)
+    return rare(special, complex_(quiet, cx.invalid(is_invalid(x, y), cross)), value)
+
+
+def is_invalid(x: Expr, y: Expr) -> Expr:
+    """Whether ``exp(x + i*y)`` is an invalid operation: of an infinite angle, or of one NaN."""
+    turns = (abs(y) == INFINITY) & (x == x) & ~(x == -INFINITY)
+    return turns | ((y != y) & finite(x)) | ((x != x) & (y == y) & (y != 0.0))
 
 
 def expm1(z: Expr) -> Expr:

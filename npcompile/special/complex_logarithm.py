@@ -1,15 +1,13 @@
-"""log, log2, log10, log1p, sqrt and power of complex numbers, as programs.
+"""log, log2, log10, log1p and sqrt of complex numbers, as programs.
 
 The modulus is squared in two parts, so that its logarithm keeps its digits next to 1.  Special
-values are those of C (ISO 9899:2018, annex G.6); powers follow NumPy: small whole exponents by
-products, others by ``exp(w * log(z))``.
+values are those of C (ISO 9899:2018, annex G.6).
 """
 
 from __future__ import annotations
 
 from npcompile.graph.expression import (
     Expr,
-    cast,
     complex_,
     const,
     copysign,
@@ -17,13 +15,10 @@ from npcompile.graph.expression import (
     imag,
     rare,
     real,
-    rint,
     sqrt,
     where,
 )
-from npcompile.graph.ir import Const
 from npcompile.ops import complexes as cx
-from npcompile.special import complex_exponential
 from npcompile.special.coefficients.exponential import LN2, LN10
 from npcompile.special.complex_exponential import INFINITY, NAN, finite
 from npcompile.special.formats import Format, format_of
@@ -32,8 +27,6 @@ from npcompile.special.logarithm import log_sum
 from npcompile.special.words import quick_two_sum, two_product, two_sum
 
 Pair = tuple[Expr, Expr]
-#: NumPy multiplies for whole exponents below this
-WHOLE = 100.0
 
 
 def scaling(largest: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
@@ -145,99 +138,3 @@ def _sqrt_edges(x: Expr, y: Expr) -> Expr:
     nothing, tall = (x == 0.0) & (y == 0.0), abs(y) == INFINITY
     re = where(nothing, zero, where(tall, infinity, re))
     return complex_(re, where(nothing | tall, y, im))
-
-
-# ------------------------------------------------------------------ power
-
-
-def power(z: Expr, w: Expr) -> Expr:
-    """z**w."""
-    exponent = w.node.attrs.value if isinstance(w.node.attrs, Const) else None
-    if exponent is not None and not exponent.imag and _is_small(exponent.real):
-        return _edges_of_power(z, w, _whole_power(z, int(exponent.real)))
-    x, y, p, q = real(z), imag(z), real(w), imag(w)
-    whole = (q == 0.0) & (abs(p) < WHOLE) & (rint(p) == p)
-    nothing = ((p == 0.0) & (q == 0.0)) | ((x == 0.0) & (y == 0.0))
-    whole = whole | nothing
-    one, zero = const(1.0, x), const(0.0, x)
-    base = complex_(where(whole, one, x), where(whole, zero, y))
-    by = complex_(where(whole, one, p), where(whole, zero, q))
-    general = complex_exponential.exp(_endless_product(by, log(base)))
-    if exponent is not None:
-        return _edges_of_power(z, w, general)
-    tame = complex_(where(whole & ~nothing, x, one), where(whole & ~nothing, y, zero))
-    found = rare(~whole, general, _traced_power(tame, where(whole & ~nothing, p, one)))
-    return _edges_of_power(z, w, found)
-
-
-def _is_small(value: float) -> bool:
-    return abs(value) < WHOLE and value == int(value)
-
-
-def _edges_of_power(z: Expr, w: Expr, value: Expr) -> Expr:
-    """Anything to the power 0 is 1; powers of 0 are 0 or invalid."""
-    p, q = real(w), imag(w)
-    one, zero = const(1.0, real(z)), const(0.0, real(z))
-    at_0 = (real(z) == 0.0) & (imag(z) == 0.0)
-    by_0 = (p == 0.0) & (q == 0.0)
-    lost = cx.invalid((at_0 & ~by_0 & ~(p > 0.0)) | ((q == 0.0) & (p != p)), zero)
-    at_0 = at_0 | ((q == 0.0) & (p != p))
-    re, im = where(at_0, lost, real(value)), where(at_0, lost, imag(value))
-    return complex_(where(by_0, one, re), where(by_0, zero, im))
-
-
-def _whole_power(z: Expr, n: int) -> Expr:
-    """NumPy's products for an exponent that is known."""
-    if n in (1, 2, 3):
-        square = cx.cmul_plain(z, z)
-        return z if n == 1 else square if n == 2 else cx.cmul_plain(z, square)
-    result = complex_(const(1.0, real(z)), const(0.0, real(z)))
-    one, factor = result, z
-    for bit in range(abs(n).bit_length()):
-        if abs(n) >> bit & 1:
-            result = cx.cmul_plain(result, factor)
-        factor = cx.cmul_plain(factor, factor)
-    return cx.cdiv(one, result) if n < 0 else result
-
-
-def _traced_power(z: Expr, p: Expr) -> Expr:
-    """The same for any whole exponent below 100 in magnitude; lanes that need no product of a
-    step multiply ones, so that they raise no flags."""
-    n = cast(abs(p), format_of(p).integer)
-    looped = ~((p >= 1.0) & (p <= 3.0))
-    one = complex_(const(1.0, p), const(0.0, p))
-    base = where(looped | (p == 1.0), one, z)
-    square = cx.cmul_plain(base, base)
-    cube = cx.cmul_plain(where(p == 3.0, z, one), where(p == 3.0, square, one))
-    result, factor = one, z
-    for bit in range(int(WHOLE).bit_length()):
-        if bit:
-            factor = where(looped & (n >= 1 << bit), factor, one)
-            factor = cx.cmul_plain(factor, factor)
-        chosen = looped & (((n >> bit) & 1) != 0)
-        more = cx.cmul_plain(where(chosen, result, one), where(chosen, factor, one))
-        result = where(chosen, more, result)
-    inverse = cx.cdiv(one, where(p < 0.0, result, one))
-    result = where(p < 0.0, inverse, result)
-    return where(looped, result, where(p == 1.0, z, where(p == 2.0, square, cube)))
-
-
-def _endless_product(x: Expr, y: Expr) -> Expr:
-    """C's product: infinite where an operand is, though a part be NaN (ISO 9899:2018, G.5.1)."""
-    plain = cx.cmul_plain(x, y)
-    nan = (real(plain) != real(plain)) & (imag(plain) != imag(plain))
-    (a, b), (c, d) = cx.parts(x), cx.parts(y)
-    first = (abs(a) == INFINITY) | (abs(b) == INFINITY)
-    second = (abs(c) == INFINITY) | (abs(d) == INFINITY)
-    a, b = _boxed(a, first, second), _boxed(b, first, second)
-    c, d = _boxed(c, second, first), _boxed(d, second, first)
-    again = cx.cmul_plain(complex_(a, b), complex_(c, d))
-    endless = nan & (first | second)
-    re, im = (where(endless, part(again), 1.0) * INFINITY for part in (real, imag))
-    return where(endless, complex_(re, im), plain)
-
-
-def _boxed(x: Expr, own: Expr, other: Expr) -> Expr:
-    """1 for infinity, 0 for numbers beside it, and for NaN beside or against it."""
-    sized = copysign(where(abs(x) == INFINITY, const(1.0, x), 0.0), x)
-    return where(own, sized, where(other & (x != x), copysign(0.0, x), x))

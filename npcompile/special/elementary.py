@@ -23,6 +23,7 @@ from npcompile.special import (
     complex_exponential,
     complex_inverse,
     complex_logarithm,
+    complex_powers,
     exponential,
     inverse,
     logarithm,
@@ -104,7 +105,7 @@ for _name, _program, _doc in (
 part("sqrt.complex", loops("x->x", COMPLEX), "numpy:sqrt", complex_logarithm.csqrt,
      ulp=dict.fromkeys(COMPLEX, 2.0), doc="The square root of complex numbers.")
 part("pow", loops("xx->x", REALS + COMPLEX), "numpy:power",
-     _of_numbers(powers.power, complex_logarithm.power),
+     _of_numbers(powers.power, complex_powers.power),
      ulp=_bound(1.0) | dict.fromkeys(COMPLEX, 8.0),
      domains=(Domain(-HUGE, HUGE), Domain(-400, 400)), derivative=DERIVATIVES["pow"],
      doc="x1 ** x2 of floats, every exponent by one program.")
