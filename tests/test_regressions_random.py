@@ -80,8 +80,9 @@ def test_quotients_by_what_a_loop_begins_with():
 
 @pytest.mark.parametrize("number", [np.float64(2.0**63), np.float32(1e19), np.float64(1e300)])
 @pytest.mark.parametrize("kind", [np.uint64, np.complex64])
-def test_numbers_stored_where_they_just_fit(kind, number):
-    agrees(function("a[::2] = k"), np.zeros(3, kind), number)
+@pytest.mark.parametrize("places", ["::2", "a == 0", "[0, 2]"])
+def test_numbers_stored_where_they_just_fit(places, kind, number):
+    agrees(function(f"a[{places}] = k"), np.zeros(3, kind), number)
 
 
 def test_library_functions_of_arrays_with_many_axes():

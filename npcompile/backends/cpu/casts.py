@@ -115,8 +115,7 @@ def _low_bits(f: Function, a: Value, to: np.dtype) -> Value:
 def _to_integer(f: Function, a: Value, to: np.dtype) -> Value:
     elem = f"i{8 * to.itemsize}"
     if to.itemsize == 8:
-        signed = f.convert("fptosi", a, "i64")
-        return signed if to.kind == "i" else _unsigned(f, a, "i64")
+        return f.convert("fptosi", a, "i64") if to.kind == "i" else _unsigned(f, a, "i64")
     if to.kind == "u" and to.itemsize == 4:
         return _unsigned(f, a, "i32")
     return resize(f, f.convert("fptosi", a, "i32"), elem, signed=True)
