@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import json
+import sys
 import traceback
 from collections.abc import Callable
 from types import FunctionType
@@ -451,3 +452,14 @@ def test_turns_under_way_are_copies_of_blocks() -> None:
             real = {b % (1 << 24) for b in code.order}
             assert i.offset in real
             assert len(code.loops) <= 3
+
+
+def test_references_are_those_of_python() -> None:
+    def f(a: Any) -> tuple[int, int]:
+        b = a * 2
+        for _ in range(3):
+            np.dot(a, a, b)
+        return sys.getrefcount(b), sys.getrefcount(np.dot(a, a))
+
+    x = np.ones((40, 40))
+    assert jit(f)(x) == f(x)

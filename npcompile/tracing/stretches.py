@@ -130,8 +130,10 @@ def finish(t: Tracer, frame: Frame, exits: Exits) -> Value:
 
 
 def may_pause(function: FunctionType, place: int) -> bool:
-    """Whether Python may go on before the instruction at an offset."""
-    return place >= 0 and not function.__code__.co_flags & GENERATORS
+    """Whether Python may go on before the instruction at an offset: not where references are
+    counted, as those that wait for the rest of the function would be, too."""
+    code = function.__code__
+    return place >= 0 and not code.co_flags & GENERATORS and "getrefcount" not in code.co_names
 
 
 @lru_cache(maxsize=1024)
