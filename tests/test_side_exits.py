@@ -284,3 +284,16 @@ def test_the_fast_path_pays_nothing():
     leaving = [line for line in rest.splitlines() if line.startswith("    ")]
     assert ahead.count("alloc") == 1
     assert any("alloc result" in line for line in leaving)
+
+
+def test_numbers_after_arrays_that_are_kept():
+    def f(a, b):
+        a += 1
+        b *= 2
+        a[:] = b + a
+        return a
+
+    compiled, x = jit(f), np.ones(4)
+    assert compiled(x, x).tolist() == [8, 8, 8, 8]
+    for b in (2.0, np.float32(2), [1.0, 2, 3, 4]):
+        assert compiled(np.ones(4), b).tolist() == f(np.ones(4), b).tolist()

@@ -78,8 +78,9 @@ class Version:
         )
 
     def save(self, leaves: tuple[Any, ...]) -> list[tuple[Any, Any]]:
-        """The arrays that it writes, each with a copy."""
-        return [(leaves[k], leaves[k].copy()) for k in sorted(self.trace.written)]
+        """The arrays that it writes, each with a copy; of what is none it finds out itself."""
+        found = [leaves[k] for k in sorted(self.trace.written)]
+        return [(leaf, leaf.copy()) for leaf in found if hasattr(leaf, "copy")]
 
     def installable(self, modes: bool) -> bool:
         """Whether calls may go to its entry directly, while deterministic modes are in force."""
