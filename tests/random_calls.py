@@ -175,10 +175,15 @@ class CallWriter(EdgeWriter):
 
 
 def alternative(program: Program, rng: random.Random) -> Program:
-    """The same function with arguments of other types."""
-    specs = []
+    """The same function with arguments of other types, or that share memory."""
+    specs: list[tuple[str, Any]] = []
     for name, spec in program.specs:
-        if spec[0] == "array" and rng.random() < 0.7:
+        if spec[0] == "array" and specs and specs[0][1][0] == "array" and rng.random() < 0.15:
+            view = rng.choice(["v", "v", "v[::-1]", "v[1:]", "v[:1]", "v.T", "v[...]"])
+            spec = ("view", specs[0][0], view)
+        elif spec[0] == "array" and rng.random() < 0.08:
+            spec = ("number", rng.choice([2.0, np.float32(0.5), 3, (1.5, 2), None, np.array(2.0)]))
+        elif spec[0] == "array" and rng.random() < 0.7:
             layout = rng.choice(CallWriter.layouts)
             spec = ("array", rng.choice(DTYPES), spec[2], layout)
         elif spec[0] == "number" and rng.random() < 0.7:
