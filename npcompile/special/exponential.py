@@ -33,7 +33,7 @@ from npcompile.special.coefficients.exponential import (
 )
 from npcompile.special.error import piecewise
 from npcompile.special.formats import Format, format_of, power_of_two, scale
-from npcompile.special.words import quick_two_sum, quotient, two_product, two_sum
+from npcompile.special.words import difference, quick_two_sum, quotient
 
 Pair = tuple[Expr, Expr]
 
@@ -132,14 +132,16 @@ def expm1(x: Expr, quiet: bool = False) -> Expr:
     f = format_of(x)
     _, high, normal = RANGE[f.char]
     lowest = {"d": -40.0, "f": -18.0}[f.char]
-    inside = rare(~((x <= normal) & (x >= lowest)), clamp(x, lowest, high), x)
-    return copysign(scaled_sum(*expm1_parts(inside, f), x, ~(x <= normal), f, quiet), x)
+    special = ~(x <= normal)
+    inside = where(x < lowest, const(lowest, x), x)
+    inside = rare(special, where(x > high, const(high, x), inside), inside)
+    return copysign(scaled_sum(*expm1_parts(inside, f), x, special, f, quiet), x)
 
 
 def expm1_parts(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
     """``(exp(x) - 1) / 2**k`` in two parts, and k."""
     grown = growth(x, f)
-    return *grown.beside(two_sum(grown.head, -grown.unit)), grown.k
+    return *grown.beside(difference(grown.head, grown.unit)), grown.k
 
 
 def tanh(x: Expr) -> Expr:
@@ -200,18 +202,20 @@ def hyperbolic_pair(x: Expr, f: Format, large: Expr | None = None) -> tuple[Expr
 
 @record
 class Growth:
-    """``exp(x) / 2**k = head + rise + rest`` and ``unit = 2**-k``, which is no smaller than
+    """``exp(x) / 2**k = head + head*r + rest`` and ``unit = 2**-k``, which is no smaller than
     counts beside it."""
 
     head: Expr
-    rise: Expr
+    r: Expr
     rest: Expr
     unit: Expr
     k: Expr
 
     def beside(self, changed: Pair) -> Pair:
-        """The sum in two parts, where the head is changed; the second may be large."""
-        whole, lost = quick_two_sum(changed[0], self.rise)
+        """The sum in two parts, where the head is changed, to something larger than ``head*r`` or
+        0; the second may be large."""
+        whole = fma(self.head, self.r, changed[0])
+        lost = fma(self.head, self.r, changed[0] - whole)
         return whole, self.rest + (changed[1] + lost)
 
 
@@ -220,14 +224,13 @@ def growth(x: Expr, f: Format) -> Growth:
     step, step_low, inverse = EXP_STEP[f.char]
     shifted = fma(x, inverse, f.magic)
     n, bits = shifted - f.magic, to_bits(shifted)
-    r0 = fma(n, -step, x)
-    r = fma(n, -step_low, r0)
-    r_low = fma(n, -step_low, r0 - r)
+    r = fma(n, -step, x)
+    more = n * -step_low
+    more = fma(more, r, more)
     head, low = (lookup(bits, row, f.char) for row in EXP_TABLE[f.char])
-    rise, lost = two_product(head, r)
-    rest = fma(head, fma(r * r, poly(r, EXP[f.char]), r_low), fma(low, r, lost)) + low
+    rest = fma(head, fma(r * r, poly(r, EXP[f.char]), more), fma(low, r, low))
     k = bits - f.magic_bits >> 4
-    return Growth(head, rise, rest, power_of_two(-where(k > 100, const(100, k), k), f), k)
+    return Growth(head, r, rest, power_of_two(-where(k > 100, const(100, k), k), f), k)
 
 
 def _wide(value: Expr, k: Expr, x: Expr, special: Expr, f: Format) -> Expr:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from npcompile.graph.expression import (
     Expr,
-    complex_,
     const,
     copysign,
     fma,
     from_bits,
-    imag,
+    horner,
     poly,
     rare,
-    real,
     sqrt,
     to_bits,
     where,
@@ -31,25 +29,24 @@ def cbrt(x: Expr) -> Expr:
     a = abs(x)
     special = ~positive(a, f, True)
     tiny = (a > 0.0) & (a < f.smallest_normal)
-    up, adjust = 3 * (f.mantissa // 3 + 1), -f.bias % 3
-    down = 2.0 ** (-(f.bias + adjust) // 3)  # what the exponents of roots are counted from
-    raised = complex_(where(tiny, where(tiny, a, 1.0) * 2.0**up, 1.0),
-                      where(tiny, const(down * 2.0 ** (-up // 3), x), down))
-    both = rare(special, raised, complex_(a, const(down, x)))
-    bits = to_bits(real(both))
-    exponent = ((bits >> f.mantissa) & 2 * f.bias + 1) + adjust
-    third = (exponent * 21846) >> 16  # exponent // 3
-    m = bits - ((third * 3 << f.mantissa) - (f.bias + adjust << f.mantissa))  # in [1, 8)
-    m = from_bits(m)
+    up, more = f.mantissa // 3 + 1, -f.bias % 3
+    inside = rare(special, where(tiny, where(tiny, a, 1.0) * 8.0**up, 1.0), a)
+    bits = to_bits(inside)
+    exponent = (bits >> f.mantissa) & 2 * f.bias + 1
+    third = exponent * 21846 + (more * 21846 - ((f.bias + more) // 3 << 16)) >> 16
+    lifted = third << f.mantissa
+    m = from_bits(bits - (lifted + lifted + lifted))  # in [1, 8)
     r = poly(m, CBRT[f.char])
-    e = 1.0 - m * r * r * r
-    r = fma(r * e, poly(e, (1 / 3, 2 / 9, 14 / 81)), r)
-    root = m * r * r
+    e = fma(-m * r * r, r, 1.0)
+    r = fma(r * e, horner(e, (1 / 3, 2 / 9, 14 / 81)), r)
+    squared = r * r
+    root = m * squared
     square, lost = two_product(root, root)
-    residual = fma(square, root, -m) + lost * root
-    root = fma(residual * (r * r), -1 / 3, root)
-    value = root * from_bits(to_bits(imag(both)) + (third << f.mantissa))
-    return rare(special, where(tiny, copysign(value, x), x), copysign(value, x))
+    residual = fma(lost, root, fma(square, root, -m))
+    root = fma(residual * squared, -1 / 3, root)
+    value = from_bits(to_bits(root) + lifted)
+    back = where(inside < 1.0, copysign(value * 2.0**-up, x), x)
+    return rare(special, back, copysign(value, x))
 
 
 def hypot(x: Expr, y: Expr) -> Expr:

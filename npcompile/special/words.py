@@ -21,6 +21,13 @@ def two_sum(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return s, (a - (s - t)) + (b - t)
 
 
+def difference(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """``a - b`` in two parts, as :func:`two_sum`."""
+    s = a - b
+    t = s - a
+    return s, (a - (s - t)) - (b + t)
+
+
 def two_product(a: Expr, b: Value) -> tuple[Expr, Expr]:
     """``a * b`` in two parts."""
     p = a * b
