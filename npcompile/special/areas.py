@@ -12,7 +12,7 @@ from npcompile.graph.expression import Expr, const, copysign, fma, rare, sqrt, w
 from npcompile.special.coefficients.exponential import LN2
 from npcompile.special.coefficients.logarithm import LOG2_BASE
 from npcompile.special.exponential import RANGE, clamp, exp, exp2, exp2_parts, exp_parts
-from npcompile.special.formats import Format, format_of, power_of_two
+from npcompile.special.formats import Format, between, format_of, power_of_two
 from npcompile.special.logarithm import log2_sum, log_sum
 from npcompile.special.words import joined, quick_two_sum, two_product, two_sum
 
@@ -69,16 +69,17 @@ def arctanh(x: Expr) -> Expr:
     f = format_of(x)
     one = const(1.0, x)
     a = abs(x)
-    inside = where(a < 1.0, a, 0.0)
-    whole, low = _pair_quotient(quick_two_sum(one, inside), quick_two_sum(one, -inside))
-    value = joined(log_sum(whole, low, f)) * 0.5
-    tiny = inside < TINY[f.char]  # where 1 + a and 1 - a keep too little of a
-    small = where(tiny, inside, 0.0)
-    value = rare(tiny, fma(small * small * small, 1 / 3, small), value)
+    special = ~between(x, TINY[f.char], 1.0, f)
+    inside = rare(special, where(special, 0.5, a), a)
+    less = one - inside
+    ratio = _pair_quotient(quick_two_sum(one, inside), (less, (one - less) - inside))
+    value = joined(log_sum(*ratio, f, moderate=True)) * 0.5
+    small = where(a < TINY[f.char], a, 0.0)  # where 1 + a and 1 - a keep too little of a
     pole = 1.0 / where(a == 1.0, const(0.0, x), one)
     invalid = sqrt(where(a > 1.0, -one, one))
-    special = where(a == 1.0, pole, where(a > 1.0, invalid, a))
-    return copysign(rare(~(a < 1.0), special, value), x)
+    others = where(a == 1.0, pole, where(a > 1.0, invalid, where(
+        a < 1.0, fma(small * small * small, 1 / 3, small), a)))
+    return copysign(rare(special, others, value), x)
 
 
 def logit(x: Expr) -> Expr:
@@ -90,7 +91,7 @@ def logit(x: Expr) -> Expr:
     up = f.mantissa + 2
     raised = safe * where(tiny, const(2.0**up, x), 1.0)
     bottom = quick_two_sum(const(1.0, x), -where(tiny, 0.0, safe))
-    whole, low = _pair_quotient((raised, const(0.0, x)), bottom)
+    whole, low = quick_two_sum(*_pair_quotient((raised, const(0.0, x)), bottom))
     high, rest = log_sum(whole, low, f)
     twice, twice_low, _ = LN2[f.char]
     value = high + (rest - where(tiny, const(up * twice_low, x), 0.0))
@@ -100,11 +101,11 @@ def logit(x: Expr) -> Expr:
 
 
 def _pair_quotient(top: Pair, bottom: Pair) -> Pair:
-    """A quotient of sums, in two parts."""
+    """A quotient of sums, in two parts, the second some rounding errors of the first."""
     inverse = 1.0 / bottom[0]
     q = top[0] * inverse
     rest = fma(-q, bottom[0], top[0]) + fma(-q, bottom[1], top[1])
-    return quick_two_sum(q, rest * inverse)
+    return q, rest * inverse
 
 
 def logaddexp(x: Expr, y: Expr) -> Expr:

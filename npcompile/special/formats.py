@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from npcompile.core.records import record
@@ -79,6 +81,14 @@ def positive(x: Expr, f: Format, normal: bool = False) -> Expr:
     least = 1 << f.mantissa if normal else 1
     endless = 2 * f.bias + 1 << f.mantissa
     return to_bits(x) + ((1 << f.sign_shift) - least) < endless - least - (1 << f.sign_shift)
+
+
+def between(x: Expr, low: float, high: float, f: Format) -> Expr:
+    """Whether a magnitude is from the one power of two on and below the other, by its bits: one
+    comparison after one addition, which wraps so that smaller ones come last."""
+    first, last = (math.frexp(bound)[1] - 1 + f.bias << f.mantissa for bound in (low, high))
+    wrapped = (to_bits(abs(x)) - first) + sign_bit(f)
+    return wrapped < last - first + sign_bit(f)
 
 
 def sign_bit(f: Format) -> int:

@@ -77,12 +77,17 @@ def log1p(x: Expr, quiet: bool = False) -> Expr:
     return edges(x, copysign(joined(log_sum(whole, lost, f)), x), -1.0, quiet)
 
 
-def log_sum(whole: Expr, low: Expr, f: Format, more: Expr | None = None) -> Pair:
+def log_sum(whole: Expr, low: Expr, f: Format, more: Expr | None = None,
+            moderate: bool = False) -> Pair:
     """``log(whole + low) + more*log(2)`` in two parts: whole is positive and normal, low a rounding
-    error, more a small integer."""
+    error, more a small integer.  ``moderate``: whole is less than 2**100."""
     k, m, i = split(whole, f)
     inverse = lookup(i, LOG_INVERSE[f.char], whole.dtype)
-    r, rest = quick_two_sum(fma(m, inverse, -1.0), low * (_twice_lowered(k, f) * (0.5 * inverse)))
+    if moderate:
+        lowered = from_bits(to_bits(inverse) - (k << f.mantissa))
+    else:
+        lowered = _twice_lowered(k, f) * (0.5 * inverse)
+    r, rest = quick_two_sum(fma(m, inverse, -1.0), low * lowered)
     count = small_float(k, f)
     return _parts(count if more is None else count + more, i, r, rest, f)
 
