@@ -38,10 +38,12 @@ def split(buffer: Buffer, at: Index) -> tuple[Address, int]:
 
 @record
 class Lanes:
-    """How many, and where masked, how many of them count."""
+    """How many there are, and where masked, which of them count; ``first``: how many, if these are
+    the first ones."""
 
     count: int
     mask: Value | None = None
+    first: Value | None = None
 
 
 ALL = Lanes(1)
@@ -179,9 +181,10 @@ def _pointers(f: Function, place: Place, lanes: Lanes) -> list[Value]:
     return [f.offset(_component(f, place, part), unit, offsets) for part in place.parts]
 
 
-def store(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: int = 0) -> None:
+def store(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: int = 0,
+          past: Value | None = None) -> None:
     """One element per lane, in unmasked lanes only; ``streaming``: past the cache, to places at
-    multiples of so many bytes."""
+    multiples of so many bytes; ``past``: whether masked lanes go past the cache."""
     values = tuple(_to_memory(f, value) for value in values)
     if lanes.count == 1:
         with_mask = f.when(lanes.mask) if lanes.mask is not None else None
@@ -191,7 +194,7 @@ def store(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: int
             with with_mask:
                 _store_one(f, place, values)
     elif place.moves("1") and len(place.parts) == place.per_element:
-        _store_run(f, place, values, lanes, streaming)
+        _store_run(f, place, values, lanes, streaming, past=past)
     elif place.moves("-1") and lanes.mask is None and place.per_element == 1:
         low = f.offset(place.pointer, place.elem, i64(1 - lanes.count))
         f.store(_reverse(f, values[0]), low, place.size)
@@ -216,7 +219,7 @@ def pack(f: Function, place: Place, values: Parts, mask: Value) -> None:
 
 
 def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: int,
-               masked: str = "store") -> None:
+               masked: str = "store", past: Value | None = None) -> None:
     count, mask, whole = lanes.count, lanes.mask, values[0]
     if place.per_element == 2:
         twice = [lane + part * count for lane in range(count) for part in (0, 1)]
@@ -225,8 +228,23 @@ def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming
             mask = f.shuffle(mask, poison("i1", count), [k // 2 for k in range(2 * count)])
     if mask is None:
         f.store(whole, place.pointer, streaming or place.size, streaming > 0)
-        return
-    store_where(f, mask, whole, place.pointer, place.size, masked)
+    elif past is not None and lanes.first is not None and place.size in (4, 8):
+        left = f.binary("mul", lanes.first, i64(place.per_element))
+        with f.either(past) as others:
+            _store_past(f, whole, place, left)
+            others()
+            store_where(f, mask, whole, place.pointer, place.size, masked)
+    else:
+        store_where(f, mask, whole, place.pointer, place.size, masked)
+
+
+def _store_past(f: Function, whole: Value, place: Place, left: Value) -> None:
+    """The first lanes past the cache, one by one: machines can't mask such stores."""
+    word, room = f"i{8 * place.size}", f.alloca(place.elem, whole.lanes)
+    f.store(whole, room)
+    with f.loop(i64(0), left) as loop:
+        one = f.load(f.offset(room, word, loop.index), word)
+        f.store(one, f.offset(place.pointer, word, loop.index), streaming=True)
 
 
 def store_where(f: Function, mask: Value, values: Value, pointer: Value, align: int,

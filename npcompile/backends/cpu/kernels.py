@@ -10,7 +10,7 @@ from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import wide_lanes
 from npcompile.backends.cpu.scope import AHEAD, Plan, Scope, masks_tail, one_by_one, widest
 from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
-from npcompile.backends.cpu.text import Function, Module, Value, i64
+from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import Subprogram
@@ -322,6 +322,9 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
     if padded.pads(scope.plan):
         padded.row(scope, begin, end, *_vectors(scope, edge, begin, end))
         return
+    if edge is not None and streams(scope.plan) and not _is_one_row(scope.plan):
+        _row_of_several(scope, edge, begin, end)
+        return
     if edge is not None:
         whole = _aligned_row(scope, edge, begin, end)
     else:
@@ -365,44 +368,29 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
              end: Value) -> tuple[Value, Value]:
     """How far the second vector is from the first, and before where vectors begin; in long rows
     all but the first are aligned, and the second may overlap it.  Where much memory is passed over
-    there is only that one, and others are stored past the cache; so are all of short rows that are
-    whole lines."""
+    in one row there is only that one, and others are stored past the cache."""
     f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
     stop = f.binary("sub", end, i64(lanes - 1))
     if edge is None:
         return i64(lanes), stop
-    if len(plan.kernel.axes) == 1 and plan.total == plan.kernel.axes[0].extent:
+    if _is_one_row(plan):
         return _vectors_of_one_row(scope, edge, begin, end, stop)
     long, short, after = (f.name_for(stem) for stem in ("long", "short", "after"))
-    count, size = f.binary("sub", end, begin), i64(edge[0].dtype.itemsize)
-    within = i64(plan.target.width - 1)
+    count = f.binary("sub", end, begin)
     f.branch(f.icmp("sle", i64(_least(plan) * lanes), count), long, short)
     f.label(long)
-    address = _address(scope, edge, begin)
-    over = f.binary("udiv", f.binary("and", address, within), size)
-    first, once = f.binary("sub", i64(lanes), over), stop
-    if streams(plan):
-        fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
-        fits = f.binary("and", fits, _side_by_side(scope, edge, address, begin))
-        several = f.icmp("sle", i64(LONG * lanes), count)
-        past = f.binary("and", _passes_much(plan, f, scope.slots), f.binary("and", fits, several))
-        once = f.select(past, f.binary("add", begin, i64(lanes + 1)), stop)
+    within = f.binary("and", _address(scope, edge, begin), i64(plan.target.width - 1))
+    over = f.binary("udiv", within, i64(edge[0].dtype.itemsize))
+    first = f.binary("sub", i64(lanes), over)
     f.jump(after)
     f.label(short)
-    ways = [(first, once, long), (i64(lanes), stop, short)]
-    if streams(plan):
-        much = f.name_for("much")
-        f.branch(_passes_much(plan, f, scope.slots), much, after, likely=False)
-        f.label(much)
-        address = _address(scope, edge, begin)
-        ends = f.binary("or", address, f.binary("mul", count, size))
-        whole = f.icmp("eq", f.binary("and", ends, within), i64(0))
-        whole = f.binary("and", whole, _side_by_side(scope, edge, address, begin))
-        ways.append((i64(lanes), f.select(whole, begin, stop), much))
     f.jump(after)
     f.label(after)
-    return (f.phi("i64", 1, *[(first, block) for first, _, block in ways]),
-            f.phi("i64", 1, *[(once, block) for _, once, block in ways]))
+    return f.phi("i64", 1, (first, long), (i64(lanes), short)), stop
+
+
+def _is_one_row(plan: Plan) -> bool:
+    return len(plan.kernel.axes) == 1 and plan.total == plan.kernel.axes[0].extent
 
 
 def _vectors_of_one_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value,
@@ -464,10 +452,61 @@ def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Va
     stop = f.binary("sub", end, i64(lanes - 1))
     then = f.select(f.icmp("slt", once, stop), stop, begin)
     with f.loop(loop.end, then, lanes, first=i64(lanes)) as past:
-        inside = replace(scope, waits=True).enter(past.index, lanes)
-        inside.ask_ahead(AHEAD)  # processors that store past the cache look less far themselves
-        inside.stores(streaming=True)
+        _past_the_cache(scope, past.index)
     return past.end
+
+
+def _row_of_several(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> None:
+    """A row that is stored past the cache, its ends too, where rows pass over much memory: a line
+    that is to be read before it is written holds up all others."""
+    f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
+    past = _goes_past(scope, edge, begin, end)
+    first, stop = _vectors(scope, edge, begin, end)
+    with f.loop(begin, f.select(past, begin, stop), lanes, first=first) as near:
+        _entered(scope, near.index).stores()
+    under = f.binary("sub", i64(0), _address(scope, edge, begin))
+    ahead = f.binary("udiv", f.binary("and", under, i64(plan.target.width - 1)),
+                     i64(edge[0].dtype.itemsize))
+    aligned = f.intrinsic("smin", f.binary("add", begin, ahead), end)
+    with f.cycle([near.end, f.select(past, aligned, end)]) as running:
+        start, until = running.carried
+        if masks_tail(plan):
+            with f.when(f.icmp("slt", start, until)):
+                scope.enter(start, lanes, f.binary("sub", until, start)).stores(past=past)
+        else:
+            with f.loop(start, until) as single:
+                scope.enter(single.index).stores()
+        with f.loop(until, stop, lanes, first=i64(lanes)) as loop:
+            _past_the_cache(scope, loop.index)
+        running.next = [loop.end, end]
+        running.again = f.icmp("slt", loop.end, end)
+
+
+def _goes_past(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> Value:
+    """Whether a row of several is stored past the cache: it is long, or whole lines."""
+    f, plan = scope.f, scope.plan
+    look, after, before = f.name_for("look"), f.name_for("after"), f.block
+    f.branch(_passes_much(plan, f, scope.slots), look, after)
+    f.label(look)
+    address, size = _address(scope, edge, begin), i64(edge[0].dtype.itemsize)
+    count = f.binary("sub", end, begin)
+    fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
+    fits = f.binary("and", fits, _side_by_side(scope, edge, address, begin))
+    ends = f.binary("or", address, f.binary("mul", count, size))
+    ends = f.binary("and", ends, i64(plan.target.width - 1))
+    worth = f.binary("or", f.icmp("sle", i64(LONG * plan.lanes), count),
+                     f.icmp("eq", ends, i64(0)))
+    past, last = f.binary("and", fits, worth), f.block
+    f.jump(after)
+    f.label(after)
+    return f.phi("i1", 1, (literal("i1", False), before), (past, last))
+
+
+def _past_the_cache(scope: Scope, index: Value) -> None:
+    """A whole vector; processors that store past the cache look less far themselves."""
+    inside = replace(scope, waits=True).enter(index, scope.plan.lanes)
+    inside.ask_ahead(AHEAD)
+    inside.stores(streaming=True)
 
 
 def streams(plan: Plan) -> bool:

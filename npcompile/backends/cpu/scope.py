@@ -169,7 +169,8 @@ class Scope:
         axis = self.plan.order[self.depth]
         inside = self.lanes
         if axis == self.plan.lane_axis:
-            inside = Lanes(lanes, None if valid is None else self.first_lanes(lanes, valid))
+            mask = None if valid is None else self.first_lanes(lanes, valid)
+            inside = Lanes(lanes, mask, valid)
         pointers = dict(self.pointers)
         for address, pointer in self.pointers.items():
             step = address.coefficients[axis]
@@ -421,7 +422,7 @@ class Scope:
         """Bytes to the next turn's, or none if that is far away."""
         return self.f.select(self.f.icmp("ule", self.sizes(far), i64(FAR)), self.sizes(far), i64(0))
 
-    def store(self, store: Store, streaming: bool = False) -> None:
+    def store(self, store: Store, streaming: bool = False, past: Value | None = None) -> None:
         if self.slots.holds(store.buffer) and store.mask is None and not store.at.part:
             self.slots.set_number(store.buffer, self.values[store.value])
             return
@@ -440,12 +441,13 @@ class Scope:
                 chosen = self.f.binary("and", chosen, lanes.mask)
             lanes = Lanes(lanes.count, chosen)
         width = self.plan.target.width if streaming else 0
-        access.store(self.f, place, values, lanes, width)
+        access.store(self.f, place, values, lanes, width, past)
 
-    def stores(self, streaming: bool = False) -> None:
+    def stores(self, streaming: bool = False, past: Value | None = None) -> None:
+        """``streaming``: whole vectors go past the cache; ``past``: whether masked ones do."""
         for store in self.plan.kernel.stores:
             if not store.packed:
-                self.store(store, streaming)
+                self.store(store, streaming, past)
 
     def pack(self, count: Value, many: Value = ALL_ONES) -> Value:
         """Packs the elements of this scope behind ``count`` that are there; how many then are.

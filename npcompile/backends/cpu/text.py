@@ -7,7 +7,7 @@ Nothing here knows of kernels.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -214,6 +214,7 @@ class Function:
         linkage = "internal " if internal and name != module.exported else ""
         self._head = f"define {linkage}{result} @{name}({signature}) nounwind"
         self.hasty = False  # to be compiled in haste rather than well
+        self._asks = False  # for memory ahead
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._first: list[str] = []  # at entry
@@ -225,7 +226,9 @@ class Function:
     def text(self) -> str:
         words = [f"  %words = alloca [{self._words} x i64], align 64"] if self._words else []
         rooms = [*self._allocas, *words]
-        head = self._head + (" optnone noinline {" if self.hasty else " {")
+        head = self._head + (" optnone noinline" if self.hasty else "")
+        # processors forget what is asked for at an address in rbp, as they take that for the stack
+        head += ' "frame-pointer"="all" {' if self._asks else " {"
         return "\n".join([head, "entry:", *rooms, *self._first, *self._lines, "}"])
 
     # ------------------------------------------------------------ instructions
@@ -361,6 +364,7 @@ class Function:
 
     def prefetch(self, pointer: Value) -> None:
         """Asks for the line of memory at an address, which may be nobody's, to be read soon."""
+        self._asks = True
         self.module.declare("llvm.prefetch.p0", "void", ["ptr", "i32", "i32", "i32"])
         self.do(f"call void @llvm.prefetch.p0({pointer.typed}, i32 0, i32 3, i32 1)")
 
@@ -407,6 +411,22 @@ class Function:
         self.branch(condition, yes, after)
         self.label(yes)
         yield
+        self.jump(after)
+        self.label(after)
+
+    @contextmanager
+    def either(self, condition: Value) -> Iterator[Callable[[], None]]:
+        """What is written first runs if the condition holds, what is written after a call of the
+        function given if not."""
+        yes, no, after = (self.name_for(stem) for stem in ("then", "else", "after"))
+
+        def others() -> None:
+            self.jump(after)
+            self.label(no)
+
+        self.branch(condition, yes, no)
+        self.label(yes)
+        yield others
         self.jump(after)
         self.label(after)
 
