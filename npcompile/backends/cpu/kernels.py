@@ -460,15 +460,24 @@ def _row_of_several(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end:
     """A row that is stored past the cache, its ends too, where rows pass over much memory: a line
     that is to be read before it is written holds up all others."""
     f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
-    past = _goes_past(scope, edge, begin, end)
+    look, near, ends = f.name_for("look"), f.name_for("near"), f.name_for("ends")
+    f.branch(_passes_much(plan, f, scope.slots), look, near)
+    f.label(look)
+    aligned, goes = _past(scope, edge, begin, end)
+    looked = f.block
+    f.branch(goes, ends, near)
+    f.label(near)
     first, stop = _vectors(scope, edge, begin, end)
-    with f.loop(begin, f.select(past, begin, stop), lanes, first=first) as near:
-        _entered(scope, near.index).stores()
-    under = f.binary("sub", i64(0), _address(scope, edge, begin))
-    ahead = f.binary("udiv", f.binary("and", under, i64(plan.target.width - 1)),
-                     i64(edge[0].dtype.itemsize))
-    aligned = f.intrinsic("smin", f.binary("add", begin, ahead), end)
-    with f.cycle([near.end, f.select(past, aligned, end)]) as running:
+    with f.loop(begin, stop, lanes, first=first) as loop:
+        _entered(scope, loop.index).stores()
+    there = f.block
+    f.jump(ends)
+    f.label(ends)
+    start = f.phi("i64", 1, (begin, looked), (loop.end, there))
+    until = f.phi("i64", 1, (aligned, looked), (end, there))
+    past = f.phi("i1", 1, (literal("i1", True), looked), (literal("i1", False), there))
+    stop = f.binary("sub", end, i64(lanes - 1))
+    with f.cycle([start, until]) as running:
         start, until = running.carried
         if masks_tail(plan):
             with f.when(f.icmp("slt", start, until)):
@@ -482,24 +491,21 @@ def _row_of_several(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end:
         running.again = f.icmp("slt", loop.end, end)
 
 
-def _goes_past(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> Value:
-    """Whether a row of several is stored past the cache: it is long, or whole lines."""
-    f, plan = scope.f, scope.plan
-    look, after, before = f.name_for("look"), f.name_for("after"), f.block
-    f.branch(_passes_much(plan, f, scope.slots), look, after)
-    f.label(look)
-    address, size = _address(scope, edge, begin), i64(edge[0].dtype.itemsize)
+def _past(scope: Scope, edge: tuple[Buffer, Index], begin: Value,
+          end: Value) -> tuple[Value, Value]:
+    """Where a row's aligned vectors begin, and whether it is worth storing past the cache: it is
+    long, or whole lines."""
+    f, plan, size = scope.f, scope.plan, i64(edge[0].dtype.itemsize)
+    address, within = _address(scope, edge, begin), i64(plan.target.width - 1)
     count = f.binary("sub", end, begin)
+    under = f.binary("and", f.binary("sub", i64(0), address), within)
+    aligned = f.intrinsic("smin", f.binary("add", begin, f.binary("udiv", under, size)), end)
     fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
     fits = f.binary("and", fits, _side_by_side(scope, edge, address, begin))
     ends = f.binary("or", address, f.binary("mul", count, size))
-    ends = f.binary("and", ends, i64(plan.target.width - 1))
-    worth = f.binary("or", f.icmp("sle", i64(LONG * plan.lanes), count),
-                     f.icmp("eq", ends, i64(0)))
-    past, last = f.binary("and", fits, worth), f.block
-    f.jump(after)
-    f.label(after)
-    return f.phi("i1", 1, (literal("i1", False), before), (past, last))
+    whole = f.icmp("eq", f.binary("and", ends, within), i64(0))
+    worth = f.binary("or", f.icmp("sle", i64(LONG * plan.lanes), count), whole)
+    return aligned, f.binary("and", fits, worth)
 
 
 def _past_the_cache(scope: Scope, index: Value) -> None:
