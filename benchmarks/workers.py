@@ -19,15 +19,15 @@ REST = 0.003  # seconds in which the threads of the peer before go to sleep
 
 
 def burst(function: Callable[..., Any], args: list[Any], seconds: float) -> float:
-    """Median seconds of some calls after one that wakes threads.  Every result is dropped at the
-    next one, as in a program that goes on with it."""
+    """Median seconds of the calls of some time after one that wakes threads.  Every result is
+    dropped at the next one, as in a program that goes on with it."""
     function(*args)
     started = time.perf_counter()
     kept = function(*args)
     once = max(time.perf_counter() - started, 1e-7)
     inner = max(1, int(20e-6 / once))
     times = []
-    for _ in range(int(min(50, max(2, seconds / (once * inner))))):
+    for _ in range(max(2, int(seconds / (once * inner)))):
         started = time.perf_counter()
         for _ in range(inner):
             kept = function(*args)

@@ -34,13 +34,14 @@ def at(place: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("capability", ["default", "avx2"])
-@pytest.mark.parametrize("function", [scaled, divided])
-def test_rows(function: Any, capability: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("function", "dtypes"), [(scaled, "dfF"), (divided, "df")])
+def test_rows(function: Any, dtypes: str, capability: str,
+              monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "STREAMING_BYTES", 64)
     monkeypatch.setenv("NPCOMPILE_CPU_CAPABILITY", capability)
     compiled = npcompile.jit(function, cache=False)
     rng = np.random.default_rng(0)
-    for dtype in ("d", "f"):
+    for dtype in dtypes:
         for width in WIDTHS:
             x = rng.uniform(0.5, 2, (5, width)).astype(dtype)
             s = rng.uniform(0.5, 2, (5, 1)).astype(dtype)
@@ -81,3 +82,17 @@ def test_several_results(capability: str, monkeypatch: pytest.MonkeyPatch) -> No
                 assert got[1].tobytes() == want[1].tobytes()
         text = compiled.lower(a, b, *got).llvm
         assert ("nontemporal" in text) == (function is two)
+
+
+def stencil(u: Any, out: Any) -> None:
+    np.multiply(0.25, u[1:-1, 2:] + u[1:-1, :-2] + u[2:, 1:-1] + u[:-2, 1:-1], out=out)
+
+
+def test_addresses_ahead() -> None:
+    """Asked for at an address in rbp, memory does not come."""
+    from npcompile.backends.cpu.compile import assembly
+
+    compiled = npcompile.jit(stencil, cache=False)
+    text = assembly(compiled.lower(np.ones((40, 40)), np.empty((38, 38))).llvm)
+    asked = [line for line in text.splitlines() if "prefetcht0" in line]
+    assert asked and not any("(%rbp" in line for line in asked)

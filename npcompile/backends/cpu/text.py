@@ -226,9 +226,9 @@ class Function:
     def text(self) -> str:
         words = [f"  %words = alloca [{self._words} x i64], align 64"] if self._words else []
         rooms = [*self._allocas, *words]
-        head = self._head + (" optnone noinline" if self.hasty else "")
-        # processors forget what is asked for at an address in rbp, as they take that for the stack
-        head += ' "frame-pointer"="all" {' if self._asks else " {"
+        # processors forget what is asked for at an address in rbp: as if it were the stack's
+        head = self._head + (' "frame-pointer"="all"' if self._asks else "")
+        head += " optnone noinline {" if self.hasty else " {"
         return "\n".join([head, "entry:", *rooms, *self._first, *self._lines, "}"])
 
     # ------------------------------------------------------------ instructions
