@@ -52,6 +52,18 @@ def test_hankel(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(jit(lambda z: function(1.5, z))(z), function(1.5, z))
 
 
+def test_orders_that_are_huge() -> None:
+    """J is 0 and Y infinite, where the order is far beyond the argument."""
+    v = np.array([2.0**50 + 2, 2.0**52, 1e20, 1e300])
+    for x in (0.0, 1.0, 1e10):
+        for order in (v, -v):
+            assert (jit(lambda v, x: sp.jv(v, x), fullgraph=True)(order, x) == 0).all()
+            assert (jit(lambda v, x: sp.yv(v, x), fullgraph=True)(order, x) == -np.inf).all()
+    odd = -(2.0**50) - np.array([1.0, 0.5, 0.25])
+    y = jit(lambda v, x: sp.yv(v, x), fullgraph=True)(odd, 1.0)
+    np.testing.assert_array_equal(y, [np.inf, 0.0, -np.inf])
+
+
 EDGES = np.array([0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan, 9.0, -9.0, 1e-300, 1e9])
 
 

@@ -354,13 +354,12 @@ def jv_of_real(v: Expr, x: Expr) -> Expr:
     odd = half != floor(half)
     turned = odd & whole & ((v < 0.0) ^ (x < 0.0))
     value = where(turned, -value, value)
-    _, s = _turned(where(n <= MOST, n, 0.5))
+    _, s = _turned(where(n < INFINITY, n, 2.0))
     pole = where(mirrored, where(s > 0.0, const(INFINITY, x), -INFINITY), 0.0)
-    value = where(x == 0.0, where(v == 0.0, 1.0, pole), value)
+    steep = (x == 0.0) | (n > MOST) & (abs(x) < 0.5 * n)
+    value = where(steep, where(v == 0.0, 1.0, pole), value)
     value = where(abs(x) == INFINITY, 0.0, value)
-    steep = (n > MOST) & (abs(x) < 0.5 * n)
-    value = where(steep, where(v > 0.0, const(0.0, x), NAN), value)
-    known = fine | (x == 0.0) & (n <= MOST) | (abs(x) == INFINITY) & (n < INFINITY) | steep
+    known = fine | (abs(x) == INFINITY) & (n < INFINITY) | steep
     return where(known & (whole | (x >= 0.0)) & (v == v) & (x == x), value, NAN)
 
 
@@ -375,12 +374,11 @@ def yv_of_real(v: Expr, x: Expr) -> Expr:
         return (_product(s, positive_j(order, y)) + _product(c, positive_y(order, y)),)
 
     value, = choose(v < 0.0, other, lambda: (positive_y(order, y),))
-    c, _ = _turned(where(n <= MOST, n, 0.5))
+    c, _ = _turned(where(n < INFINITY, n, 2.0))
     pole = where((v < 0.0) & (c <= 0.0), where(c < 0.0, const(INFINITY, x), 0.0), -INFINITY)
-    value = where(x == 0.0, pole, where(x == INFINITY, 0.0, value))
-    steep = (n > MOST) & (x > 0.0) & (x < 0.5 * n)
-    value = where(steep, where(v > 0.0, const(-INFINITY, x), NAN), value)
-    known = fine | (x == 0.0) & (n <= MOST) | (x == INFINITY) & (n < INFINITY) | steep
+    steep = (x == 0.0) | (n > MOST) & (x > 0.0) & (x < 0.5 * n)
+    value = where(steep, pole, where(x == INFINITY, 0.0, value))
+    known = fine | (x == INFINITY) & (n < INFINITY) | steep
     return where(known & (v == v), value, NAN)
 
 

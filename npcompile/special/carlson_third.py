@@ -10,7 +10,8 @@ from npcompile.graph.expression import Expr, const, fma, poly, sqrt, where
 from npcompile.graph.subprograms import Results, choose, repeat, subprogram
 from npcompile.special.areas import arctanh
 from npcompile.special.carlson import NEAR, elliprc, elliprf, largest, scaled, series_of_five, zeros
-from npcompile.special.inverse import arctan
+from npcompile.special.doubled import Doubled
+from npcompile.special.inverse import arctan_parts
 from npcompile.special.pieces import INFINITY, NAN, log_of
 
 #: below which distance from 1 R_C is its series
@@ -23,10 +24,13 @@ def _of_quotient(e: Expr, w: Expr) -> Expr:
 
     def elsewhere() -> Results:
         above, steep = e > 0.0, w < 0.5
-        s = sqrt(where(abs(e) > SMALL, abs(e), 1.0))
+        root = Doubled(where(abs(e) > SMALL, abs(e), 1.0)).root()
+        s = root.high
+        angle, rest = arctan_parts(s)
+        turned = Doubled(angle, rest + root.low / (1.0 + abs(e))) / root
         low = log_of((1.0 + s) / sqrt(where(steep, w, 1.0)))
         other = arctanh(where(above | steep, 0.0, s))
-        return (where(above, arctan(s), where(steep, low, other)) / s,)
+        return (where(above, turned.joined(), where(steep, low, other) / s),)
 
     return choose(abs(e) < SMALL, lambda: (poly(e, SERIES),), elsewhere)[0]
 
@@ -36,19 +40,21 @@ def third_kind(x: Expr, y: Expr, z: Expr, p: Expr) -> Expr:
     Nothing is divided by four, so that differences stay as they are."""
     product = (p - x) * (p - y) * (p - z)
 
-    def step(x: Expr, y: Expr, z: Expr, p: Expr, part: Expr, total: Expr) -> Results:
-        a, b, c, r = sqrt(x), sqrt(y), sqrt(z), sqrt(p)
-        rise = fma(a, b + c, b * c)
-        inverse = 1.0 / ((r + a) * (r + b) * (r + c))
-        e = product * inverse * inverse
-        w = where(e > 0.0, 1.0 + e, 2.0 * r * (rise + p) * inverse)
-        total = fma(part * inverse, _of_quotient(e, w), total)
+    def step(x: Expr, y: Expr, z: Expr, p: Expr, part: Expr, high: Expr, low: Expr) -> Results:
+        a, b, c, r = (Doubled(side).root() for side in (x, y, z, p))
+        rise = (a * (b + c) + b * c).joined()
+        inverse = Doubled(part) / ((r + a) * (r + b) * (r + c))
+        whole = inverse.high / part
+        e = product * whole * whole
+        w = where(e > 0.0, 1.0 + e, 2.0 * r.high * (rise + p) * whole)
+        total = inverse * _of_quotient(e, w) + Doubled(high, low)
         x, y, z, p = (side + rise for side in (x, y, z, p))
         mean = (x + y + z + (p + p)) * 0.2
         more = largest(mean - x, mean - y, mean - z, mean - p) > NEAR * mean
-        return more, x, y, z, p, part + part, total
+        return more, x, y, z, p, part + part, total.high, total.low
 
-    x, y, z, p, part, total = repeat(step, x, y, z, p, const(1.0, x), 0.0 * x)
+    one, zero = const(1.0, x), const(0.0, x)
+    x, y, z, p, part, high, low = repeat(step, x, y, z, p, one, zero, zero)
     mean = (x + y + z + (p + p)) * 0.2
     inverse = 1.0 / mean
     a, b, c = ((mean - side) * inverse for side in (x, y, z))
@@ -58,7 +64,8 @@ def third_kind(x: Expr, y: Expr, z: Expr, p: Expr) -> Expr:
     e3 = abc + 2.0 * e2 * d + 4.0 * dd * d
     e4, e5 = (2.0 * abc + e2 * d + 3.0 * dd * d) * d, abc * dd
     last = part * inverse / sqrt(mean)
-    return fma(6.0, total, fma(last, series_of_five(e2, e3, e4, e5), last))
+    last = fma(last, series_of_five(e2, e3, e4, e5), last)
+    return fma(6.0, high, fma(6.0, low, last))
 
 
 def _principal(x: Expr, y: Expr, z: Expr, q: Expr) -> Expr:

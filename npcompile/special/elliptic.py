@@ -14,7 +14,8 @@ from npcompile.special.coefficients.elliptic import (
     SECOND,
     SECOND_REST,
 )
-from npcompile.special.pieces import INFINITY, NAN, log_of
+from npcompile.special.logarithm import log_parts
+from npcompile.special.pieces import DOUBLE, INFINITY, NAN, log_of
 
 BY_PI = 1 / math.pi
 
@@ -25,12 +26,15 @@ def _sum(x: Expr, coefficients: Sequence[float]) -> Expr:
 
 
 def _first(m: Expr, p: Expr) -> Expr:
-    """K for ``m >= 0`` and ``p = 1 - m > 0``."""
+    """K for ``m >= 0`` and ``p = 1 - m > 0``; the first coefficient is ``pi/2``."""
     small = m <= 0.5
     s = where(small, m, p)
-    value = _sum(s, FIRST["d"])
-    far = fma(log_of(p) * -BY_PI, value, _sum(s, FIRST_REST["d"]))
-    return where(small, value, far)
+    first, *others = FIRST["d"]
+    rise = s * poly(s, others)
+    high, low = log_parts(p, DOUBLE)
+    share = fma(rise, 1 / first, 1.0)
+    far = fma(share, -0.5 * high, fma(share, -0.5 * low, _sum(s, FIRST_REST["d"])))
+    return where(small, rise + first, far)
 
 
 def _second(m: Expr, p: Expr) -> Expr:

@@ -33,7 +33,7 @@ from npcompile.special.coefficients.gamma import (
 )
 from npcompile.special.logarithm import log_pair, log_parts
 from npcompile.special.pieces import DOUBLE, INFINITY, NAN, Pair, halves, piece, uniform
-from npcompile.special.powers import exp_pair
+from npcompile.special.powers import exp_pair, ordinary_exp_pair
 from npcompile.special.words import quick_two_sum, two_product, two_sum
 
 (HALF_LOG, HALF_LOG_LOW), (PI, PI_LOW) = HALF_LOG_2PI["d"]
@@ -41,6 +41,8 @@ from npcompile.special.words import quick_two_sum, two_product, two_sum
 MIDDLE = 256.0
 #: where gamma overflows, and where gammaln does
 TOP, TOP_LOG = 171.62437695630271, 2.5563481638716906e305
+#: up to which number gamma and its reciprocal are far from the ends of the range
+ORDINARY = 170.0
 
 
 def half_turns(x: Expr) -> Pair:
@@ -136,10 +138,10 @@ def multigammaln(x: Expr, order: int) -> Expr:
 
 def gamma(x: Expr) -> Expr:
     """The gamma function; exact factorials."""
-    outside = ~((x > 1e-300) & (x < TOP))
+    outside = ~((x > 1e-300) & (x < ORDINARY))
     inside = where(outside, 1.5, x)
     raised, below = _raised(inside)
-    value = exp_pair(*stirling(raised, log_pair(raised, DOUBLE)), DOUBLE)
+    value = ordinary_exp_pair(*stirling(raised, log_pair(raised, DOUBLE)), DOUBLE)
     value = value / where(below, inside, 1.0)
     exact = lookup(to_bits(inside + DOUBLE.magic), FACTORIALS["d"])
     value = where((rint(inside) == inside) & (inside <= 23.0), exact, value)
@@ -157,11 +159,11 @@ def gamma_outside(x: Expr) -> Expr:
 
 def rgamma(x: Expr) -> Expr:
     """The reciprocal of gamma."""
-    outside = ~((x > 0.0) & (x < TOP - 1.0))
+    outside = ~((x > 0.0) & (x < ORDINARY))
     inside = where(outside, 1.5, x)
     raised, below = _raised(inside)
     high, low = stirling(raised, log_pair(raised, DOUBLE))
-    value = exp_pair(-high, -low, DOUBLE) * where(below, inside, 1.0)
+    value = ordinary_exp_pair(-high, -low, DOUBLE) * where(below, inside, 1.0)
     return rare(outside, rgamma_outside(where(outside, x, 1.5)), value)
 
 

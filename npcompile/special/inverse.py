@@ -49,19 +49,25 @@ TAMED = {"d": (2.0**1000, 2.0**-960, 2.0**500, 2.0**200),
 
 def arctan(x: Expr) -> Expr:
     """Inverse tangent."""
-    f = format_of(x)
-    a, end = abs(x), 2.0 ** (f.mantissa + 8)
-    a = where(a > end, const(end, x), a)
+    angle, rest = arctan_parts(abs(x))
+    return copysign(angle + rest, x)
+
+
+def arctan_parts(a: Expr) -> tuple[Expr, Expr]:
+    """The inverse tangent of a number that is not negative, in two parts."""
+    f = format_of(a)
+    end = 2.0 ** (f.mantissa + 8)
+    a = where(a > end, const(end, a), a)
     steep = a >= STEEP
-    index = to_bits(where(steep, const(8.0, x), a + 0.125)) >> f.mantissa - 1
-    c, base, base_low = (lookup(index, row, x.dtype) for row in ARCTAN_POINTS[f.char])
+    index = to_bits(where(steep, const(8.0, a), a + 0.125)) >> f.mantissa - 1
+    c, base, base_low = (lookup(index, row, a.dtype) for row in ARCTAN_POINTS[f.char])
     flat = fma(a, c, 1.0)
-    top, bottom = where(steep, const(-1.0, x), a - c), where(steep, a, flat)
+    top, bottom = where(steep, const(-1.0, a), a - c), where(steep, a, flat)
     t, t_low = _ratio(top, bottom, fma(a, c, 1.0 - flat))
     z = t * t
     tail = fma(t * z, poly(z, ARCTAN[f.char]), t_low)
     angle, lost = quick_two_sum(base, t)
-    return copysign(angle + (lost + (tail + base_low)), x)
+    return angle, lost + (tail + base_low)
 
 
 def _ratio(top: Expr, bottom: Expr, bottom_low: Expr) -> tuple[Expr, Expr]:

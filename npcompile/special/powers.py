@@ -24,7 +24,7 @@ from npcompile.graph.expression import (
 )
 from npcompile.special import single
 from npcompile.special.exponential import RANGE, clamp, exp_parts, scaled_sum
-from npcompile.special.formats import Format, format_of, positive, sign_bit
+from npcompile.special.formats import Format, format_of, positive, scale, sign_bit
 from npcompile.special.logarithm import log_pair
 from npcompile.special.words import two_product
 
@@ -75,6 +75,12 @@ def exp_pair(x: Expr, low: Expr, f: Format) -> Expr:
     both = rare(extreme, inside, complex_(x, low))
     head, tail, k = exp_parts(real(both), imag(both), f)
     return scaled_sum(head, tail, k, x, extreme, f)
+
+
+def ordinary_exp_pair(x: Expr, low: Expr, f: Format) -> Expr:
+    """The same where it is a normal number."""
+    head, tail, k = exp_parts(x, low, f)
+    return scale(head + tail, k, f)
 
 
 def _special(x: Expr, y: Expr, value: Expr, f: Format) -> Expr:

@@ -46,21 +46,21 @@ def _hurwitz(s: Expr, q: Expr) -> Expr:
     """For ``s > 1``; q is positive, or not whole and s is."""
     odd, start = _is_odd(s), where(s > START - 6.0, s + 6.0, START)
 
-    def step(k: Expr, w: Expr, low: Expr, total: Expr, term: Expr) -> Results:
+    def step(k: Expr, w: Expr, low: Expr, total: Expr, lost: Expr, term: Expr) -> Results:
         term = _power(w, low, s)
-        total = total + where((w < 0.0) & odd, -term, term)
+        total, e = two_sum(total, where((w < 0.0) & odd, -term, term))
         k = k + 1.0
         w, low = two_sum(q, k)
         more = (w < start) & ((term > 2.0**-56 * total) | (w < 1.0))
-        return more, k, w, low, total, term
+        return more, k, w, low, total, lost + e, term
 
     zero = const(0.0, s)
 
     def near() -> Results:
-        _, w, low, total, _ = repeat(step, zero, q, zero, zero, zero)
-        return w, low, total
+        _, w, low, total, lost, _ = repeat(step, zero, q, zero, zero, zero, zero)
+        return w, low, total, lost
 
-    w, low, total = choose(q < start, near, lambda: (q, zero, zero))
+    w, low, total, lost = choose(q < start, near, lambda: (q, zero, zero, zero))
     term = _power(w, low, s)
     u = 1.0 / w
     rest, rising, square = 0.5 + w / (s - 1.0), s * u, u * u
@@ -68,7 +68,8 @@ def _hurwitz(s: Expr, q: Expr) -> Expr:
         rest = fma(rising, number, rest)
         rising = rising * square * ((s + (2.0 * j + 1.0)) * (s + (2.0 * j + 2.0)))
     done = ((total > 0.0) & ~(term * rest > total * 2.0**-60)) | (term == 0.0)
-    return where(done, total, fma(term, where(done, 0.0, rest), total))
+    value = total + fma(term, where(done, 0.0, rest), lost)
+    return where(abs(total) < INFINITY, value, total)
 
 
 @subprogram
