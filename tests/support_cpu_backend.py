@@ -110,6 +110,25 @@ def elementwise(op, dtypes, result, table=None, stride=1, out_stride=1):
     return program([*params, out], [], kernel, result=BufferResult(out))
 
 
+def together(op, signatures, table=None):
+    """One kernel for several dtypes of an operator: the operands of each, then the results."""
+    n = symbol("n", 5, 0)
+    params, outs, values, stores = [], [], [], []
+    for dtypes, result in signatures:
+        first, at = len(values), Index(0, (1,))
+        for dtype in dtypes:
+            params.append(vector(f"p{len(params)}", dtype, n, index=len(params)))
+            values.append(Load(params[-1], at, params[-1].dtype))
+        args = tuple(range(first, len(values)))
+        values.append(Apply(op, args, np.dtype(result), table))
+        outs.append((result, len(values) - 1))
+    for result, value in outs:
+        params.append(vector(f"p{len(params)}", result, n, index=len(params)))
+        stores.append(Store(params[-1], Index(0, (1,)), value))
+    kernel = Kernel("k", (Axis("i", n),), tuple(values), tuple(stores))
+    return program(params, [], kernel, result=BufferResult(params[-1]))
+
+
 __all__ = ["TARGETS", "Alloc", "Const", "Runner", "elementwise", "program", "vector"]
 
 

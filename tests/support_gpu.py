@@ -3,41 +3,67 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
 
-from npcompile.backends.gpu.compile import identity, translate
+from npcompile.backends.gpu.compile import Cubin, assemble, assembly, identity
 from npcompile.backends.gpu.interpreter import Interpreter
 from npcompile.backends.gpu.source import Source
 
 #: sm_80, sm_90 and sm_120
 CAPABILITIES = (80, 90, 120)
 
+Kernel = tuple[Source, dict[str, int]]
 _known: set[object] = set()
 
 
-def read(source: Source, constants: dict[str, int], capability: int) -> None:
-    """Compiles a kernel and reads its PTX: nothing is contracted or approximate, and the parameters
-    are those that a launch passes.  For one generation memory and sizes are known to be aligned,
-    as they are in most launches."""
-    aligned = {name for name, _ in source.parameters} if capability == 90 else frozenset()
-    cubin = translate(source, constants, capability, aligned)
-    assert cubin.code[:4] == b"\x7fELF"
-    (head,) = re.findall(r"\.entry (\w+)\((.*?)\)", cubin.ptx, re.S)
+def read(kernels: Iterable[Kernel]) -> None:
+    """Compiles kernels and reads their PTX, each once a process.  For one generation memory and
+    sizes are known to be aligned, as they are in most launches."""
+    kernels = list(kernels)
+    for capability in CAPABILITIES:
+        texts = []
+        for source, constants in kernels:
+            aligned = {name for name, _ in source.parameters} if capability == 90 else frozenset()
+            key = identity(source, constants, capability, aligned)
+            if key not in _known:
+                _known.add(key)
+                found = assembly(source, constants, capability, aligned)
+                check(source, found)
+                texts.append(renamed(found, f"{found.entry}_{len(texts)}"))
+        if texts:
+            assert assemble(joined(texts), capability)[:4] == b"\x7fELF"
+
+
+def check(source: Source, found: Cubin) -> None:
+    """Nothing is contracted or approximate, and the parameters are those that a launch passes."""
+    (head,) = re.findall(r"\.entry (\w+)\((.*?)\)", found.ptx, re.S)
     widths = re.findall(r"\.param \.(\w+)", head[1])
-    assert head[0] == cubin.entry
+    assert head[0] == found.entry
     assert len(widths) == len(source.parameters) + 2  # and two pointers to scratch memory
     if "fma(" not in source.text and "fmod" not in source.text:
-        assert not re.search(r"\bfma\.", cubin.ptx)
-        assert not re.search(r"\b(div\.(full|approx)|sqrt\.approx|rcp)\b", cubin.ptx)
+        assert not re.search(r"\bfma\.", found.ptx)
+        assert not re.search(r"\b(div\.(full|approx)|sqrt\.approx|rcp)\b", found.ptx)
+
+
+def renamed(found: Cubin, name: str) -> str:
+    """The PTX of a kernel under another name."""
+    return re.sub(rf"\b{found.entry}(?=\b|_param_)", name, found.ptx)
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Several kernels as one text: the assembler takes longer to start than for a kernel."""
+    head = r"(?m)^\.(version|target|address_size|extern) .*$"
+    declared = dict.fromkeys(m[0] for text in texts for m in re.finditer(head, text))
+    return "\n".join([*declared, *(re.sub(head, "", text) for text in texts)])
 
 
 @contextmanager
 def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Reads the machine code of every kernel that is launched inside, each once a process."""
-    found: list[tuple[Source, dict[str, int]]] = []
+    """Reads the machine code of every kernel that is launched inside."""
+    found: list[Kernel] = []
     launch = Interpreter.launch
 
     def noted(self, source, programs, args, constants):
@@ -46,9 +72,4 @@ def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.setattr(Interpreter, "launch", noted)
     yield
-    for source, constants in found:
-        for capability in CAPABILITIES:
-            key = identity(source, constants, capability, frozenset())
-            if key not in _known:
-                _known.add(key)
-                read(source, constants, capability)
+    read(found)

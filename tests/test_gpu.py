@@ -8,6 +8,7 @@ Only a GPU can tell how fast they are, and whether its own instructions round as
 import copy
 import ctypes
 import importlib.util
+import itertools
 import re
 from types import SimpleNamespace
 
@@ -26,7 +27,7 @@ from npcompile.program.interpret import interpret
 from npcompile.runtime.interpreted import made
 from tests.random_programs import difference, write
 from tests.random_programs import run as outcome
-from tests.support_cpu_backend import elementwise, same
+from tests.support_cpu_backend import elementwise, same, together
 from tests.test_cpu_backend_primitives import meaning, operands, report, signatures, tables
 from tests.test_cpu_backend_reductions import reduction, sample
 
@@ -71,14 +72,16 @@ def launched(program, *params):
 
 @pytest.mark.parametrize("name", [n for n in PRIMITIVES if n not in ("rare", "call")])
 def test_primitive(name):
-    for chars, result in signatures(name):
-        table = tables(name)[-1]
-        columns = operands(name, chars)
-        expected = np.asarray(meaning(name, columns, table)[0]).astype(result)
-        out = np.zeros(len(columns[0]), result)
-        refused, _ = launched(elementwise(name, chars, result, table), *columns, out)
-        assert not refused
-        assert same(out, expected), report(name, chars, columns, out, expected)
+    table, cases = tables(name)[-1], list(signatures(name))
+    columns = [operands(name, chars) for chars, _ in cases]
+    n = max(len(column[0]) for column in columns)
+    columns = [[np.resize(a, n) for a in column] for column in columns]
+    outs = [np.zeros(n, result) for _, result in cases]
+    refused, _ = launched(together(name, cases, table), *itertools.chain(*columns), *outs)
+    assert not refused
+    for (chars, result), column, out in zip(cases, columns, outs, strict=True):
+        expected = np.asarray(meaning(name, column, table)[0]).astype(result)
+        assert same(out, expected), report(name, chars, column, out, expected)
 
 
 @pytest.mark.parametrize("dtype", "fdFDe")

@@ -11,21 +11,13 @@ pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs 
 
 from npcompile.backends import gpu
 from npcompile.backends.gpu.interpreter import Interpreter
-from tests.support_gpu import CAPABILITIES, read
+from tests.support_gpu import read
 
-#: Iterations to the last bit: minutes on the interpreter.
+#: Iterations to the last bit: minutes, on the interpreter and of compile time.
 ITERATED = {
     "betaincinv", "betainccinv", "chdtri", "fdtri", "gammaincinv", "gammainccinv", "gdtrix",
     "stdtrit",
 }
-#: What is compiled in short runs too: the rest takes LLVM ten minutes, and more than that where
-#: many algorithms are in line (poch, binom, betaincinv, ...).
-COMPILED = {
-    "add", "arctan2", "cbrt", "equal", "erf", "exp", "expm1", "floor_divide", "hypot", "log",
-    "power", "sin", "tan", "tanh",
-}
-
-
 def operators(long):
     """Operators of floats with their dtypes; some take long."""
     return [pytest.param(name, char, marks=[pytest.mark.slow] * (name in long))
@@ -59,13 +51,11 @@ class Idle(Interpreter):
         self.launches.append((source, constants))
 
 
-@pytest.mark.parametrize("name, char", operators(set(OPERATORS) - COMPILED))
+@pytest.mark.parametrize("name, char", operators(ITERATED))
 def test_machine_code(name, char, monkeypatch):
     device = Idle()
     monkeypatch.setattr(gpu, "_device", lambda name, keep: device)
     f, samples = function(name, char)
     npcompile.jit(f, device="interpreter", fullgraph=True)(*samples)
     assert device.launches
-    for source, constants in device.launches:
-        for capability in CAPABILITIES:
-            read(source, constants, capability)
+    read(device.launches)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.backends.gpu.source import Between, Given, Memory, Numbers, Parameter, Source
-from npcompile.core.records import record
+from npcompile.core.records import record, replace
 
 #: Triton's names of dtypes in signatures
 NAMES = {
@@ -71,9 +71,15 @@ def translate(source: Source, constants: dict[str, int], capability: int,
         Names of parameters that are multiples of 16, addresses and sizes: memory is accessed 16
         bytes at a time only where this is known.
     """
+    found = assembly(source, constants, capability, sixteens, warps)
+    return replace(found, code=assemble(found.ptx, capability, warps))
+
+
+def assembly(source: Source, constants: dict[str, int], capability: int,
+             sixteens: Set[str] = frozenset(), warps: int = 4) -> Cubin:
+    """What :func:`translate` makes, without the machine code: PTX."""
     from triton._C.libtriton import ir
-    from triton.backends.compiler import GPUTarget, Language
-    from triton.compiler import ASTSource, make_backend
+    from triton.compiler import ASTSource
 
     os.environ.setdefault("TRITON_DISABLE_LINE_INFO", "1")
     signature = {name: signature_of(parameter) for name, parameter in source.parameters}
@@ -85,24 +91,38 @@ def translate(source: Source, constants: dict[str, int], capability: int,
         fn=_function(source), signature=signature | dict.fromkeys(constants, "constexpr"),
         constexprs=constants, attrs=divisible,
     )
-    target = GPUTarget("cuda", capability, 32)
-    backend = make_backend(target)
-    options = backend.parse_options({"num_warps": warps, "enable_fp_fusion": False})
+    backend, options, stages = _pipeline(capability, warps)
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
-    meta = {"target": target, **options.__dict__}
-    stages: dict[str, Any] = {}
-    backend.add_stages(stages, options, Language.TRITON)
-    first = (target,) if "target" in inspect.signature(tree.make_ir).parameters else ()
+    meta = {"target": backend.target, **options.__dict__}
+    first = (backend.target,) if "target" in inspect.signature(tree.make_ir).parameters else ()
     module = tree.make_ir(*first, options, backend.get_codegen_implementation(options),
                           backend.get_module_map(), context)
-    texts = {}
-    for name, stage in stages.items():
-        module = texts[name] = stage(module, meta)
+    for name in ("ttir", "ttgir", "llir", "ptx"):
+        module = stages[name](module, meta)
     scratch = meta["global_scratch_size"], meta.get("profile_scratch_size", 0)
-    return Cubin(texts["cubin"], meta["name"], meta["num_warps"], meta["shared"], scratch,
-                 texts["ptx"])
+    return Cubin(b"", meta["name"], meta["num_warps"], meta["shared"], scratch, module)
+
+
+def assemble(ptx: str, capability: int, warps: int = 4) -> bytes:
+    """The machine code of PTX, which may be several kernels."""
+    backend, options, stages = _pipeline(capability, warps)
+    code: bytes = stages["cubin"](ptx, {"target": backend.target, **options.__dict__})
+    return code
+
+
+@cache
+def _pipeline(capability: int, warps: int) -> tuple[Any, Any, dict[str, Any]]:
+    """Triton's backend for a GPU, its options and the stages of a translation."""
+    from triton.backends.compiler import GPUTarget, Language
+    from triton.compiler import make_backend
+
+    backend = make_backend(GPUTarget("cuda", capability, 32))
+    options = backend.parse_options({"num_warps": warps, "enable_fp_fusion": False})
+    stages: dict[str, Any] = {}
+    backend.add_stages(stages, options, Language.TRITON)
+    return backend, options, stages
 
 
 def signature_of(parameter: Parameter) -> str:

@@ -101,7 +101,7 @@ def _device() -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         with mock.patch.object(triton, "jit", _plain):
             spec.loader.exec_module(module)
-        vars(module).update(fmod=_fmod, any_of=_any_of, collapse=_collapse(module),
+        vars(module).update(fmod=_fmod, lookup=_lookup, any_of=_any_of, collapse=_collapse(module),
                             scan=_scan(module), first_of_best=_first_of_best(module))
         _cache[name] = module
     found: ModuleType = _cache[name]
@@ -115,6 +115,13 @@ def _fmod(x: Any, y: Any) -> Any:
 
     found = np.fmod(x.handle.data, y.handle.data)
     return tl.tensor(TensorHandle(found, x.dtype), tl.block_type(x.dtype, list(found.shape)))
+
+
+def _lookup(table: Any, index: Any) -> Any:
+    """Without PTX."""
+    import triton.language as tl
+
+    return tl.load(table + index)
 
 
 def _any_of(x: Any) -> bool:

@@ -103,7 +103,7 @@ def call(function: str, terms: Sequence[Term], dtype: np.dtype[Any]) -> Term:
 
 def lookup(table: str, numbers: Table, index: Term, dtype: np.dtype[Any]) -> Term:
     """An element of a table in memory, whose length is a power of two."""
-    return Term(f"tl.load({table} + ({index.operand} & {len(numbers.values) - 1}))", dtype)
+    return Term(f"npc.lookup({table}, {index.operand} & {len(numbers.values) - 1})", dtype)
 
 
 def _call(function: str) -> Rule:
