@@ -187,14 +187,13 @@ def hyperbolic_pair(x: Expr, f: Format, large: Expr | None = None) -> tuple[Expr
     grown, low = quick_two_sum(head, tail)
     inverse = 1.0 / grown
     if large is None:
-        down = power_of_two(-2 * where(k > 40, const(40, k), k), f)
+        fallen = scale(inverse, -2 * where(k > 40, const(40, k), k), f)
     else:
-        down = from_bits((f.bias << f.mantissa) - (k << f.mantissa + 1))
-        down = rare(large, where(large, 0.0, down), down)
-    fallen = down * inverse
+        fallen = from_bits(to_bits(inverse) - (k << f.mantissa + 1))
+        fallen = rare(large, where(large, 0.0, fallen), fallen)
     cosine = grown + (fallen + low)
-    less, lost = quick_two_sum(grown, -fallen)
-    sine = less + (lost + low)
+    less = grown - fallen
+    sine = less + (((grown - less) - fallen) + low)
     z, twice = x * x, x + x
     odd = fma(twice * z, poly(z, SINH[f.char]), twice)  # harmless where it is not taken
     return where(x < SMALL_SINH, odd, sine), cosine, k - 1
