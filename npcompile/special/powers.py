@@ -43,7 +43,7 @@ def power(x: Expr, y: Expr) -> Expr:
 
 def _single_power(x: Expr, y: Expr, f: Format) -> Expr:
     exponent = cast(y, "d") * single.log2(abs(x))
-    special = ~(positive(x, f) & (abs(exponent) < SINGLE_REACH))
+    special = ~positive(x, f) | ~(abs(exponent) < SINGLE_REACH)
     inside = where(_is_real(x, y, f), clamp(exponent, -2 * SINGLE_REACH, 2 * SINGLE_REACH), 0.0)
     value = cast(single.exp2(rare(special, inside, exponent)), x.dtype)
     return rare(special, _special(x, y, value, f), value)

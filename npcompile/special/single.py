@@ -10,7 +10,7 @@ from npcompile.special.coefficients.logarithm import (
     LOG_INVERSE,
     SINGLE_LOG2,
 )
-from npcompile.special.formats import FORMATS, small_float
+from npcompile.special.formats import FORMATS
 from npcompile.special.logarithm import split
 
 DOUBLE = FORMATS["d"]
@@ -22,7 +22,7 @@ def log2(x: Expr) -> Expr:
     """The logarithm to base 2 of a positive number of float32, in float64."""
     k, m, i = split(cast(x, "d"), DOUBLE)
     r = fma(m, lookup(i, LOG_INVERSE["d"]), -1.0)
-    return fma(r, horner(r, SINGLE_LOG2["d"]), small_float(k, DOUBLE) + lookup(i, BASES))
+    return fma(r, horner(r, SINGLE_LOG2["d"]), cast(k, "d") + lookup(i, BASES))
 
 
 def exp2(x: Expr) -> Expr:
