@@ -177,11 +177,12 @@ class CallWriter(EdgeWriter):
 def alternative(program: Program, rng: random.Random) -> Program:
     """The same function with arguments of other types, or that share memory."""
     specs: list[tuple[str, Any]] = []
+    viewed = {spec[1] for _, spec in program.specs if spec[0] == "view"}
     for name, spec in program.specs:
         if spec[0] == "array" and specs and specs[0][1][0] == "array" and rng.random() < 0.15:
             view = rng.choice(["v", "v", "v[::-1]", "v[1:]", "v[:1]", "v.T", "v[...]"])
             spec = ("view", specs[0][0], view)
-        elif spec[0] == "array" and rng.random() < 0.08:
+        elif spec[0] == "array" and name not in viewed and specs and rng.random() < 0.08:
             spec = ("number", rng.choice([2.0, np.float32(0.5), 3, (1.5, 2), None, np.array(2.0)]))
         elif spec[0] == "array" and rng.random() < 0.7:
             layout = rng.choice(CallWriter.layouts)

@@ -209,3 +209,20 @@ def test_check() -> None:
     compiled(s, 0.5)
     compiled(s, 0.5)
     assert (s.n, s.t) == (2, 1.0)
+
+
+class Negative:
+    def __init__(self, w: Any) -> None:
+        self.w = w
+
+    def __getattribute__(self, name: str) -> Any:
+        value = object.__getattribute__(self, name)
+        return -value if name == "w" else value
+
+
+def test_what_is_read_is_not_what_was_stored() -> None:
+    def f(s: Any) -> Any:
+        s.w += 2
+        return s.w * 2
+
+    assert jit(f)(Negative(np.ones(3))).tolist() == f(Negative(np.ones(3))).tolist()

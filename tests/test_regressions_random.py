@@ -311,3 +311,18 @@ def test_truth_along_an_empty_axis_of_a_view() -> None:
 
     inputs = {"a": np.ones((7, 2, 3)), "k": 2}
     assert not difference(run(npcompile.jit(f), inputs), run(f, inputs))
+
+
+def test_a_sum_of_halves_is_rounded_where_it_is_delivered() -> None:
+    a = np.linspace(-3, 3, 21, dtype=np.float16).reshape(7, 3)
+    got, want = a.copy(), a.copy()
+    np.mean(want, axis=0, out=want[-1])
+    npcompile.jit(lambda a: a.mean(axis=0, out=a[-1]))(got)
+    assert np.array_equal(got, want)
+
+
+@pytest.mark.parametrize("value", [np.array([2]), np.array([[2.0]])])
+def test_an_array_for_one_element(value: Any) -> None:
+    inputs = {"a": np.zeros(3), "k": value}
+    plain = function("a[1] = k\nreturn a")
+    assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))

@@ -17,6 +17,8 @@ def assigned(ctx: Context, target: ArrayRef, value: Operand) -> Node:
         value = arguments.as_array(ctx, value, target.dtype)
     if not isinstance(value, ArrayRef):
         raise ctx.refuse("assignment", f"a value of type {type(value).__name__}")
+    if value.ndim and not target.ndim:
+        raise ctx.refuse("assignment", "an array for one element: Python raises, or warns")
     return arguments.converted(ctx, fitted(ctx, value, target.shape), target.dtype)
 
 

@@ -93,6 +93,8 @@ def mean(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
     axes, keeps = axes_of(ctx, axis, ref.ndim, "mean"), truth(ctx, keepdims, "mean")
     count = _counts(ctx, ref, mask, axes, keeps, "mean")
     half = dtype is None and ref.dtype == HALF
+    if half and out is not None:
+        raise ctx.refuse("mean", "out= of float16: the sum is rounded first")
     loop = SINGLE if half else _loop(ctx, ref, dtype, "mean")
     total = reduce_where(ctx, "mean", ref, ctx.read(ref), mask, "sum", axes, keeps, loop)
     result = divided(ctx, total, count)

@@ -23,6 +23,7 @@ from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import devices, reshaping, tensors
 from npcompile.tracing.sources import Attribute, Source
+from npcompile.tracing.stores import ordinary
 from npcompile.tracing.values import (
     Box,
     Dead,
@@ -214,8 +215,7 @@ def store(t: Tracer, target: Value, name: str, value: Value) -> None:
     if isinstance(target, Box) and target.kind not in (None, list, dict):
         kind = target.kind
         on_class = inspect.getattr_static(kind, name, _MISSING)
-        plain = inspect.getattr_static(kind, "__setattr__") is object.__setattr__
-        if plain and not hasattr(type(on_class), "__set__"):
+        if ordinary(kind) and not hasattr(type(on_class), "__set__"):
             t.cells[target] = {**t.cells[target], name: value}
             return
     if isinstance(target, ArrayRef) and name == "shape":
@@ -236,9 +236,8 @@ def _holds(t: Tracer, target: Static, name: str, value: Value) -> bool:
     held = target.value
     if not isinstance(value, ArrayRef):
         return False
-    plain = inspect.getattr_static(type(held), "__setattr__") is object.__setattr__
     own = getattr(held, "__dict__", {})
     on_class = inspect.getattr_static(type(held), name, _MISSING)
-    if not plain or name not in own or hasattr(type(on_class), "__set__"):
+    if not ordinary(type(held)) or name not in own or hasattr(type(on_class), "__set__"):
         return False
     return load(t, target, name) is value

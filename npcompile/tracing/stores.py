@@ -80,5 +80,10 @@ def _plain(held: Any, name: str) -> bool:
     if isinstance(held, (type, ModuleType)) or type(getattr(held, "__dict__", None)) is not dict:
         return False
     on_class = inspect.getattr_static(kind, name, _MISSING)
-    own = inspect.getattr_static(kind, "__setattr__") is object.__setattr__
-    return own and not hasattr(type(on_class), "__set__")
+    return ordinary(kind) and not hasattr(type(on_class), "__set__")
+
+
+def ordinary(kind: type) -> bool:
+    """Whether what is stored as an attribute of such objects is what is read of them again."""
+    names = ("__setattr__", "__getattribute__")
+    return all(inspect.getattr_static(kind, name) is getattr(object, name) for name in names)
