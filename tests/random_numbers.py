@@ -142,8 +142,8 @@ def clamp(v, low=-5, high=5):
             few = rng.choice(["0", "1", "2", "-1", "2.0", "0.5"])  # others are right within an ulp
             if rng.random() < 0.3:
                 x, few = f"round({x})", rng.choice(["3", "5", "62"])
-            return rng.choice([f"{x} ** {few}", f"2 ** min({x}, 66)", f"pow({x}, {few})",
-                               f"(-1) ** min({x}, 9)", f"pow({x}, {few}, 7)",
+            return rng.choice([f"{x} ** {few}", f"2 ** min(({x}).real, 66)", f"pow({x}, {few})",
+                               f"(-1) ** min(({x}).real, 9)", f"pow({x}, {few}, 7)",
                                f"np.power({x}, {few})", f"0 ** {x}"])
         if roll < 0.56:
             return rng.choice([f"divmod({x}, {y})[0]", f"divmod({x}, {y})[1]",
