@@ -26,6 +26,7 @@ numbers that are made there.  It calls nothing; where a check of it fails Python
 from the start, whatever other turns have done.  Its ``folds`` are int64 numbers (and bools) that
 turns only add to (``sum``), or take the ``max``, ``min``, ``and``, ``or`` of: in whichever order.
 One with ``failed``, a bool, leaves by making it true, whatever its turns have done till then.
+A ``rolled`` For is not worth unrolling.
 
 The iterations of an ``ordered`` kernel run one after the other, the last axis varying fastest, each
 with its loads before its stores.  ``packed`` stores put the elements whose mask holds one after the
@@ -282,6 +283,7 @@ class For:
     line: int = 0
     folds: tuple[tuple[Buffer, str], ...] = ()
     failed: Buffer | None = None
+    rolled: bool = False
 
 
 @record(eq=False)

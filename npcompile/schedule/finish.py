@@ -47,6 +47,7 @@ from npcompile.schedule.steps import (
     Routine,
     Step,
 )
+from npcompile.schedule.wavefront import Wavefronts
 
 
 def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program:
@@ -72,6 +73,11 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
         body = found.block(body)
         fused.notes.extend(found.notes)
         fused.made.extend(found.made)
+    if together:
+        waves = Wavefronts(s.facts, exits, _reads(body, exits, result))
+        body = waves.block(body)
+        fused.notes.extend(waves.notes)
+        fused.made.extend(waves.made)
     body = allocate(body, [memory.final() for memory in results.cells.values()])
     buffers = [memory.buffer for memory in s.memories if memory.buffer is not None]
     symbols = {
@@ -97,9 +103,18 @@ def _independent(
     s: Scheduler, body: tuple[Statement, ...], exits: list[Exit], result: Result
 ) -> Independent:
     results = [result, *(held for e in exits for held in e.held())]
-    numbers = reads(body)
-    numbers.update(buffer for result in results for buffer in result_buffers(result))
+    numbers = _reads(body, exits, result)
     return Independent(s.facts, exits, _touched(body, results), numbers, _by_loop(s.steps))
+
+
+def _reads(
+    body: tuple[Statement, ...], exits: list[Exit], result: Result
+) -> Counter[Buffer]:
+    """How often each number is read, by statements and by what is handed to Python."""
+    numbers = reads(body)
+    for held in (result, *(held for e in exits for held in e.held())):
+        numbers.update(result_buffers(held))
+    return numbers
 
 
 def _by_loop(steps: list[Step]) -> dict[Symbol, set[Buffer]]:

@@ -117,6 +117,7 @@ def _optimise(machine: Any, function: Any) -> None:
     passes = builder.getFunctionPassManager()
     passes.add_loop_unroll_pass()
     passes.add_instruction_combine_pass()
+    passes.add_reassociate_pass()
     passes.add_simplify_cfg_pass()
     passes.run(function, builder)
 

@@ -141,7 +141,7 @@ class Statements(ABC):
         changed = slots.joined(loop)
         self.depth += 1
         distance = loop.stop - loop.start
-        short = single and is_known(distance) and hint(distance) < FEW
+        short = loop.rolled or (single and is_known(distance) and hint(distance) < FEW)
         with f.loop(first, last, 1, slots.get(changed), rolled=short) as running, slots.inside():
             slots.set(changed, running.carried)
             value = running.index
