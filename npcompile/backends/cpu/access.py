@@ -13,7 +13,7 @@ import numpy as np
 from npcompile.backends.cpu.scalar import Parts, component, gather, memory
 from npcompile.backends.cpu.text import Function, Value, i64, literal, poison, vector_literal
 from npcompile.core.records import record, replace
-from npcompile.core.sizes import Poly, Size
+from npcompile.core.sizes import Poly, Size, Symbol
 from npcompile.program.ir import Buffer, Index
 
 
@@ -34,6 +34,15 @@ def split(buffer: Buffer, at: Index) -> tuple[Address, int]:
     elif isinstance(at.offset, Poly):
         constant = sum(c for atoms, c in at.offset.terms if not atoms)
     return Address(buffer, at.offset - constant, at.coefficients), constant
+
+
+def along(offset: Size, symbol: Symbol) -> tuple[Size, Size]:
+    """What of an offset neither is a constant nor a multiple of a symbol, and the multiple."""
+    if isinstance(offset, int):
+        return 0, 0
+    step = Poly(tuple([term for term in offset.terms if term[0] == (symbol,)]))
+    constant = sum(c for atoms, c in offset.terms if not atoms)
+    return offset - step - constant, step
 
 
 @record

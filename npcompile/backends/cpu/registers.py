@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from npcompile.backends.cpu.access import along
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.scalar import Parts, register
 from npcompile.backends.cpu.sizes import Slots
@@ -42,6 +43,8 @@ from npcompile.program.ir import (
 )
 
 Numbers = dict[Buffer, Parts]
+#: a loop's symbol, and addresses that its turns count from, by what they are to the array's
+Rows = tuple[Symbol, dict[tuple[Buffer, Size], Value]]
 
 
 class Span(NamedTuple):
@@ -199,6 +202,7 @@ class Registers(Slots):
         self.places: dict[Buffer, Value] = {}
         self.names: dict[Symbol, Value] = {}
         self.known: dict[Size | Atom, Value] = {}
+        self.rows: Rows | None = None  # of the innermost loop
         self._given: dict[Buffer | Symbol, Parts] = {}  # read at entry
         self._named = {program.params[k]: name for k, name in program.int_symbols.items()}
         said = map(bound, program.guards)
@@ -281,24 +285,35 @@ class Registers(Slots):
         super().set_data(buffer, pointer)
         self.places[buffer] = pointer
 
+    def row(self, buffer: Buffer, offset: Size) -> tuple[Value, Size]:
+        if self.rows is not None:
+            symbol, rows = self.rows
+            rest, _ = along(offset, symbol)
+            if (buffer, rest) in rows:
+                return rows[buffer, rest], offset - rest
+        return super().row(buffer, offset)
+
     # ------------------------------------------------------------------ blocks
 
     @contextmanager
     def inside(self) -> Iterator[None]:
         """What is written inside is known inside only."""
-        before = self.numbers, self.places, self.names, self.known
+        before = self.numbers, self.places, self.names, self.known, self.rows
         self.numbers, self.places = dict(self.numbers), dict(self.places)
         self.names, self.known = dict(self.names), dict(self.known)
         yield
-        self.numbers, self.places, self.names, self.known = before
+        self.numbers, self.places, self.names, self.known, self.rows = before
 
     def joined(self, statement: Statement) -> list[Buffer]:
         """The numbers that a statement with blocks changes for others to see, itself in another
         turn included.  Addresses that change are unknown from here on."""
-        span = self.whole.spans[statement]
-        for buffer in self.whole.moves[slice(*span.moves)]:
+        for buffer in self.moved(statement):
             self.places.pop(buffer, None)
-        return [b for b in self.whole.changed(span) if self.holds(b)]
+        return [b for b in self.whole.changed(self.whole.spans[statement]) if self.holds(b)]
+
+    def moved(self, statement: Statement) -> list[Buffer]:
+        """The arrays whose memory a statement with blocks makes, frees or exchanges."""
+        return self.whole.moves[slice(*self.whole.spans[statement].moves)]
 
     def get(self, buffers: Sequence[Buffer]) -> list[Value]:
         """The parts of several numbers in a row."""

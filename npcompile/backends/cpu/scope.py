@@ -372,12 +372,13 @@ class Scope:
     def _element(self, buffer: Buffer, at: Index, whole: bool) -> Place:
         """One element, by one index: so that LLVM sees which one the turn before has stored."""
         address, constant = access.split(buffer, at)
-        pointer = self.slots.data(buffer)
+        pointer, offset = self.slots.row(buffer, address.offset)
         if at.offset != 0:
-            index = self.sizes(address.offset)
+            index = self.sizes(offset)
             if constant:
                 index = self.f.binary("add", index, literal("i64", constant))
             unit = access.element_type(buffer.dtype)
+            whole = whole and offset == address.offset
             pointer = self.f.offset(pointer, unit, index, inside=whole)
         return Place(pointer, buffer.dtype, at.part, literal("i64", 0), self.slots.notes(buffer))
 

@@ -82,6 +82,10 @@ class Slots:
             return pointer
         return self.f.offset(pointer, element_type(buffer.dtype), Sizes(self)(offset))
 
+    def row(self, buffer: Buffer, offset: Size) -> tuple[Value, Size]:
+        """An address and how far from it an element is."""
+        return self.data(buffer), offset
+
     def there(self, size: Size) -> Value | None:
         """A size that is there as it is."""
         return None

@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from npcompile.backends.cpu import choices, kernels
+from npcompile.backends.cpu import access, choices, kernels
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.registers import Registers
 from npcompile.backends.cpu.sizes import Sizes
 from npcompile.backends.cpu.text import Function, Value, i64
-from npcompile.core.sizes import Size, hint, is_known
+from npcompile.core.sizes import Size, hint, is_known, symbols
 from npcompile.program.ir import (
     Alloc,
     Bind,
@@ -23,11 +23,13 @@ from npcompile.program.ir import (
     If,
     Kernel,
     Library,
+    Load,
     Program,
     Statement,
     Swap,
     While,
 )
+from npcompile.schedule.allocate import bound
 
 FEW = 6  # turns of a loop that is not worth unrolling
 #: lines of a function that computes little in loops from which on it counts for less how well they
@@ -141,6 +143,7 @@ class Statements(ABC):
         changed = slots.joined(loop)
         self.depth += 1
         distance = loop.stop - loop.start
+        rows = self.rows(loop)
         short = loop.rolled or (single and is_known(distance) and hint(distance) < FEW)
         with f.loop(first, last, 1, slots.get(changed), rolled=short) as running, slots.inside():
             slots.set(changed, running.carried)
@@ -148,10 +151,26 @@ class Statements(ABC):
             if not single:
                 value = f.binary("add", start, f.binary("mul", value, step))
             slots.set_symbol(loop.symbol, value)
+            slots.rows = loop.symbol, rows
             self.block(loop.body)
             running.next = slots.get(changed)
         slots.set(changed, running.results)
         self.depth -= 1
+
+    def rows(self, loop: For) -> dict[tuple[Buffer, Size], Value]:
+        """Addresses that the elements of a loop's turns are counted from, computed before it:
+        passes would look at all of them anew to find out that they don't change."""
+        inside, moved = bound((loop,)), set(self.slots.moved(loop))
+        found: dict[tuple[Buffer, Size], Value] = {}
+        for statement in branches(loop.body):
+            if isinstance(statement, Kernel) and not statement.axes:
+                for buffer, offset in _elements(statement):
+                    rest, step = access.along(offset, loop.symbol)
+                    steady = buffer.kind != "owned" and buffer not in moved
+                    new = rest != 0 and step != 0 and (buffer, rest) not in found
+                    if steady and new and inside.isdisjoint(symbols(rest)):
+                        found[buffer, rest] = self.f.frozen(self.slots.place(buffer, rest))
+        return found
 
     def repeat(self, loop: While) -> None:
         slots = self.slots
@@ -223,11 +242,21 @@ class Statements(ABC):
         self.computed += len(self.f) - before if self.depth else 0
 
 
+def _elements(kernel: Kernel) -> Iterator[tuple[Buffer, Size]]:
+    """What a kernel without axes touches of arrays."""
+    for value in kernel.values:
+        if isinstance(value, Load) and value.buffer.kind != "scalar":
+            yield value.buffer, value.at.offset
+    for store in kernel.stores:
+        if store.buffer.kind != "scalar" and not store.packed:
+            yield store.buffer, store.at.offset
+
+
 def scalar_loops(body: Iterable[Statement]) -> bool:
     """Whether there is a loop that calls nothing: passes would gain little for any other."""
-    for statement in _flat(body):
+    for statement in branches(body):
         if isinstance(statement, (For, While)) and not _is_call(statement):
-            inside = list(_flat(statement.body))
+            inside = list(branches(statement.body))
             if scalar_loops(inside) or not any(map(_calls, inside)):
                 return True
     return False
@@ -236,7 +265,7 @@ def scalar_loops(body: Iterable[Statement]) -> bool:
 def _calls(statement: Statement) -> bool:
     """Whether it calls something, or loops in it do."""
     if isinstance(statement, (For, While)) and not _is_call(statement):
-        return any(map(_calls, _flat(statement.body)))
+        return any(map(_calls, branches(statement.body)))
     return _is_call(statement)
 
 
@@ -248,10 +277,10 @@ def _is_call(statement: Statement) -> bool:
     )
 
 
-def _flat(body: Iterable[Statement]) -> Iterator[Statement]:
+def branches(body: Iterable[Statement]) -> Iterator[Statement]:
     """Statements with those of branches in place of these."""
     for statement in body:
         if isinstance(statement, If):
-            yield from _flat((*statement.then, *statement.orelse))
+            yield from branches((*statement.then, *statement.orelse))
         else:
             yield statement

@@ -349,6 +349,10 @@ class Function:
         text = f"{how} {elem}, ptr {pointer.text}, {index.typed}"
         return self.op(text, "ptr", index.lanes)
 
+    def frozen(self, pointer: Value) -> Value:
+        """The same pointer, which LLVM looks at as something that it doesn't know."""
+        return self.op(f"freeze ptr {pointer.text}", "ptr", 1)
+
     def load(self, pointer: Value, elem: str, lanes: int = 1, align: int | None = None,
              notes: str = "") -> Value:
         where = f", align {align}" if align else ""
