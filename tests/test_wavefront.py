@@ -75,6 +75,12 @@ def next_first(a):  # writes what the next row begins with, from its last column
             a[i + 1, 0] = a[i, j]
 
 
+def nothing(a):  # a loop in which nothing is left to do
+    for _ in range(a.shape[1]):
+        w = np.zeros(6)
+        w[:] = a[0, 0]
+
+
 def compiled(function: Callable[..., Any], *args: Any) -> tuple[Any, bool]:
     """The compiled function, and whether rows run in pairs."""
     made = npcompile.jit(function, cache=False, fullgraph=True)
@@ -96,7 +102,7 @@ def test_pairs(function: Callable[..., Any]) -> None:
                 function, [matrix(rows, columns)])
 
 
-@pytest.mark.parametrize("function", [backwards, last_first, far, carried, next_first])
+@pytest.mark.parametrize("function", [backwards, last_first, far, carried, next_first, nothing])
 def test_one_by_one(function: Callable[..., Any]) -> None:
     made, pairs = compiled(function, matrix(30, 30))
     assert not pairs

@@ -98,7 +98,7 @@ class Wavefronts:
 
     def _nest(self, outer: For) -> For | None:
         """The nest with its rows in pairs, if that may be and pays."""
-        *before, inner = outer.body
+        before, inner = outer.body[:-1], outer.body[-1] if outer.body else None
         if not isinstance(inner, For) or not self._fits(outer, inner) or not _pays(inner):
             return None
         every = list(flat(outer.body))
