@@ -75,10 +75,12 @@ def next_first(a):  # writes what the next row begins with, from its last column
             a[i + 1, 0] = a[i, j]
 
 
-def nothing(a):  # a loop in which nothing is left to do
-    for _ in range(a.shape[1]):
-        w = np.zeros(6)
-        w[:] = a[0, 0]
+def nothing(a):  # nothing is left to do in the inner loop
+    for i in range(1, a.shape[0]):
+        a[i, 0] += 1.0
+        for _ in range(a.shape[1]):
+            w = np.zeros(6)
+            w[:] = a[0, 0]
 
 
 def compiled(function: Callable[..., Any], *args: Any) -> tuple[Any, bool]:
