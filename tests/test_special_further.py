@@ -64,6 +64,17 @@ def test_orders_that_are_huge() -> None:
     np.testing.assert_array_equal(y, [np.inf, 0.0, -np.inf])
 
 
+@pytest.mark.parametrize("v", [0.0, -0.5, -1.0, 0.3, -1.6])
+def test_modstruve_of_tiny_numbers(v: float) -> None:
+    x = np.array([5e-324, 1e-310, 1e-300, 1e-200, 1e-150, 1e-20, 0.9])
+    got = jit(lambda v, x: sp.modstruve(v, x), fullgraph=True)(np.full(x.size, v), x)
+    for at, value in zip(x, got):
+        h, b = mp.mpf(at) / 2, mp.mpf(v) + 1.5
+        want = mp.fsum(h ** (2 * k + v + 1) * mp.rgamma(k + 1.5) * mp.rgamma(k + b)
+                       for k in range(20))
+        assert abs(value - want) <= 1e-13 * abs(want) + 5e-324
+
+
 EDGES = np.array([0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan, 9.0, -9.0, 1e-300, 1e9])
 
 

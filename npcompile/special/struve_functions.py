@@ -8,6 +8,7 @@ import math
 from npcompile.graph.expression import Expr, const, floor, sqrt, where
 from npcompile.graph.subprograms import Results, choose, repeat, subprogram
 from npcompile.special.bessel_real import iv_of_real
+from npcompile.special.coefficients.exponential import LN2
 from npcompile.special.doubled import Doubled, product_of, sum_of
 from npcompile.special.gamma_functions import half_turns
 from npcompile.special.incomplete import factor_parts
@@ -36,7 +37,8 @@ def _leading(b: Expr, h: Expr) -> tuple[Doubled, Expr]:
 
 def _series(v: Expr, x: Expr) -> Expr:
     """L of a positive argument."""
-    h = 0.5 * x
+    tiny = x < 2.0**-960  # the argument times 2**128
+    h = 0.5 * where(tiny, x * 2.0**128, x)
     square, shifted = product_of(h, h), sum_of(v, const(0.5, v))
 
     def step(k: Expr, high: Expr, low: Expr, total: Expr, rest: Expr) -> Results:
@@ -47,11 +49,14 @@ def _series(v: Expr, x: Expr) -> Expr:
         return more & (k < 4.0 * MOST), k + 1.0, term.high, term.low, whole.high, whole.low
 
     one, zero = const(1.0, x), const(0.0, x)
-    small = one * 2.0**-880  # sums may be too large
+    large = x > 1.0
+    small = where(large, 2.0**-880, one)  # sums may be too large
     _, _, _, total, rest = repeat(step, one, small, zero, small, zero)
     exponent, factor = _leading(v + 0.5, h)
     value = (total + rest) * (factor * sqrt(h) * (2 / math.sqrt(math.pi)))
-    root = exp_sum(0.5 * exponent.high, 0.5 * exponent.low) * 2.0**440
+    back = sum_of(v, one) * Doubled(LN2["d"][0] * one, LN2["d"][1] * one) * -128.0
+    exponent = (exponent + back).chosen(tiny, exponent)
+    root = exp_sum(0.5 * exponent.high, 0.5 * exponent.low) * where(large, 2.0**440, one)
     return where(abs(total) < INFINITY, root * value * root, INFINITY)
 
 
