@@ -1,14 +1,20 @@
-"""Memory-bound functions with ``out=`` against our own copy: how much of its bandwidth they get."""
+"""Memory-bound functions with ``out=`` against our own copy: how much of its bandwidth they get.
+Beside them a loop that only reads two arrays: what no sum of products can exceed."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 import npcompile
 from benchmarks.workers import burst
+from npcompile.backends.cpu.compile import Loaded, load
+from npcompile.runtime import pool
+from npcompile.runtime.cache import compiled
 
 
 def copy(a: Any, out: Any) -> Any:
@@ -50,20 +56,75 @@ CASES: list[tuple[Callable[..., Any], Callable[[int], list[tuple[int, ...]]]]] =
 ]
 
 
+AHEAD = (0, 1024, 4096)  # bytes that a reading loop asks for before it reads them
+
+_ASK = "call void @llvm.prefetch.p0(ptr %{0}.ahead, i32 0, i32 3, i32 1)"
+_READ = """
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+define void @read(ptr %arrays, i64 %begin, i64 %end) nounwind "frame-pointer"="all" {{
+entry:
+  %seen = alloca <8 x i64>, align 64
+  %second = getelementptr ptr, ptr %arrays, i64 1
+  %a = load ptr, ptr %arrays
+  %b = load ptr, ptr %second
+  br label %loop
+loop:
+  %i = phi i64 [%begin, %entry], [%next, %loop]
+  %x = phi <8 x i64> [zeroinitializer, %entry], [%x.or, %loop]
+  %y = phi <8 x i64> [zeroinitializer, %entry], [%y.or, %loop]
+  %a.at = getelementptr <8 x i64>, ptr %a, i64 %i
+  %b.at = getelementptr <8 x i64>, ptr %b, i64 %i
+  %a.ahead = getelementptr i8, ptr %a.at, i64 {ahead}
+  %b.ahead = getelementptr i8, ptr %b.at, i64 {ahead}
+  {ask_a}
+  {ask_b}
+  %a.line = load <8 x i64>, ptr %a.at, align 1
+  %b.line = load <8 x i64>, ptr %b.at, align 1
+  %x.or = or <8 x i64> %x, %a.line
+  %y.or = or <8 x i64> %y, %b.line
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %end
+  br i1 %more, label %loop, label %done
+done:
+  %all = or <8 x i64> %x.or, %y.or
+  store volatile <8 x i64> %all, ptr %seen
+  ret void
+}}
+"""
+
+
+@cache
+def _loop(ahead: int) -> Loaded:
+    asks = [_ASK.format(name) if ahead else "" for name in "ab"]
+    return load(compiled(_READ.format(ahead=ahead, ask_a=asks[0], ask_b=asks[1])))
+
+
+def reading(a: Any, b: Any, ahead: int) -> Callable[[], None]:
+    """Reads two arrays of whole lines on all threads, as a sum of products does."""
+    run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 2)(pool.ensure())
+    arrays = (ctypes.c_void_p * 2)(a.ctypes.data, b.ctypes.data)
+    where, lines = _loop(ahead)["read"], a.nbytes // 64
+    return lambda: run(where, arrays, lines, 64)
+
+
 def gigabytes(n: int, dtype: str, rounds: int) -> dict[str, tuple[float, float]]:
     """GB/s of each, all arrays counted once, and of a copy that touches as many bytes (a copy of
     ``n`` elements stays in caches where others don't): the best of some interleaved turns."""
     rng = np.random.default_rng(n)
-    copying, made = npcompile.jit(copy), []
+    copying = npcompile.jit(copy)
+    made: list[tuple[str, Callable[..., Any], list[Any], list[Any], int]] = []
     for function, shapes in CASES:
         args = [rng.uniform(0.5, 2.0, shape).astype(dtype) for shape in shapes(n)]
         half = sum(a.size for a in args) // 2
         like = [rng.uniform(0.5, 2.0, half).astype(dtype) for _ in range(2)]
-        made.append((function.__name__, npcompile.jit(function), args, like))
+        size = sum(a.nbytes for a in args)
+        made.append((function.__name__, npcompile.jit(function), args, like, size))
+        if function is dot:
+            made += [("reading", reading(*args, ahead), [], like, size) for ahead in AHEAD]
     found = {name: (0.0, 0.0) for name, *_ in made}
     for _ in range(rounds):
-        for name, function, args, like in made:
-            speeds = [sum(a.nbytes for a in given) / burst(called, given, 0.03) / 1e9
+        for name, function, args, like, size in made:
+            speeds = [size / burst(called, given, 0.03) / 1e9
                       for called, given in ((function, args), (copying, like))]
             found[name] = max(found[name][0], speeds[0]), max(found[name][1], speeds[1])
     return found
