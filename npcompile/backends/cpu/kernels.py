@@ -8,7 +8,15 @@ from collections.abc import Callable
 from npcompile.backends.cpu import divided, padded, reductions, scans, stock
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import wide_lanes
-from npcompile.backends.cpu.scope import AHEAD, Plan, Scope, masks_tail, one_by_one, widest
+from npcompile.backends.cpu.scope import (
+    AHEAD,
+    Plan,
+    Scope,
+    masks_tail,
+    narrow_memory,
+    one_by_one,
+    widest,
+)
 from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
 from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
 from npcompile.core.records import record, replace
@@ -24,7 +32,7 @@ STREAMS = 4  # arrays that are stored past the cache at a time, at most
 PAIRED = 8  # operations up to which two registers are filled at a time
 BUSY = 10  # what operations cost from which on processors see too few loads to look ahead
 FEW = 32  # elements of which one is packed at most, where few are
-LONG = 32  # vectors of a row from which on stores go past the cache
+LONG = 32  # vectors of a row of narrow elements from which on stores go past the cache
 
 
 @record
@@ -406,8 +414,7 @@ def _vectors_of_one_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, 
     first = f.select(long, f.binary("sub", i64(lanes), over), i64(lanes))
     if not streams(plan):
         return first, stop
-    past = f.icmp("sle", i64(max(LONG, _least(plan)) * lanes), count)
-    past = f.binary("and", past, _passes_much(plan, f, scope.slots))
+    past = f.binary("and", long, _passes_much(plan, f, scope.slots))
     if size > 1:
         odd = f.binary("and", address, i64(size - 1))
         past = f.binary("and", past, f.icmp("eq", odd, i64(0)))
@@ -493,18 +500,16 @@ def _row_of_several(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end:
 
 def _past(scope: Scope, edge: tuple[Buffer, Index], begin: Value,
           end: Value) -> tuple[Value, Value]:
-    """Where a row's aligned vectors begin, and whether it is worth storing past the cache: it is
-    long, or whole lines."""
+    """Where a row's aligned vectors begin, and whether it is worth storing past the cache; if its
+    elements are narrow, its ends are not."""
     f, plan, size = scope.f, scope.plan, i64(edge[0].dtype.itemsize)
     address, within = _address(scope, edge, begin), i64(plan.target.width - 1)
-    count = f.binary("sub", end, begin)
     under = f.binary("and", f.binary("sub", i64(0), address), within)
     aligned = f.intrinsic("smin", f.binary("add", begin, f.binary("udiv", under, size)), end)
     fits = f.icmp("eq", f.binary("urem", address, size), i64(0))
     fits = f.binary("and", fits, _side_by_side(scope, edge, address, begin))
-    ends = f.binary("or", address, f.binary("mul", count, size))
-    whole = f.icmp("eq", f.binary("and", ends, within), i64(0))
-    worth = f.binary("or", f.icmp("sle", i64(LONG * plan.lanes), count), whole)
+    least = plan.lanes * (LONG if narrow_memory(plan.kernel) else 1)
+    worth = f.icmp("sle", i64(least), f.binary("sub", end, begin))
     return aligned, f.binary("and", fits, worth)
 
 
