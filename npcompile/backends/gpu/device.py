@@ -144,10 +144,10 @@ def floor_quotient(x, y):
     rounded quotient is the one below or above; the sign of the rest tells."""
     if x.dtype == tl.float64:
         quotient = x / y
-        near = absolute(quotient) < 281474976710656.0
+        near = absolute(quotient) < 562949953421312.0
     else:
         quotient = tl.div_rn(x, y)
-        near = absolute(quotient) < 524288.0
+        near = absolute(quotient) < 1048576.0
     whole = tl.where(near & (absolute(y) < float("inf")), rint(quotient), float("nan"))
     rest = tl.fma(-whole, y, x)
     return tl.where(tl.where(y < 0, -rest, rest) < 0, whole - 1, whole)
