@@ -7,6 +7,7 @@ import io
 import json
 import sys
 import traceback
+import weakref
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -463,3 +464,14 @@ def test_references_are_those_of_python() -> None:
 
     x = np.ones((40, 40))
     assert jit(f)(x) == f(x)
+
+
+def test_arrays_live_as_long_as_in_python() -> None:
+    def f(a: Any) -> list[bool]:
+        held = [a * 2, a.T + 1]
+        refs = [weakref.ref(v) for v in held]
+        unknown(held[0].sum())
+        del held
+        return [ref() is None for ref in refs]
+
+    assert jit(f)(np.ones((40, 40))) == [True, True]

@@ -129,11 +129,17 @@ def finish(t: Tracer, frame: Frame, exits: Exits) -> Value:
 # ------------------------------------------------------------------ where to leave
 
 
+#: names by which functions look at how long objects live
+_LIVES = frozenset({"getrefcount", "weakref"})
+
+
 def may_pause(function: FunctionType, place: int) -> bool:
     """Whether Python may go on before the instruction at an offset: not where references are
     counted, as those that wait for the rest of the function would be, too."""
     code = function.__code__
-    return place >= 0 and not code.co_flags & GENERATORS and "getrefcount" not in code.co_names
+    inner = (c.co_names for c in code.co_consts if isinstance(c, CodeType))
+    return (place >= 0 and not code.co_flags & GENERATORS
+            and _LIVES.isdisjoint(code.co_names) and all(map(_LIVES.isdisjoint, inner)))
 
 
 @lru_cache(maxsize=1024)
