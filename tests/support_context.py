@@ -146,14 +146,27 @@ def by_primitives(name: str) -> Any:
     return _reduce if name == "reduce" else PRIMITIVES[name].meaning
 
 
-def run_both(ctx: TestContext, result: Operand) -> tuple[Any, Any]:
-    """The result by the records' references, and by their programs over primitives."""
+Readings = tuple[Graph, Graph]
+
+
+def readings(ctx: TestContext, result: Operand) -> Readings:
+    """The graph of a result, as the records build it, and as a program over primitives."""
     graph = ctx.graph(result)
-    copies = [_clone(a) if isinstance(a, np.ndarray) else a for a in ctx.args]
-    first = interpret(graph, copies, by_records)
+    return graph, passes.run(graph)
+
+
+def run_readings(graphs: Readings, args: list[Any]) -> tuple[Any, Any]:
+    """The result by the records' references, and by their programs over primitives."""
+    copies = [_clone(a) if isinstance(a, np.ndarray) else a for a in args]
+    first = interpret(graphs[0], copies, by_records)
     with np.errstate(all="ignore"):
-        second = interpret(passes.run(graph), ctx.args, by_primitives)
+        second = interpret(graphs[1], args, by_primitives)
     return first, second
+
+
+def run_both(ctx: TestContext, result: Operand) -> tuple[Any, Any]:
+    """Both results of what a test has built."""
+    return run_readings(readings(ctx, result), ctx.args)
 
 
 def same_bits(x: Any, y: Any) -> bool:

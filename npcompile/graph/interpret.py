@@ -162,10 +162,11 @@ class _Run:
     def _empty(self, kind: Array) -> Any:
         """A fresh array laid out as its type says."""
         shape = tuple(map(self.size, kind.shape))
+        if len(shape) < 2:
+            return np.empty(shape, kind.dtype)
         strides = tuple(map(self.size, kind.strides))
         order = sorted(range(len(shape)), key=lambda a: -abs(strides[a]) if shape[a] != 1 else 0)
-        packed = np.empty([shape[a] for a in order], kind.dtype)
-        return packed.transpose(np.argsort(order)) if order else packed
+        return np.empty([shape[a] for a in order], kind.dtype).transpose(np.argsort(order))
 
     def _window(self, memory: Any, window: Window) -> Any:
         """A view; ``memory`` keeps the gaps and signs of its type's strides."""

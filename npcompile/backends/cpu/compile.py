@@ -135,12 +135,18 @@ def _parsed(
     module.verify()
     for name in optimise:
         _optimise(machine, module.get_function(name))
-    # loop strength reduction costs half of code generation and gains array kernels nothing
-    llvm.set_option("npcompile", f"-disable-lsr={str(not optimise).lower()}")
+    # array kernels gain nothing by them, and they cost more than half of code generation
+    _reduce_and_schedule(bool(optimise))
     try:
         yield machine, module
     finally:
-        llvm.set_option("npcompile", "-disable-lsr=false")
+        _reduce_and_schedule(True)
+
+
+def _reduce_and_schedule(on: bool) -> None:
+    """Switches LLVM's reduction of strength in loops and its scheduling of machine instructions."""
+    for option in (f"-disable-lsr={not on}", f"-enable-misched={on}"):
+        _binding().set_option("npcompile", option.lower())
 
 
 @_alone
