@@ -236,6 +236,14 @@ def test_warnings_that_raise():
         compiled(np.array([0.0, 1.0]), HUGE)
 
 
+def test_warnings_before_a_call_that_raises():
+    def f(a, b):
+        a /= a[::-1].copy()
+        return np.gradient(b)
+
+    same(f, (np.ones(2), V), (np.array([1.0, 0.0]), V[:1]), backend="cpu")
+
+
 def test_no_spurious_warning():
     def f(a, n):
         a[0] = 1.0

@@ -29,7 +29,7 @@ from itertools import combinations
 from npcompile.backends.cpu.frame import DONE, RAISED, SHORT, Frame
 from npcompile.core.sizes import Poly, Symbol
 from npcompile.graph.types import Opaque, Scalar
-from npcompile.program.ir import Buffer, Program
+from npcompile.program.ir import Buffer, Call, Program, flat
 from npcompile.program.stored import stores
 from npcompile.runtime.boxing import HOLDING, Boxing
 from npcompile.runtime.guards import ArrayValue, Guards
@@ -104,7 +104,9 @@ class _Entry:
         self.arrays: dict[int, ArrayValue] = {}
         self.extents: dict[int, tuple[str, str]] = {}
         self.repeatable = repeatable
-        kept = repeatable and ambiguous and program.written
+        self.unclear = ambiguous or stores(program.result)
+        self.calls = any(isinstance(statement, Call) for statement in flat(program.body))
+        kept = repeatable and (ambiguous or self.calls) and program.written
         self.journal = Journal(self.writer) if kept else None
         self.borrowed: list[str] = []  # arrays that no caller keeps alive
         self.lent = [f"%lent.{k}" for k, p in enumerate(signature.places) if p.kind == "lent"]
@@ -295,7 +297,7 @@ class _Entry:
             self._undo(self.journal.kept, self.journal.restore)
         elif self.repeatable and not self.program.written:
             self._again("true", lambda: None)
-            if stores(self.program.result):
+            if self.calls or stores(self.program.result):
                 self._undo("true", lambda: None)
         w.branch(w.add("icmp eq", "i64", self.status, DONE), "signalled", "left")
         w.label("signalled")
@@ -325,19 +327,30 @@ class _Entry:
 
     def _undo(self, kept: str, restore: Callable[[], None]) -> None:
         """Where flags count and nothing was changed, or what was is ``kept``, the call is left as
-        if it had not begun."""
+        if it had not begun; so it is where a call raised after that, whose exception comes again.
+        """
         w = self.writer
-        raised = w.add("icmp eq", "i64", self.status, RAISED)
-        able = w.add("and", "i1", kept, w.add("xor", "i1", raised, "true"))
-        on, ask, undo = (w.name("L") for _ in range(3))
-        signalled = w.add("icmp ne", "i32", self.raised, 0)
-        w.branch(w.add("and", "i1", able, signalled), ask, on, likely=False)
+        on, ask, some, error, undo = (w.name("L") for _ in range(5))
+        able = w.add("and", "i1", kept, w.add("icmp ne", "i32", self.raised, 0))
+        if not self.unclear:
+            able = w.add("and", "i1", able, w.add("icmp eq", "i64", self.status, RAISED))
+        w.branch(able, ask, on, likely=False)
         w.label(ask)
         heard = self._heard()
-        w.branch(w.add("icmp ne", "i32", heard, 0), undo, on)
+        w.branch(w.add("icmp ne", "i32", heard, 0), some, on)
+        w.label(some)
+        w.branch(w.add("icmp eq", "i64", self.status, RAISED), error, undo, likely=False)
+        w.label(error)  # not an interrupt
+        exception = w.load("ptr", w.data("PyExc_Exception"))
+        common = w.call("i32", "PyErr_ExceptionMatches", ("ptr", exception))
+        forget = w.name("L")
+        w.branch(w.add("icmp ne", "i32", common, 0), forget, on)
+        w.label(forget)
+        w.call("void", "PyErr_Clear")
+        w.goto(undo)
         w.label(undo)
         restore()
-        self._release([b for b in self.program.buffers if b.kind == "result"])
+        self._release([b for b in self.program.buffers if b.kind in HOLDING])
         w.do(f"ret ptr {self._exit('address', UNDONE, heard, 'i64 0')}")
         w.label(on)
 
