@@ -32,10 +32,8 @@ _SCIPY: list[tuple[str, int, Program, float, Domain, str]] = [
     ("expit", 1, probability.expit, 1.0, Domain(-750, 50), "1 / (1 + e**-x)"),
     ("logit", 1, areas.logit, 1.0, Domain(-0.1, 1.1), "log(x / (1 - x))"),
     ("log_expit", 1, probability.log_expit, 1.0, Domain(-HUGE, 750), "log(expit(x))"),
-    ("entr", 1, probability.entr, 1.0, Domain(-1, HUGE), "-x * log(x)"),
     ("xlogy", 2, probability.xlogy, 1.0, Domain(-HUGE, HUGE), "x * log(y), 0 where x is"),
     ("xlog1py", 2, probability.xlog1py, 1.0, Domain(-HUGE, HUGE), "x * log1p(y), 0 where x is"),
-    ("exp10", 1, exponential.exp10, 1.0, Domain(-330, 310), "10**x"),
     ("exp2", 1, partial(exponential.exp2, quiet=True), 0.75, Domain(-1080, 1030), "2**x"),
     ("expm1", 1, partial(exponential.expm1, quiet=True), 0.75, Domain(-50, 715), "e**x - 1"),
     ("log1p", 1, partial(logarithm.log1p, quiet=True), 0.75, Domain(-2, HUGE), "log(1 + x)"),
@@ -46,6 +44,8 @@ _NUMPYS = frozenset({"exp2", "expm1", "log1p", "cbrt"})  # NumPy has functions o
 #: functions of one operand that are computed in float64 whatever the format: name, other names,
 #: program, largest error in float64, where it is tested, doc
 _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
+    ("entr", (), probability.entr, 1.0, Domain(-1, HUGE), "-x * log(x)"),
+    ("exp10", (), exponential.exp10, 1.0, Domain(-330, 310), "10**x"),
     ("erfc", (), probability.erfc, 0.75, Domain(-7, 28), "1 - erf(x)"),
     ("ndtr", (), probability.ndtr, 1.0, Domain(-39, 9), "The normal distribution function."),
     ("gammaln", (), gamma_functions.gammaln, 1.5, Domain(0, HUGE), "log(abs(gamma(x)))"),
@@ -84,6 +84,8 @@ _COMPLEX: dict[str, tuple[Program, float]] = {
 def _of_numbers(real: Program, complex_: Program) -> Program:
     """A program for real and one for complex operands."""
     return lambda *args: (complex_ if is_complex(args[0]) else real)(*args)
+
+
 #: programs for float32, in float64
 _SINGLE: dict[str, Program] = {"erfc": probability.single_erfc, "ndtr": probability.single_ndtr}
 
