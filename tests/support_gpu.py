@@ -32,7 +32,7 @@ def read(kernels: Iterable[Kernel]) -> None:
                 _known.add(key)
                 found = assembly(source, constants, capability, aligned)
                 check(source, found)
-                texts.append(renamed(found, f"{found.entry}_{len(texts)}"))
+                texts.append(renamed(found, f"_{len(texts)}"))
         if texts:
             assert assemble(joined(texts), capability)[:4] == b"\x7fELF"
 
@@ -48,9 +48,12 @@ def check(source: Source, found: Cubin) -> None:
         assert not re.search(r"\b(div\.(full|approx)|sqrt\.approx|rcp)\b", found.ptx)
 
 
-def renamed(found: Cubin, name: str) -> str:
-    """The PTX of a kernel under another name."""
-    return re.sub(rf"\b{found.entry}(?=\b|_param_)", name, found.ptx)
+def renamed(found: Cubin, suffix: str) -> str:
+    """The PTX of a kernel with other names of it and of its constants."""
+    names = [found.entry, *re.findall(r"(?m)^\.global .*?([\w$]+)\[", found.ptx)]
+    of = "|".join(map(re.escape, names))
+    return re.sub(rf"(?<![\w$])({of})(?![\w$])|\b{found.entry}(?=_param_)",
+                  lambda m: m[0] + suffix, found.ptx)
 
 
 def joined(texts: Sequence[str]) -> str:

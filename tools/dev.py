@@ -46,7 +46,7 @@ def main() -> None:
     if task == "demo":
         run(python, "-m", "npcompile", "demo", *sys.argv[2:])
     else:
-        run(python, "-m", "pytest", *(sys.argv[2:] or ["-m", "not slow", "-n", "2"]))
+        run(python, "-m", "pytest", *(sys.argv[2:] or ["-m", "not slow", "-n", "2", "--dist", "worksteal"]))
 
 
 if __name__ == "__main__":
