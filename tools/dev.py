@@ -17,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 EXTRAS = {"demo": "plot", "test": "test"}
+SHORT = ["-m", "not slow", "-n", "2", "--dist", "worksteal"]
 
 
 def environment(extra: str) -> Path:
@@ -46,7 +47,7 @@ def main() -> None:
     if task == "demo":
         run(python, "-m", "npcompile", "demo", *sys.argv[2:])
     else:
-        run(python, "-m", "pytest", *(sys.argv[2:] or ["-m", "not slow", "-n", "2", "--dist", "worksteal"]))
+        run(python, "-m", "pytest", *(sys.argv[2:] or SHORT))
 
 
 if __name__ == "__main__":
