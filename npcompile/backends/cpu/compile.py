@@ -51,6 +51,12 @@ def _binding() -> Any:
     return llvm
 
 
+@cache
+def _lock_of_llvmlite() -> Any:
+    """None where this release has it at another place."""
+    return getattr(getattr(_binding().ffi.lib, "_lock", None), "_lock", None)
+
+
 def _alone(function: Callable[P, R]) -> Callable[P, R]:
     """For functions that use llvmlite: one thread at a time.  An interrupt just after llvmlite has
     taken its own lock leaves it taken, for which other threads would wait for ever."""
@@ -58,11 +64,11 @@ def _alone(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         with _lock:
-            taken = _binding().ffi.lib._lock._lock
+            taken = _lock_of_llvmlite()
             try:
                 return function(*args, **kwargs)
             finally:
-                while taken._is_owned():
+                while taken is not None and taken._is_owned():
                     taken.release()
 
     return wrapped
