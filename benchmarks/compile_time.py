@@ -55,9 +55,10 @@ def rows(wanted: list[str]) -> Iterator[tuple[str, str, float, float]]:
     """(name, loop, first, later) of elementwise operators of float32, float64 and complex."""
     complete()
     for name, op in OPERATORS.items():
-        if op.kind is not ELEMENTWISE or not op.aliases or (wanted and name not in wanted):
+        public = [alias for alias in op.aliases if "." not in alias.partition(":")[2]]
+        if op.kind is not ELEMENTWISE or not public or (wanted and name not in wanted):
             continue
-        function = import_path(op.aliases[0])
+        function = import_path(public[0])
         for signature in op.signatures.split():
             inputs = signature.partition("->")[0]
             kinds = [c for c in inputs if c in "fdFD"]

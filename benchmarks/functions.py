@@ -9,6 +9,7 @@ by the process's processor time, which other programs on the machine disturb lit
 from __future__ import annotations
 
 import importlib
+import os
 import platform
 import sys
 import time
@@ -26,6 +27,9 @@ import npcompile
 from benchmarks import vector_math
 from benchmarks.vector_math import Arrays, Call
 from npcompile.runtime import pool
+
+#: threads of numba's that wait for work leave the processor to others
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 PAGE = Path(__file__).parent.parent / "docs" / "measurements" / "functions.md"
 SMALL, LARGE = 4096, 1_000_000
