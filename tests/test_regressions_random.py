@@ -326,3 +326,16 @@ def test_an_array_for_one_element(value: Any) -> None:
     inputs = {"a": np.zeros(3), "k": value}
     plain = function("a[1] = k\nreturn a")
     assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))
+
+
+@pytest.mark.parametrize("body", [
+    "v = a - a\nv[:] *= np.logical_not(v / a)\nreturn v",
+    "v = a - a\nreturn (a / v > 1) & (v > 0)",
+    "v = np.zeros_like(a)\nw = v / v\nreturn a",
+    "v = np.zeros_like(a).astype(np.float16)\nv /= v\nreturn v",
+])
+@pytest.mark.parametrize("char", "bldef")
+def test_flags_of_what_llvm_knows_the_result_of(body: str, char: str) -> None:
+    inputs = {"a": np.array([1, 0, 2, 3, 5, 7, 8, 9, 4]).astype(char), "k": 0}
+    plain = function(body)
+    assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))

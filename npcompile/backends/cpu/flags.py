@@ -61,8 +61,20 @@ class _Sure:
             return value.op != "copysign" and (value.dtype.kind in "fc" or self.uses[arg] == 1)
         if self.uses[arg] > 1 or value.args.count(arg) > 1:
             return False
-        return not constants or (not self._narrow(arg) and (
-            value.op in _FAITHFUL or constants[0] not in (0, 1, -1)))
+        if not constants:
+            return value.op in _FAITHFUL or all(self._free(a) for a in value.args if a != arg)
+        return not self._narrow(arg) and (
+            value.op in _FAITHFUL or constants[0] not in (0, 1, -1))
+
+    def _free(self, position: int) -> bool:
+        """Whether LLVM knows nothing of a number, as it does of the integer ``a - a``."""
+        value = self.values[position]
+        while isinstance(value, Apply) and len(value.args) == 1:
+            position = value.args[0]
+            value = self.values[position]
+        if isinstance(value, Apply):
+            return value.dtype.kind in "fc" or (value.dtype.kind == "b" and self._open(position))
+        return isinstance(value, Load)
 
     def _joins(self, position: int) -> bool:
         """Whether it may become one masked instruction with the choice that it is an arm of, which
@@ -77,7 +89,8 @@ class _Sure:
             return isinstance(value, Load)
         if value.op in _LOGIC:
             return len(set(value.args)) == len(value.args) and all(map(self._open, value.args))
-        return value.op in _COMPARISONS and value.args[0] != value.args[1]
+        return value.op in _COMPARISONS and value.args[0] != value.args[1] and all(
+            isinstance(self.values[a], Const) or self._free(a) for a in value.args)
 
     def _narrow(self, position: int) -> bool:
         """Whether it is a bool, or a number made of one."""
