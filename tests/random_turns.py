@@ -243,21 +243,26 @@ def check(seed: int, counts: Counter[str]) -> str:
     return ""
 
 
-def main() -> None:
+def campaign(check: Callable[[int, Counter[str]], str], source: Callable[[int], str]) -> None:
+    """Checks the programs of as many seeds as the command line says."""
     first, count = int(sys.argv[1]), int(sys.argv[2])
-    kernels.PARALLEL_WORK = attempts.LEAST = 0  # threads for the smallest work
-    attempts.TIMES = 0
-    pool.set_num_threads(3)
     counts: Counter[str] = Counter()
     for seed in range(first, first + count):
         try:
             text = check(seed, counts)
         except Exception:
-            text = f"seed {seed}: {traceback.format_exc()}\n{write(seed)}"
+            text = f"seed {seed}: {traceback.format_exc()}\n{source(seed)}"
         if text:
             counts["differ"] += 1
             print(text if counts["differ"] <= 3 else text.splitlines()[0][:100])
     print(f"{count} programs", dict(counts))
+
+
+def main() -> None:
+    kernels.PARALLEL_WORK = attempts.LEAST = 0  # threads for the smallest work
+    attempts.TIMES = 0
+    pool.set_num_threads(3)
+    campaign(check, write)
 
 
 if __name__ == "__main__":

@@ -10,15 +10,13 @@ code and on the reference backend: results, changed arguments, exceptions, warni
 from __future__ import annotations
 
 import random
-import sys
-import traceback
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from npcompile import jit
-from tests.random_turns import outcome
+from tests.random_turns import campaign, outcome
 
 MARGIN = 3
 DTYPES = ("f8", "f8", "f4", "i8", "i4")
@@ -143,19 +141,5 @@ def check(seed: int, counts: Counter[str]) -> str:
     return ""
 
 
-def main() -> None:
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    counts: Counter[str] = Counter()
-    for seed in range(first, first + count):
-        try:
-            text = check(seed, counts)
-        except Exception:
-            text = f"seed {seed}: {traceback.format_exc()}\n{Writer(seed).source()}"
-        if text:
-            counts["differ"] += 1
-            print(text if counts["differ"] <= 3 else text.splitlines()[0][:100])
-    print(f"{count} programs", dict(counts))
-
-
 if __name__ == "__main__":
-    main()
+    campaign(check, lambda seed: Writer(seed).source())
