@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,7 @@ def test_numbers_of_python(symbol: str) -> None:
         for b in PYTHONS:
             if symbol in ("**", "<<") and isinstance(b, int) and b > 300:
                 continue  # Python would take forever
-            wanted = outcome(lambda a=a, b=b: function(a, b))  # type: ignore[misc]
+            wanted = outcome(partial(function, a, b))
             for static in ("", "a", "b"):
                 found = known.run(operation(symbol), a, b, static)
                 count += check(found, wanted, (symbol, a, b, static))
@@ -172,7 +173,7 @@ def test_scalars_and_arrays_of_numpy(symbol: str) -> None:
         for b in operands:
             if type(a).__module__ == type(b).__module__ == "builtins":
                 continue
-            wanted = outcome(lambda a=a, b=b: function(a, b))  # type: ignore[misc]
+            wanted = outcome(partial(function, a, b))
             for static in ("",) if isinstance(b, np.ndarray) else ("", "b"):
                 found = known.run(operation(symbol), a, b, static)
                 count += check(found, wanted, (symbol, a, b, static))
@@ -187,7 +188,7 @@ def test_in_place(symbol: str) -> None:
              ">>": operator.irshift}[symbol]
     for a in ARRAYS:
         for b in [*PYTHONS, *SCALARS, *ARRAYS]:
-            wanted = outcome(lambda a=a, b=b: ready(a.copy(), b))  # type: ignore[misc]
+            wanted = outcome(partial(ready, a.copy(), b))
 
             def build(ctx: TestContext, a: Any = a, b: Any = b) -> Any:
                 x = ctx.array(a.copy())
@@ -202,15 +203,22 @@ def test_unary(symbol: str) -> None:
     function = {"-": operator.neg, "+": operator.pos, "~": operator.invert,
                 "not": operator.not_}[symbol]
     count = 0
+
+    def build(ctx: TestContext, a: Any) -> Any:
+        return python.unary(ctx, symbol, ctx.lift(a))
+
     for a in [*PYTHONS, *SCALARS, *ARRAYS]:
-        wanted = outcome(lambda a=a: function(a))  # type: ignore[misc]
-        found = compiled(lambda ctx, a=a: python.unary(ctx, symbol, ctx.lift(a)))  # type: ignore
+        wanted = outcome(partial(function, a))
+        found = compiled(partial(build, a=a))
         count += check(found, wanted, (symbol, a))
     assert count > 20
 
 
 def test_truth() -> None:
+    def build(ctx: TestContext, a: Any) -> Any:
+        return python.truth(ctx, ctx.lift(a))
+
     for a in [*PYTHONS, *SCALARS, *ARRAYS, np.array([[0.0]]), np.array([2])]:
-        wanted = outcome(lambda a=a: bool(a))  # type: ignore[misc]
-        found = compiled(lambda ctx, a=a: python.truth(ctx, ctx.lift(a)))  # type: ignore[misc]
+        wanted = outcome(partial(bool, a))
+        found = compiled(partial(build, a=a))
         check(found, wanted, a)

@@ -163,7 +163,7 @@ def _maximum(a: Any, b: Any) -> Any:
 def _floor_quotient(a: Any, b: Any) -> Any:
     """NaN where a backend may leave it to another way."""
     with np.errstate(all="ignore"):
-        near = (np.abs(a / b) < 0.125 / np.finfo(np.result_type(a, b)).eps) & np.isfinite(b)
+        near = (np.abs(a / b) < 0.0625 / np.finfo(np.result_type(a, b)).eps) & np.isfinite(b)
         return np.where(near, np.floor_divide(a, b), np.asarray(a) * np.nan)[()]
 
 

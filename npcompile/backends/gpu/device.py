@@ -144,10 +144,10 @@ def floor_quotient(x, y):
     rounded quotient is the one below or above; the sign of the rest tells."""
     if x.dtype == tl.float64:
         quotient = x / y
-        near = absolute(quotient) < 562949953421312.0
+        near = absolute(quotient) < 281474976710656.0
     else:
         quotient = tl.div_rn(x, y)
-        near = absolute(quotient) < 1048576.0
+        near = absolute(quotient) < 524288.0
     whole = tl.where(near & (absolute(y) < float("inf")), rint(quotient), float("nan"))
     rest = tl.fma(-whole, y, x)
     return tl.where(tl.where(y < 0, -rest, rest) < 0, whole - 1, whole)
@@ -368,7 +368,7 @@ def lookup(table, index):
     """Elements of a table of floats that nothing changes, at scattered places.
 
     They are read through the cache of constant data.  ``tl.load`` is for neighbours: it makes
-    Triton look for a layout in all that depends on it, which takes minutes with 500 tables.
+    Triton look for a layout in all that depends on it: 14 s of compile time for 180 lookups.
     """
     places = (table + index).to(tl.int64)
     if table.dtype.element_ty == tl.float64:
