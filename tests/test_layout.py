@@ -6,12 +6,15 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npcompile.core.facts import Facts
-from npcompile.core.sizes import symbol
+from npcompile.core.sizes import hint, symbol
+from npcompile.graph.builder import Builder
+from npcompile.graph.ir import Param
 from npcompile.graph.layout import fresh_strides, is_packed, packed_strides
+from npcompile.graph.types import Array
 
 N, M, K = symbol("n", 4), symbol("m", 3), symbol("k", 4)
 
@@ -48,3 +51,36 @@ def test_what_is_known_of_sizes_counts():
     facts = Facts()
     facts.equal(N, K)
     assert is_packed(facts, (N, M), (1, K))
+
+
+def ordered(draw, shape):
+    """An array of a shape, its axes in any order in memory, those of length 1 with any stride."""
+    order = draw.sample(range(len(shape)), len(shape))
+    strides = [8 * s for s in fresh_strides(shape, order)]
+    odd = draw.choice([0, 8, 400, None])
+    at = [odd if n == 1 and odd is not None else s for n, s in zip(shape, strides, strict=True)]
+    return np.lib.stride_tricks.as_strided(np.zeros(81), shape, at)
+
+
+def known(draw, builder, array, name):
+    """Its node: sizes and strides are numbers or symbols."""
+    kept = draw.choice([(), (1,), range(81)])
+    sizes = [n if n in kept else symbol(f"{name}{k}", n) for k, n in enumerate(array.shape)]
+    steps = [n // 8 if kept or n == 8 else symbol(f"{name}s{k}", n // 8)
+             for k, n in enumerate(array.strides)]
+    type_ = Array(array.dtype, tuple(sizes), tuple(steps))
+    return builder.emit("param", (), Param(0, name), type_)
+
+
+@settings(max_examples=200)
+@given(st.lists(st.integers(1, 3), min_size=2, max_size=4), st.integers(1, 4), st.randoms())
+def test_results_lie_in_memory_as_numpy_lays_them_out(shape, operands, draw):
+    builder, names = Builder(Facts()), "abcd"[:operands]
+    sub = [[draw.choice([1, n]) for n in shape][draw.randrange(len(shape)):] for _ in names]
+    shapes = [tuple(draw.choice([shape, shape, some])) for some in sub]
+    arrays = [ordered(draw, some) for some in shapes]
+    nodes = [known(draw, builder, *pair) for pair in zip(arrays, names, strict=True)]
+    made, node = -arrays[0], builder.map("neg", nodes[:1], np.float64)
+    for array, other in zip([*arrays, made], [*nodes, node], strict=True):
+        made, node = made + array, builder.map("add", [node, other], np.float64)
+        assert tuple(map(hint, node.type.strides)) == tuple(s // 8 for s in made.strides)

@@ -339,3 +339,15 @@ def test_flags_of_what_llvm_knows_the_result_of(body: str, char: str) -> None:
     inputs = {"a": np.array([1, 0, 2, 3, 5, 7, 8, 9, 4]).astype(char), "k": 0}
     plain = function(body)
     assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))
+
+
+@pytest.mark.parametrize("body", [
+    "v = a[None]\nreturn (k + v) + v + v", "return np.modf(a), divmod(a[:, None], 2)",
+    "v = np.zeros(a.shape, order='F')\nreturn v.sum(1), v.T.sum(1, keepdims=True)",
+    "return a.T[:, :k].sum(1), (a[:k] > 0).any(0), a.T[:k].sum(0, keepdims=True)",
+])
+@pytest.mark.parametrize("shape", [(4, 2, 3), (2, 1, 3), (1, 2, 3), (4, 0, 3)])
+def test_strides_of_results_with_axes_of_length_1_or_0(body: str, shape: tuple[int, ...]) -> None:
+    inputs = {"a": np.ones(shape, order="F"), "k": 0}
+    plain = function(body)
+    assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))

@@ -376,32 +376,34 @@ class Builder:
     # -------------------------------------------------------------- typed forms
 
     def map(self, op: str, args: Sequence[Node], dtype: np.dtype | type | str,
-            attrs: Attrs = None, origin: Origin = "np", given: Sequence[Node] = ()) -> Node:
+            attrs: Attrs = None, origin: Origin = "np", given: Sequence[Node] = (),
+            single: bool = True) -> Node:
         """An elementwise node over broadcast operands, whose dtypes must be the loop's; ``given``
-        is what they were before they were cast to these."""
-        type_ = self.map_type(args, np.dtype(dtype), origin, op == "where", given)
+        is what they were before they were cast to these; ``single``: it is all that is made."""
+        type_ = self.map_type(args, np.dtype(dtype), origin, op == "where" or not single, given)
         return self.emit(op, args, attrs, type_)
 
     def map_type(self, args: Sequence[Node], dtype: np.dtype, origin: Origin = "np",
-                 chosen: bool = False, given: Sequence[Node] = ()) -> Type:
-        """The type of an elementwise result: broadcast shape, K-order layout; ``chosen``: not that
-        of a ufunc."""
+                 iterated: bool = False, given: Sequence[Node] = ()) -> Type:
+        """The type of an elementwise result: broadcast shape, K-order layout; ``iterated``: not
+        that of a ufunc with one result, which may do without NumPy's iterator."""
         pairs = [(a, g) for a, g in zip(args, given or args) if isinstance(g.type, Array)]
         arrays = [g.type for _, g in pairs if isinstance(g.type, Array)]
         if not arrays:
             return Scalar(dtype, origin)
         facts = self.facts  # what was found with fewer facts may be put more simply now
         known = (len(facts.guards), len(facts.replaced), *facts.mark())
-        alike = not chosen and all(
-            a.dtype == g.dtype and g.shape == arrays[0].shape for a, g in pairs)
-        key = (dtype, alike, *known, *[(a.shape, a.strides) for a in arrays])
+        iterated = iterated or any(a.dtype != g.dtype for a, g in pairs if g.shape)
+        key = (dtype, iterated, *known, *[(a.shape, a.strides) for a in arrays])
         found = self._layouts.get(key)
         if found is None:
             shape = layout.broadcast_shapes(facts, *(a.shape for a in arrays))
+            ranked = [a for a in arrays if a.shape]  # single numbers have no say
             strides = [
-                layout.broadcast_strides(facts, a.shape, a.strides, shape) for a in arrays
+                layout.broadcast_strides(facts, a.shape, a.strides, shape) for a in ranked
             ]
-            found = Array(dtype, shape, layout.k_strides(facts, shape, strides, alike))
+            own = () if iterated else [a.shape for a in ranked]
+            found = Array(dtype, shape, layout.k_strides(facts, shape, strides, own))
             if known == (len(facts.guards), len(facts.replaced), *facts.mark()):
                 self._layouts[key] = found  # else it rests on a check, which may be taken back
         return found

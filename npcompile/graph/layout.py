@@ -7,12 +7,13 @@ that has strides on both decides.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from math import gcd
+from itertools import pairwise
 
 from npcompile.core.errors import refuse
 from npcompile.core.facts import Facts
-from npcompile.core.sizes import Size, Unhinted, hint, is_known, lower_bound
+from npcompile.core.sizes import Size, Unhinted, hint, is_known, lower_bound, poly
 from npcompile.graph.types import c_strides
 
 
@@ -80,12 +81,13 @@ def magnitude(facts: Facts, stride: Size) -> Size:
 
 def axis_order(
     facts: Facts, shape: tuple[Size, ...], operands: Sequence[tuple[Size, ...]],
-    alike: bool = False,
+    shapes: Sequence[tuple[Size, ...]] = (),
 ) -> tuple[int, ...]:
     """Axes from the slowest to the fastest, as ``nditer`` with order K sorts them.
 
-    ``operands`` are the broadcast strides of each operand over ``shape``; ``alike``: NumPy's ufuncs
-    do without it if all of them are one run of memory in the same order.
+    ``operands`` are the broadcast strides of each operand over ``shape``.  NumPy's ufuncs do
+    without the iterator if all operands, these having the given ``shapes``, are one run of memory
+    in the same order.
     """
     unit = [facts.norm(size) == 1 for size in shape]
 
@@ -103,13 +105,30 @@ def axis_order(
         return said
 
     order = _sorted_axes(len(shape), keep)
-    if order != sorted(order):
+    ordered = order == sorted(order) and (
+        len(shape) < 3 or all(_descends(facts, strides, unit) for strides in operands))
+    if not ordered:  # then axes of length 1 make a difference
         unit = _squeezed(facts, shape)
         order = _sorted_axes(len(shape), keep)
-        if alike and unit.count(False) in range(2, len(unit)) and all(
+        if shapes and unit.count(False) in range(2, len(unit)) and all(
+                _same(facts, shapes[0], other) for other in shapes[1:]) and all(
                 _is_run(facts, shape, s, unit, True) for s in operands):
             order = list(range(len(shape)))[::-1]
     return tuple(order)
+
+
+def _descends(facts: Facts, strides: tuple[Size, ...], unit: Sequence[bool]) -> bool:
+    """Whether no axis has longer strides than one before it, among those that have an order."""
+    lengths = [
+        magnitude(facts, stride) for stride, single in zip(strides, unit, strict=True)
+        if not single and facts.norm(stride) != 0
+    ]
+    return all(_reaches(facts, outer, inner) for outer, inner in pairwise(lengths))
+
+
+def _same(facts: Facts, one: tuple[Size, ...], other: tuple[Size, ...]) -> bool:
+    """Whether two shapes are equal (asked, so it may guard)."""
+    return len(one) == len(other) and all(map(facts.equal, one, other))
 
 
 def _is_run(
@@ -150,16 +169,20 @@ def _squeezed(facts: Facts, shape: tuple[Size, ...]) -> list[bool]:
 def _reaches(facts: Facts, outer: Size, inner: Size) -> bool:
     """Whether one stride is at least as long as another.  A multiple is, unless an array is empty,
     and then nothing lies anywhere."""
-    if not is_known(outer - inner) and isinstance(inner, int):
+    if not is_known(outer - inner):
         low = lower_bound(outer)
-        if low is not None and low >= 0 and _divisor(outer) % inner == 0:
+        if low is not None and low >= 0 and _divides(inner, outer):
             return True
     return facts.at_most(inner, outer)
 
 
-def _divisor(size: Size) -> int:
-    """The greatest integer that certainly divides a size."""
-    return abs(size) if isinstance(size, int) else gcd(*(c for _, c in size.terms))
+def _divides(divisor: Size, size: Size) -> bool:
+    """Whether each term of a size certainly is a multiple of another, of one term."""
+    (atoms, factor), *more = poly(divisor).terms
+    return not more and all(
+        not coefficient % factor and not Counter(atoms) - Counter(term)
+        for term, coefficient in poly(size).terms
+    )
 
 
 def fresh_strides(shape: tuple[Size, ...], order: Sequence[int]) -> tuple[Size, ...]:
@@ -171,12 +194,19 @@ def fresh_strides(shape: tuple[Size, ...], order: Sequence[int]) -> tuple[Size, 
     return tuple(strides)
 
 
+def has_no_order(facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
+    """Whether NumPy gives stride 0 to all axes of an empty array: one with memory of its own."""
+    norm = facts.norm
+    return _is_dense(shape, strides) or _is_dense(
+        tuple(map(norm, shape)), tuple(map(norm, strides)))
+
+
 def k_strides(
     facts: Facts, shape: tuple[Size, ...], operands: Sequence[tuple[Size, ...]],
-    alike: bool = False,
+    shapes: Sequence[tuple[Size, ...]] = (),
 ) -> tuple[Size, ...]:
     """Strides that NumPy gives to a fresh result of operands with these broadcast strides."""
-    return fresh_strides(shape, axis_order(facts, shape, operands, alike))
+    return fresh_strides(shape, axis_order(facts, shape, operands, shapes))
 
 
 def is_packed(facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
@@ -195,8 +225,10 @@ def is_packed_here(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
 
 
 def _fills(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
-    if 0 in shape:
-        return True
+    return 0 in shape or _is_dense(shape, strides)
+
+
+def _is_dense(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
     left = [axis for axis in zip(shape, strides) if axis[0] != 1]
     run: Size = 1
     while left:

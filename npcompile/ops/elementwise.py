@@ -380,7 +380,7 @@ def emit(op: Op, ctx: Context, nodes: tuple[Node, ...], dtypes: Dtypes,
     if op.data.prepare is not None:
         op.data.prepare(ctx, nodes)
     names = op.data.parts or (op.name,)
-    return [ctx.builder.map(name, nodes, d, given=given)
+    return [ctx.builder.map(name, nodes, d, given=given, single=len(names) == 1)
             for name, d in zip(names, dtypes, strict=True)]
 
 
@@ -404,6 +404,8 @@ def _outs(ctx: Context, op: Op, function: np.ufunc, positional: tuple[Operand, .
         outs.append(out)
     if len(outs) > function.nout:
         raise ctx.refuse(op.name, "too many outputs: Python raises")
+    if outs.count(None) not in (0, len(outs)):
+        raise ctx.refuse(op.name, "out= for some of its results")
     return outs
 
 

@@ -59,7 +59,10 @@ def _type(ctx: Context, array: Node, axes: tuple[int, ...], keepdims: bool, dtyp
         return Scalar(dtype, "np")
     if c_order:
         return contiguous(dtype, tuple(short[k] for k in left))
-    order = layout.axis_order(ctx.facts, array.shape, [strides or array.type.strides])
+    own = strides or array.type.strides
+    order, plain = layout.axis_order(ctx.facts, array.shape, [own]), tuple(range(len(short)))
+    if order != plain and any(ctx.facts.equal(array.shape[k], 0) for k in axes):
+        order = plain if layout.has_no_order(ctx.facts, array.shape, own) else order
     fresh = layout.fresh_strides(short, order)
     return Array(dtype, tuple(short[k] for k in left), tuple(fresh[k] for k in left))
 
