@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import Any
 
 import numpy as np
@@ -351,3 +353,35 @@ def test_strides_of_results_with_axes_of_length_1_or_0(body: str, shape: tuple[i
     inputs = {"a": np.ones(shape, order="F"), "k": 0}
     plain = function(body)
     assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))
+
+
+@pytest.mark.parametrize("length", [3, 40, 300])
+def test_warnings_about_elements_that_no_mask_keeps(length: int) -> None:
+    plain = function("return (a / a)[a > k]")
+    inputs = {"a": np.zeros(length), "k": 0}
+    assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))
+
+
+def test_warnings_about_products_of_complex_scalars() -> None:
+    plain = function("s = a[0]\nfor n in range(k):\n  s = s * a[1]\n  if s == 0: a[0] = 1\n"
+                     "try:\n  s // k\nexcept TypeError:\n  k = 0\nreturn k, a")
+    got, want = ({"a": np.array([complex(np.inf, 1), 2j]), "k": np.uint8(2)} for _ in range(2))
+    assert not difference(run(npcompile.jit(plain), got), run(plain, want))
+
+
+@pytest.mark.parametrize("order", "CF")
+def test_lists_of_arrays_in_other_orders(order: Any) -> None:
+    plain = function("found = []\nfor row in a:\n  found.append(row * k)\nreturn np.stack(found)")
+    inputs = {"a": np.ones((4, 2, 3), order=order), "k": 2}
+    assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))
+
+
+def test_the_parts_of_a_function() -> None:
+    def plain(a: float, b: int = 2, *, c: int = 3) -> float:
+        return a + b + c
+
+    compiled = npcompile.jit(plain)
+    for name in ("__code__", "__globals__", "__closure__", "__defaults__", "__kwdefaults__"):
+        assert getattr(compiled, name) is getattr(plain, name)
+    assert inspect.getfullargspec(compiled) == inspect.getfullargspec(plain)
+    assert inspect.signature(functools.wraps(compiled)(lambda: 0)) == inspect.signature(plain)

@@ -58,6 +58,11 @@ def _compiler() -> type[Dispatcher]:
     return Dispatcher
 
 
+def _of_plain(name: str) -> property:
+    """An attribute of the plain function, for whoever looks at a function's parts."""
+    return property(lambda self: getattr(self.__wrapped__, name))
+
+
 class Jit(FunctionBase):
     """A function under :func:`jit`.
 
@@ -66,6 +71,11 @@ class Jit(FunctionBase):
     """
 
     __qualname__: str
+    __code__ = _of_plain("__code__")
+    __globals__ = _of_plain("__globals__")
+    __closure__ = _of_plain("__closure__")
+    __defaults__ = _of_plain("__defaults__")
+    __kwdefaults__ = _of_plain("__kwdefaults__")
 
     def __init__(self, function: types.FunctionType, config: Config) -> None:
         functools.update_wrapper(self, function)

@@ -49,6 +49,8 @@ _OF_COMPLEX = {
 _OPERATORS = frozenset(
     ["add", "subtract", "multiply", "divide", "floor_divide", "remainder", "divmod", "power"]
 )
+#: what operators are called that compute otherwise than NumPy's ufuncs
+_OF_SCALARS = "scalar_"
 #: invalid for some finite numbers; others only for infinite ones and NaN
 _NOT_OF_ALL = frozenset(
     ["divide", "floor_divide", "remainder", "divmod", "fmod", "power", "pow", "float_power", "sqrt",
@@ -117,12 +119,16 @@ def candidate(graph: Graph, category: str) -> tuple[str, int]:
 
 def _called(node: Node) -> str:
     """What NumPy's warnings call an operation."""
-    return node.attrs.name.rpartition(".")[2] if isinstance(node.attrs, Extern) else node.op
+    if isinstance(node.attrs, Extern):
+        return node.attrs.name.rpartition(".")[2]
+    return node.op.removeprefix(_OF_SCALARS)
 
 
 def _by_scalars(node: Node) -> list[bool]:
     """Whether NumPy's scalars compute it themselves: one of them takes the other.  The graph may
     allow several answers, of which the first is the most likely."""
+    if node.op.startswith(_OF_SCALARS):
+        return [True]
     if node.op not in _OPERATORS or len(node.args) != 2:
         return [False]
     found = [_one_takes(left, right) for left, right in product(*map(_origins, node.args))]
@@ -204,4 +210,5 @@ def raises(node: Node) -> str:
     if kind.dtype.kind in "iub" and node.op != "divide":
         return "d" if node.op in _OF_INTEGERS else ""
     more = _OF_COMPLEX if kind.dtype.kind == "c" else {}
-    return more.get(node.op) or _RAISES.get(node.op, "")
+    name = node.op.removeprefix(_OF_SCALARS)
+    return more.get(name) or _RAISES.get(name, "")

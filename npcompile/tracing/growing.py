@@ -22,6 +22,7 @@ import numpy as np
 
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Poly, Size, Symbol, floordiv, largest, product, substitute, symbols
+from npcompile.graph import layout
 from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import (
     BOOL,
@@ -31,6 +32,7 @@ from npcompile.graph.types import (
     PY_INT,
     Array,
     Scalar,
+    c_strides,
     contiguous,
 )
 from npcompile.ops import arguments, elementwise, library, slices
@@ -65,9 +67,15 @@ def item_type(t: Tracer, value: Value) -> Item | None:
         items = tuple([item for item in found if item is not None])
         return items if items and len(items) == len(found) else None
     if isinstance(value, ArrayRef):
-        return contiguous(value.dtype, value.shape) if value.ndim else None
+        return contiguous(value.dtype, value.shape) if value.ndim and _ordered(t, value) else None
     number = as_number(t, value)
     return number.type if number is not None and isinstance(number.type, Scalar) else None
+
+
+def _ordered(t: Tracer, value: ArrayRef) -> bool:
+    """Whether what NumPy makes of an array has C order, as columns have."""
+    made = layout.like_strides(t.facts, value.shape, value.strides)
+    return made == c_strides(value.shape)
 
 
 def _parts(value: Value) -> tuple[Value, ...] | None:

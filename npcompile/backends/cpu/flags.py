@@ -28,7 +28,8 @@ class _Sure:
     def __init__(self, kernel: Kernel) -> None:
         self.values = kernel.values
         last = {store.buffer: store for store in kernel.stores}  # they may hide those before them
-        self.sure = {v for s in last.values() for v in (s.value, s.mask, s.by) if v is not None}
+        values = {s.value for s in last.values() if not s.packed}  # those only where one is kept
+        self.sure = values.union(v for s in last.values() for v in (s.mask, s.by) if v is not None)
         self.sure |= {reduce.value for reduce in kernel.reductions}
         self.sure |= {v.by for v in kernel.values if isinstance(v, Load) and v.by is not None}
         self.uses = [0] * len(kernel.values)
