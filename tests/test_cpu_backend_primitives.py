@@ -38,7 +38,7 @@ def signatures(name):
     elif name == "ldexp":
         yield from (((a, b), a) for a in FLOATS for b in "il")
     elif name == "lookup":
-        yield from (((a,), b) for a in "il" for b in FLOATS)
+        yield from (((a,), b) for a in "il" for b in FLOATS + "l")
     elif name == "complex":
         yield from ((("f", "f"), "F"), (("d", "d"), "D"))
     elif name in ("real", "imag"):
@@ -118,7 +118,7 @@ def test_primitive(name, target):
 def tables(name):
     if name != "lookup":
         return [None]
-    return [Table(tuple(map(float, range(100, 100 + n)))) for n in (2, 8, 16, 32, 64)]
+    return [Table(tuple(range(100, 100 + n))) for n in (2, 8, 16, 32, 64)]
 
 
 def report(name, chars, columns, out, expected):

@@ -233,7 +233,7 @@ _ROWS: list[tuple[str, str, Callable[..., Any], str, str]] = [
     ("popcount", "i->i", np.bitwise_count, "number of ones of |a|", ""),
     ("to_bits", "f->i", _bits_of, "the signed integer of the same bits", ""),
     ("from_bits", "i->f", _float_of, "the float of the same bits", ""),
-    ("lookup", "i->f", _lookup, "table[i & (len - 1)], len a power of two", ""),
+    ("lookup", "i->n", _lookup, "table[i & (len - 1)] of floats or int64, len a power of two", ""),
     ("call", "f*->f", _call, "a subprogram of so many float64 numbers", ""),
     ("complex", "ff->c", _complex, "from real and imaginary part", ""),
     ("real", "c->f", np.real, "real part", ""),

@@ -18,6 +18,7 @@ from npcompile.passes.hoist import hoist
 from npcompile.passes.normalise import normalise
 from npcompile.passes.ranges import narrow
 from npcompile.passes.simplify import simplify
+from npcompile.passes.tables import tabulate
 
 
 @record
@@ -38,7 +39,8 @@ PASSES = (
     Pass("complexes", expand_complex, ("decompose",), "works on primitives"),
     Pass("simplify", simplify, ("halves", "complexes"), "they leave casts and parts behind"),
     Pass("ranges", narrow, ("simplify",), "works on primitives"),
-    Pass("hoist", hoist, ("simplify", "ranges"), "changes regions that it has made"),
+    Pass("tables", tabulate, ("ranges",), "its loops must be without checks"),
+    Pass("hoist", hoist, ("simplify", "ranges", "tables"), "changes regions that it has made"),
     Pass("checks", merge_checks, ("hoist",), "conditions move one by one"),
     Pass("dead", drop_dead, ("simplify", "checks"), "rewriting orphans nodes"),
 )

@@ -17,6 +17,8 @@ Keys = dict[Node, int]  # nodes by number: equal for what is the same
 def join_arms(builder: Builder, node: Node) -> list[Node] | None:
     """The results of an ``if_`` without it, if its arms differ in nothing that costs or can be
     seen: what both compute is computed once, and what else is different is chosen."""
+    if node.op != "if_":
+        return None
     then, other = node.regions
     if not _pure(then) or not _pure(other):
         return None

@@ -508,7 +508,9 @@ class Ranges:
             at = node.attrs.index
             if source.op == "if_":
                 return tuple(region.results[at] for region in source.regions), still
-            if source.op in ("for_", "while_"):
+            if source.op == "while_" or (source.op == "for_" and self._runs(source)):
+                return (_next(source, at),), still
+            if source.op == "for_":
                 return (_params(source)[at], _next(source, at)), still
         if node.op in ("minimum", "maximum", "where"):
             return node.args[-2:], still
@@ -526,6 +528,13 @@ class Ranges:
             if node.op == "add" and self.of(a).within(-STEP, STEP):
                 return (b,), self.of(a)
         return None
+
+    def _runs(self, node: Node) -> bool:
+        """Whether a loop has a first turn."""
+        loop = node.attrs
+        assert isinstance(loop, Loop)
+        start, stop, step = map(self.size, (loop.start, loop.stop, loop.step))
+        return start.high < stop.low if step.low > 0 else stop.high < start.low and step.high < 0
 
     def _offset(self, size: Size) -> tuple[tuple[Node, ...], Interval] | None:
         """A computed number and a constant."""

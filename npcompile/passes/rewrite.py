@@ -26,7 +26,7 @@ from npcompile.passes.flagged import raises
 
 #: gets the builder, the old node and its new arguments; None: the node stays as it is
 Rule = Callable[[Builder, Node, tuple[Node, ...]], "Node | None"]
-#: gets the builder and an ``if_`` with its new regions; its results if it is not needed
+#: gets the builder and a node with its new regions; its results if it is not needed
 Join = Callable[[Builder, Node], "list[Node] | None"]
 
 
@@ -75,7 +75,7 @@ class _Rewriter:
             regions = tuple(map(self.region, node.regions))
             made = replace(node, args=args, regions=regions)
             here = len(builder.region.nodes)
-            found = self.join(builder, made) if self.join and node.op == "if_" else None
+            found = self.join(builder, made) if self.join else None
             self.raising += filter(raises, builder.region.nodes[here:])
             if found is None:
                 builder.region.nodes.append(made)

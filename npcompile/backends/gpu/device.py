@@ -365,7 +365,7 @@ def _most(x, y):
 
 @triton.jit
 def lookup(table, index):
-    """Elements of a table of floats that nothing changes, at scattered places.
+    """Elements of a table of numbers that nothing changes, at scattered places.
 
     They are read through the cache of constant data.  ``tl.load`` is for neighbours: it makes
     Triton look for a layout in all that depends on it: 14 s of compile time for 180 lookups.
@@ -373,6 +373,9 @@ def lookup(table, index):
     places = (table + index).to(tl.int64)
     if table.dtype.element_ty == tl.float64:
         y = tl.inline_asm_elementwise("ld.global.nc.f64 $0, [$1];", "=d,l", [places], tl.float64,
+                                      is_pure=True, pack=1)
+    elif table.dtype.element_ty == tl.int64:
+        y = tl.inline_asm_elementwise("ld.global.nc.b64 $0, [$1];", "=l,l", [places], tl.int64,
                                       is_pure=True, pack=1)
     else:
         y = tl.inline_asm_elementwise("ld.global.nc.f32 $0, [$1];", "=f,l", [places], tl.float32,
