@@ -519,3 +519,19 @@ def test_checks_that_are_one_keep_errors_and_flags_apart() -> None:
                 found.append(str(error))
         assert found[0] == found[1]
     assert compiled.explain(a, np.array([0]), b).refusal is None
+
+
+def test_elements_of_what_is_reduced() -> None:
+    """What is read again after a reduction is computed once, in the same kernel."""
+    def best(costs: Any, added: Any) -> Any:
+        out = np.zeros(len(costs))
+        for i in range(len(costs)):
+            sums = costs[i] + added[:, i]
+            out[i] = sums[np.argmin(sums)] + sums[-1]
+        return out
+
+    rng = np.random.default_rng(5)
+    args = rng.standard_normal((7, 7)), rng.standard_normal((7, 7))
+    compiled = npcompile.jit(best)
+    assert np.array_equal(compiled(*args), best(*args))
+    assert compiled.lower(*args).program.count("load float64 added") == 1

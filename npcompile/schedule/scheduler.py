@@ -469,12 +469,20 @@ class Scheduler:
                 self._asks(user, inside, again) for user in self.demand.consumers[node]
             )
             least = HEAVY if node.dtype != BOOL else 1  # a byte is soon stored
-            dear = self.costs.get(node, 0) > least or node in self.returned
+            dear = self.costs.get(node, 0) > least or node in self.returned or self._seen(node)
             dear = dear or (not extents and (node.op == "cast" or node.op in PRIMITIVES))
             if again[node] and dear and axes == whole and self.shape(node) == extents:
                 found.append(node)
                 again[node] = False
         return found
+
+    def _seen(self, node: Node) -> bool:
+        """Whether some elements of it will be read, for which all are stored."""
+        return any(
+            user.op == "read" and self.demand.position[user] > self.now
+            and axis_window(node, cast(Window, user.attrs)) is None
+            for user in self.demand.consumers[node]
+        )
 
     def _asks(self, user: Node, inside: set[Node], again: dict[Node, bool]) -> bool:
         """Whether a consumer will compute its operands later, outside the nest at hand."""
