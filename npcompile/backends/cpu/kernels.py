@@ -25,8 +25,9 @@ from npcompile.graph.ir import Subprogram
 from npcompile.program.ir import Apply, Buffer, Const, Index, Kernel, Load, Store
 
 LIGHT = 16  # operations of a kernel that memory may hold up
-#: bytes that a kernel reads and writes from which on its output had better not fill the cache
-STREAMING_BYTES = 8 << 20
+#: bytes that a kernel reads and writes from which on its output had better not fill the cache; of
+#: less it often is there from the last turn, and stores that go past the cache wait until it left
+STREAMING_BYTES = 16 << 20
 REREAD_BYTES = 32 << 20  # the same for what is read again in the same call
 STREAMS = 4  # arrays that are stored past the cache at a time, at most
 PAIRED = 8  # operations up to which two registers are filled at a time
