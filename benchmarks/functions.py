@@ -137,13 +137,16 @@ def library(case: Case) -> Any:
     return importlib.import_module(case.module)
 
 
-def theirs(case: Case, inputs: Arrays, outputs: Arrays) -> None:
-    """A call of NumPy's or SciPy's function."""
+def theirs(case: Case, inputs: Arrays, outputs: Arrays) -> Call:
+    """NumPy's or SciPy's function, called as directly as the others."""
     function = getattr(library(case), case.name)
-    if case.name == "sinc":
+    if isinstance(function, np.ufunc):
+        return partial(function, *inputs, out=outputs)
+
+    def assigned() -> None:
         outputs[0][...] = function(*inputs)
-    else:
-        function(*inputs, out=outputs)
+
+    return assigned
 
 
 def eagerly(case: Case) -> np.ufunc | None:
@@ -175,7 +178,7 @@ def peers(case: Case, inputs: Arrays, outputs: Arrays, threads: int) -> dict[str
     pool.set_num_threads(threads)
     found: dict[str, Call] = {
         "npcompile": partial(ours(case, threads > 1), *inputs, *outputs),
-        "library": partial(theirs, case, inputs, outputs)}
+        "library": theirs(case, inputs, outputs)}
     eager = eagerly(case)
     if eager is not None:
         found["eager"] = partial(eager, *inputs, out=outputs)
