@@ -182,6 +182,24 @@ def log() -> Rows:
         lambda r: r**2))
 
 
+def log_rest(base: Any) -> Rows:
+    count = {"d": 9, "f": 4}
+    return by_format(lambda c, b: minimax(
+        lambda r: (mp.log1p(r) - r) / (r**2 * base), range(count[c]), *log_reach(), b, abs))
+
+
+@table("logarithm")
+def log2() -> Rows:
+    """(log1p(r) - r) / (r**2 * log(2)) over the intervals, error relative to r."""
+    return log_rest(mp.log(2))
+
+
+@table("logarithm")
+def log10() -> Rows:
+    """(log1p(r) - r) / (r**2 * log(10)) over the intervals, error relative to r."""
+    return log_rest(mp.log(10))
+
+
 @table("logarithm")
 def power_third() -> Rows:
     """1/3 in two parts."""

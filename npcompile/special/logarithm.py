@@ -16,6 +16,7 @@ from npcompile.graph.expression import (
     copysign,
     fma,
     from_bits,
+    horner,
     imag,
     lookup,
     poly,
@@ -27,8 +28,10 @@ from npcompile.graph.expression import (
 )
 from npcompile.special.coefficients.logarithm import (
     LOG,
+    LOG2,
     LOG2_BASE,
     LOG2_TABLES,
+    LOG10,
     LOG10_BASE,
     LOG10_TABLES,
     LOG_INVERSE,
@@ -102,15 +105,17 @@ def log_parts(x: Expr, f: Format) -> Pair:
     needs."""
     k, m, i = normalised(x, f)
     r = fma(m, lookup(i, LOG_INVERSE[f.char], x.dtype), -1.0)
-    return _parts(k, i, r, const(0.0, x), f)
+    return _parts(k, i, r, None, f)
 
 
-def _parts(k: Expr, i: Expr, r: Expr, low: Expr, f: Format) -> Pair:
+def _parts(k: Expr, i: Expr, r: Expr, low: Expr | None, f: Format) -> Pair:
     """``k*log(2) + log(c) + log1p(r + low)``, as a large and a small part."""
     c_high, c_low = LOG_TABLES[f.char]
     ln2_high, ln2_low = LOG_LN2[f.char]
     high = fma(k, ln2_high, lookup(i, c_high, r.dtype))
-    small = fma(k, ln2_low, lookup(i, c_low, r.dtype)) + low
+    small = fma(k, ln2_low, lookup(i, c_low, r.dtype))
+    if low is not None:
+        small = small + low
     head = high + r
     tail = small + ((high - head) + r)
     return head, fma(fma(poly(r, LOG[f.char]), r, -0.5), r * r, tail)
@@ -118,20 +123,33 @@ def _parts(k: Expr, i: Expr, r: Expr, low: Expr, f: Format) -> Pair:
 
 def log2(x: Expr) -> Expr:
     """Logarithm to base 2."""
-    return _to_base(x, LOG2_TABLES, LOG2_BASE)
+    return _to_base(x, LOG2_TABLES, LOG2_BASE, LOG2)
 
 
 def log10(x: Expr) -> Expr:
     """Logarithm to base 10."""
-    return _to_base(x, LOG10_TABLES, LOG10_BASE)
+    return _to_base(x, LOG10_TABLES, LOG10_BASE, LOG10)
 
 
-def _to_base(x: Expr, tables: Any, base: Any) -> Expr:
+def _to_base(x: Expr, tables: Any, base: Any, rest: Any) -> Expr:
     """``k*log_b(2) + log_b(c) + log1p(r) / log(b)``, the factor in two parts."""
     f = format_of(x)
     k, m, i = normalised(x, f)
     r = fma(m, lookup(i, LOG_INVERSE[f.char], x.dtype), -1.0)
-    return edges(x, joined(based_parts(k, i, r, None, f, tables, base)), 0.0)
+    head, low = _linear_part(k, i, r, f, tables, base)
+    return edges(x, head + fma(r * r, horner(r, rest[f.char]), low), 0.0)
+
+
+def _linear_part(k: Expr, i: Expr, r: Expr, f: Format, tables: Any, base: Any) -> Pair:
+    """``k*log_b(2) + log_b(c) + r / log(b)`` in two parts.  Where the first two are not 0 they are
+    larger than the third, so that what the first sum loses is exact (Dekker 1971)."""
+    c_high, c_low = (lookup(i, row, r.dtype) for row in tables[f.char])
+    two_high, two_low, factor, factor_low = base[f.char]
+    high = k + c_high if two_high == 1.0 else fma(k, two_high, c_high)
+    low = fma(k, two_low, c_low) if two_low else c_low
+    head = fma(r, factor, high)
+    lost = fma(r, factor, high - head)
+    return head, lost + fma(r, factor_low, low)
 
 
 def log2_sum(whole: Expr, low: Expr, f: Format) -> Pair:
@@ -139,23 +157,9 @@ def log2_sum(whole: Expr, low: Expr, f: Format) -> Pair:
     k, m, i = split(whole, f)
     inverse = lookup(i, LOG_INVERSE[f.char], whole.dtype)
     r, rest = quick_two_sum(fma(m, inverse, -1.0), low * (_twice_lowered(k, f) * (0.5 * inverse)))
-    return based_parts(small_float(k, f), i, r, rest, f, LOG2_TABLES, LOG2_BASE)
-
-
-def based_parts(k: Expr, i: Expr, r: Expr, more: Expr | None, f: Format,
-                tables: Any, base: Any) -> Pair:
-    """``k*log_b(2) + log_b(c) + log1p(r + more) / log(b)`` in two parts."""
-    c_high, c_low = tables[f.char]
-    two_high, two_low, factor, factor_low = base[f.char]
-    high = fma(k, two_high, lookup(i, c_high, r.dtype))
-    low = fma(k, two_low, lookup(i, c_low, r.dtype))
-    first, rest = two_product(r, factor)
-    head = high + first
-    low = low + ((high - head) + first) + fma(r, factor_low, rest)
-    tail = fma(poly(r, LOG[f.char]), r, -0.5) * (r * r)
-    if more is not None:
-        tail = tail + more
-    return head, fma(tail, factor, low)
+    head, tail = _linear_part(small_float(k, f), i, r, f, LOG2_TABLES, LOG2_BASE)
+    factor = LOG2_BASE[f.char][2]
+    return head, fma(r * r, horner(r, LOG2[f.char]), fma(rest, factor, tail))
 
 
 def log_pair(x: Expr, f: Format) -> tuple[Expr, Expr]:
@@ -185,13 +189,16 @@ def log_pair(x: Expr, f: Format) -> tuple[Expr, Expr]:
 
 def edges(x: Expr, inside: Expr, pole: float, quiet: bool = False) -> Expr:
     """A logarithm where its argument is at the pole, below it, infinite or NaN; ``quiet``: without
-    raising flags there."""
-    outside = ~((x > pole) & (x < float("inf")) if pole else positive(x, format_of(x)))
+    raising flags there.  If the pole is 0 subnormal arguments go the same way, which is that of
+    :func:`normalised`: one test for both."""
+    endless = float("inf")
+    apart = ~((x > pole) & (x < endless) if pole else positive(x, format_of(x), True))
+    ordinary = x if pole else where(x < endless, inside, x)
     one = const(1.0, x)
     if quiet:
-        special = where(x == pole, -float("inf"), where(x < pole, float("nan"), x))
-        return rare(outside, special, inside)
+        special = where(x == pole, -endless, where(x < pole, float("nan"), ordinary))
+        return rare(apart, special, inside)
     at_pole = -1.0 / where(x == pole, const(0.0, x), one)
     invalid = sqrt(where(x < pole, -one, one))
-    special = where(x == pole, at_pole, where(x < pole, invalid, x))
-    return rare(outside, special, inside)
+    special = where(x == pole, at_pole, where(x < pole, invalid, ordinary))
+    return rare(apart, special, inside)
