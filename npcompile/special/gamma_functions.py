@@ -213,14 +213,14 @@ def _gamma(x: Expr, reciprocal: bool) -> tuple[Expr, Expr]:
 
 def digamma(x: Expr) -> Expr:
     """The logarithmic derivative of gamma."""
-    outside = ~((x >= 1.0) & (x < MIDDLE))
-    head, rest = _near_digamma(where(outside, 1.5, x), None)
-    return rare(outside, digamma_outside(where(outside, x, 1.5)), head + rest)
+    outside = ~((x >= 2.0**-1000) & (x < MIDDLE))
+    value = _shifted_digamma(where(outside, 1.5, x))
+    return rare(outside, digamma_outside(where(outside, x, 1.5)), value)
 
 
 @subprogram
 def digamma_outside(x: Expr) -> Expr:
-    """The same, best below 1 and from 256 on."""
+    """The same, best next to 0, below it and from 256 on."""
     a = abs(x)
     fine = (a > 1e-300) & (a < INFINITY)
     safe = where(fine, a, 1.5)
@@ -240,22 +240,22 @@ def digamma_outside(x: Expr) -> Expr:
     return where(x == x, value, x)
 
 
-def _near_digamma(x: Expr, low: Expr | None) -> Pair:
+def _near_digamma(x: Expr, low: Expr) -> Pair:
     """digamma in two parts for ``x + low``, x of [1, 256)."""
     value, tail = piece(x, None, halves(x), DIGAMMA["d"])
     root, root_low = DIGAMMA_ROOT["d"]
     t, lost = two_sum(x, const(-root, x))
-    lost = lost - root_low if low is None else lost + low - root_low
+    lost = lost + (low - root_low)
     head = t * value
     return head, fma(t, tail, fma(lost, value + tail, fma(t, value, -head)))
 
 
 def _shifted_digamma(x: Expr) -> Expr:
-    """digamma on (0, 256)."""
+    """digamma on (0, 256): below 1 that of x + 1, which is at most 1 there, less 1/x."""
     shifted = x < 1.0
     y = where(shifted, x + 1.0, x)
     head, rest = _near_digamma(y, where(shifted, x - (y - 1.0), 0.0))
-    s, e = two_sum(head, -where(shifted, 1.0 / x, 0.0))
+    s, e = quick_two_sum(where(shifted, -1.0 / x, 0.0), head)
     return s + (e + rest)
 
 
