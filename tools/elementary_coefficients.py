@@ -392,25 +392,23 @@ def cbrt() -> Rows:
 
 # ---------------------------------------------------------------- the error function
 
-ERF_WIDTH = {"d": mp.mpf("0.375"), "f": mp.mpf("0.25")}
+ERF_WIDTH = mp.mpf("0.375")
 
 
-def erf_row(index: int, char: str, bits: int, count: int) -> tuple[tuple[float, ...], Any]:
+def erf_row(index: int, count: int) -> tuple[tuple[float, ...], Any]:
     """One interval: centre, erf and its derivative there in two parts, the rest's fit.
     About 0 the first part of the derivative is 1, so that tiny arguments lose no bits."""
-    width = ERF_WIDTH[char]
-    centre = (index + mp.mpf(1) / 2) * width if index else mp.mpf(0)
-    value = split(mp.erf(centre), bits)
+    centre = (index + mp.mpf(1) / 2) * ERF_WIDTH if index else mp.mpf(0)
+    value = split(mp.erf(centre), 53)
     exact = 2 / mp.sqrt(mp.pi) * mp.exp(-(centre**2))
-    slope = split(exact, bits) if index else (1.0, rounded(exact - 1, bits))
+    slope = split(exact, 53) if index else (1.0, rounded(exact - 1, 53))
 
     def rest(t: Any) -> Any:
         known = mp.fsum(map(mp.mpf, value)) + mp.fsum(map(mp.mpf, slope)) * t
         return (mp.erf(centre + t) - known) / t**2
 
-    low, high = (-width / 2, width / 2) if index else (SMALL, width)
-    fit = minimax(rest, range(count), low, high, bits,
-                  lambda t: t**2 / mp.erf(centre + t))
+    low, high = (-ERF_WIDTH / 2, ERF_WIDTH / 2) if index else (SMALL, ERF_WIDTH)
+    fit = minimax(rest, range(count), low, high, 53, lambda t: t**2 / mp.erf(centre + t))
     return (float(centre), *value, *slope, *fit.coefficients), fit.error
 
 
@@ -418,13 +416,34 @@ def erf_row(index: int, char: str, bits: int, count: int) -> tuple[tuple[float, 
 def erf() -> Rows:
     """erf in 16 intervals: rows of centres, values (2), slopes (2) and of the coefficients of
     (erf(c + t) - value - slope*t) / t**2, error relative to erf."""
-    count = {"d": 12, "f": 5}
+    made = [erf_row(k, 12) for k in range(16)]
+    rows = tuple(zip(*(row for row, _ in made)))
+    return {"d": Tables(rows, max(error for _, error in made))}
 
-    def rows(char: str, bits: int) -> Tables:
-        made = [erf_row(k, char, bits, count[char]) for k in range(16)]
-        return Tables(tuple(zip(*(row for row, _ in made))), max(error for _, error in made))
 
-    return by_format(rows)
+#: intervals of a unit; the end of the last is where erf rounds to 1 in float32
+SINGLE_ERF_STEPS = 63 / 16
+
+
+def single_erf_row(index: int, count: int) -> Any:
+    """The polynomial of one interval in ``u``, ``x = (index + u) / steps``."""
+
+    def value(u: Any) -> Any:
+        return mp.erf((index + u) / mp.mpf(SINGLE_ERF_STEPS))
+
+    half = mp.mpf("0.5001")
+    if index:
+        return minimax(value, range(count), -half, half, 53, lambda u: 1 / value(u))
+    return minimax(value, range(1, count), SMALL, half, 53, lambda u: 1 / value(u))
+
+
+@table("error")
+def single_erf() -> Rows:
+    """erf in 16 intervals whose middles are multiples of 16/63, by polynomials in the distance
+    over their width: rows of coefficients, error relative to erf."""
+    fits = [single_erf_row(k, 8) for k in range(16)]
+    rows = zip(*((0.0,) * (not k) + fit.coefficients for k, fit in enumerate(fits)))
+    return {"d": Tables(tuple(rows), max(fit.error for fit in fits))}
 
 
 @table("error")

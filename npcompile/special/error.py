@@ -1,7 +1,8 @@
 """The error function, as a program.
 
 Sixteen intervals, each with its own polynomial about its centre: coefficients are looked up, so
-all lanes run one scheme.  Value and slope at the centre stand in two parts each.
+all lanes run one scheme.  Value and slope at the centre stand in two parts each; float32 is computed
+in float64, as SciPy does, and needs no second parts.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 
 from npcompile.graph.expression import (
     Expr,
+    cast,
     const,
     copysign,
     fma,
@@ -19,13 +21,15 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special.coefficients.error import ERF
-from npcompile.special.formats import Format, format_of
+from npcompile.special.coefficients.error import ERF, SINGLE_ERF
+from npcompile.special.formats import FORMATS, Format, format_of
 
 Rows = Sequence[Sequence[float]]
 #: intervals per unit, the first one's middle in units of their width, and the last argument
 #: before erf rounds to 1
-INTERVALS = {"d": (8.0 / 3.0, 0.5, 5.9999), "f": (4.0, 0.5, 3.9999)}
+INTERVALS = (8.0 / 3.0, 0.5, 5.9999)
+#: the first and the last of these for float32, whose first interval's middle is 0
+SINGLE_INTERVALS = (63 / 16, 3.936)
 TINY = 2.0**-60
 SLOPE_AT_0 = 0.1283791670955126  # 2/sqrt(pi) - 1
 
@@ -34,11 +38,22 @@ def erf(x: Expr) -> Expr:
     """The error function."""
     f = format_of(x)
     a = abs(x)
-    value = piecewise(a, ERF[f.char], *INTERVALS[f.char], f)
+    if f.char == "f":
+        return copysign(_single(a), x)
+    value = piecewise(a, ERF["d"], *INTERVALS, f)
     # the parts of a tiny argument's slope would round to subnormals
     tiny = where(a < TINY, a, 0.0)
     value = rare(a < TINY, fma(tiny, SLOPE_AT_0, tiny), value)
     return copysign(value, x)
+
+
+def _single(a: Expr) -> Expr:
+    """The error function of ``a >= 0`` of float32."""
+    per_unit, last = SINGLE_INTERVALS
+    wide, magic = cast(where(a > last, const(last, a), a), "d"), FORMATS["d"].magic
+    shifted = fma(wide, per_unit, magic)
+    u, index = fma(wide, per_unit, magic - shifted), to_bits(shifted)
+    return cast(poly(u, [lookup(index, row) for row in SINGLE_ERF["d"]]), a.dtype)
 
 
 def piecewise(
