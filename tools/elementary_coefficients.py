@@ -386,9 +386,9 @@ def arcsin() -> Rows:
 @table("roots")
 def cbrt() -> Rows:
     """m**(-1/3) on [1, 8], relative error."""
-    count = {"d": 7, "f": 5}
+    count, third = {"d": 7, "f": 5}, mp.mpf(1) / 3
     return by_format(lambda c, b: minimax(
-        lambda m: m ** (-mp.mpf(1) / 3), range(count[c]), 1, 8, b, lambda m: m ** (mp.mpf(1) / 3)))
+        lambda m: m**-third, range(count[c]), 1, 8, b, lambda m: m**third))
 
 
 # ---------------------------------------------------------------- the error function

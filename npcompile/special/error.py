@@ -1,8 +1,8 @@
 """The error function, as a program.
 
 Sixteen intervals, each with its own polynomial about its centre: coefficients are looked up, so
-all lanes run one scheme.  Value and slope at the centre stand in two parts each; float32 is computed
-in float64, as SciPy does, and needs no second parts.
+all lanes run one scheme.  Value and slope at the centre stand in two parts each.  float32 is
+computed in float64, as SciPy does, and needs no second parts.
 """
 
 from __future__ import annotations
