@@ -677,3 +677,118 @@ def test_warnings_of_what_nobody_reads_in_arms_and_turns(body):
     exec(compile(f"def f(a, x):\n{text}", "<regression>", "exec"), scope)
     for x in (np.True_, np.False_):
         agrees(scope["f"], np.zeros(6), x)
+
+
+class Bond:
+    def __init__(self, coupon):
+        self.coupon, self.paid = coupon, np.zeros(3)
+
+    @npcompile.jit
+    def price(self, rates):
+        return (self.coupon * rates).sum()
+
+    @npcompile.jit
+    def slope(self, rates):
+        return (self.price(rates + 0.5) - self.price(rates)) / 0.5
+
+    @npcompile.jit
+    def __call__(self, rates):
+        self.paid = self.paid + self.coupon * rates
+        return self.paid
+
+
+def test_compiled_methods_that_call_compiled_methods():
+    rates = np.arange(3.0)
+    for coupon in (2.0, 4.0):
+        assert Bond(coupon).slope(rates) == 3 * coupon
+    assert Bond.slope.explain(Bond(1.0), rates).captured
+    through = npcompile.jit(lambda price, x: price(x) + price(x))
+    assert through(Bond(2.0).price, rates) == 12.0 and through(Bond(3.0).price, rates) == 18.0
+
+
+def test_objects_whose_class_has_a_compiled_call_share_a_version():
+    made = [Bond(float(k)) for k in range(3)]
+    for bond in made:
+        assert np.array_equal(bond(np.ones(3)), [bond.coupon] * 3)
+    assert Bond.__call__.cache_info().compiled == 1
+
+
+def test_arrays_in_containers_from_outside_are_changed_in_place():
+    def f(params, layers, lr):
+        for name in params:
+            params[name] -= lr
+        for k in range(len(layers)):
+            layers[k] *= lr
+        layers[-1] += 1
+
+    def make():
+        return {"w": np.ones((2, 2)), "b": np.ones(2)}, [np.ones(3), np.ones(2)], 0.5
+
+    got, want = make(), make()
+    npcompile.jit(f, fullgraph=True)(*got)
+    f(*want)
+    assert str(got) == str(want)
+
+
+@pytest.mark.parametrize("start", [np.float32(0.1), 0.1, np.float64(0.1), np.int32(0), 2])
+@pytest.mark.parametrize("stop", [np.float32(7.3), 7.3])
+@pytest.mark.parametrize("step", [np.float32(0.3), 0.3, np.float64(0.3)])
+def test_ranges_round_as_their_numbers_do(start, stop, step):
+    agrees(lambda a, b, c: np.arange(a, b, c), start, stop, step)
+    agrees(lambda a, b: np.arange(a, b, 0.3), start, stop)
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_ranges_as_arrays_and_indices(n):
+    def f(p, n):
+        p[range(n), range(n)] += 1
+        odd = np.array(range(1, n, 2))
+        return p[range(n)], odd, range(n) + p[0, :n], p[range(1)].T, p[range(0)]
+
+    got, want = np.ones((5, 5)), np.ones((5, 5))
+    for a, b in zip(npcompile.jit(f, fullgraph=True)(got, n), f(want, n)):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape) and np.array_equal(a, b)
+    assert np.array_equal(got, want)
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.int32])
+def test_lists_grown_in_loops_over_ranges_of_any_integers(kind):
+    def f(n):
+        grown = []
+        for k in range(n):
+            grown.append(2 * k)
+            grown.append(k)
+        return np.array(grown)
+
+    agrees(f, kind(5))
+
+
+def test_calls_that_do_little_between_pauses_are_left_to_python():
+    def doubled(x):
+        out, turns = np.zeros_like(x), np.nditer(x, flags=["multi_index"])
+        while not turns.finished:
+            out[turns.multi_index] = 2 * x[turns.multi_index]
+            turns.iternext()
+        return out
+
+    compiled = npcompile.jit(doubled)
+    for k in range(4):
+        x = np.full((2, 3), 1.0 + k)
+        assert np.array_equal(compiled(x), 2 * x)
+    assert compiled.cache_info().compiled == 0
+    assert "nditer" in str(compiled.explain(np.ones((2, 3))).refusal)
+
+
+def test_whole_versions_come_before_those_with_pauses():
+    def f(x):
+        for _ in range(3):
+            x[0] += x.sum()
+        return x.mean()
+
+    compiled = npcompile.jit(f)
+    fixed = np.ones(40)
+    fixed.flags.writeable = False
+    assert compiled(np.ones(40)) == f(np.ones(40))
+    with pytest.raises(ValueError, match="read-only"):
+        compiled(fixed)
+    assert compiled.explain(np.ones(40)).captured

@@ -92,7 +92,9 @@ def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
         return _history(dispatcher)
     bound = dispatcher.bind(args, kwargs)
     if bound is None:
-        raise TypeError(f"{name}: the arguments don't fit its signature")
+        raise TypeError(
+            f"{name}: the arguments don't fit its signature (of a method, the object is the first)"
+        )
     try:
         version, _ = dispatcher.compile(bound, whole=True)
     except Refused as refused:

@@ -12,6 +12,7 @@ from npcompile.graph.types import BOOL, FLOAT, INT, PY_FLOAT, PY_INT
 from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, dtype_of, program, shape_of, static_int, truth
 from npcompile.ops.creation import CREATION, filled
+from npcompile.ops.elementwise import run
 from npcompile.ops.indexing import setitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.selection import diagonal, diagonal_of
@@ -59,22 +60,27 @@ def _steps(ctx: Context, start: Size, stop: Size, step: Size) -> Size:
 
 
 def _float_steps(ctx: Context, parts: list[Operand]) -> tuple[Size, list[Operand]]:
-    """The length of a range of floats, ``ceil((stop - start) / step)``, and its first two."""
-    if not any(isinstance(x, Node) for x in parts):
+    """The length of a range of floats, ``ceil((stop - start) / step)``, and its first two; numbers
+    of NumPy's round this as they do."""
+    narrow = any(arguments.operand_dtype(x).char == "f" for x in parts)
+    if not narrow and not any(isinstance(x, Node) for x in parts):
         start, stop, step = (float(x) for x in parts)
         quotient = (stop - start) / step if step else np.nan
         if not 0 <= quotient < 2**53 or (quotient == 0 and stop != start):
             raise ctx.refuse("arange", "a length that NumPy decides")
         return int(np.ceil(quotient)), [start, start + step]
     b = ctx.builder
-    nodes = [b.emit("cast", (arguments.number(ctx, x),), None, PY_FLOAT) for x in parts]
-    gap = b.map("sub", (nodes[1], nodes[0]), FLOAT, origin="py")
-    ratio = b.map("div", (gap, nodes[2]), FLOAT, origin="py")
+    nodes = [arguments.number(ctx, x) for x in parts]
+    if not narrow:
+        nodes = [b.emit("cast", (x,), None, PY_FLOAT) for x in nodes]
+    start, stop, step = nodes
+    quotient = run(ctx, "divide", run(ctx, "subtract", stop, start), step)
+    ratio = b.emit("cast", (arguments.number(ctx, quotient),), None, PY_FLOAT)
     for low, high in ((b.const(0.0), ratio), (ratio, b.const(2.0**53))):
         b.check(b.map("lt", (low, high), BOOL), "arange: no step, or none at all")
     whole = b.map("ceil", (ratio,), FLOAT, origin="py")
     count = b.size_of(b.emit("cast", (whole,), None, PY_INT))
-    return count, [nodes[0], b.map("add", (nodes[0], nodes[2]), FLOAT, origin="py")]
+    return count, [start, run(ctx, "add", start, step)]
 
 
 def _row(ctx: Context, count: Size, first: Operand, second: Operand,

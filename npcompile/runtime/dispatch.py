@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 VERSION_LIMIT = 64
 #: places in one trace where Python executes what can't be followed
 PAUSES = 8
+#: calls that find little to do between pauses before their kind of arguments is left to Python
+IDLE_LIMIT = 2
 #: refused traces of one kind of arguments before that kind is left to Python without trying
 REFUSAL_LIMIT = 8
 
@@ -141,6 +143,7 @@ class Dispatcher:
         self.on_version = on_version
         self._refused_kinds: Counter[object] = Counter()
         self._last_refusal: dict[object, Refusal] = {}
+        self._idle: Counter[object] = Counter()  # kinds of calls whose stretches do little
         self.lock = threading.RLock()
         self.plain: Callable[..., Any] = function
         self.stretches: Stretches | None = None
@@ -285,7 +288,8 @@ class Dispatcher:
             leaves = version.match(bound, self.function)
             if leaves is None:
                 raise Refused(Refusal("guards", "the arguments don't satisfy their own guards"))
-            self.versions = [version, *(v for v in self.versions if v not in recalled)]
+            made = [version, *(v for v in self.versions if v not in recalled)]
+            self.versions = sorted(made, key=lambda v: bool(v.trace.pauses))  # whole ones first
             for old in recalled:
                 build.retire(old.executable)
             logs.log("recompiles", lambda: f"{self.function.__qualname__}: {len(self.versions)}")
@@ -396,8 +400,10 @@ class Dispatcher:
                 if known or self.config.fullgraph or not may_pause(self.function, place):
                     raise first from None
                 pauses[place] = _placed(refused.refusal, self.function, place)
-        if first is not None and not worthwhile(traced.graph, self.function, pauses):
-            raise first
+        if first is not None:
+            idle = self._idle[call_kind(bound, exact=False)] >= IDLE_LIMIT
+            if idle or not worthwhile(traced.graph, self.function, pauses):
+                raise first
         return traced
 
     def _log(self, version: Version) -> None:
@@ -460,7 +466,10 @@ class Dispatcher:
         """Goes on in Python where a check has failed, in the middle of the function."""
         self._count(version, left)
         if way_out.pauses:
-            return self.pause(version, left, way_out)
+            result = self.pause(version, left, way_out)
+            if self.stretches is not None and self.stretches.idle:
+                self._idled(version, args, kwargs)
+            return result
         from npcompile.runtime import resume
 
         bound = self.bind(args, kwargs) or {}
@@ -479,6 +488,22 @@ class Dispatcher:
         if self.stretches is None:
             self.stretches = stretches.Stretches(self.function, self.config)
         return self.stretches.go(stretches.paused(version, left, way_out))
+
+    def _idled(self, version: Version, args: tuple[Any, ...], kwargs: Any) -> None:
+        """Notes that a call did little between its pauses; soon, such calls are left to Python."""
+        assert self.stretches is not None
+        self.stretches.idle = False
+        bound = self.bind(args, kwargs) or {}
+        kind = call_kind(bound, exact=False)
+        with self.lock:
+            self._idle[kind] += 1
+            if self._idle[kind] < IDLE_LIMIT or version not in self.versions:
+                return
+            self._remember(bound, next(iter(version.trace.pauses.values())))
+            self._refused_kinds[kind] = REFUSAL_LIMIT
+            self.versions = [v for v in self.versions if v is not version]
+            build.retire(version.executable)
+            self.on_version()
 
     def _count(self, version: Version, left: Left) -> None:
         version.exits[left.reason] += 1
@@ -527,6 +552,7 @@ class Dispatcher:
             self.fallbacks.clear()
             self._refused_kinds.clear()
             self._last_refusal.clear()
+            self._idle.clear()
             self.on_version()
 
 

@@ -30,6 +30,8 @@ from npcompile.tracing.values import UNBOUND
 PLACES = 16
 #: times that a call pauses at one place although there is little to do between
 TURNS = 8
+#: times after which such a call counts as one that Python had better run
+IDLE = 2
 
 
 @record
@@ -94,6 +96,7 @@ class Stretches:
         self.function, self.config = function, config
         self.continuations: dict[Start, Continuation] = {}
         self.rests: Counter[str] = Counter()  # why Python went on to the end
+        self.idle = False  # a call did little between its pauses
 
     def go(self, place: Paused) -> Any:
         """Runs everything from a pause on."""
@@ -101,6 +104,7 @@ class Stretches:
         while True:
             end, depth = statement_end(self.function.__code__, place.offset)
             visits[place.offset] += 1
+            self.idle |= visits[place.offset] > IDLE and not place.heavy
             if visits[place.offset] > TURNS and not place.heavy:
                 self.rests["there is little to do between pauses"] += 1
                 end = RETURN

@@ -11,6 +11,7 @@ from types import (
     GetSetDescriptorType,
     MemberDescriptorType,
     MethodDescriptorType,
+    MethodType,
     ModuleType,
     WrapperDescriptorType,
 )
@@ -22,6 +23,7 @@ from npcompile.graph.ir import Node
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import devices, reshaping, tensors
+from npcompile.tracing.inputs import wrapped_by_us
 from npcompile.tracing.sources import Attribute, Source
 from npcompile.tracing.stores import ordinary
 from npcompile.tracing.values import (
@@ -75,7 +77,7 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
         if isinstance(value, ArrayRef):
             devices.check_attribute(t, name)
         return Static(getattr(kind, name))
-    if isinstance(value, Box) and isinstance(found, FunctionType):
+    if isinstance(value, Box) and (isinstance(found, FunctionType) or wrapped_by_us(found)):
         if name in t.cells[value]:
             return None
         return _class_function(t, value, name)
@@ -89,6 +91,11 @@ def _method_outside(t: Tracer, held: Any, source: Source, name: str) -> Value | 
     if isinstance(found, FunctionType) and name not in getattr(held, "__dict__", {}):
         place = Attribute(source, name)
         t.inputs.guard(place, "code", found)
+        return Static(found, place)
+    if wrapped_by_us(found) and name not in getattr(held, "__dict__", {}):
+        place = Attribute(Attribute(source, name), "__func__")
+        t.inputs.guard(Attribute(source, name), "type", MethodType)
+        t.inputs.guard(place, "type", type(found))
         return Static(found, place)
     return None
 

@@ -20,6 +20,7 @@ from npcompile.tracing import (
     tensors,
 )
 from npcompile.tracing.bytecode import analyse
+from npcompile.tracing.inputs import wrapped_by_us
 from npcompile.tracing.sources import Attribute, Default, Source
 from npcompile.tracing.values import (
     NULL,
@@ -95,7 +96,7 @@ def _call_object(
         return call(t, appliers.vectorized(t, held, source), args, kwargs)
     if isinstance(held, (staticmethod, classmethod)):
         raise t.refuse(type(held).__name__, "called directly")
-    wrapped = _compiled(held)
+    wrapped = wrapped_by_us(held)
     if wrapped is not None and source is not None:
         return call(t, t.inputs.lift(wrapped, Attribute(source, "__wrapped__")), args, kwargs)
     return _call_instance(t, held, source, args, kwargs)
@@ -189,14 +190,6 @@ def _of_library(function: FunctionType) -> bool:
     return attributes.is_library(sys.modules.get(name))
 
 
-def _compiled(held: Any) -> FunctionType | None:
-    """The Python function inside a compiled one of ours."""
-    if type(held).__module__.partition(".")[0] == "npcompile":
-        wrapped = getattr(held, "__wrapped__", None)
-        return wrapped if isinstance(wrapped, FunctionType) else None
-    return None
-
-
 def _call_instance(
     t: Tracer, held: Any, source: Source | None, args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> Value:
@@ -204,7 +197,9 @@ def _call_instance(
     method = None
     if source is not None and not isinstance(held, (BuiltinFunctionType, np.ufunc)):
         method = attributes.method(t, Static(held, source), "__call__")
-    if isinstance(method, Static) and isinstance(method.value, FunctionType):
+    if isinstance(method, Static) and (
+        isinstance(method.value, FunctionType) or wrapped_by_us(method.value)
+    ):
         return call(t, method, (Static(held, source), *args), kwargs)
     name = getattr(held, "__qualname__", None) or getattr(held, "__name__", None) or repr(held)
     name = name.removeprefix("function ")  # as f2py calls its routines

@@ -190,6 +190,12 @@ def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bo
     return isinstance(target, ArrayRef) and same_elements(target, value)
 
 
+def _holds(t: Tracer, container: Value, key: Value, value: ArrayRef) -> bool:
+    """Whether a value is the very array that a list or dictionary from outside holds there."""
+    outside = isinstance(container, Static) and type(container.value) in (list, dict)
+    return outside and not isinstance(key, (Slice, Node)) and getitem(t, container, key) is value
+
+
 def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
     """``container[key] = value``."""
     if tensors.is_tensor(container):
@@ -199,6 +205,8 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
         if not _onto_itself(t, container, key, value):
             t.operate(indexing.setitem, container, key, value)
         return
+    if isinstance(value, ArrayRef) and _holds(t, container, key, value):
+        return  # what ``container[key] += b`` assigns in the end
     box = own(t, container)
     if box.kind is dict:
         name = t.static(key, "a dictionary's key")

@@ -249,7 +249,11 @@ class Inputs:
         return Static(value, source)
 
     def _method(self, value: Any, source: Source) -> Value:
-        self.guard(source, "code", value)
+        if wrapped_by_us(value.__func__):
+            self.guard(source, "type", MethodType)
+            self.guard(Attribute(source, "__func__"), "type", type(value.__func__))
+        else:
+            self.guard(source, "code", value)
         receiver = self.lift(value.__self__, Attribute(source, "__self__"))
         return Method(Static(value.__func__, Attribute(source, "__func__")), receiver)
 
@@ -282,11 +286,22 @@ _EQUAL = (bool, str, bytes, type(None), type(Ellipsis), range, np.dtype, frozens
 _SAME = (enum.Enum, ModuleType, type, BuiltinFunctionType, np.ufunc)
 
 
+def wrapped_by_us(held: Any) -> FunctionType | None:
+    """The Python function inside a compiled one."""
+    if type(held).__module__.partition(".")[0] == "npcompile":
+        wrapped = getattr(held, "__wrapped__", None)
+        return wrapped if isinstance(wrapped, FunctionType) else None
+    return None
+
+
 def pinned(value: Any) -> bool:
     """Whether an object from outside is known whole, not by its class alone."""
     if isinstance(value, (*_EQUAL, *_SAME, FunctionType)):
         return True
-    return callable(value) and not isinstance(type(value).__call__, FunctionType)
+    if not callable(value):
+        return False
+    called = type(value).__call__
+    return not isinstance(called, FunctionType) and wrapped_by_us(called) is None
 
 
 Rule = Callable[[Inputs, Any, Source], Value]

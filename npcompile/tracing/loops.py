@@ -147,8 +147,8 @@ def _region(
     knowledge = t.learned.setdefault((frame.code, header), Knowledge())
     if len(knowledge.refused) >= REFUSED:
         raise knowledge.refused[-1]
-    before = Checkpoint(t, frame)
     over = None if iterator is None else turns.turns(t, iterator)
+    before = Checkpoint(t, frame)
     for _ in range(ATTEMPTS):
         try:
             attempt = attempts.Attempt(t, frame, header, state, knowledge, over, followed)

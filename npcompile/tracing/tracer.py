@@ -28,6 +28,7 @@ from npcompile.graph.ir import (
 from npcompile.graph.types import PY_INT, Array
 from npcompile.linalg import compositions, factorisations, norms, sums
 from npcompile.ops.bits import as_dtype, memory_dtype, written
+from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Cell, Operand, Tensor
 from npcompile.tracing import (
     appliers,
@@ -42,7 +43,7 @@ from npcompile.tracing import (
 )
 from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction, analyse
 from npcompile.tracing.generators import Generators
-from npcompile.tracing.inputs import Inputs, label, pinned
+from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
 from npcompile.tracing.lending import Lending
 from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace, defaults
 from npcompile.tracing.stores import Stores
@@ -215,6 +216,9 @@ class Tracer:
         match value:
             case Node() | ArrayRef():
                 return value
+            case Static(range() as held):
+                ends = (held.start, held.stop, held.step)
+                return [*held] if len(held) <= LONGEST else run(self, "arange", *ends)
             case Static(held, source):
                 if source is None or pinned(held):
                     return held
@@ -231,6 +235,10 @@ class Tracer:
                     return {key: self.operand(item) for key, item in contents.items()}
             case Slice():
                 return slice(*map(self.operand, (value.start, value.stop, value.step)))
+            case Iterator() if value.kind == "range" and value.token is None:  # the range itself
+                made = run(self, "arange", *map(self.operand, value.parts))
+                assert isinstance(made, ArrayRef)
+                return made if self.facts.less(0, made.shape[0]) else []  # of float64
         raise self.refuse(type(value).__name__.lower(), "can't be an operand of an array function")
 
     def _outside(self, held: Any, source: Source) -> Operand:
