@@ -73,14 +73,14 @@ def _float_steps(ctx: Context, parts: list[Operand]) -> tuple[Size, list[Operand
     nodes = [arguments.number(ctx, x) for x in parts]
     if not narrow:
         nodes = [b.emit("cast", (x,), None, PY_FLOAT) for x in nodes]
-    start, stop, step = nodes
-    quotient = run(ctx, "divide", run(ctx, "subtract", stop, start), step)
+    first, last, pace = nodes
+    quotient = run(ctx, "divide", run(ctx, "subtract", last, first), pace)
     ratio = b.emit("cast", (arguments.number(ctx, quotient),), None, PY_FLOAT)
     for low, high in ((b.const(0.0), ratio), (ratio, b.const(2.0**53))):
         b.check(b.map("lt", (low, high), BOOL), "arange: no step, or none at all")
     whole = b.map("ceil", (ratio,), FLOAT, origin="py")
     count = b.size_of(b.emit("cast", (whole,), None, PY_INT))
-    return count, [start, run(ctx, "add", start, step)]
+    return count, [first, run(ctx, "add", first, pace)]
 
 
 def _row(ctx: Context, count: Size, first: Operand, second: Operand,
