@@ -9,6 +9,7 @@ Communications of the ACM 31, 1988).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -141,27 +142,22 @@ class _Sum:
         #: of each table, given by its columns: the numbers and how far they are shifted
         self.tables: dict[tuple[int, ...], list[tuple[Node, int]]] = {}
         for variable, first in variables.first.items():
-            count = width(variable.dtype)
-            columns = [sum((form >> first + i & 1) << k for k, form in enumerate(result))
-                       for i in range(count)]
+            columns = _columns(result, first, width(variable.dtype))
             if any(columns):
                 self._add(variable, columns)
 
     def _add(self, variable: Node, columns: Columns) -> None:
         windows = list(_windows(columns))
-        if variable.type == self.type:
+        shift = _likely(columns) if variable.type == self.type else None
+        if shift is not None:
             seen = 0
             for column in columns:
                 seen |= column
-            whole = (1 << len(columns)) - 1
-            shift, moved = max(
-                ((n, _shifted(variable, n, seen)) for n in range(1 - len(columns), len(columns))),
-                key=lambda found: sum(map(int.__eq__, found[1], columns)))
+            every = (1 << len(columns)) - 1
+            moved, whole = (_shifted(variable, shift, some) for some in (seen, every))
             left = list(_windows([a ^ b for a, b in zip(columns, moved, strict=True)]))
             if len(left) < len(windows):
-                spills = any(_shifted(variable, shift, whole)[i] != moved[i]
-                             for i in range(len(columns)))
-                self.shifts.append((variable, shift, seen if spills else whole))
+                self.shifts.append((variable, shift, every if moved == whole else seen))
                 windows = left
         for first, table in windows:
             self.tables.setdefault(table, []).append((variable, first))
@@ -193,6 +189,23 @@ class _Sum:
             return moved
         return builder.emit("bit_and", (moved, _constant(builder, mask, self.type)), None,
                             self.type)
+
+
+def _columns(result: Forms, first: int, count: int) -> Columns:
+    columns = [0] * count
+    for k, form in enumerate(result):
+        rest = form >> first & (1 << count) - 1
+        while rest:
+            columns[rest.bit_length() - 1] |= 1 << k
+            rest &= ~(1 << rest.bit_length() - 1)
+    return columns
+
+
+def _likely(columns: Columns) -> int | None:
+    """How far most bits that go to one place are shifted to the left."""
+    found = Counter(column.bit_length() - 1 - i for i, column in enumerate(columns)
+                    if column and not column & column - 1)
+    return max(found, key=found.__getitem__) if found else None
 
 
 def _shifted(variable: Node, count: int, seen: int) -> Columns:
