@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from npcompile.graph.expression import (
     Expr,
-    cast,
     const,
     copysign,
     fma,
@@ -22,7 +21,7 @@ from npcompile.graph.expression import (
     where,
 )
 from npcompile.special.coefficients.error import ERF, SINGLE_ERF
-from npcompile.special.formats import FORMATS, Format, format_of
+from npcompile.special.formats import FORMATS, Format
 
 Rows = Sequence[Sequence[float]]
 #: intervals per unit, the first one's middle in units of their width, and the last argument
@@ -36,24 +35,22 @@ SLOPE_AT_0 = 0.1283791670955126  # 2/sqrt(pi) - 1
 
 def erf(x: Expr) -> Expr:
     """The error function."""
-    f = format_of(x)
     a = abs(x)
-    if f.char == "f":
-        return copysign(_single(a), x)
-    value = piecewise(a, ERF["d"], *INTERVALS, f)
+    value = piecewise(a, ERF["d"], *INTERVALS, FORMATS["d"])
     # the parts of a tiny argument's slope would round to subnormals
     tiny = where(a < TINY, a, 0.0)
     value = rare(a < TINY, fma(tiny, SLOPE_AT_0, tiny), value)
     return copysign(value, x)
 
 
-def _single(a: Expr) -> Expr:
-    """The error function of ``a >= 0`` of float32."""
+def single_erf(x: Expr) -> Expr:
+    """The same in float64 to 35 bits, for numbers of float32."""
     per_unit, last = SINGLE_INTERVALS
-    wide, magic = cast(where(a > last, const(last, a), a), "d"), FORMATS["d"].magic
-    shifted = fma(wide, per_unit, magic)
-    u, index = fma(wide, per_unit, magic - shifted), to_bits(shifted)
-    return cast(poly(u, [lookup(index, row) for row in SINGLE_ERF["d"]]), a.dtype)
+    a, magic = abs(x), FORMATS["d"].magic
+    a = where(a > last, const(last, a), a)
+    shifted = fma(a, per_unit, magic)
+    u, index = fma(a, per_unit, magic - shifted), to_bits(shifted)
+    return copysign(poly(u, [lookup(index, row) for row in SINGLE_ERF["d"]]), x)
 
 
 def piecewise(

@@ -28,7 +28,6 @@ HUGE = 1e300
 
 #: name in scipy.special, operands, program, largest error in ulp, where it is tested, doc
 _SCIPY: list[tuple[str, int, Program, float, Domain, str]] = [
-    ("erf", 1, error.erf, 0.75, Domain(-7, 7), "The error function."),
     ("expit", 1, probability.expit, 1.0, Domain(-750, 50), "1 / (1 + e**-x)"),
     ("logit", 1, areas.logit, 1.0, Domain(-0.1, 1.1), "log(x / (1 - x))"),
     ("log_expit", 1, probability.log_expit, 1.0, Domain(-HUGE, 750), "log(expit(x))"),
@@ -46,6 +45,7 @@ _NUMPYS = frozenset({"exp2", "expm1", "log1p", "cbrt"})  # NumPy has functions o
 _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
     ("entr", (), probability.entr, 1.0, Domain(-1, HUGE), "-x * log(x)"),
     ("exp10", (), exponential.exp10, 1.0, Domain(-330, 310), "10**x"),
+    ("erf", (), error.erf, 0.75, Domain(-7, 7), "The error function."),
     ("erfc", (), probability.erfc, 0.75, Domain(-7, 28), "1 - erf(x)"),
     ("ndtr", (), probability.ndtr, 1.0, Domain(-39, 9), "The normal distribution function."),
     ("gammaln", (), gamma_functions.gammaln, 1.5, Domain(0, HUGE), "log(abs(gamma(x)))"),
@@ -87,7 +87,9 @@ def _of_numbers(real: Program, complex_: Program) -> Program:
 
 
 #: programs for float32, in float64
-_SINGLE: dict[str, Program] = {"erfc": probability.single_erfc, "ndtr": probability.single_ndtr}
+_SINGLE: dict[str, Program] = {
+    "erf": error.single_erf, "erfc": probability.single_erfc, "ndtr": probability.single_ndtr,
+}
 
 
 def _define(name: str, operands: int, program: Program, names: tuple[str, ...],
