@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import npcompile
 from npcompile.core.sizes import symbol
 from npcompile.program.ir import Apply, Axis, BufferResult, Index, Kernel, Load, Store
 from tests.support_cpu_backend import TARGETS, Runner, announced, program, raised, same, vector
@@ -55,6 +56,21 @@ def test_by_products(how, op, target):
             for x in args:
                 x[rng.integers(0, 997, 16)] = SPECIAL
         compare(run, op, *args)
+
+
+@pytest.mark.parametrize("count", [1001, 600_000], ids=["near", "past the cache"])
+@np.errstate(all="ignore")
+def test_the_divider_does_every_other_register(count):
+    def both(a, b):
+        return np.sqrt(a * a + b * b), np.sqrt(a), a / b
+
+    rng = np.random.default_rng(3)
+    a, b = (numbers(rng, "usual", count) for _ in range(2))
+    for x in (a, b):
+        x[rng.integers(0, count, 500)] = rng.choice(SPECIAL, 500)
+    for k in range(3):
+        got = npcompile.jit(fullgraph=True)(lambda a, b, k=k: both(a, b)[k])(a, b)
+        assert same(got, both(a, b)[k])
 
 
 def square_roots(c, bits):

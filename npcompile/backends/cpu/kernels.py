@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npcompile.backends.cpu import divided, padded, reductions, scans, stock
+from npcompile.backends.cpu import divided, padded, reductions, roots, scans, stock
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import wide_lanes
 from npcompile.backends.cpu.scope import (
@@ -516,7 +516,8 @@ def _past(scope: Scope, edge: tuple[Buffer, Index], begin: Value,
 
 def _past_the_cache(scope: Scope, index: Value) -> None:
     """A whole vector; processors that store past the cache look less far themselves."""
-    inside = replace(scope, waits=True).enter(index, scope.plan.lanes)
+    waits = roots.hidden(scope.plan.kernel, scope.plan.products)
+    inside = replace(scope, waits=waits).enter(index, scope.plan.lanes)
     inside.ask_ahead(AHEAD)
     inside.stores(streaming=True)
 

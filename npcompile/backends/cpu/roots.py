@@ -6,7 +6,8 @@ comes out, ``s``, is then proved in each lane.  Its remainder ``r``, ``x - s*s``
 exact; with a factor ``f`` somewhat larger than ``1 / (s + sqrt(x))`` or ``1 / b``, ``s + r*f`` lies
 beyond the true result as seen from ``s``.  If it rounds to ``s``, so does what lies between them.
 Vectors that fail, one in 100,000, and those with a lane out of a safe range are left to the
-divider.
+divider, and so is every other register where it is done with that one before products are with
+both.  Past the cache, where memory holds up the divider too, it does all.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from npcompile.backends.cpu import intrinsics, scalar
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.folds import halves
 from npcompile.backends.cpu.text import Function, Value, literal
-from npcompile.program.ir import Apply, Kernel
+from npcompile.program.ir import Apply, Kernel, Load
 
 #: what the divider and products take for a register, as times of an operation
 COSTS = {"sqrt": (36, 17), "div": (24, 17)}
+LINE = 11  # the same for 64 bytes of the last cache or memory, at their fastest
 GAIN = 0.9  # of the time at most
 LARGER = 1 + 2.0**-20  # the factors' errors are 2**-26 or less
 LANES = 8  # of a register
@@ -37,16 +39,44 @@ def by_products(kernel: Kernel, target: Target, lanes: int, varies: list[bool],
     works beside them."""
     if not target.avx512 or lanes % LANES or kernel.reductions or kernel.in_order:
         return frozenset()
-    moving = {p: v for p, v in enumerate(kernel.values) if isinstance(v, Apply) and varies[p]}
-    slow = {p: v.op for p, v in moving.items()
-            if v.op in COSTS and v.dtype == np.float64 and v.args[-1] not in divisors}
-    products = sum(COSTS[op][1] for op in slow.values()) + len(moving) - len(slow)
-    divider = sum(COSTS[op][0] for op in slow.values())
-    return frozenset(slow) if products <= GAIN * divider else frozenset()
+    slow = frozenset(
+        p for p, v in enumerate(kernel.values)
+        if isinstance(v, Apply) and varies[p] and v.op in COSTS and v.dtype == np.float64
+        and v.args[-1] not in divisors
+    )
+    products, divider = _times(kernel, varies, slow)
+    return slow if products <= GAIN * divider else frozenset()
 
 
-def apply(f: Function, op: str, operands: list[Value]) -> Value:
-    """``sqrt(x)`` or ``a / b`` in each lane."""
+def _times(kernel: Kernel, varies: list[bool], slow: frozenset[int]) -> tuple[int, int]:
+    """What all operations take for a register by products, and what the divider takes."""
+    moving = [v.op for p, v in enumerate(kernel.values) if isinstance(v, Apply) and varies[p]]
+    costs = [COSTS[v.op] for p, v in enumerate(kernel.values) if p in slow and isinstance(v, Apply)]
+    return len(moving) - len(costs) + sum(c for _, c in costs), sum(c for c, _ in costs)
+
+
+def in_turns(kernel: Kernel, varies: list[bool], slow: frozenset[int]) -> bool:
+    """Whether the divider is done with every other register before products are with both."""
+    products, divider = _times(kernel, varies, slow)
+    return divider < 2 * products
+
+
+def hidden(kernel: Kernel, slow: frozenset[int]) -> bool:
+    """Whether the divider is done before what a vector loads and stores has gone to the last cache
+    or memory, so that products gain nothing there."""
+    _, divider = _times(kernel, [True] * len(kernel.values), slow)
+    loaded = {v.buffer for v in kernel.values if isinstance(v, Load) and v.at.coefficients[-1] != 0}
+    touched = sum(b.dtype.itemsize for b in loaded | {s.buffer for s in kernel.stores})
+    return divider <= LINE * touched * LANES // 64
+
+
+def apply(f: Function, op: str, operands: list[Value], turns: bool) -> Value:
+    """``sqrt(x)`` or ``a / b`` in each lane; ``turns``: the divider does every other register."""
+    if turns and operands[0].lanes == 2 * LANES:
+        lows, highs = zip(*(halves(f, x, x.lanes) for x in operands), strict=True)
+        low = apply(f, op, list(lows), turns)
+        high = f.intrinsic("sqrt", *highs) if op == "sqrt" else f.binary("fdiv", *highs)
+        return f.shuffle(low, high, range(2 * LANES))
     if op == "div":
         a, b = operands
         return _proved(f, _are_safe(f, a, b), lambda: _quotient(f, a, _here(f, b)),

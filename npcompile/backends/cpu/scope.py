@@ -68,10 +68,12 @@ class Plan:
         self.unsure = flags.unsure(kernel)
         self.divisors: frozenset[int] = frozenset()
         self.products: frozenset[int] = frozenset()  # values that are computed by products
+        self.in_turns = False  # with the divider
         if lanes > 1 and target.width >= 32:  # which have fused multiplication
             varies = [self.vector(position) for position in range(len(kernel.values))]
             self.divisors = quotients.divisors(kernel, varies)
             self.products = roots.by_products(kernel, target, lanes, varies, self.divisors)
+            self.in_turns = roots.in_turns(kernel, varies, self.products)
         places = [(v.buffer, v.at) for v in kernel.values if isinstance(v, Load)]
         places += [(s.buffer, s.at) for s in kernel.stores]
         places += [(r.buffer, r.at) for r in kernel.reductions]
@@ -300,7 +302,7 @@ class Scope:
                                          width),)
             case Apply(op, args) if position in self.plan.products and self._many(count):
                 numbers = [self.operand(arg, count)[0] for arg in args]
-                return (roots.apply(self.f, op, numbers),)
+                return (roots.apply(self.f, op, numbers, self.plan.in_turns),)
             case Apply("where", args) if not self.plan.order and updates.by_order(
                     self.plan.kernel.values, value):
                 return (self._by_order(args),)
