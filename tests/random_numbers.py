@@ -199,7 +199,8 @@ def clamp(v, low=-5, high=5):
             f"(a + {x}).sum()", f"(a * {x})[0]", f"({x} - a)[1]", f"(a // {x})[2]", "a.max()",
             f"(a % {x})[0]", f"(a == {x}).any()", f"(a < {x}).sum()", f"({x} // a)[1]",
             f"np.minimum(a, {x})[0]", f"a.sum() + {x}", f"np.where(a > {x}, a, {y})[1]",
-            f"({x} ** a)[0]" if rng.random() < 0.1 else f"(a & {x})[1]", f"np.arange({x})[-1]",
+            f"({x} ** a)[0]" if rng.random() < 0.1 else f"(a & {x})[1]",
+            f"np.arange(min({x}, 999))[-1]",
             f"isinstance({x}, int)", f"type({x}) is float", f"(a + {x}).dtype.itemsize",
             f"np.float32({x}) + {y}", f"isinstance({x}, (float, np.floating))",
         ])

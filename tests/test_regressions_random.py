@@ -385,3 +385,12 @@ def test_the_parts_of_a_function() -> None:
         assert getattr(compiled, name) is getattr(plain, name)
     assert inspect.getfullargspec(compiled) == inspect.getfullargspec(plain)
     assert inspect.signature(functools.wraps(compiled)(lambda: 0)) == inspect.signature(plain)
+
+
+@pytest.mark.parametrize("last", ["return y, r", "a[0] = 1\nreturn y, r"])
+def test_warnings_before_a_library_function_raises(last: str) -> None:
+    plain = function(f"y = a / k\nr = np.quantile(a, a[2])\n{last}")
+    got, want = ({"a": np.arange(-1.0, 4.0) * 2, "k": 0} for _ in range(2))
+    compiled = npcompile.jit(plain)
+    assert not difference(run(compiled, got), run(plain, want))
+    assert compiled.cache_info().compiled

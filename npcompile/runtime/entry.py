@@ -327,19 +327,20 @@ class _Entry:
 
     def _undo(self, kept: str, restore: Callable[[], None]) -> None:
         """Where flags count and nothing was changed, or what was is ``kept``, the call is left as
-        if it had not begun; so it is where a call raised after that, whose exception comes again.
+        if it had not begun; so it is where a call raised, whose exception comes again: what stands
+        before it may not have been computed yet.
         """
         w = self.writer
         on, ask, some, error, undo = (w.name("L") for _ in range(5))
-        able = w.add("and", "i1", kept, w.add("icmp ne", "i32", self.raised, 0))
-        if not self.unclear:
-            able = w.add("and", "i1", able, w.add("icmp eq", "i64", self.status, RAISED))
-        w.branch(able, ask, on, likely=False)
+        failed = able = w.add("icmp eq", "i64", self.status, RAISED)
+        if self.unclear:
+            able = w.any([failed, w.add("icmp ne", "i32", self.raised, 0)])
+        w.branch(w.add("and", "i1", kept, able), ask, on, likely=False)
         w.label(ask)
         heard = self._heard()
-        w.branch(w.add("icmp ne", "i32", heard, 0), some, on)
+        w.branch(w.any([failed, w.add("icmp ne", "i32", heard, 0)]), some, on)
         w.label(some)
-        w.branch(w.add("icmp eq", "i64", self.status, RAISED), error, undo, likely=False)
+        w.branch(failed, error, undo, likely=False)
         w.label(error)  # not an interrupt
         exception = w.load("ptr", w.data("PyExc_Exception"))
         common = w.call("i32", "PyErr_ExceptionMatches", ("ptr", exception))
