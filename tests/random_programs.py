@@ -81,7 +81,7 @@ def make(spec: Any, size: int, rng: np.random.Generator) -> Any:
     if kind == "number":
         return rest[0]
     dtype, ndim, layout = rest
-    layout = layout if ndim else "c"
+    layout = layout if ndim > (layout == "single") else "c"
     shape = (size, 3)[:ndim] if ndim < 3 else (size, 2, 3)
     shape = (0, *shape[1:]) if layout == "empty" else shape
     full = tuple(2 * n for n in shape) if layout == "strided" else shape
@@ -100,6 +100,9 @@ def make(spec: Any, size: int, rng: np.random.Generator) -> Any:
         return array[::-1]
     if layout == "fortran":
         return np.asfortranarray(array)
+    if layout == "single":  # an axis of length 1, in order F
+        array = np.asfortranarray(array[:, :1])
+        return array[:, :, ::2] if ndim > 2 else array
     if layout == "swapped":
         return array.astype(array.dtype.newbyteorder())
     if layout == "repeated":
@@ -121,7 +124,8 @@ class Writer:
     lines: list[str] = field(default_factory=list)
     count: int = 0
     helpers: ClassVar[str] = HELPERS
-    layouts: ClassVar[tuple[str, ...]] = ("c", "c", "c", "strided", "reversed", "fortran")
+    layouts: ClassVar[tuple[str, ...]] = (
+        "c", "c", "c", "strided", "reversed", "fortran", "single")
     ranks: ClassVar[tuple[int, ...]] = (1, 1, 2, 2, 3)
 
     @classmethod
