@@ -394,3 +394,18 @@ def test_warnings_before_a_library_function_raises(last: str) -> None:
     compiled = npcompile.jit(plain)
     assert not difference(run(compiled, got), run(plain, want))
     assert compiled.cache_info().compiled
+
+
+@pytest.mark.parametrize("text", ["a[..., None, None]", "a[None]", "np.broadcast_to(a, (2, 3, 4))"])
+def test_layouts_of_numbers_without_nan(text: str) -> None:
+    plain = function(f"return np.nan_to_num({text}), np.nan_to_num({text}.astype(int))")
+    inputs = {"a": np.ones((3, 4), order="F"), "k": 0}
+    assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))
+
+
+@pytest.mark.parametrize("char", "lfD")
+@pytest.mark.parametrize("text", ["a[::-1][None]", "a.T[..., None]", "a[None].T[::2]", "a.T"])
+def test_layouts_of_what_is_rounded(text: str, char: str) -> None:
+    plain = function(f"v = {text}\nreturn np.round(v), np.round(v, 1), v.round(-1)")
+    inputs = {"a": np.ones((3, 8), char), "k": 0}
+    assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))

@@ -110,9 +110,9 @@ def axis_order(
     if not ordered:  # then axes of length 1 make a difference
         unit = _squeezed(facts, shape)
         order = _sorted_axes(len(shape), keep)
-        if shapes and unit.count(False) in range(2, len(unit)) and all(
+        if shapes and unit.count(False) < len(unit) and all(
                 _same(facts, shapes[0], other) for other in shapes[1:]) and all(
-                _is_run(facts, shape, s, unit, True) for s in operands):
+                is_fortran(facts, shape, strides) for strides in operands):
             order = list(range(len(shape)))[::-1]
     return tuple(order)
 
@@ -129,6 +129,12 @@ def _descends(facts: Facts, strides: tuple[Size, ...], unit: Sequence[bool]) -> 
 def _same(facts: Facts, one: tuple[Size, ...], other: tuple[Size, ...]) -> bool:
     """Whether two shapes are equal (asked, so it may guard)."""
     return len(one) == len(other) and all(map(facts.equal, one, other))
+
+
+def is_fortran(facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
+    """Whether an array is Fortran contiguous and not C contiguous (asked, so it may guard)."""
+    unit = _squeezed(facts, shape)
+    return unit.count(False) > 1 and _is_run(facts, shape, strides, unit, fortran=True)
 
 
 def _is_run(

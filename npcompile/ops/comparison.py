@@ -8,6 +8,7 @@ import numpy as np
 
 from npcompile.graph.expression import Expr, cast, maximum, minimum, where
 from npcompile.graph.ir import Node
+from npcompile.graph.layout import like_strides
 from npcompile.graph.types import Array, Scalar
 from npcompile.ops import complexes as cx
 from npcompile.ops import finding
@@ -22,6 +23,7 @@ from npcompile.ops.elementwise import (
     as_node,
     composed,
     given,
+    laid_out,
     lift,
     loops,
     py_scalar,
@@ -281,15 +283,9 @@ def nan_to_num(ctx: Context, x: Operand, copy: Operand = True, nan: Operand = 0.
         if made is not node:
             store(ctx, "nan_to_num", x, made)
         return x
-    return wrap(ctx, _fresh(ctx, made) if made is node else made)
-
-
-def _fresh(ctx: Context, node: Node) -> Node:
-    """A K-order copy."""
-    if not isinstance(node.type, Array):
-        return node
-    b = ctx.builder
-    return b.emit("copy", (node,), None, b.map_type((node,), node.dtype))
+    if isinstance(node.type, Array):
+        made = laid_out(ctx, made, node, like_strides(ctx.facts, node.shape, node.type.strides))
+    return wrap(ctx, made)
 
 
 def _numbers_only(ctx: Context, node: Node, nan: Operand, posinf: Operand,

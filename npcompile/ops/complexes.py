@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from npcompile.graph import layout
 from npcompile.graph.expression import Expr, complex_, const, fma, imag, real, rint, where
 from npcompile.graph.ir import Node, Window
 from npcompile.graph.types import Array, Scalar, c_strides, contiguous
@@ -15,7 +16,6 @@ from npcompile.ops.elementwise import (
     NUMBERS,
     as_node,
     composed,
-    is_fortran,
     lift,
     loops,
     part,
@@ -208,7 +208,7 @@ def _filled(ctx: Context, like: ArrayRef, value: np.generic) -> Node:
     """A fresh array in C order, or in Fortran order if ``like`` is."""
     b = ctx.builder
     type_ = contiguous(value.dtype, like.shape)
-    if is_fortran(ctx, like.type):
+    if layout.is_fortran(ctx.facts, like.type.shape, like.type.strides):
         strides = tuple(reversed(c_strides(tuple(reversed(like.shape)))))
         type_ = Array(value.dtype, like.shape, strides)
     return b.emit("full", (b.const(value),), None, type_)

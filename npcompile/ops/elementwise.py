@@ -15,10 +15,11 @@ import numpy as np
 
 from npcompile.core.errors import Refused
 from npcompile.core.records import record
+from npcompile.core.sizes import Size
 from npcompile.graph.expression import Expr, cast
 from npcompile.graph.ir import Const, Node, Window
 from npcompile.graph.layout import broadcast_shapes
-from npcompile.graph.types import PY_FLOAT, PYTHON, SUPPORTED, Array, Scalar, c_strides
+from npcompile.graph.types import PY_FLOAT, PYTHON, SUPPORTED, Array, Scalar
 from npcompile.ops.arguments import as_array, is_weak, program_kind, view
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS, Kind, Op, define
@@ -177,12 +178,11 @@ def scalar_array(ctx: Context, node: Node) -> Node:
     return node if isinstance(node.type, Array) else ctx.builder.full((), node)
 
 
-def is_fortran(ctx: Context, type_: Array) -> bool:
-    """Whether an array is Fortran contiguous and not C contiguous."""
-    facts = ctx.facts
-    fortran = tuple(reversed(c_strides(tuple(reversed(type_.shape)))))
-    same_f = all(map(facts.equal, type_.strides, fortran))
-    return same_f and not all(map(facts.equal, type_.strides, c_strides(type_.shape)))
+def laid_out(ctx: Context, node: Node, source: Node, strides: tuple[Size, ...]) -> Node:
+    """What is made of an array, in memory of its own with these strides."""
+    if node is not source and isinstance(node.type, Array) and node.type.strides == strides:
+        return node
+    return ctx.builder.emit("copy", (node,), None, Array(node.dtype, node.shape, strides))
 
 
 def as_node(ctx: Context, x: Operand, what: str) -> Node:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from npcompile.core.sizes import Size
 from npcompile.graph import expression as ex
+from npcompile.graph import layout
 from npcompile.graph.ir import Node
 from npcompile.graph.types import Array, c_strides
 from npcompile.ops import complexes as cx
@@ -16,7 +18,7 @@ from npcompile.ops.elementwise import (
     INTS,
     Program,
     composed,
-    is_fortran,
+    laid_out,
     lift,
     loops,
     run,
@@ -55,6 +57,8 @@ def round_(ctx: Context, a: Operand, decimals: Operand = 0, out: Operand = None)
         return run(ctx, "rint", a, out=out)
     node = to_loop(ctx, source, dtype, "round")
     made = _whole_decimals(ctx, node, decimals)
+    if isinstance(node.type, Array):
+        made = laid_out(ctx, made, node, _strides(ctx, node.type, decimals))
     if out is None:
         return wrap(ctx, made)
     if not isinstance(out, ArrayRef) or dtype.kind == "c" or out.dtype != dtype:
@@ -66,9 +70,7 @@ def round_(ctx: Context, a: Operand, decimals: Operand = 0, out: Operand = None)
 def _whole_decimals(ctx: Context, node: Node, decimals: int) -> Node:
     b = ctx.builder
     if node.dtype.kind in "iu" and decimals >= 0:
-        if not isinstance(node.type, Array):
-            return node
-        return b.emit("copy", (node,), None, b.map_type((node,), node.dtype))
+        return node
     if node.dtype.kind == "c":
         kind = np.dtype(node.dtype.char.lower())
         parts = [b.map(p, (node,), kind) for p in ("real", "imag")]
@@ -81,18 +83,22 @@ def _whole_decimals(ctx: Context, node: Node, decimals: int) -> Node:
     return b.cast(_scaled(ctx, wide, decimals), node.dtype)
 
 
+def _strides(ctx: Context, type_: Array, decimals: int) -> tuple[Size, ...]:
+    """As PyArray_Round makes its result: like the operand where it begins with a copy of it, else
+    in C order, or in Fortran order if the operand has it."""
+    if type_.dtype.kind == "c" or (type_.dtype.kind in "iu" and decimals >= 0):
+        return layout.like_strides(ctx.facts, type_.shape, type_.strides)
+    if layout.is_fortran(ctx.facts, type_.shape, type_.strides):
+        return c_strides(type_.shape[::-1])[::-1]
+    return c_strides(type_.shape)
+
+
 def _scaled(ctx: Context, node: Node, decimals: int) -> Node:
-    """In C order, as PyArray_Round makes its result; Fortran order if the operand has it."""
     b = ctx.builder
     ten = b.const(np.float64(10.0 ** abs(decimals)).astype(node.dtype))
     there, back = ("multiply", "divide") if decimals >= 0 else ("divide", "multiply")
     for name, args in ((there, (ten,)), ("rint", ()), (back, (ten,))):
         node = b.map(name, (node, *args), node.dtype)
-    type_ = node.type
-    if isinstance(type_, Array) and type_.ndim > 1 and not is_fortran(ctx, type_):
-        plain = Array(type_.dtype, type_.shape, c_strides(type_.shape))
-        if plain != type_:
-            node = b.emit("copy", (node,), None, plain)
     return node
 
 
