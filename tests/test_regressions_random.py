@@ -409,3 +409,12 @@ def test_layouts_of_what_is_rounded(text: str, char: str) -> None:
     plain = function(f"v = {text}\nreturn np.round(v), np.round(v, 1), v.round(-1)")
     inputs = {"a": np.ones((3, 8), char), "k": 0}
     assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))
+
+
+@pytest.mark.parametrize("text", [
+    "np.choose(1, [k, a])", "np.choose(k > 1, [a[0], k])", "np.choose([1, 0, 1], [a, 2.5])",
+])
+@pytest.mark.parametrize("char", "bfd")
+def test_choices_of_numbers(text: str, char: str) -> None:
+    plain, inputs = function(f"return {text}"), {"a": np.ones(3, char), "k": 2}
+    assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))

@@ -11,7 +11,7 @@ from npcompile.core.sizes import Size
 from npcompile.graph import layout
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, INT, c_strides
-from npcompile.ops import arguments, masks, places, views
+from npcompile.ops import arguments, elementwise, masks, places, views
 from npcompile.ops.arguments import as_array, axis_in, program, view
 from npcompile.ops.creation import filled
 from npcompile.ops.indexing import getitem
@@ -124,17 +124,20 @@ def put(ctx: Context, a: ArrayRef, ind: Operand, v: Operand, mode: Operand = "ra
 
 @program(GATHER, "choose")
 def choose(ctx: Context, a: Operand, choices: Operand, out: Operand = None,
-           mode: Operand = "raise") -> ArrayRef:
+           mode: Operand = "raise") -> Operand:
     """For each element the one of the choice that it names."""
     if out is not None or mode != "raise" or not isinstance(choices, (list, tuple)) or not choices:
         raise ctx.refuse("choose", "out=, mode= or choices that are no list")
     b, refs = ctx.builder, [as_array(ctx, choice) for choice in choices]
     dtype = np.result_type(*(ref.dtype for ref in refs))
+    lifted = [elementwise.lift(ctx, choice, "choose") for choice in choices]
+    if np.result_type(*(choice.sample for choice in lifted)) != dtype:
+        raise ctx.refuse("choose", "Python numbers among choices of other dtypes")
     index = ctx.read(places.as_indices(ctx, as_array(ctx, a)))
     axes = tuple(range(len(index.shape)))
     for pair in ((b.const(0), index), (index, b.const(len(refs) - 1))):
         inside = b.map("le", pair, BOOL)
-        holds = reduce_node(ctx, inside, "all", axes, False, BOOL) if axes else inside
+        holds = reduce_node(ctx, inside, "all", axes, False, BOOL)
         b.check(holds, "choose: an index is out of range")
     nodes = [b.cast(ctx.read(ref), dtype) for ref in refs]
     found = nodes[-1]
@@ -143,7 +146,7 @@ def choose(ctx: Context, a: Operand, choices: Operand, out: Operand = None,
     shape = layout.broadcast_shapes(ctx.facts, index.shape, *(ref.shape for ref in refs))
     made = filled(ctx, shape, None, dtype)
     ctx.write(made, found)
-    return made
+    return made if shape else arguments.element(ctx, made)
 
 
 # ------------------------------------------------------------------ ufunc.at
