@@ -170,8 +170,8 @@ class Dispatcher:
         mode = self.mode()
         for version in self.versions:
             leaves = version.match(bound, self.function)
-            if leaves is None:
-                continue
+            if leaves is None or (version.direct and not match.accepts(version.trace, leaves)):
+                continue  # what its entry would find out, after all that it watches is looked up
             with self.lock:
                 connected = version.connect(bound, self.function)
             if connected:
