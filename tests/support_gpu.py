@@ -11,6 +11,7 @@ import pytest
 from npcompile.backends.gpu.compile import Cubin, assemble, assembly, identity
 from npcompile.backends.gpu.interpreter import Interpreter
 from npcompile.backends.gpu.source import Source
+from npcompile.core.records import replace
 
 #: sm_80, sm_90 and sm_120
 CAPABILITIES = (80, 90, 120)
@@ -27,7 +28,8 @@ def read(kernels: Iterable[Kernel]) -> None:
         texts = []
         for source, constants in kernels:
             aligned = {name for name, _ in source.parameters} if capability == 90 else frozenset()
-            key = identity(source, constants, capability, aligned)
+            text = re.sub(r"(?m)^ *#.*\n|  #.*$", "", source.text)  # without the user's lines
+            key = identity(replace(source, text=text), constants, capability, aligned)
             if key not in _known:
                 _known.add(key)
                 found = assembly(source, constants, capability, aligned)

@@ -43,8 +43,11 @@ def _fma(a: Any, b: Any, c: Any) -> Any:
         wide = [x[easy].astype(np.float64) for x in (a, b, c)]
         result[easy] = _rounded_once(wide[0], wide[1], wide[2], dtype)
         # where an operand is 0, the plain form is rounded once, unless it underflows
-        hard = ~easy & (a != 0) & (b != 0) & ((c != 0) | (product == 0))
-    for k in np.flatnonzero(hard):
+        finite = np.isfinite(a) & np.isfinite(b)
+        hard = finite & ~easy & (a != 0) & (b != 0) & ((c != 0) | (product == 0))
+        endless = hard & ~np.isfinite(c)
+        result[endless] = c[endless]  # which the plain product may overflow against
+    for k in np.flatnonzero(hard & ~endless):
         result[k] = _fma_one(dtype.type, a[k], b[k], c[k])
     return result.reshape(whole[0].shape)[()]
 
@@ -99,10 +102,6 @@ def _odd_sum(a: Any, b: Any) -> Any:
 def _fma_one(kind: type, a: Any, b: Any, c: Any) -> Any:
     from fractions import Fraction
 
-    if not (np.isfinite(a) and np.isfinite(b)):
-        return a * b + c
-    if not np.isfinite(c):
-        return c
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
     if exact == 0:
         return a * b + c

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends.gpu.source import Between, Given, Memory, Numbers, Parameter, Source
+from npcompile.backends.gpu.source import Between, Given, Memory, Parameter, Source, Tables
 from npcompile.core.records import record, replace
 
 #: Triton's names of dtypes in signatures
@@ -130,7 +130,7 @@ def signature_of(parameter: Parameter) -> str:
     match parameter:
         case Memory(buffer):
             return "*" + NAMES[stored(buffer.dtype).char]
-        case Numbers(_, dtype) | Between(dtype):
+        case Tables(dtype) | Between(dtype):
             return "*" + NAMES[stored(dtype).char]
         case Given(buffer, part):
             half = np.dtype(f"f{buffer.dtype.itemsize // 2}") if part else buffer.dtype

@@ -22,10 +22,10 @@ from npcompile.backends.gpu.source import (
     Between,
     Given,
     Memory,
-    Numbers,
     Parameter,
     Source,
     Step,
+    Tables,
     Whole,
 )
 from npcompile.core.errors import Refusal, Refused, refuse
@@ -72,7 +72,7 @@ class Module:
     sources: dict[Kernel, tuple[Source, ...]] = field(default_factory=dict)
     groups: dict[Kernel, Group] = field(default_factory=dict)
     refused: dict[Kernel, Refusal] = field(default_factory=dict)
-    tables: dict[Numbers, Pointer] = field(default_factory=dict)
+    tables: dict[Tables, Pointer] = field(default_factory=dict)
     prepared: bool = False  # its kernels are compiled, as far as the first call could tell which
 
     @property
@@ -324,16 +324,16 @@ class Launched(Run):
                 return getattr(number, part) if part else number
             case Whole(size):
                 return np.int64(self.size(size))
-            case Numbers():
+            case Tables():
                 return self.table(parameter)
             case Between():
                 raise TypeError("only a chain has memory between kernels")
 
-    def table(self, wanted: Numbers) -> Pointer:
+    def table(self, wanted: Tables) -> Pointer:
         """Constants on the device, brought there once."""
         found = self.module.tables.get(wanted)
         if found is None:
-            numbers = np.array(wanted.table.values, wanted.dtype)
+            numbers = np.array(wanted.values, wanted.dtype)
             handle = self.device.empty(numbers.nbytes)
             self.device.upload(handle, numbers.view(np.uint8))
             found = self.module.tables[wanted] = Pointer(handle, 0)

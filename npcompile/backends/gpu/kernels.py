@@ -16,7 +16,6 @@ from npcompile.backends.gpu.source import (
     Given,
     Lanes,
     Memory,
-    Numbers,
     Source,
     Whole,
     Writer,
@@ -63,16 +62,45 @@ def pointwise(kernel: Kernel, given: frozenset[Buffer], file: str = "") -> Sourc
     body = Body(kernel, given, Writer(kernel.name), file)
     body.comment()
     w, axes = body.w, merge(kernel)
+    points = w.size(product([axis.extent for axis in kernel.axes]))
     w.line(f"{BASE} = tl.program_id(0).to(tl.int64) * BLOCK")
+    front = len(w.lines)
     w.line(f"lane = {BASE} + tl.arange(0, BLOCK)")
-    w.line(f"live = lane < {w.size(product([axis.extent for axis in kernel.axes]))}")
     extents = body.spread(axes)
-    body.values("live")
-    for store in kernel.stores:
-        body.store(store, "live")
+    if any(isinstance(v, Apply) and isinstance(v.attrs, Subprogram) for v in kernel.values):
+        _in_turns(body, front, points)
+    else:
+        _lanes(body, points)
     long = len(w.lines) + sum(text.count("\n") for text in body.library.parts) > LONG
     grid = Lanes(extents, 128 if long else 1024)
     return w.source(grid, ["BLOCK", *grid.long], body.library.parts)
+
+
+def _lanes(body: Body, points: str) -> None:
+    """What each lane computes and stores."""
+    body.w.line(f"live = lane < {points}")
+    body.values("live")
+    for store in body.kernel.stores:
+        body.store(store, "live")
+
+
+def _in_turns(body: Body, front: int, points: str) -> None:
+    """The same in a loop, of as many turns as there are blocks for each program: one.
+
+    The loop carries the addresses.  For any address that is computed beside its access, Triton
+    looks for a layout in all that depends on what is accessed there, once for each operation: half
+    a minute of compile time for the inverse of an incomplete beta function.
+    """
+    w, body.places = body.w, {}
+    begin = len(w.lines)
+    w.indent += 1
+    _lanes(body, points)
+    w.line(f"{BASE} += tl.num_programs(0).to(tl.int64) * BLOCK")
+    w.indent -= 1
+    turn = w.lines[begin:]
+    places = [f"    {name} = {text}" for text, name in body.places.items()]
+    again = [f"    {line}" for line in (*w.lines[front:begin], *places)]
+    w.lines[begin:] = [*places, f"    while {BASE} < {points}:", *turn, *again]
 
 
 class Body:
@@ -86,6 +114,7 @@ class Body:
         self.uses = Counter(_used(kernel))
         self.library = Library()
         self.varying: set[int] = set()  # values that are not the same in all lanes
+        self.places: dict[str, str] | None = None  # names of addresses that a loop carries
 
     def comment(self) -> None:
         for line in sorted(set(self.kernel.lines)):
@@ -168,7 +197,7 @@ class Body:
             args = [parts[0] for parts in operands]
             return (Term(self.library.call(value.attrs, args, live, self.w), value.dtype),)
         if isinstance(value.attrs, Table):
-            table = self.w.parameter(Numbers(value.attrs, value.dtype))
+            table = self.w.table(value.attrs, value.dtype)
             return (scalar.lookup(table, value.attrs, operands[0][0], value.dtype),)
         if value.op not in scalar.KNOWN:
             raise refuse(value.op, "has no Triton code")
@@ -212,7 +241,12 @@ class Body:
         unit = 2 if buffer.dtype.kind == "c" else 1
         more = [] if by is None else [self.terms[by][0].operand]
         index = self.w.index(at.offset, at.coefficients, self.axes, unit, more)
-        return self.w.parameter(Memory(buffer)) + index + " + 1" * (part == "imag")
+        text = self.w.parameter(Memory(buffer)) + index + " + 1" * (part == "imag")
+        if self.places is None or not self.varies(at) or by is not None:
+            return text
+        if text not in self.places:
+            self.places[text] = self.w.fresh(f"{buffer.name}_place")
+        return self.places[text]
 
     def varies(self, at: Index, by: int | None = None) -> bool:
         """Whether lanes have places of their own."""

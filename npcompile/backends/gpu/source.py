@@ -39,12 +39,21 @@ class Whole:
     size: Size
 
 
-@record
-class Numbers:
-    """The memory of a table of constants."""
+@dataclass(slots=True, eq=False)
+class Tables:
+    """The memory of all tables of constants of a function, one after the other."""
 
-    table: Table
     dtype: np.dtype[Any]
+    name: str
+    values: list[float | int] = field(default_factory=list)
+    places: dict[Table, int] = field(default_factory=dict)
+
+    def place(self, table: Table) -> int:
+        """Where a table begins."""
+        if table not in self.places:
+            self.places[table] = len(self.values)
+            self.values.extend(table.values)
+        return self.places[table]
 
 
 @record
@@ -55,7 +64,7 @@ class Between:
     out: bool
 
 
-Parameter = Union[Memory, Given, Whole, Numbers, Between]
+Parameter = Union[Memory, Given, Whole, Tables, Between]
 
 
 class Grid(Protocol):
@@ -144,6 +153,7 @@ class Writer:
     name: str
     taken: set[str] = field(default_factory=lambda: set(OWN))
     parameters: dict[Parameter, str] = field(default_factory=dict)
+    tables: dict[np.dtype[Any], Tables] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     indent: int = 1
 
@@ -167,6 +177,12 @@ class Writer:
         if name is None:
             name = self.parameters[wanted] = self.fresh(_wish(wanted))
         return name
+
+    def table(self, table: Table, dtype: np.dtype[Any]) -> str:
+        """Where a table of constants is."""
+        tables = self.tables.setdefault(dtype, Tables(dtype, f"{self.name}_tables"))
+        place = tables.place(table)
+        return self.parameter(tables) + (f" + {place}" if place else "")
 
     def size(self, size: Size) -> str:
         """A size; what Triton would round otherwise is computed by the host."""
@@ -221,8 +237,8 @@ def _wish(parameter: Parameter) -> str:
             return buffer.name
         case Given(buffer, part):
             return f"{buffer.name}_{part}" if part else buffer.name
-        case Numbers():
-            return "table"
+        case Tables(name=name):
+            return name
         case Between(_, out):
             return "more_sums" if out else "sums"
         case Whole(size):

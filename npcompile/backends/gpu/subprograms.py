@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from npcompile.backends.gpu import casts, scalar
 from npcompile.backends.gpu.scalar import Parts, Term
-from npcompile.backends.gpu.source import Numbers, Writer
+from npcompile.backends.gpu.source import Tables, Writer
 from npcompile.core.errors import refuse
 from npcompile.graph.ir import Const, Get, Node, Region, Subprogram, Table
 from npcompile.graph.subprograms import region_of
@@ -22,7 +22,7 @@ class Library:
     that each needs as further arguments."""
 
     texts: dict[str, str] = field(default_factory=dict)
-    tables: dict[str, tuple[Numbers, ...]] = field(default_factory=dict)
+    tables: dict[str, tuple[Tables, ...]] = field(default_factory=dict)
 
     def call(self, what: Subprogram, args: list[Term], active: str, writer: Writer) -> str:
         """The text of a call, its function being defined; ``active`` are the lanes that count."""
@@ -30,7 +30,7 @@ class Library:
             function = _Function(what, self)
             self.tables[what.name] = function.tables
             self.texts[what.name] = function.text
-        more = [writer.parameter(numbers) for numbers in self.tables[what.name]]
+        more = [writer.parameter(tables) for tables in self.tables[what.name]]
         return f"{what.name}({', '.join([*map(scalar.typed, args), active, *more])})"
 
     @property
@@ -54,7 +54,7 @@ class _Function:
         self.region(region, active)
         self.w.line(f"return {scalar.typed(self.term(region.results[0]))}")
         self.text = self.w.function(first=[*params, active])
-        self.tables = tuple(p for p in self.w.parameters if isinstance(p, Numbers))
+        self.tables = tuple(p for p in self.w.parameters if isinstance(p, Tables))
 
     def parts(self, node: Node) -> Parts:
         if isinstance(node.attrs, Const):
@@ -94,7 +94,7 @@ class _Function:
         if node.op == "cast":
             return casts.cast((args[0],), args[0].dtype, node.dtype)
         if isinstance(node.attrs, Table):
-            table = self.w.parameter(Numbers(node.attrs, node.dtype))
+            table = self.w.table(node.attrs, node.dtype)
             return (scalar.lookup(table, node.attrs, args[0], node.dtype),)
         if node.op not in scalar.KNOWN:
             raise refuse(node.op, "has no Triton code")
