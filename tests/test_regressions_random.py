@@ -418,3 +418,11 @@ def test_layouts_of_what_is_rounded(text: str, char: str) -> None:
 def test_choices_of_numbers(text: str, char: str) -> None:
     plain, inputs = function(f"return {text}"), {"a": np.ones(3, char), "k": 2}
     assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))
+
+
+def test_an_axis_that_two_bounds_prove_to_have_length_1() -> None:
+    def plain(a: Any, b: Any) -> Any:
+        return np.einsum("ij,jk->ik", b, b) + a
+
+    inputs = {"a": np.ones((4, 5)), "b": np.full((1, 1), 4.0)}
+    assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))

@@ -17,6 +17,7 @@ from npcompile.core.sizes import (
     Unhinted,
     evaluate,
     hint,
+    is_known,
     lower_bound,
     poly,
     substitute,
@@ -235,10 +236,12 @@ class Facts:
 
     def ask(self, op: str, a: Size, b: Size) -> bool:
         """Decide ``a op b``, guarding if need be; raises :class:`Unhinted` if nobody can tell."""
-        proved = self.prove(op, a, b)
-        if proved is not None:
+        proved, left, right = self.prove(op, a, b), self.norm(a), self.norm(b)
+        if proved is not None and not (
+            proved and op == "==" and is_known(left - right) and left != right
+            and hint(left) == hint(right)  # proved by bounds: from now on they are one size
+        ):
             return proved
-        left, right = self.norm(a), self.norm(b)
         holds, predicate = _answer(op, left, right, hint)
         if predicate not in self.guards:
             self.guards.append(predicate)
