@@ -36,6 +36,8 @@ def function(text: str) -> Any:
     ("(a[k:], a[:k])", WHOLE, np.int64(1)),
     ("(np.zeros(k), np.arange(k))", WHOLE, np.int32(3)),
     ("np.zeros((5, k))[:, :1].sum(0)", WHOLE, np.int64(2)),
+    # an index of an axis of length 1 inside a sum
+    ("np.ones((3, k, k))[..., np.arange(k), np.arange(k)].sum()", WHOLE, 1),
     # operators of Python's own sequences
     ("k + 1", WHOLE, [1, 2]),
     ("-k", WHOLE, [1, 2]),
