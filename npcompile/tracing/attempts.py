@@ -90,7 +90,8 @@ class Attempt:
         self.next: dict[Node, Node] = {}  # parameter -> what the next turn begins with
         self.extra: dict[Node, Node] = {}  # node of the region -> parameter that carries it out
         self.followed = followed  # turns before this one
-        self.mixed: dict[Either, tuple[Mixed, list[Node]]] = {}  # and the parameters it is made of
+        #: and the parameters and the array that it is made of
+        self.mixed: dict[Either, tuple[Mixed, list[Node], ArrayRef | None]] = {}
         self.created: set[Cell | Box | Object] = set()
         self.anew: dict[Box, Any] = {}  # lists, ... that each turn makes anew, and their contents
         self.moves: list[tuple[Growing, Growing]] = []  # to where the next turn finds them
@@ -260,7 +261,10 @@ class Attempt:
         """What the next turn begins with, for everything that this one began with."""
         self.swaps(begin, back)
         for slot in sorted(self.slots & self.live):
-            self.match(begin, (slot,), begin.locals[slot], back.locals[slot], back)
+            try:
+                self.match(begin, (slot,), begin.locals[slot], back.locals[slot], back)
+            except Unlike as unlike:
+                raise Unlike(f"{unlike} ({self.frame.code.names[slot]})") from None
         if self.learned:
             raise Again
         outer = slice(None, -1) if self.over is not None else slice(None)
@@ -352,11 +356,11 @@ class Attempt:
         """What the next turn begins with in place of ``first``."""
         last = spread(last) if isinstance(first, Sequence) else last
         if isinstance(first, Either):
-            mixed.match(self, path, first, last)
+            mixed.match(self, path, first, last, back)
         elif isinstance(first, Node):
             number = as_number(self.t, last)
             if number is None or number.type != first.type:
-                mixed.widen(self, path, first, last, "changes the type of a variable")
+                mixed.widen(self, path, first, last, back, "changes the type of a variable")
             else:
                 self.next[first] = number
         elif isinstance(first, Sequence) and isinstance(last, Sequence):
@@ -376,7 +380,7 @@ class Attempt:
         elif first is UNBOUND and last is not UNBOUND and isinstance(path[0], int):
             begin.locals[path[0]] = self.first_bound(path[0], last)
         elif not same(first, last):
-            mixed.widen(self, path, first, last, "changes the kind of a variable")
+            mixed.widen(self, path, first, last, back, "changes the kind of a variable")
 
     def match_box(self, begin: State, path: Path, first: Box, last: Box, back: State) -> None:
         """A name that is bound to a list, dictionary or instance anew."""
@@ -604,9 +608,7 @@ class Attempt:
         if isinstance(value, Node) and value in self.carried:
             return self.after(value)
         if isinstance(value, Either) and value in self.mixed:
-            kinds, params = self.mixed[value]
-            which, *numbers = map(self.after, params)
-            return kinds.whole(self.t, which, numbers)
+            return mixed.after(self, value)
         if isinstance(value, Sequence):
             items = tuple(map(self.rebuilt, value.items))
             made = tensor_of(*items) if value.kind is Tensor else Sequence(items, value.kind)

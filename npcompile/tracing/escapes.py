@@ -127,7 +127,8 @@ class Escape:
         if isinstance(node.type, Array):
             for part in (*node.type.shape, *node.type.strides):
                 if not self.t.builder.closed.isdisjoint(symbols(part)):
-                    raise self.t.refuse("array", "of a size that only one turn or branch knows")
+                    raise self.t.refuse(
+                        "array", "its size is computed in a loop or a branch, and it is used after")
         return self.out(node, like)
 
     def _option(self, value: Value) -> Value:

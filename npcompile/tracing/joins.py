@@ -465,6 +465,7 @@ class _Merge:
     def either(self, a: Value, b: Value) -> Value:
         """A value that is one or the other."""
         options = tuple(v.options if isinstance(v, Either) else (v,) for v in (a, b))
+        self._pair_arrays(*options)
         merged: list[Value] = []
         places: tuple[list[int], list[int]] = ([], [])
         numbers = self._numbers(options, merged)
@@ -489,6 +490,17 @@ class _Merge:
         which = first if first is second else self.export(first, second)
         self.t.selectors[which] = (self.condition, first, second)
         return Either(which, tuple(range(len(merged))), tuple(merged))
+
+    def _pair_arrays(self, first: tuple[Value, ...], second: tuple[Value, ...]) -> None:
+        """Arrays of either side that nobody else holds become one, each with one at most."""
+        left = [b for b in second if isinstance(b, ArrayRef) and b not in first]
+        for a in first:
+            if isinstance(a, ArrayRef) and a not in second and self._moves(0, a):
+                for b in left:
+                    alike = (a.window, a.dtype, a.writeable) == (b.window, b.dtype, b.writeable)
+                    if alike and self._moves(1, b) and self.pair(a, b) is not None:
+                        left.remove(b)
+                        break
 
     def _numbers(
         self, options: tuple[tuple[Value, ...], ...], merged: list[Value]

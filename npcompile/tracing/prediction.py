@@ -260,7 +260,7 @@ def _try(
         if array.tobytes() != before.tobytes():
             raise t.refuse(name, "changes its operands")
     if any(_shares(part, a) for part in _parts(result) for a, _ in trial.arrays):
-        raise t.refuse(name, "gives an operand or a view of one")
+        raise t.refuse(name, "returns one of its arguments or a view of one")
     return result
 
 

@@ -239,7 +239,8 @@ class Tracer:
                 made = run(self, "arange", *map(self.operand, value.parts))
                 assert isinstance(made, ArrayRef)
                 return made if self.facts.less(0, made.shape[0]) else []  # of float64
-        raise self.refuse(type(value).__name__.lower(), "can't be an operand of an array function")
+        what = type(value).__name__.lower()
+        raise self.refuse(what, "is no array or number, and a function of arrays gets it")
 
     def _outside(self, held: Any, source: Source) -> Operand:
         """A list or dict from outside, item by item."""
@@ -524,7 +525,7 @@ def _attempt(
     except Dead:
         raise tracer.refuse("raise", "every path raises: Python does") from None
     except RecursionError:
-        raise tracer.refuse("function", "has branches that are nested too deeply") from None
+        raise tracer.refuse("function", "has calls or branches too deep in each other") from None
     except sizes.Unhinted as unknown:
         reason = f"a layout depends on {unknown}, which only the run can tell"
         refused = tracer.refuse("size", reason)
