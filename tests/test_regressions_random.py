@@ -426,3 +426,19 @@ def test_an_axis_that_two_bounds_prove_to_have_length_1() -> None:
 
     inputs = {"a": np.ones((4, 5)), "b": np.full((1, 1), 4.0)}
     assert not difference(run(npcompile.jit(plain), inputs), run(plain, inputs))
+
+
+@pytest.mark.parametrize("body", [
+    "a *= k\nreturn a", "a[1:2] *= k\nreturn a",
+    "i = np.array([0])\na[i] *= a[i]\nreturn a",
+    "i = np.array([0])\nt = a[i]\nreturn np.multiply(t, k, out=t)",
+])
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["D", "F"])
+def test_products_of_one_complex_number_in_place(body, size, dtype):
+    f = function(body)
+    compiled = npcompile.jit(f)
+    k = np.array([0.3 + 0.7j], dtype)
+    for seed in range(20):
+        numbers = np.random.default_rng(seed).normal(size=2 * size).view("D").astype(dtype)
+        assert compiled(numbers.copy(), k).tobytes() == f(numbers.copy(), k).tobytes()
