@@ -432,10 +432,11 @@ def test_an_axis_that_two_bounds_prove_to_have_length_1() -> None:
     "a *= k\nreturn a", "a[1:2] *= k\nreturn a",
     "i = np.array([0])\na[i] *= a[i]\nreturn a",
     "i = np.array([0])\nt = a[i]\nreturn np.multiply(t, k, out=t)",
+    "return np.multiply(k, a[:1], out=a[:1])", "return np.multiply(a[1:], k, out=a[:-1])",
 ])
 @pytest.mark.parametrize("size", [1, 2, 3])
 @pytest.mark.parametrize("dtype", ["D", "F"])
-def test_products_of_one_complex_number_in_place(body, size, dtype):
+def test_products_of_complex_numbers_in_place(body, size, dtype):
     f = function(body)
     compiled = npcompile.jit(f)
     k = np.array([0.3 + 0.7j], dtype)

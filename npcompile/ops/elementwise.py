@@ -322,20 +322,23 @@ def call_ufunc(op: Op, ctx: Context, args: tuple[Operand, ...],
     )
     plain = given(inputs, nodes)
     if op.name == "multiply" and found[-1].kind == "c":
-        _refuse_single(ctx, args[0], outs)
+        _refuse_overlaps(ctx, args[: function.nin], outs)
     if mask is not True:
         nodes = _harmless(ctx, op, function, nodes, mask)
     results = emit(op, ctx, nodes, found[function.nin :], plain)
     return _deliver(ctx, op, results, outs, mask)
 
 
-def _refuse_single(ctx: Context, first: Operand, outs: Sequence[ArrayRef | None]) -> None:
-    """NumPy takes a product of single complex numbers in place for a reduction, which rounds
-    each of the four products."""
+def _refuse_overlaps(ctx: Context, operands: Sequence[Operand],
+                     outs: Sequence[ArrayRef | None]) -> None:
+    """NumPy's loop for products of complex numbers rounds each of the four products where it
+    writes to what it reads, but for the same several elements."""
     for out in outs:
-        if isinstance(first, ArrayRef) and out is not None and out.cell is first.cell and all(
-                ctx.facts.equal(size, 1) for size in out.shape):
-            raise ctx.refuse("multiply", "one complex number in place: NumPy rounds otherwise")
+        for x in operands:
+            if out is None or not isinstance(x, ArrayRef) or out.cell is not x.cell:
+                continue
+            if x.window != out.window or all(ctx.facts.equal(size, 1) for size in out.shape):
+                raise ctx.refuse("multiply", "complex numbers in place: NumPy rounds otherwise")
 
 
 def _harmless(ctx: Context, op: Op, function: np.ufunc, nodes: tuple[Node, ...],
