@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.backends.cpu import kernels
+from npcompile.backends.cpu import kernels, runs
+from npcompile.backends.cpu.compile import Target
 
 WIDTHS = (1, 7, 8, 16, 24, 32, 40, 63, 64, 96, 104, 256, 544, 600)
 
@@ -95,3 +96,23 @@ def test_addresses_ahead() -> None:
     llvm = npcompile.jit(total, cache=False).lower(*np.ones((12, 100))).llvm
     asked = [line for line in assembly(llvm).splitlines() if "prefetcht0" in line]
     assert asked and not any("(%rbp" in line for line in asked)
+
+
+def sums(x: Any) -> Any:
+    return x.sum(), (x * x).sum(axis=1), x.var(axis=1), x / x.mean(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("foresees", [False, True])
+def test_sums_of_what_is_in_no_cache(foresees: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves and rows are summed in turns or in their order; that does not show."""
+    monkeypatch.setattr(Target, "foresees", foresees)
+    shapes = (9, 1300), (33, 200), (70, 32), (17, 9), (3, 5000)
+    arrays = [np.random.default_rng(2).uniform(-1, 1, shape) for shape in shapes]
+    texts, found = [], []
+    for cached in (1 << 30, 64):
+        monkeypatch.setattr(runs, "CACHED_BYTES", cached)
+        compiled = npcompile.jit(sums, cache=False)
+        texts.append(compiled.lower(arrays[0]).llvm)
+        found.append([np.asarray(part).tobytes() for x in arrays for part in compiled(x)])
+    assert (texts[0] != texts[1]) == foresees  # else the rows are asked for in time
+    assert found[0] == found[1]

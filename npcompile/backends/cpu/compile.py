@@ -41,6 +41,12 @@ class Target:
     width: int
     avx512: bool
 
+    @property
+    def foresees(self) -> bool:
+        """Whether reading in order is as fast as memory without being asked ahead.  On Zen 4 what
+        is asked for a block ahead is rather in the way of the block's own."""
+        return self.cpu.startswith("znver")
+
 
 @cache
 def _binding() -> Any:

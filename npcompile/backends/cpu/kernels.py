@@ -42,11 +42,13 @@ class Part:
 
     ``total``: elements of all calls; 0 if what they store is read soon.  ``ahead``: for each of its
     values that it loads, how many elements further the next turn does, if this one has been there
-    before; 0 if there is nothing to ask for, None if that is not known.
+    before; 0 if there is nothing to ask for, None if that is not known.  ``fresh``: whether it
+    loads something that nobody has loaded or asked for.
     """
 
     total: Size
     ahead: tuple[Size | None, ...]
+    fresh: bool
 
 
 @record
@@ -179,7 +181,7 @@ def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: 
         plan, nest = Plan(kernel, target, tuple(range(rank)), rank - 1, lanes), _nest
         nest = _packing_nest if kernel.in_order else _nest
     if part is not None:
-        plan.total, plan.ahead = part.total, part.ahead
+        plan.total, plan.ahead, plan.fresh = part.total, part.ahead, part.fresh
     f = Function(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
     block, begin, end = f.params
     slots, loops = Words(f, block, words), _loops(kernel)
@@ -545,15 +547,6 @@ def streams(plan: Plan) -> bool:
 
 
 def _streaming_from(plan: Plan) -> int:
-    """Elements from which on the output does not stay in the cache anyway.
-
-    Each array counts once; those that are repeated along an axis are taken to be small.
-    """
-    stored = [store.buffer for store in plan.kernel.stores]
-    read = {
-        v.buffer for v in plan.kernel.values
-        if isinstance(v, Load) and all(c != 0 for c in v.at.coefficients)
-    }
-    touched = sum(buffer.dtype.itemsize for buffer in (*stored, *read))
-    reread = any(buffer.kind == "temp" for buffer in stored)
-    return (REREAD_BYTES if reread else STREAMING_BYTES) // touched
+    """Elements from which on the output does not stay in the cache anyway."""
+    reread = any(store.buffer.kind == "temp" for store in plan.kernel.stores)
+    return (REREAD_BYTES if reread else STREAMING_BYTES) // plan.touched()

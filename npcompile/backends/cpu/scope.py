@@ -51,6 +51,7 @@ class Plan:
         self.kernel, self.target = kernel, target
         self.total = product([axis.extent for axis in kernel.axes])  # elements of all runs of it
         self.ahead: tuple[Size | None, ...] = (None,) * len(kernel.values)  # see kernels.Part
+        self.fresh = True  # see there
         self.order, self.lane_axis, self.lanes = order, lane_axis, lanes
         self.axes_of: list[frozenset[int]] = []
         for value in kernel.values:
@@ -81,6 +82,18 @@ class Plan:
         self.accesses: dict[Address, int] = {}
         for buffer, at in places:
             self.accesses.setdefault(*access.split(buffer, at))
+
+    def touched(self) -> int:
+        """Bytes that are read and written for an element.
+
+        Each array counts once; those that are repeated along an axis are taken to be small.
+        """
+        stored = [store.buffer for store in self.kernel.stores]
+        read = {
+            v.buffer for v in self.kernel.values
+            if isinstance(v, Load) and all(c != 0 for c in v.at.coefficients)
+        }
+        return sum(buffer.dtype.itemsize for buffer in (*stored, *read))
 
     def _axes(self, value: object) -> frozenset[int]:
         match value:

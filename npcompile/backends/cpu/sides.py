@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npcompile.backends.cpu import access, folds
 from npcompile.backends.cpu.folds import State, Tree
-from npcompile.backends.cpu.runs import LIGHT, Forest, Run, write
+from npcompile.backends.cpu.runs import LIGHT, Forest, Run, cached, write
 from npcompile.backends.cpu.scope import Plan, Scope
 from npcompile.backends.cpu.states import flatten, groups, shaped
 from npcompile.backends.cpu.text import Value, i64, poison
@@ -30,8 +30,9 @@ def worth(scope: Scope) -> Value:
     """Whether rows have a vector, and are short enough to share the nearest cache."""
     f, (lanes, leaf) = scope.f, folds.shape_of_tree(scope.plan.kernel.reductions[0])
     length = scope.extent(scope.plan.lane_axis)
-    return f.binary("and", f.icmp("sle", i64(lanes), length),
+    fits = f.binary("and", f.icmp("sle", i64(lanes), length),
                     f.icmp("sle", length, i64(LEAVES * leaf)))
+    return f.binary("and", fits, cached(scope))
 
 
 def sum_rows(rows: list[Scope]) -> None:

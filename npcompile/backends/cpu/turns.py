@@ -222,7 +222,7 @@ class _Turns(Statements):
     def run(self, kernel: Kernel) -> None:
         if kernel not in self.known:
             name = f"{self.f.name}.{len(self.known)}"
-            part = Part(self.total(kernel), _ahead(self.over, kernel))
+            part = Part(self.total(kernel), *_ahead(self.over, kernel, self.target.foresees))
             self.known[kernel] = kernels.emit(self.f.module, kernel, name, self.target, part=part)
         made = self.known[kernel]
         if made.past is not None:
@@ -266,11 +266,11 @@ def _total(loop: For, members: list[Kernel], kernel: Kernel) -> Size:
     return product([substitute(axis.extent, whole) for axis in kernel.axes])
 
 
-def _ahead(loop: For, kernel: Kernel) -> tuple[Size | None, ...]:
+def _ahead(loop: For, kernel: Kernel, foresees: bool) -> tuple[tuple[Size | None, ...], bool]:
     """See :class:`Part`.  The first kernel of a turn that loads something waits for it, the second
-    one has it in the cache, and time to ask for what the next turn needs."""
+    one has it in the cache, and time to ask for what the next turn needs, if that needs asking."""
     if kernel not in loop.body:
-        return (None,) * len(kernel.values)
+        return (None,) * len(kernel.values), True
     every = [s for s in loop.body if isinstance(s, Kernel)]
     before = every[:every.index(kernel)]
     loads = {k: {v.buffer for v in k.values if isinstance(v, Load)} for k in every}
@@ -280,13 +280,15 @@ def _ahead(loop: For, kernel: Kernel) -> tuple[Size | None, ...]:
     then = {loop.symbol: Poly((((loop.symbol,), 1),)) + loop.step}
 
     def ahead(load: Load) -> Size | None:
-        if load.buffer in stored or loaded[load.buffer] > 1:
+        if foresees or load.buffer in stored or loaded[load.buffer] > 1:
             return 0
         if not loaded[load.buffer]:
             return 0 if load.buffer in later else None
         return substitute(load.at.offset, then) - load.at.offset
 
-    return tuple([ahead(v) if isinstance(v, Load) else None for v in kernel.values])
+    new = {buffer for buffer in loads[kernel] if buffer not in stored and not loaded[buffer]}
+    fresh = bool(new if foresees else new - later)
+    return tuple([ahead(v) if isinstance(v, Load) else None for v in kernel.values]), fresh
 
 
 def work(loop: For) -> Size:
