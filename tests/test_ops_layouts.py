@@ -117,6 +117,11 @@ UNITS: list[Callable[..., Any]] = [
     lambda a: a.copy(), lambda a: a.astype("f4"),
     lambda a: np.zeros_like(a.T[None]), lambda a: np.square(a.T[None]) * a.T[None],
     lambda a: np.squeeze(a, None),
+    lambda a: np.zeros_like(a[..., ::2]), lambda a: np.asarray(a, dtype="f4"),
+    lambda a: np.ones_like(a, shape=a.shape[::-1]), lambda a: a.reshape(-1, a.shape[-1] or 1),
+    lambda a: a.reshape(a.shape[::-1], order="F"), lambda a: np.copy(np.array_split(a, 2)[0]),
+    lambda a: np.broadcast_arrays(a, a[:1])[0], lambda a: np.zeros_like(a, order="A"),
+    lambda a: abs((a * 1j).real), lambda a: (a * 1j).imag.copy("K"),
     lambda a: a.swapaxes(0, -1), lambda a: np.where(a > 0, a, 1), lambda a: a.T + a.T,
     lambda a: np.broadcast_to(a, (2, *a.shape)), lambda a: a > 0, lambda a: 0 + a,
 ]
@@ -135,3 +140,51 @@ def test_strides_that_address_nothing(function: Callable[..., Any]) -> None:
                   np.ones((*shape, 2))[..., 0]):
             got, want = compiled(a), function(a)
             assert (got.shape, got.strides) == (want.shape, want.strides), (shape, a.strides)
+
+
+def test_strides_of_axes_of_length_1_of_arguments() -> None:
+    """C-contiguous arrays may have any strides there, which show in what is made like a view."""
+    def like(a, n):
+        view = a[:, :n, ::2]
+        return np.zeros_like(view), view.astype("f4"), view
+
+    def held(a, n):
+        view = a.swapaxes(0, 1)
+        a.real = n  # left to Python, which gets the view
+        return view
+
+    for function in (like, held):
+        compiled = jit(function)
+        for a in (np.ones((7, 1, 6)), np.asfortranarray(np.ones((7, 1, 1))),
+                  np.ones((7, 6))[:, None], np.ones((1, 4, 6)),
+                  np.ones((4, 6))[None], np.ones((3, 9, 6))[:, 4:5]):
+            got, want = compiled(a, 1), function(a, 1)
+            pairs = zip(got, want) if isinstance(want, tuple) else [(got, want)]
+            assert all(g.strides == w.strides for g, w in pairs)
+
+
+def test_parts_of_complex_numbers_are_not_contiguous() -> None:
+    def flattened(z):
+        part = z.real.ravel()
+        part[0] = 5.0
+        whole = np.ascontiguousarray(z.imag)
+        whole[...] = 7.0
+        return part, whole, z.real.strides, z.real.reshape(-1)
+
+    for z in (np.ones(4) * 1j, np.ones((3, 4)) * 1j, np.asfortranarray(np.ones((3, 4)) * 1j)):
+        mine, theirs = z.copy("K"), z.copy("K")
+        got, want = jit(flattened)(mine), flattened(theirs)
+        assert np.array_equal(mine, theirs)
+        assert got[2] == want[2]
+        assert all(g.strides == w.strides for g, w in zip(got, want) if isinstance(g, np.ndarray))
+
+
+def test_running_sums_of_what_is_known_to_be_empty() -> None:
+    def summed(a):
+        a.reshape(-1)[::2] = 3
+        return np.cumsum(a, axis=0)
+
+    for shape in ((5, 0), (0, 5), (5, 3)):
+        got, want = jit(summed)(np.ones(shape)), summed(np.ones(shape))
+        assert got.shape == want.shape
+        assert np.array_equal(got, want)

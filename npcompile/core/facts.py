@@ -20,6 +20,7 @@ from npcompile.core.sizes import (
     is_known,
     lower_bound,
     poly,
+    replace_calls,
     substitute,
     symbols,
 )
@@ -47,11 +48,13 @@ class Facts:
     replaced: dict[Symbol, Size] = field(default_factory=dict)
     bounds: dict[Size, int] = field(default_factory=dict)
     equals: dict[Size, Size] = field(default_factory=dict)  # what no symbol could be solved for
+    calls: dict[Call, Size] = field(default_factory=dict)  # what they say of single calls
     ranges: dict[Symbol, tuple[Size, Size]] = field(default_factory=dict)  # of loop indices
     here: list[tuple[Size, int]] = field(default_factory=list)  # sizes and their least values
     apart: list[Size] = field(default_factory=list)  # sizes that are not 0
     limits: dict[Symbol, Size] = field(default_factory=dict)  # never more than these
     suppose: Callable[[Predicate], None] | None = None
+    all_strides: bool = False  # something rests on those along axes of length 1, too
     _changes: int = 0  # of what was learned
     _answers_of: int = -1  # the changes after which the answers below were found
     _proofs: dict[tuple[Size, int], bool] = field(default_factory=dict)
@@ -63,6 +66,8 @@ class Facts:
         """The size with symbols that are known to be equal to others replaced."""
         if self.replaced:
             size = substitute(size, self.replaced)
+        if self.calls:
+            size = replace_calls(size, self.calls)
         return self.equals.get(size, size) if self.equals else size
 
     def equal(self, a: Size, b: Size) -> bool:
@@ -354,15 +359,24 @@ class Facts:
                 self.replaced[name] = other
                 self.here = [(substitute(size, known), low) for size, low in self.here]
                 self.apart = [substitute(size, known) for size in self.apart]
-            elif isinstance(p.left, Poly):
-                self.equals[p.left] = p.right
             else:
-                self.equals[p.right] = p.left
+                size, other = (p.left, p.right) if isinstance(p.left, Poly) else (p.right, p.left)
+                self.equals[size] = other
+                self._note_call(poly(p.left - p.right))
         elif p.op in ("<", "<="):
             gap = p.right - p.left
             if isinstance(gap, Poly):
                 rest, bound = _bounded(gap, int(p.op == "<"))
                 self.bounds[rest] = max(bound, self.bounds.get(rest, bound))
+
+
+    def _note_call(self, gap: Poly) -> None:
+        """Notes what a call is, of which a constant is left where a gap is 0."""
+        terms = [(atoms, times) for atoms, times in gap.terms if atoms]
+        (atoms, times), *more = terms
+        if not more and len(atoms) == abs(times) == 1 and isinstance(atoms[0], Call):
+            constant = gap - Poly(tuple(terms))
+            self.calls[atoms[0]] = constant * -times
 
 
 def _by_term(facts: Facts) -> _Index:

@@ -345,6 +345,20 @@ def substitute(size: Size, replace: Mapping[Symbol, Size]) -> Size:
     return total
 
 
+def replace_calls(size: Size, known: Mapping[Call, Size]) -> Size:
+    """A size with calls among its factors replaced by sizes."""
+    if isinstance(size, int) or not any(atom in known for atoms, _ in size.terms for atom in atoms):
+        return size
+    total: Size = 0
+    for atoms, coefficient in size.terms:
+        term: Size = coefficient
+        for atom in atoms:
+            found = known.get(atom) if isinstance(atom, Call) else None
+            term = term * (Poly((((atom,), 1),)) if found is None else found)
+        total = total + term
+    return total
+
+
 class Unhinted(Exception):
     """A size has no value at tracing time, and nothing that is known decides a question of it.
 

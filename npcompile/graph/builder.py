@@ -425,7 +425,7 @@ class Builder:
         dtype = whole.dtype
         if window.part:
             dtype = np.dtype(dtype.char.lower())
-        return self.emit("read", (version,), window, Array(dtype, window.shape, window.strides))
+        return self.emit("read", (version,), window, Array(dtype, window.shape, window.steps))
 
     def element(self, version: Node, window: Window) -> Node:
         """One element as a NumPy scalar."""

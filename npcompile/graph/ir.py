@@ -121,6 +121,11 @@ class Window:
     strides: tuple[Size, ...]
     part: str = ""  # "real" or "imag": of complex memory, whose elements then count as pairs
 
+    @property
+    def steps(self) -> tuple[Size, ...]:
+        """The strides in elements of what is seen, of which a complex number has two."""
+        return tuple([2 * s for s in self.strides]) if self.part else self.strides
+
 
 @record
 class Scatter:

@@ -255,20 +255,30 @@ def packed_strides(
 
 
 def like_strides(
-    facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...]
+    facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...],
+    wanted: tuple[Size, ...] | None = None,
 ) -> tuple[Size, ...]:
-    """Strides of a fresh array like another in order K: axes by the length of their strides, those
-    of stride 0 too (results of operators, :func:`k_strides`, leave these where they are)."""
+    """Strides of a fresh array like another in order K, of its shape or a ``wanted`` one with as
+    many axes: axes by the length of their strides, those of stride 0 too (results of operators,
+    :func:`k_strides`, leave these where they are)."""
+    made = shape if wanted is None else wanted
     if strides == c_strides(shape):
-        return strides
+        return c_strides(made)
+    ask_all_strides(facts, shape, strides)
     order = stride_order(facts, strides)
     if order != sorted(order):
         unit = _squeezed(facts, shape)
         if any(unit) and _is_run(facts, shape, strides, unit, fortran=False):
-            return c_strides(shape)
+            return c_strides(made)
         if any(unit) and _is_run(facts, shape, strides, unit, fortran=True):
             order = list(range(len(shape)))[::-1]
-    return fresh_strides(shape, order)
+    return fresh_strides(made, order)
+
+
+def ask_all_strides(facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...]) -> None:
+    """Notes that an order of axes rests on their strides, of those of length 1 too."""
+    if len(strides) > 1:
+        facts.all_strides |= any(facts.prove("==", size, 1) is not False for size in shape)
 
 
 def stride_order(facts: Facts, strides: tuple[Size, ...]) -> list[int]:

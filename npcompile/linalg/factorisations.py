@@ -183,7 +183,7 @@ def qr(ctx: Context, a: Operand, mode: Operand = "reduced") -> Operand:
 
 def _triangle(ctx: Context, ref: ArrayRef, r: ArrayRef) -> ArrayRef:
     """R as ``np.triu`` lays it out, of a copy of the matrices and a mask."""
-    copied = layout.like_strides(ctx.facts, ref.shape, ref.strides)
+    copied = layout.like_strides(ctx.facts, ref.shape, ref.steps)
     mask = (*[0] * (ref.ndim - 2), r.shape[-1], 1)
     strides = layout.k_strides(ctx.facts, r.shape, [mask, copied])
     if strides == r.strides:

@@ -62,10 +62,10 @@ def _like(ctx: Context, name: str, a: Operand, value: Operand, dtype: Operand, o
         raise ctx.refuse(name, "the prototype is no array")
     kind = a.dtype if dtype is None else dtype_of(ctx, dtype, name)
     sizes = a.shape if shape is None else shape_of(ctx, shape, name)
-    if order in ("K", "A") and shape is None:
-        strides = like_strides(ctx, a)
-        if order == "A" and strides not in (c_strides(sizes), _ordered(ctx, sizes, "F")):
-            raise ctx.refuse(name, "order='A' of an array that is neither C nor F")
+    if order == "A":
+        order = views.order_in(ctx, a, order, name)
+    if order == "K" and len(sizes) == a.ndim:
+        strides = layout.like_strides(ctx.facts, a.shape, a.steps, sizes)
     else:
         strides = _ordered(ctx, sizes, order)
     return filled(ctx, sizes, value, kind, strides)
@@ -73,7 +73,7 @@ def _like(ctx: Context, name: str, a: Operand, value: Operand, dtype: Operand, o
 
 def like_strides(ctx: Context, a: ArrayRef) -> tuple[Size, ...]:
     """Strides in K order of the array itself."""
-    return layout.like_strides(ctx.facts, a.shape, a.strides)
+    return layout.like_strides(ctx.facts, a.shape, a.steps)
 
 
 for _name, _value in (("zeros", 0), ("ones", 1), ("empty", None)):
@@ -153,11 +153,9 @@ def _as(ctx: Context, name: str, source: Operand, dtype: Operand, order: Operand
     if copy is None and same and fits:
         return source
     wanted = views.order_in(ctx, source, "K" if order is None else order, name)
-    if same:
-        return views.copied(ctx, source, wanted)
-    node = arguments.converted(ctx, source, kind or source.dtype)
-    cast = ctx.new(node)
-    return cast if wanted == "K" else views.copied(ctx, cast, wanted)
+    if kind is not None and source.dtype.kind == "c" and kind.kind not in "cb":
+        raise ctx.refuse(name, "complex to real warns")
+    return views.copied(ctx, source, wanted, kind)
 
 
 def _as_program(name: str, default_order: str | None) -> None:
@@ -183,7 +181,7 @@ def _contiguous(name: str, order: str, least: int) -> None:
 
 
 _contiguous("ascontiguousarray", "C", 1)
-_contiguous("asfortranarray", "F", 0)
+_contiguous("asfortranarray", "F", 1)
 
 
 # ------------------------------------------------------------------ filling

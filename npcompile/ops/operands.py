@@ -76,12 +76,17 @@ class ArrayRef:
         return self.window.strides
 
     @property
+    def steps(self) -> tuple[Size, ...]:
+        """The strides in elements of its own: a part of a complex number is half of one."""
+        return self.window.steps
+
+    @property
     def ndim(self) -> int:
         return len(self.window.shape)
 
     @property
     def type(self) -> Array:
-        return Array(self.dtype, self.window.shape, self.window.strides)
+        return Array(self.dtype, self.window.shape, self.steps)
 
 
 @record(eq=False)

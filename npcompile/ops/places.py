@@ -206,7 +206,9 @@ def _layout(ctx: Context, picks: Picks, ref: ArrayRef) -> Shape:
     if not left:
         return layout.k_strides(ctx.facts, shape, picks.orders)
     rest = tuple(shape[k] for k in left)
-    order = layout.stride_order(ctx.facts, tuple(picks.window.strides[k] for k in left))
+    strides = tuple(picks.window.strides[k] for k in left)
+    layout.ask_all_strides(ctx.facts, rest, strides)
+    order = layout.stride_order(ctx.facts, strides)
     inner = layout.fresh_strides(rest, order)
     outer = tuple(n * product(rest) for n in c_strides(picks.picked))
     return (*inner[:front], *outer, *inner[front:])

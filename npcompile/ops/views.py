@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -104,16 +105,19 @@ def rollaxis(ctx: Context, a: Operand, axis: Operand, start: Operand = 0) -> Arr
 # ------------------------------------------------------------------ copies
 
 
-def copied(ctx: Context, ref: ArrayRef, order: str = "C") -> ArrayRef:
-    """A fresh array; ``order`` C, or K as ``np.copy`` and results of operators have it."""
+def copied(
+    ctx: Context, ref: ArrayRef, order: str = "C", dtype: np.dtype[Any] | None = None
+) -> ArrayRef:
+    """A fresh array, of another dtype if one is given; ``order`` C, F, or K as in ``np.copy``."""
     if order == "K":
-        strides = layout.like_strides(ctx.facts, ref.shape, ref.strides)
+        strides = layout.like_strides(ctx.facts, ref.shape, ref.steps)
     elif order == "F":
         strides = layout.fresh_strides(ref.shape, range(ref.ndim)[::-1])
     else:
         strides = c_strides(ref.shape)
-    kind = Array(ref.dtype, ref.shape, strides)
-    return ctx.new(ctx.builder.emit("copy", (ctx.read(ref),), None, kind))
+    kind = Array(dtype or ref.dtype, ref.shape, strides)
+    op = "copy" if kind.dtype == ref.dtype else "cast"
+    return ctx.new(ctx.builder.emit(op, (ctx.read(ref),), None, kind))
 
 
 def order_in(ctx: Context, ref: ArrayRef, order: Operand, what: str) -> str:
@@ -132,13 +136,13 @@ def _packed(ctx: Context, ref: ArrayRef, axes: Sequence[int]) -> bool:
     packed = True
     for axis in reversed(axes):
         n = ref.shape[axis]
-        if ctx.facts.prove("==", ref.strides[axis], expected) is True:
+        if ctx.facts.prove("==", ref.steps[axis], expected) is True:
             expected = expected * n
             continue
         if ctx.facts.equal(n, 0):
             return True
         if not ctx.facts.equal(n, 1):
-            packed = packed and ctx.facts.equal(ref.strides[axis], expected)
+            packed = packed and ctx.facts.equal(ref.steps[axis], expected)
             expected = expected * n
     return packed
 
@@ -205,12 +209,15 @@ def reshape(ctx: Context, a: Operand, /, shape: Operand, order: Operand = "C", *
     ref = as_array(ctx, a)
     if copy is not None:
         raise ctx.refuse("reshape", "copy=")
-    sizes, turned = _new_shape(ctx, ref, shape), _turned(ctx, ref, order, "reshape")
+    sizes, whole = _new_shape(ctx, ref, shape)
+    turned = _turned(ctx, ref, order, "reshape")
+    if whole and len(sizes) == ref.ndim and all(map(ctx.facts.equal, sizes, ref.shape)):
+        return view(ref, ref.shape, ref.strides)
     if turned is ref:
         if shape in (-1, (-1,), [-1]) and ref.ndim == 1 and is_contiguous(ctx, ref):
             return view(ref, sizes, (1,))  # it is not seen to be the same shape
         return reshaped(ctx, ref, sizes)
-    return permuted(reshaped(ctx, turned, sizes[::-1]), range(len(sizes))[::-1])
+    return reshaped(ctx, ref, sizes, fortran=True)
 
 
 @program(VIEW, "ndarray.reshape")
@@ -221,8 +228,11 @@ def reshape_method(ctx: Context, a: ArrayRef, *shape: Operand, order: Operand = 
     return reshape(ctx, a, shape[0] if one else shape, order, copy=copy)
 
 
-def _new_shape(ctx: Context, ref: ArrayRef, shape: Operand) -> tuple[Size, ...]:
-    """A shape argument, with -1 replaced; refuses another number of elements."""
+def _new_shape(
+    ctx: Context, ref: ArrayRef, shape: Operand
+) -> tuple[tuple[Size, ...], bool]:
+    """A shape argument, with -1 replaced, and whether there was none; refuses another number of
+    elements."""
     items = shape if isinstance(shape, (tuple, list)) else (shape,)
     sizes = [arguments.integer(ctx, item, "reshape") for item in items]
     unknown = [k for k, n in enumerate(sizes) if ctx.facts.equal(n, -1)]
@@ -238,7 +248,7 @@ def _new_shape(ctx: Context, ref: ArrayRef, shape: Operand) -> tuple[Size, ...]:
         raise ctx.refuse("reshape", "another number of elements: Python raises")
     for size in sizes:
         arguments.require(ctx, "<=", 0, size, "reshape: a negative length")
-    return tuple(sizes)
+    return tuple(sizes), not unknown
 
 
 def _quotient(ctx: Context, ref: ArrayRef, rest: Size, total: Size) -> Size:
@@ -250,31 +260,45 @@ def _quotient(ctx: Context, ref: ArrayRef, rest: Size, total: Size) -> Size:
     return product(left)
 
 
-def reshaped(ctx: Context, ref: ArrayRef, shape: tuple[Size, ...]) -> ArrayRef:
-    strides = _reshape_strides(ctx, ref, shape)
+def reshaped(
+    ctx: Context, ref: ArrayRef, shape: tuple[Size, ...], fortran: bool = False
+) -> ArrayRef:
+    strides = _reshape_strides(ctx, ref, shape, fortran)
     if strides is None:
-        ref, strides = copied(ctx, ref), c_strides(shape)
+        ref = copied(ctx, ref, "F" if fortran else "C")
+        strides = _fresh(shape, fortran)
     return view(ref, shape, strides)
 
 
-def _reshape_strides(
-    ctx: Context, ref: ArrayRef, shape: tuple[Size, ...]
-) -> tuple[Size, ...] | None:
-    """Strides of a reshaped view, or None where a copy is needed.
+def _fresh(shape: Sequence[Size], fortran: bool) -> tuple[Size, ...]:
+    return c_strides(tuple(shape[::-1]))[::-1] if fortran else c_strides(tuple(shape))
 
-    As NumPy's ``_attempt_nocopy_reshape``: axes of length 1 are dropped, then groups of old and
-    new axes with equal products are matched, each of which must be one run of memory.
-    """
+
+def _reshape_strides(
+    ctx: Context, ref: ArrayRef, shape: tuple[Size, ...], fortran: bool = False
+) -> tuple[Size, ...] | None:
+    """Strides of a reshaped view, or None where a copy is needed."""
     equal = ctx.facts.equal
-    if ref.shape == shape:
+    known = all(map(is_known, (*ref.shape, *shape)))
+    if ref.shape == shape and (ref.steps == _fresh(shape, fortran) or not known
+                               or not any(equal(n, 0) or equal(n, 1) for n in shape)):
         return ref.strides
     if any(equal(n, 0) for n in ref.shape):
-        return c_strides(tuple([1 if equal(n, 0) else n for n in shape]))
-    if is_contiguous(ctx, ref):
-        return c_strides(shape)
-    if not all(map(is_known, (*ref.shape, *shape))):
+        return _fresh([1 if equal(n, 0) else n for n in shape], fortran)
+    if is_fortran(ctx, ref) if fortran else is_contiguous(ctx, ref):
+        return _fresh(shape, fortran)
+    if not known:
         raise ctx.refuse("reshape", "of lengths that only the run can tell, in strided memory")
     old = [(n, s) for n, s in zip(ref.shape, ref.strides) if not equal(n, 1)]
+    return _matched(ctx, old, shape, fortran)
+
+
+def _matched(
+    ctx: Context, old: list[tuple[Size, Size]], shape: tuple[Size, ...], fortran: bool
+) -> tuple[Size, ...] | None:
+    """As NumPy's ``_attempt_nocopy_reshape``: of axes (length, stride) and new ones, groups with
+    equal products are matched, each of which must be one run of memory."""
+    equal = ctx.facts.equal
     out: list[Size] = []
     i = j = 0
     while i < len(old) and j < len(shape):
@@ -288,12 +312,15 @@ def _reshape_strides(
                 i += 1
                 have = have * old[i][0]
         for k in range(first, i):
-            if not equal(old[k][1], old[k + 1][0] * old[k + 1][1]):
+            inner, outer = (old[k], old[k + 1]) if fortran else (old[k + 1], old[k])
+            if not equal(outer[1], inner[0] * inner[1]):
                 return None
-        packed = c_strides(shape[start : j + 1])
-        out += [old[i][1] * stride for stride in packed]
+        step = old[first if fortran else i][1]
+        out += [step * stride for stride in _fresh(shape[start : j + 1], fortran)]
         i, j = i + 1, j + 1
-    tail = (out[-1] if out else 1)
+    tail = out[-1] if out else 1
+    if fortran and out:
+        tail = tail * shape[len(out) - 1]
     return (*out, *[tail] * (len(shape) - len(out)))
 
 
@@ -421,9 +448,10 @@ def broadcast_arrays(ctx: Context, *args: Operand, subok: Operand = False) -> Op
     """Views of one common shape."""
     refs = [as_array(ctx, a) for a in args]
     shape = layout.broadcast_shapes(ctx.facts, *(r.shape for r in refs))
-    if all(r.ndim == len(shape) and all(map(ctx.facts.equal, r.shape, shape)) for r in refs):
-        return tuple(refs)
-    return tuple(replace(_repeated(ctx, r, shape), writeable=None) for r in refs)
+    return tuple([
+        r if r.ndim == len(shape) and all(map(ctx.facts.equal, r.shape, shape))
+        else replace(_repeated(ctx, r, shape), writeable=None) for r in refs
+    ])
 
 
 @program(VIEW, "numpy.lib.stride_tricks:sliding_window_view")
@@ -495,4 +523,5 @@ def attribute(ctx: Context, value: ArrayRef | Node, name: str) -> Operand:
             raise ctx.refuse(".strides", "of an axis of length 1")
         if ctx.facts.equal(a_size(value), 0):
             raise ctx.refuse(".strides", "of an array without elements")
+        ctx.facts.all_strides = True
     return ATTRIBUTES[name](ctx, value)

@@ -269,7 +269,8 @@ class _Verifier:
             for axis in reduce.axes:
                 self.require(0 <= axis < len(kernel.axes), f"{here}: no such axis")
                 own = reduce.at.coefficients[axis] != 0
-                self.require(own == reduce.running, f"{here}: depends on its own axis")
+                empty = any(a.extent == 0 for a in kernel.axes)
+                self.require(own == reduce.running or empty, f"{here}: depends on its own axis")
             alone = len(kernel.reductions) == len(reduce.axes) == 1
             self.require(not reduce.running or alone, f"{here}: a running one is alone")
             if not reduce.kind.startswith("arg"):

@@ -74,7 +74,7 @@ def item_type(t: Tracer, value: Value) -> Item | None:
 
 def _ordered(t: Tracer, value: ArrayRef) -> bool:
     """Whether what NumPy makes of an array has C order, as columns have."""
-    made = layout.like_strides(t.facts, value.shape, value.strides)
+    made = layout.like_strides(t.facts, value.shape, value.steps)
     return made == c_strides(value.shape)
 
 

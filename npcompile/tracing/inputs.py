@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -18,7 +18,20 @@ from npcompile.core.errors import refuse
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, Symbol, lone_symbol, symbol
 from npcompile.graph.builder import Builder
-from npcompile.graph.ir import Node, Param, Region, SameParam, Tree, ViewOf, Window, leaves
+from npcompile.graph.ir import (
+    Check,
+    Graph,
+    Node,
+    Param,
+    Region,
+    SameParam,
+    Tree,
+    ViewOf,
+    Window,
+    leaves,
+    trees,
+    walk,
+)
 from npcompile.graph.types import PYTHON, SUPPORTED, Array, Opaque, Scalar, c_strides
 from npcompile.ops.foreign import GENERATORS
 from npcompile.ops.operands import ArrayRef, Cell, Inherited, Tensor
@@ -173,16 +186,17 @@ class Inputs:
             strides.append(step if literal else symbol(f"{name}.s{axis}", step))
         return Array(array.dtype, shape, tuple(strides)), False
 
-    def settle(self, tree: Tree) -> frozenset[Source]:
-        """Demands exact strides of arrays of which views are given back: along axes of length 1,
-        and of empty ones, the flag does not tell them.  The arrays that don't have them."""
+    def settle(self, graph: Graph) -> frozenset[Source]:
+        """Demands exact strides of arrays of which views are handed to Python, or of all if
+        something rests on them: along axes of length 1, and of empty ones, the flag does not tell
+        them.  The arrays that don't have them."""
+        every = graph.facts.all_strides
+        found = {leaf.base.index for tree in _handed_out(graph) for leaf in leaves(tree)
+                 if isinstance(leaf, ViewOf) and isinstance(leaf.base, SameParam)}
         ragged = set()
-        for leaf in leaves(tree):
-            if not (isinstance(leaf, ViewOf) and isinstance(leaf.base, SameParam)):
-                continue
-            index = leaf.base.index
+        for index in range(len(self.leaves)) if every else sorted(found):
             known, array = self.leaves[index], self.objects[index]
-            if known.contiguous:
+            if known.contiguous and isinstance(known.type, Array):
                 exact = c_strides(array.shape)
                 if array.strides != tuple(array.itemsize * step for step in exact):
                     ragged.add(known.source)
@@ -279,6 +293,14 @@ class Inputs:
         self.guard(source, "type", slice)
         names = ("start", "stop", "step")
         return Slice(*(self.lift(getattr(value, n), Attribute(source, n)) for n in names))
+
+
+def _handed_out(graph: Graph) -> Iterator[Tree]:
+    """What Python sees of a run: its result, and what is held where Python goes on."""
+    yield graph.result
+    for node in walk(graph.region):
+        if isinstance(node.attrs, Check):
+            yield from trees(node.attrs.resume)
 
 
 #: objects that their guard pins down: what is computed from them stays true

@@ -37,7 +37,7 @@ class Lending:
 
     def copied(self, ref: ArrayRef) -> None:
         """A list gets a copy of an array, which others may still see."""
-        plain = ref.cell.param < 0 and ref.strides == c_strides(ref.shape)
+        plain = ref.cell.param < 0 and ref.steps == c_strides(ref.shape)
         if plain and unshared(self.t, ref):
             return
         self.cells.add(ref.cell)

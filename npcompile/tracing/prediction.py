@@ -156,7 +156,7 @@ class Trial:
     def _array(self, ref: ArrayRef) -> Any:
         shape = tuple(max(self.size(n), 0) for n in ref.shape)
         norm = self.t.facts.norm
-        fortran = ref.ndim > 1 and norm(ref.strides[0]) == 1 and norm(ref.strides[-1]) != 1
+        fortran = ref.ndim > 1 and norm(ref.steps[0]) == 1 and norm(ref.steps[-1]) != 1
         made = np.empty(shape, ref.dtype, order="F" if fortran else "C")
         made[...] = _contents(shape, ref.dtype, self.fill)
         self.arrays.append((made, made.copy()))

@@ -502,7 +502,7 @@ def trace(
         tracer.columns, tracer.inputs.ragged = columns, ragged
         try:
             found = _attempt(tracer, function, bound, start)
-            more = tracer.inputs.settle(found.graph.result)
+            more = tracer.inputs.settle(found.graph)
             if not more:
                 return found
             ragged |= more
