@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from npcompile import jit
 from tests.test_run_time_sizes import agree
 
 RNG = np.random.default_rng(7)
@@ -138,3 +139,17 @@ def test_packing_of_every_dtype(dtype: str, n: int) -> None:
 
     x = RNG.integers(0, 100, n).astype(dtype)
     agree(f, x, RNG.random(n) > 0.4, RNG.integers(-n, n, 5 if n else 0))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i1", "u2", "i4", "c8", "c16", "?"])
+def test_packing(dtype: str) -> None:
+    """Of all widths, some of which fill several registers; few, half and all elements."""
+    def chosen(x: Any, mask: Any) -> Any:
+        return x[mask], np.flatnonzero(mask)
+
+    compiled, rng = jit(chosen), np.random.default_rng(0)
+    for n in (1, 7, 16, 65, 1000):
+        for share in (0.0, 0.01, 0.5, 1.0):
+            x, mask = (100 * rng.random(n)).astype(dtype), rng.random(n) < share
+            for found, expected in zip(compiled(x, mask), chosen(x, mask), strict=True):
+                assert found.tobytes() == expected.tobytes()

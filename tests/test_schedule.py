@@ -39,7 +39,7 @@ from npcompile.graph.types import BOOL, FLOAT, INT, Array, Nothing, Scalar, cont
 from npcompile.ops import canonical as order
 from npcompile.ops.canonical import reduce as canonical
 from npcompile.program import interpret, show, verify
-from npcompile.program.ir import Kernel, Program
+from npcompile.program.ir import Kernel, Program, flat
 from npcompile.schedule import schedule
 from npcompile.schedule.memory import disjoint
 
@@ -249,7 +249,8 @@ def test_a_stencil_in_place_reads_old_values() -> None:
     x = d.array((n, m))
     total = b.map("add", [b.read(x, inner(n, m, 0)), b.read(x, inner(n, m, 2))], FLOAT)
     d.finals[0] = b.write(x, total, inner(n, m))
-    assert len(kernels(check(d))) == 2
+    made = {s for s in flat(check(d).body) if isinstance(s, Kernel) and s.axes}
+    assert len(made) == 2
 
 
 def test_a_value_is_saved_before_what_it_reads_changes() -> None:

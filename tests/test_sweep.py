@@ -14,13 +14,14 @@ from npcompile.program.interpret import interpret
 from npcompile.program.ir import For
 from npcompile.program.verify import verify
 from npcompile.runtime.pool import get_num_threads, set_num_threads
-from npcompile.schedule import sweep
+from npcompile.schedule import cuts, rolling
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Blocks of few rows, so that small arrays are cut into parts."""
-    monkeypatch.setattr(sweep, "BLOCK", 300)
+    monkeypatch.setattr(cuts, "BLOCK", 300)
+    monkeypatch.setattr(rolling, "NEAR", 300)
     before = get_num_threads()
     yield
     set_num_threads(before)
@@ -164,6 +165,6 @@ def test_random_stencils() -> None:
 if __name__ == "__main__":
     import sys
 
-    sweep.BLOCK = 300
+    cuts.BLOCK = rolling.NEAR = 300
     first, count = map(int, sys.argv[1:])
     print(count, "programs,", sum(check(seed) for seed in range(first, first + count)), "sweeps")

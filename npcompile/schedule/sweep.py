@@ -5,115 +5,28 @@ advance side by side through blocks of rows, each by its *lag* behind the first,
 reads of the members before is written and nothing is overwritten that they still need; what one
 member leaves in the cache the next one finds there.
 
-For threads the rows are cut into parts.  In a first parallel loop each part is swept as far as it
-depends on itself only: a member begins by its *edge* after the part's first row, and ends by its
-lag before the last.  What is left around each cut is computed in a second one (split tiling:
-Krishnamoorthy et al., Effective automatic parallelization of stencil computations, PLDI 2007).
-Every row is computed once, from the same numbers as without all this.
+Here groups are found; ``rolling`` writes those whose temporaries need to hold a few rows only, and
+``cuts`` the others.  Every row is computed from the same numbers as without all this.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 
 from npcompile.core.facts import Facts
-from npcompile.core.records import record, replace
-from npcompile.core.sizes import Poly, Size, Symbol, floordiv, largest, smallest, symbols
-from npcompile.program.ir import (
-    Axis,
-    AxisIndex,
-    Buffer,
-    For,
-    Index,
-    Kernel,
-    Load,
-    Statement,
-    Value,
-)
+from npcompile.core.records import replace
+from npcompile.core.sizes import Predicate, Size, product
+from npcompile.program.ir import Apply, AxisIndex, Buffer, Kernel, Load, Statement
+from npcompile.schedule import rolling
 from npcompile.schedule.allocate import touched
+from npcompile.schedule.cuts import Cuts
+from npcompile.schedule.members import Group, Member, Strides, Touch, accesses, one_store, uses
 from npcompile.schedule.memory import quotient, span, split
 from npcompile.schedule.rows import Fusion
 
-BLOCK = 1 << 16  # bytes that the rows of a block touch
-PARTS = 12  # at most, for threads to share
-FARTHEST = 8  # rows that a member may lag, or leave at the edge of a part
-
-Strides = Mapping[Buffer, Size]
-
-
-@record
-class Touch:
-    """Row ``i`` of a kernel touches rows ``i + first`` to ``i + last`` of a buffer."""
-
-    buffer: Buffer
-    first: int
-    last: int
-    writes: bool
-
-
-@record(eq=False)
-class Member:
-    """A kernel whose rows ``start`` to ``stop`` run along ``axis``, ``width`` elements of it each;
-    None: it has one row.  ``still`` are buffers that it reads somewhere else than in its rows."""
-
-    kernel: Kernel
-    axis: int | None
-    width: Size
-    start: Size
-    stop: Size
-    touches: tuple[Touch, ...]
-    still: frozenset[Buffer]
-
-
-@dataclass
-class Group:
-    """Consecutive members with their lags and edges; ``numbers`` are kernels to be run before."""
-
-    members: list[Member] = field(default_factory=list)
-    lags: list[int] = field(default_factory=list)
-    edges: list[int] = field(default_factory=list)
-    numbers: list[Kernel] = field(default_factory=list)
-    end: int = 0
-
-    def accepts(self, new: Member, end: int) -> bool:
-        """Adds a member if it can follow the others from row to row."""
-        lag = edge = 0
-        for other, its_lag, its_edge in zip(self.members, self.lags, self.edges, strict=True):
-            if not _written(other).isdisjoint(new.still) or not _written(new).isdisjoint(
-                other.still
-            ):
-                return False
-            for before in other.touches:
-                for after in new.touches:
-                    if before.buffer is after.buffer and (before.writes or after.writes):
-                        lag = max(lag, its_lag + after.last - before.first)
-                        edge = max(edge, its_edge + before.last - after.first)
-        if max(lag, edge) > FARTHEST:
-            return False
-        self.members.append(new)
-        self.lags.append(lag)
-        self.edges.append(edge)
-        self.end = end
-        return True
-
-    def may_follow(self, number: Kernel) -> bool:
-        """Whether a kernel of numbers may run before the group."""
-        made = {b for member in self.members for b in _written(member)}
-        read = {v.buffer for m in self.members for v in m.kernel.values if isinstance(v, Load)}
-        loads = {v.buffer for v in number.values if isinstance(v, Load)}
-        stores = {store.buffer for store in number.stores}
-        return made.isdisjoint(loads | stores) and read.isdisjoint(stores)
-
-    @property
-    def useful(self) -> bool:
-        """Whether members read each other's neighbouring rows."""
-        return len(self.members) > 1 and any((*self.lags, *self.edges))
-
-
-def _written(member: Member) -> frozenset[Buffer]:
-    return frozenset(touch.buffer for touch in member.touches if touch.writes)
+#: kernels as rows, by what :func:`_member` looks at; groups that begin elsewhere ask again
+Known = dict[tuple[Kernel, tuple[Size | None, ...]], list[Member]]
 
 
 def sweeps(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
@@ -121,44 +34,58 @@ def sweeps(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
     found: list[Statement] = []
     at, known = 0, Known()
     while at < len(body):
-        group = _group(out, body, at, known)
-        if group is None:
+        swept = _sweep(out, _run(body, at), known)
+        if swept is None:
             found.append(body[at])
             at += 1
         else:
-            found += _Writer(out, group).write()
-            at = group.end
+            found += swept[0]
+            at += swept[1]
     return found
 
 
-# ------------------------------------------------------------------ finding groups
-
-
-#: kernels as rows, by what :func:`_member` looks at; groups that begin elsewhere ask again
-Known = dict[tuple[Kernel, tuple[Size | None, ...]], Member | None]
-
-
-def _group(out: Fusion, body: Sequence[Statement], at: int, known: Known) -> Group | None:
-    """The longest group that begins with a statement, if it is worth while."""
+def _run(body: Sequence[Statement], at: int) -> list[Kernel]:
+    """The kernels from a statement on that might sweep."""
     run = []
     for statement in body[at:]:
         if not isinstance(statement, Kernel) or statement.reductions:
             break
         run.append(statement)
+    return run
+
+
+def _sweep(
+    out: Fusion, run: Sequence[Kernel], known: Known
+) -> tuple[list[Statement], int] | None:
+    """The longest group that begins with a kernel as a sweep, if that is worth while, and of how
+    many kernels it is.  Kernels are divided where all temporaries can be windows then."""
     if len(run) < 2 or not run[0].axes:
         return None
     group = _grow(out.facts, run, known)
+    found = rolling.write(out, group) if group.useful else None
+    if found is not None:
+        return found, group.end
+    if any(member.whole is not member.kernel for member in group.members):
+        group = _grow(out.facts, run, known, divide=False)
     if not group.useful:
         return None
-    group.end += at
-    thrifty = _grow(out.facts, _share(out, [m.kernel for m in group.members]), known)
-    if len(thrifty.members) == len(group.members):
-        thrifty.numbers, thrifty.end = group.numbers, group.end
-        return thrifty
-    return group
+    return Cuts(out, _thrifty(out, group)).write(), group.end
 
 
-def _grow(facts: Facts, run: Sequence[Kernel], known: Known) -> Group:
+# ------------------------------------------------------------------ finding groups
+
+
+def _thrifty(out: Fusion, group: Group) -> Group:
+    """The group with fewer temporaries, if it stays as large."""
+    found = _grow(out.facts, _share(out, group), {})
+    if len(found.members) < len(group.members):
+        return group
+    found.numbers, found.end = group.numbers, group.end
+    return found
+
+
+def _grow(facts: Facts, run: Sequence[Kernel], known: Known, divide: bool = True) -> Group:
+    """The longest group that begins with the first kernel; ``divide``: of parts of kernels, too."""
     strides = _strides(facts, run)
     group, waiting = Group(), list[Kernel]()
     for end, kernel in enumerate(run, 1):
@@ -167,22 +94,23 @@ def _grow(facts: Facts, run: Sequence[Kernel], known: Known) -> Group:
                 break
             waiting.append(kernel)
             continue
-        key = kernel, tuple([strides.get(buffer) for buffer, _, _ in _accesses(kernel)])
+        key = kernel, tuple([strides.get(buffer) for buffer, _, _ in accesses(kernel)])
         if key not in known:
-            known[key] = _member(facts, kernel, strides)
-        member = known[key]
-        if member is None or not group.accepts(member, end):
+            known[key] = _pieces(facts, kernel, strides)
+        pieces = known[key]
+        whole = len(pieces) == 1 or divide
+        if not (pieces and whole and group.accepts(pieces, end)):
             break
         group.numbers += waiting
         waiting.clear()
     return group
 
 
-def _share(out: Fusion, run: Sequence[Kernel]) -> list[Kernel]:
-    """The kernels with one temporary for several that are not needed at the same time, as nobody
-    else uses them; in a sweep all would be there at once."""
+def _share(out: Fusion, group: Group) -> list[Kernel]:
+    """The kernels of a group with one temporary for several that are not needed at the same time,
+    as nobody else uses them; in a sweep all would be there at once."""
+    run, count = [member.kernel for member in group.members], uses(group)
     used = [set(touched(kernel)) for kernel in run]
-    count = Counter(buffer for buffers in used for buffer in buffers)
     last = {buffer: k for k, buffers in enumerate(used) for buffer in buffers}
     idle: dict[object, list[Buffer]] = {}
     instead: dict[Buffer, Buffer] = {}
@@ -210,33 +138,53 @@ def _with_buffers(kernel: Kernel, instead: Mapping[Buffer, Buffer]) -> Kernel:
     return replace(kernel, values=values, stores=stores)
 
 
-def _accesses(kernel: Kernel) -> Iterator[tuple[Buffer, Index, bool]]:
-    """Of arrays, by indices that are known: (buffer, index, written)."""
-    for value in kernel.values:
-        if isinstance(value, Load) and value.buffer.kind != "scalar" and value.by is None:
-            yield value.buffer, value.at, False
-    for store in kernel.stores:
-        yield store.buffer, store.at, True
-
-
 def _strides(facts: Facts, run: Sequence[Kernel]) -> Strides:
     """How far apart the rows of each buffer are: as kernels of several axes step along the first;
-    of what only kernels of one axis touch as what they touch beside it, or element by element."""
+    of what only kernels of one axis touch as what they touch beside it, as its own rows, or element
+    by element."""
     found: dict[Buffer, Size] = {}
     for kernel in run:
         if len(kernel.axes) > 1:
-            for buffer, at, _ in _accesses(kernel):
+            for buffer, at, _ in accesses(kernel):
                 step = facts.norm(at.coefficients[0])
                 if step != 0:
                     found.setdefault(buffer, step)
     for kernel in run:
         if len(kernel.axes) == 1:
-            steps = {buffer: facts.norm(at.coefficients[0]) for buffer, at, _ in _accesses(kernel)}
+            steps = {buffer: facts.norm(at.coefficients[0]) for buffer, at, _ in accesses(kernel)}
             wide = [found[b] for b, step in steps.items() if b in found and step == 1]
+            wide = wide or _whole_rows(facts, kernel, steps)
             for buffer, step in steps.items():
                 if step != 0:
                     found.setdefault(buffer, wide[0] if wide and step == 1 else step)
     return found
+
+
+def _whole_rows(facts: Facts, kernel: Kernel, steps: Mapping[Buffer, Size]) -> list[Size]:
+    """How far apart the rows are of what a kernel of one axis touches, if it has whole ones."""
+    rows = [facts.norm(b.strides[0]) for b, step in steps.items() if step == 1 and b.shape[1:]]
+    return [row for row in rows
+            if row not in (0, 1) and split(facts.norm(kernel.axes[0].extent), row)[1] == 0]
+
+
+def _pieces(facts: Facts, kernel: Kernel, strides: Strides) -> list[Member]:
+    """A kernel as a member, or what it stores as one each; none if neither can be."""
+    whole = _member(facts, kernel, strides)
+    if whole is not None:
+        return [whole]
+    pieces = [_member(facts, piece, strides) for piece in _divided(kernel)]
+    found = [piece for piece in pieces if piece is not None]
+    return [replace(piece, whole=kernel) for piece in found] if len(found) == len(pieces) else []
+
+
+def _divided(kernel: Kernel) -> list[Kernel]:
+    """A kernel for each of its stores, if that computes nothing twice and from the same memory."""
+    loaded = {v.buffer for v in kernel.values if isinstance(v, Load)}
+    pieces = [one_store(kernel, store) for store in kernel.stores]
+    count = sum(isinstance(v, Apply) for piece in pieces for v in piece.values)
+    once = count == sum(isinstance(v, Apply) for v in kernel.values)
+    free = loaded.isdisjoint(store.buffer for store in kernel.stores)
+    return pieces if len(pieces) > 1 and once and free else []
 
 
 def _member(facts: Facts, kernel: Kernel, strides: Strides) -> Member | None:
@@ -244,11 +192,25 @@ def _member(facts: Facts, kernel: Kernel, strides: Strides) -> Member | None:
     if kernel.in_order or any(s.buffer.kind == "scalar" or s.by is not None for s in kernel.stores):
         return None
     counted = {v.axis for v in kernel.values if isinstance(v, AxisIndex)}
-    for axis in (*(k for k in range(len(kernel.axes)) if k not in counted), None):
-        found = _along(facts, kernel, axis, strides)
-        if found is not None:
-            return found
+    with _some_rows(facts, kernel, strides):
+        for axis in (*(k for k in range(len(kernel.axes)) if k not in counted), None):
+            found = _along(facts, kernel, axis, strides)
+            if found is not None:
+                return found
     return None
+
+
+@contextmanager
+def _some_rows(facts: Facts, kernel: Kernel, strides: Strides) -> Iterator[None]:
+    """Where a kernel has elements: else it does nothing, whatever is found of it."""
+    used = {strides.get(buffer, 1) for buffer, _, _ in accesses(kernel)}
+    before = facts.mark()
+    if not all(facts.prove("<", 0, stride) for stride in used):
+        extents = [facts.norm(axis.extent) for axis in kernel.axes]
+        for k in range(len(extents)):
+            facts.learn(Predicate("<", 0, product(extents[k:])))
+    yield
+    facts.undo(before)
 
 
 def _along(facts: Facts, kernel: Kernel, axis: int | None, strides: Strides) -> Member | None:
@@ -263,7 +225,7 @@ def _along(facts: Facts, kernel: Kernel, axis: int | None, strides: Strides) -> 
         extents[axis] = width
     still = {v.buffer for v in kernel.values if isinstance(v, Load) and v.by is not None}
     touches, base = list[Touch](), None
-    for buffer, at, writes in _accesses(kernel):
+    for buffer, at, writes in sorted(accesses(kernel), key=lambda access: not access[2]):
         steps = tuple(map(facts.norm, at.coefficients))
         if axis is not None and width == 1:
             steps = tuple([0 if k == axis else step for k, step in enumerate(steps)])
@@ -282,8 +244,12 @@ def _along(facts: Facts, kernel: Kernel, axis: int | None, strides: Strides) -> 
         touches.append(Touch(buffer, first, last, writes))
     if base is None or not facts.prove("<=", 0, base):
         return None
+    shift = next((touch.first for touch in touches if touch.writes), 0)
+    if facts.prove("<=", 0, base + shift):  # a row of it is the one that it writes
+        base = base + shift
+        touches = [replace(t, first=t.first - shift, last=t.last - shift) for t in touches]
     stop = base + (1 if rows is None else rows)
-    return Member(kernel, axis, width, base, stop, tuple(dict.fromkeys(touches)),
+    return Member(kernel, kernel, axis, width, base, stop, tuple(dict.fromkeys(touches)),
                   frozenset(still))
 
 
@@ -292,7 +258,7 @@ def _width(facts: Facts, kernel: Kernel, axis: int | None, strides: Strides) -> 
     if axis is None:
         return 1
     widths: dict[Size, None] = {}
-    for buffer, at, writes in _accesses(kernel):
+    for buffer, at, writes in accesses(kernel):
         step = facts.norm(at.coefficients[axis])
         if step == 0 and not writes:
             continue
@@ -328,117 +294,3 @@ def _constant(size: Size) -> tuple[Size, int]:
     return size - constant, constant
 
 
-# ------------------------------------------------------------------ writing them
-
-
-class _Writer:
-    """Writes the two loops of a group; see the head of the module."""
-
-    def __init__(self, out: Fusion, group: Group) -> None:
-        self.facts, self.group, self.out = out.facts, group, out
-        sizes = [size for m in group.members for size in (m.start, m.stop)]
-        sizes += self._row_bytes().values()
-        outer = {name for size in sizes for name in symbols(size)}
-        self.early: list[Statement] = out.front if outer.isdisjoint(out.inside) else []
-        self.here = [] if self.early is out.front else self.early
-
-    def write(self) -> list[Statement]:
-        group = self.group
-        height: Size = 0
-        for member, lag in zip(group.members, group.lags, strict=True):
-            height = largest(height, member.stop + lag)
-        total: Size = 0
-        for size in self._row_bytes().values():
-            total = total + size
-        farthest = max(group.lags) + max(group.edges) + 1
-        block = self.out.bind("block", largest(floordiv(BLOCK, largest(total, 1)), 1), self.early)
-        least = 4 * farthest + 2 * block
-        fit = smallest(largest(floordiv(height, least), 1), PARTS)
-        parts = self.out.bind("parts", fit, self.early)
-        width = self.out.bind("width", largest(floordiv(height + parts - 1, parts), 1), self.early)
-        inner = [self._inner(member) for member in group.members]
-        names = ", ".join(m.kernel.name for m in group.members)
-        self.out.notes.append(f"{names} sweep over the rows together, up to {max(group.lags)} "
-                              "rows behind each other")
-        first = self._parts(inner, parts, width, block)
-        return [*group.numbers, *self.here, first, self._cuts(inner, parts, width)]
-
-    def _row_bytes(self) -> dict[Buffer, Size]:
-        found: dict[Buffer, Size] = {}
-        for member in self.group.members:
-            for buffer, at, _ in _accesses(member.kernel):
-                if member.axis is not None:
-                    row = at.coefficients[member.axis] * member.width
-                    found[buffer] = self.facts.norm(row * buffer.dtype.itemsize)
-        return found
-
-    def _parts(self, inner: list[Inner], parts: Size, width: Size, block: Size) -> For:
-        """Each part as far as it depends on itself only."""
-        part, step = Symbol("part", low=0), Symbol("step", low=0)
-        p, t = (Poly((((name,), 1),)) for name in (part, step))
-        body: list[Statement] = []
-        for member, lag, edge, made in self._all(inner):
-            begin, at = p * width, p * width + t * block - lag
-            low = largest(largest(at, begin + edge * smallest(p, 1)), member.start)
-            high = smallest(smallest(at + block, begin + width - lag), member.stop)
-            body.append(made.rows(low, high))
-        steps = floordiv(width + block - 1, block)
-        return For(part, 0, parts, 1, (For(step, 0, steps, 1, tuple(body)),), parallel=True)
-
-    def _cuts(self, inner: list[Inner], parts: Size, width: Size) -> For:
-        """What is left around each cut between parts."""
-        cut = Symbol("cut", low=1)
-        at = Poly((((cut,), 1),)) * width
-        body = [
-            made.rows(largest(at - lag, member.start), smallest(at + edge, member.stop))
-            for member, lag, edge, made in self._all(inner) if lag or edge
-        ]
-        return For(cut, 1, parts, 1, tuple(body), parallel=True)
-
-    def _all(self, inner: list[Inner]) -> Iterator[tuple[Member, int, int, Inner]]:
-        group = self.group
-        return zip(group.members, group.lags, group.edges, inner, strict=True)
-
-    def _inner(self, member: Member) -> Inner:
-        """A kernel on some rows, whose first and number are symbols."""
-        low, count = Symbol("low"), Symbol("count", low=0)
-        first, rows = (Poly((((name,), 1),)) for name in (low, count))
-        kernel, axis = member.kernel, member.axis
-        axes = list(kernel.axes)
-        if axis is None:
-            axes.insert(0, Axis("r", rows))
-        else:
-            axes[axis] = Axis(axes[axis].name, rows * member.width)
-
-        def moved(at: Index) -> Index:
-            if axis is None:
-                return replace(at, coefficients=(0, *at.coefficients))
-            distance = at.coefficients[axis] * member.width * (first - member.start)
-            return replace(at, offset=at.offset + distance)
-
-        def value(v: Value) -> Value:
-            if isinstance(v, Load):
-                return replace(v, at=moved(v.at))
-            if isinstance(v, AxisIndex) and axis is None:
-                return replace(v, axis=v.axis + 1)
-            return v
-
-        stores = tuple([replace(store, at=moved(store.at)) for store in kernel.stores])
-        values = tuple(map(value, kernel.values))
-        return Inner(replace(kernel, axes=tuple(axes), values=values, stores=stores), low, count)
-
-
-@record(eq=False)
-class Inner:
-    """A kernel on ``count`` rows from ``low`` on."""
-
-    kernel: Kernel
-    low: Symbol
-    count: Symbol
-
-    def rows(self, low: Size, high: Size) -> Statement:
-        """The kernel on rows ``low`` to ``high``: loops of one turn give symbols their values."""
-        first = Poly((((self.low,), 1),))
-        count = largest(high - first, 0)
-        run = For(self.count, count, count + 1, 1, (self.kernel,))
-        return For(self.low, low, low + 1, 1, (run,))

@@ -16,6 +16,8 @@ from npcompile.core.records import record, replace
 from npcompile.core.sizes import Poly, Size, Symbol
 from npcompile.program.ir import Buffer, Index
 
+LEAST = 128  # bits that LLVM can pack in a register
+
 
 @record
 class Address:
@@ -217,24 +219,68 @@ def _store_one(f: Function, place: Place, values: Parts) -> None:
         f.store(value, _component(f, place, part), notes=place.notes)
 
 
-def pack(f: Function, place: Place, values: Parts, mask: Value) -> None:
-    """The elements of unmasked lanes, one after the other."""
+def pack(f: Function, place: Place, values: Parts, mask: Value, in_register: bool) -> None:
+    """The elements of unmasked lanes, one after the other; ``in_register``: the machine can bring
+    them together there."""
     values = tuple(_to_memory(f, value) for value in values)
     if mask.lanes == 1:
         with f.when(mask):
             _store_one(f, place, values)
+    elif in_register:
+        _pack_run(f, place, *_whole(f, place, values, mask))
     else:
         _store_run(f, place, values, Lanes(mask.lanes, mask), 0, "compressstore")
 
 
+def _pack_run(f: Function, place: Place, whole: Value, mask: Value | None) -> None:
+    """A register at a time, and not by the one instruction that brings elements together and stores
+    them: some processors take a hundred cycles and more for it."""
+    assert mask is not None
+    lanes, pointer = whole.lanes // place.per_element, place.pointer
+    for first in range(0, whole.lanes, lanes):
+        some = range(first, first + lanes)
+        value = f.shuffle(whole, poison(whole.elem, whole.lanes), some)
+        chosen = f.shuffle(mask, poison("i1", whole.lanes), some)
+        packed = _packed(f, value, chosen)
+        ahead, count = _first(f, chosen)
+        store_where(f, ahead, packed, pointer, place.size)
+        pointer = f.offset(pointer, place.elem, count)
+
+
+def _packed(f: Function, value: Value, mask: Value) -> Value:
+    """The unmasked lanes in front, the others with anything; by integers of so many bits
+    that LLVM has an instruction for it."""
+    lanes, elem, bits = value.lanes, value.elem, {"half": "i16"}.get(value.elem, value.elem)
+    if elem == "half":
+        value = f.op(f"bitcast {value.typed} to <{lanes} x i16>", bits, lanes)
+    wide = bits
+    while wide.startswith("i") and lanes * int(wide[1:]) < LEAST:
+        wide = f"i{2 * int(wide[1:])}"
+    value = f.convert("zext", value, wide) if wide != bits else value
+    name = f"llvm.experimental.vector.compress.{value.suffix}"
+    f.module.declare(name, value.type, [value.type, mask.type, value.type])
+    found = f.op(f"call {value.type} @{name}({value.typed}, {mask.typed}, {value.type} poison)",
+                 wide, lanes)
+    found = f.convert("trunc", found, bits) if wide != bits else found
+    return f.op(f"bitcast {found.typed} to <{lanes} x half>", elem, lanes) if elem == "half" else (
+        found)
+
+
+def _first(f: Function, mask: Value) -> tuple[Value, Value]:
+    """As many lanes as are unmasked, from the first one on, and how many these are."""
+    lanes, bits = mask.lanes, f"i{mask.lanes}"
+    chosen = f.op(f"bitcast {mask.typed} to {bits}", bits)
+    count = f.intrinsic("ctpop", chosen if lanes == 64 else f.convert("zext", chosen, "i64"))
+    half = f.binary("lshr", count, i64(1))  # in two steps: 64 would be too far
+    beyond = f.binary("shl", f.binary("shl", i64(-1), half), f.binary("sub", count, half))
+    first = f.binary("xor", beyond, i64(-1))
+    first = first if lanes == 64 else f.convert("trunc", first, bits)
+    return f.op(f"bitcast {first.typed} to {mask.type}", "i1", lanes), count
+
+
 def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: int,
                masked: str = "store", past: Value | None = None) -> None:
-    count, mask, whole = lanes.count, lanes.mask, values[0]
-    if place.per_element == 2:
-        twice = [lane + part * count for lane in range(count) for part in (0, 1)]
-        whole = f.shuffle(values[0], values[1], twice)
-        if mask is not None:
-            mask = f.shuffle(mask, poison("i1", count), [k // 2 for k in range(2 * count)])
+    whole, mask = _whole(f, place, values, lanes.mask)
     if mask is None:
         f.store(whole, place.pointer, streaming or place.size, streaming > 0)
     elif past is not None and lanes.first is not None and place.size in (4, 8):
@@ -245,6 +291,19 @@ def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming
             store_where(f, mask, whole, place.pointer, place.size, masked)
     else:
         store_where(f, mask, whole, place.pointer, place.size, masked)
+
+
+def _whole(f: Function, place: Place, values: Parts,
+           mask: Value | None) -> tuple[Value, Value | None]:
+    """The numbers of all lanes as they stand in memory, and the mask of each."""
+    count = values[0].lanes
+    if place.per_element == 1:
+        return values[0], mask
+    twice = [lane + part * count for lane in range(count) for part in (0, 1)]
+    whole = f.shuffle(values[0], values[1], twice)
+    if mask is not None:
+        mask = f.shuffle(mask, poison("i1", count), [k // 2 for k in range(2 * count)])
+    return whole, mask
 
 
 def _store_past(f: Function, whole: Value, place: Place, left: Value) -> None:

@@ -477,7 +477,8 @@ class Scope:
         def put() -> None:
             for store in packed:
                 place = access.further(f, self.place(store.buffer, store.at), count)
-                access.pack(f, place, self.operand(store.value, lanes.count), mask)
+                access.pack(f, place, self.operand(store.value, lanes.count), mask,
+                            self.plan.target.avx512)
 
         if lanes.count == 1:
             put()

@@ -263,7 +263,34 @@ def _total(loop: For, members: list[Kernel], kernel: Kernel) -> Size:
     whole = {loop.symbol: loop.start}
     if isinstance(loop.step, Poly):
         whole |= dict.fromkeys(symbols(loop.step), loop.stop)
-    return product([substitute(axis.extent, whole) for axis in kernel.axes])
+    one = product([substitute(axis.extent, whole) for axis in kernel.axes])
+    return one * _places(loop, kernel)
+
+
+def _places(loop: For, kernel: Kernel) -> Size:
+    """In how many places turns of a loop have a kernel store, the extent of a turn apart."""
+    moving = {name for store in kernel.stores
+              for size in (store.at.offset, *store.at.coefficients) for name in symbols(size)}
+    found: Size = 1
+    for around in reversed(_around(loop, kernel)):
+        step = around.step
+        if around.symbol in moving and (around is not loop or isinstance(step, int)):
+            moving.update(symbols(around.start))
+            if (around.start, around.start + 1) != (around.start, around.stop):
+                found = found * largest(floordiv(around.stop - around.start + step - 1, step), 1)
+    return found
+
+
+def _around(loop: For, kernel: Kernel) -> list[For]:
+    """The loops around a kernel, the outermost first."""
+    for statement in loop.body:
+        if statement is kernel:
+            return [loop]
+        if isinstance(statement, For):
+            found = _around(statement, kernel)
+            if found:
+                return [loop, *found]
+    return []
 
 
 def _ahead(loop: For, kernel: Kernel, foresees: bool) -> tuple[tuple[Size | None, ...], bool]:

@@ -1,0 +1,230 @@
+"""Kernels as rows of a sweep: what each touches beside a row, and how far it follows others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from npcompile.core.facts import Facts
+from npcompile.core.records import record, replace
+from npcompile.core.sizes import Poly, Size, Symbol, largest
+from npcompile.program.ir import (
+    Apply,
+    Axis,
+    AxisIndex,
+    Buffer,
+    For,
+    Index,
+    Kernel,
+    Load,
+    Statement,
+    Store,
+    Value,
+)
+from npcompile.schedule.allocate import touched
+
+FARTHEST = 8  # rows that a member may lag, or leave at the edge of a part
+
+Strides = Mapping[Buffer, Size]
+
+
+@record
+class Touch:
+    """Row ``i`` of a kernel touches rows ``i + first`` to ``i + last`` of a buffer."""
+
+    buffer: Buffer
+    first: int
+    last: int
+    writes: bool
+
+
+@record(eq=False)
+class Member:
+    """A kernel whose rows ``start`` to ``stop`` run along ``axis``, ``width`` elements of it each;
+    None: it has one row.  ``still`` are buffers that it reads somewhere else than in its rows;
+    ``whole`` is the kernel that it is a part of."""
+
+    kernel: Kernel
+    whole: Kernel
+    axis: int | None
+    width: Size
+    start: Size
+    stop: Size
+    touches: tuple[Touch, ...]
+    still: frozenset[Buffer]
+
+
+@dataclass
+class Group:
+    """Consecutive members with their lags and edges; ``numbers`` are kernels to be run before."""
+
+    members: list[Member] = field(default_factory=list)
+    lags: list[int] = field(default_factory=list)
+    edges: list[int] = field(default_factory=list)
+    numbers: list[Kernel] = field(default_factory=list)
+    end: int = 0
+
+    def accepts(self, pieces: Sequence[Member], end: int) -> bool:
+        """Adds members if they can follow the others from row to row."""
+        count = len(self.members)
+        if all(map(self._accepts, pieces)):
+            self.end = end
+            return True
+        del self.members[count:], self.lags[count:], self.edges[count:]
+        return False
+
+    def _accepts(self, new: Member) -> bool:
+        lag = edge = 0
+        for other, its_lag, its_edge in zip(self.members, self.lags, self.edges, strict=True):
+            if not written(other).isdisjoint(new.still) or not written(new).isdisjoint(other.still):
+                return False
+            for before in other.touches:
+                for after in new.touches:
+                    if before.buffer is after.buffer and (before.writes or after.writes):
+                        lag = max(lag, its_lag + after.last - before.first)
+                        edge = max(edge, its_edge + before.last - after.first)
+        if max(lag, edge) > FARTHEST:
+            return False
+        self.members.append(new)
+        self.lags.append(lag)
+        self.edges.append(edge)
+        return True
+
+    def may_follow(self, number: Kernel) -> bool:
+        """Whether a kernel of numbers may run before the group."""
+        made = {b for member in self.members for b in written(member)}
+        read = {v.buffer for m in self.members for v in m.kernel.values if isinstance(v, Load)}
+        loads = {v.buffer for v in number.values if isinstance(v, Load)}
+        stores = {store.buffer for store in number.stores}
+        return made.isdisjoint(loads | stores) and read.isdisjoint(stores)
+
+    @property
+    def useful(self) -> bool:
+        """Whether members read each other's neighbouring rows."""
+        rows: dict[Buffer, tuple[set[int], set[int]]] = {}
+        for member in self.members:
+            for touch in member.touches:
+                both = rows.setdefault(touch.buffer, (set(), set()))
+                both[touch.writes].update((touch.first, touch.last))
+        return any(read and wrote and len(read | wrote) > 1 for read, wrote in rows.values())
+
+
+def written(member: Member) -> frozenset[Buffer]:
+    return frozenset(touch.buffer for touch in member.touches if touch.writes)
+
+
+def accesses(kernel: Kernel) -> Iterator[tuple[Buffer, Index, bool]]:
+    """Of arrays, by indices that are known: (buffer, index, written)."""
+    for value in kernel.values:
+        if isinstance(value, Load) and value.buffer.kind != "scalar" and value.by is None:
+            yield value.buffer, value.at, False
+    for store in kernel.stores:
+        yield store.buffer, store.at, True
+
+
+def uses(group: Group) -> Counter[Buffer]:
+    """How many of a program's kernels touch each buffer."""
+    found: dict[Buffer, set[Kernel]] = {}
+    for member in group.members:
+        for buffer in touched(member.kernel):
+            found.setdefault(buffer, set()).add(member.whole)
+    return Counter({buffer: len(kernels) for buffer, kernels in found.items()})
+
+
+def one_store(kernel: Kernel, store: Store) -> Kernel:
+    """What a kernel does for one of its stores."""
+    used = {k for k in (store.value, store.mask, store.by) if k is not None}
+    for position in range(len(kernel.values) - 1, -1, -1):
+        value = kernel.values[position]
+        if position in used and isinstance(value, Apply):
+            used.update(value.args)
+        elif position in used and isinstance(value, Load) and value.by is not None:
+            used.add(value.by)
+    new = {old: k for k, old in enumerate(sorted(used))}
+
+    def moved(value: Value) -> Value:
+        if isinstance(value, Apply):
+            return replace(value, args=tuple([new[arg] for arg in value.args]))
+        if isinstance(value, Load) and value.by is not None:
+            return replace(value, by=new[value.by])
+        return value
+
+    only = replace(store, value=new[store.value],
+                   mask=None if store.mask is None else new[store.mask],
+                   by=None if store.by is None else new[store.by])
+    values = tuple([moved(kernel.values[old]) for old in new])
+    return replace(kernel, values=values, stores=(only,))
+
+
+def row_bytes(facts: Facts, group: Group) -> dict[Buffer, Size]:
+    """How many bytes the rows of what a group touches are apart."""
+    found: dict[Buffer, Size] = {}
+    for member in group.members:
+        for buffer, at, _ in accesses(member.kernel):
+            if member.axis is not None:
+                row = at.coefficients[member.axis] * member.width
+                found[buffer] = facts.norm(row * buffer.dtype.itemsize)
+    return found
+
+
+@record
+class Window:
+    """A buffer that holds some rows of another one, ``stride`` elements each, from ``first`` on."""
+
+    buffer: Buffer
+    first: Size
+    stride: Size
+
+
+def some_rows(member: Member, windows: Mapping[Buffer, Window]) -> Inner:
+    """A kernel on some rows, whose first and number are symbols."""
+    low, count = Symbol("low"), Symbol("count", low=0)
+    first, rows = (Poly((((name,), 1),)) for name in (low, count))
+    kernel, axis = member.kernel, member.axis
+    axes = list(kernel.axes)
+    if axis is None:
+        axes.insert(0, Axis("r", rows))
+    else:
+        axes[axis] = Axis(axes[axis].name, rows * member.width)
+
+    def moved(buffer: Buffer, at: Index) -> Index:
+        offset = at.offset
+        if buffer in windows:
+            offset = offset - windows[buffer].first * windows[buffer].stride
+        if axis is None:
+            return replace(at, offset=offset, coefficients=(0, *at.coefficients))
+        distance = at.coefficients[axis] * member.width * (first - member.start)
+        return replace(at, offset=offset + distance)
+
+    def now(buffer: Buffer) -> Buffer:
+        return windows[buffer].buffer if buffer in windows else buffer
+
+    def value(v: Value) -> Value:
+        if isinstance(v, Load):
+            return replace(v, buffer=now(v.buffer), at=moved(v.buffer, v.at))
+        if isinstance(v, AxisIndex) and axis is None:
+            return replace(v, axis=v.axis + 1)
+        return v
+
+    stores = tuple([
+        replace(s, buffer=now(s.buffer), at=moved(s.buffer, s.at)) for s in kernel.stores
+    ])
+    values = tuple(map(value, kernel.values))
+    return Inner(replace(kernel, axes=tuple(axes), values=values, stores=stores), low, count)
+
+
+@record(eq=False)
+class Inner:
+    """A kernel on ``count`` rows from ``low`` on."""
+
+    kernel: Kernel
+    low: Symbol
+    count: Symbol
+
+    def rows(self, low: Size, high: Size) -> Statement:
+        """The kernel on rows ``low`` to ``high``: loops of one turn give symbols their values."""
+        first = Poly((((self.low,), 1),))
+        count = largest(high - first, 0)
+        run = For(self.count, count, count + 1, 1, (self.kernel,))
+        return For(self.low, low, low + 1, 1, (run,))
