@@ -553,3 +553,66 @@ def test_conditions_on_sizes_are_told_plainly():
 
     told = npcompile.jit(f).explain(np.ones(4), np.ones(4)).guards
     assert "b.shape[0] >= 3" in told and "a.shape[0] == b.shape[0]" in told
+
+
+class Settings:
+    scale = 2.0
+
+
+def test_what_is_not_none_needs_not_be_the_same_object():
+    def f(x, weights=None, options=None, settings=None, then=None):
+        weights = [1.0] if weights is None else weights
+        options = {"by": 3.0} if options is None else options
+        settings = Settings() if settings is None else settings
+        x = x if then is None else then(x)
+        return x * weights[0] + options["by"] * settings.scale
+
+    g = jit(f, fullgraph=True)
+    for k in range(3):
+        for given in ({"weights": [k + 0.5]}, {"options": {"by": float(k)}},
+                      {"settings": Settings()}, {"then": lambda x: x + 1}):
+            assert np.array_equal(g(X, **given), f(X, **given))
+        assert compiled(g) == 4
+
+
+def test_exponents_from_arguments_have_numpys_own_functions():
+    def f(x, n, scale=1.0):
+        return scale * x**n
+
+    g = jit(f, fullgraph=True)
+    for n in (2, -1, 2, 3, 0, 4, 2):
+        assert np.allclose(g(X + 1, n), f(X + 1, n), rtol=1e-15)
+        if n in (2, -1):
+            assert np.array_equal(g(X + 1, n), f(X + 1, n))
+    assert compiled(g) == 3
+    assert "2 operations" in str(g.explain(X, 2).kernels)
+
+
+def test_short_calls_that_are_left_to_python_are_looked_at_now_and_then():
+    def f(words, seen):
+        seen[len(words)] = seen.get(len(words), 0) + 1
+        return sorted(set(words), key=str.lower)
+
+    g = jit(f)
+    seen: dict[int, int] = {}
+    words = ["b", "a", "b", "c"]
+    for k in range(300):
+        assert g(words[: k % 5], seen) == f(words[: k % 5], {})
+    assert seen == dict.fromkeys(range(5), 60)
+    assert g.cache_info() == (0, g.cache_info().refused, 300)
+    dispatcher = g._dispatcher
+    assert dispatcher.unseen > 0
+    g(words * 100_000, seen)  # a long one
+    assert not dispatcher.unseen
+    for _ in range(100):
+        g(words, seen)
+    assert dispatcher.unseen > 0
+    with npcompile.deterministic(True), pytest.raises(npcompile.DeterminismError):
+        g(words, seen)
+
+
+def test_defaults_may_be_set():
+    g = jit(lambda x, a=2: x * a)
+    for a in (2, 5, 7):
+        g.__defaults__ = (a,)
+        assert g(X).tolist() == (X * a).tolist() == g(X).tolist()

@@ -60,7 +60,8 @@ def _compiler() -> type[Dispatcher]:
 
 def _of_plain(name: str) -> property:
     """An attribute of the plain function, for whoever looks at a function's parts."""
-    return property(lambda self: getattr(self.__wrapped__, name))
+    return property(lambda self: getattr(self.__wrapped__, name),
+                    lambda self, value: setattr(self.__wrapped__, name, value))
 
 
 class Jit(FunctionBase):
@@ -76,6 +77,7 @@ class Jit(FunctionBase):
     __closure__ = _of_plain("__closure__")
     __defaults__ = _of_plain("__defaults__")
     __kwdefaults__ = _of_plain("__kwdefaults__")
+    __builtins__ = _of_plain("__builtins__")
 
     def __init__(self, function: types.FunctionType, config: Config) -> None:
         functools.update_wrapper(self, function)
@@ -94,11 +96,13 @@ class Jit(FunctionBase):
         return self._made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        dispatcher = self._dispatcher
+        dispatcher = self._made or self._dispatcher
+        if dispatcher.unseen > 0:
+            return dispatcher.hasten(args, kwargs)
         given, wanted = len(args), len(dispatcher.parameters.positional)
         if self._binder is None and (kwargs or given < wanted) and installed(self):
             self._bind()
-        return dispatcher(*args, **kwargs)
+        return (dispatcher if self.config.check else dispatcher.call)(*args, **kwargs)
 
     def _bind(self) -> None:
         """Has keywords and defaults bound by machine code from now on, if that can be."""
@@ -116,6 +120,7 @@ class Jit(FunctionBase):
         dispatcher = self._made
         if dispatcher is None or self.config.check:
             return
+        dispatcher.unseen = 0
         with dispatcher.lock:
             careful = bool(modes or self.config.deterministic)
             chain = [v for v in dispatcher.versions if v.installable(careful)]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.core.sizes import Unhinted, product
+from npcompile.core.sizes import Unhinted, is_known, product
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, PY_BOOL, PY_COMPLEX, PY_FLOAT, PY_INT, Scalar
 from npcompile.ops.elementwise import WHOLE, as_node, lift, py_scalar, run
@@ -108,8 +108,8 @@ def _array_power(ctx: Context, a: Operand, b: Operand) -> tuple[str, tuple[Opera
 def _exponent(ctx: Context, x: Operand, kind: str) -> Any:
     """A Python exponent if it is known; if not, it is asked whether it is one of those that have
     a function of their own."""
-    size = size_of(x)
-    if kind in ("f", "c") and size is not None:
+    size = ctx.builder.known_size(x) if isinstance(x, Node) and known(x) is None else None
+    if kind in ("f", "c") and size is not None and is_known(size):
         for whole in (2, -1):
             if ctx.facts.ask("==", size, whole):
                 return whole

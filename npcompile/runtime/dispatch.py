@@ -13,6 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import perf_counter
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
@@ -20,7 +21,7 @@ from weakref import WeakSet
 import numpy as np
 
 from npcompile.core import collector, logs
-from npcompile.core.config import Config, Deterministic, deterministic_mode, strict
+from npcompile.core.config import Config, Deterministic, deterministic_mode, modes, strict
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
 from npcompile.core.records import replace
 from npcompile.program.ir import Exit
@@ -45,6 +46,10 @@ VERSION_LIMIT = 64
 PAUSES = 8
 #: calls that find little to do between pauses before their kind of arguments is left to Python
 IDLE_LIMIT = 2
+#: calls left to Python in a row after which some of such short ones are not looked at, at most as
+#: many as the second number
+PATIENCE, UNSEEN = 32, 64
+SHORT_CALL = 50e-6  # seconds; what a call takes that is looked at is a tenth of it
 #: refused traces of one kind of arguments before that kind is left to Python without trying
 REFUSAL_LIMIT = 8
 
@@ -143,6 +148,9 @@ class Dispatcher:
         self.on_version = on_version
         self._refused_kinds: Counter[object] = Counter()
         self._last_refusal: dict[object, Refusal] = {}
+        self.unseen = 0  # so many of the next calls go to Python at once, if they are short
+        self._in_a_row = 0  # calls left to Python
+        self._hasty = ""  # why
         self._idle: Counter[object] = Counter()  # kinds of calls whose stretches do little
         self.lock = threading.RLock()
         self.plain: Callable[..., Any] = function
@@ -172,11 +180,14 @@ class Dispatcher:
             leaves = version.match(bound, self.function)
             if leaves is None or (version.direct and not match.accepts(version.trace, leaves)):
                 continue  # what its entry would find out, after all that it watches is looked up
-            with self.lock:
-                connected = version.connect(bound, self.function)
+            connected = True
+            if version.direct:  # else its entry gets all that it relies on
+                with self.lock:
+                    connected = version.connect(bound, self.function)
             if connected:
                 result = self._run(version, bound, leaves, args, kwargs, mode)
                 if result is not MISS:
+                    self._in_a_row = 0
                     return result
         return self._miss(bound, args, kwargs, mode)
 
@@ -226,6 +237,11 @@ class Dispatcher:
     ) -> Any:
         refusal = self._known_refusal(bound)
         if refusal is not None:
+            self._in_a_row += 1
+            if self._in_a_row > PATIENCE and not (mode or self.config.fullgraph):
+                self._hasty = str(refusal)
+                self.unseen = min(self._in_a_row - PATIENCE, UNSEEN)
+                return self.hasten(args, kwargs)
             return self._python(refusal, args, kwargs, mode)
         try:
             with collector.paused():
@@ -246,6 +262,17 @@ class Dispatcher:
         misfit = Refusal("arguments", "not what the compiled version expects of them")
         self._remember(bound, misfit)
         return self._python(misfit, args, kwargs, mode)
+
+    def hasten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """One call in Python, not looked at: those before it were left to Python and short.  If
+        this one is not, the next is looked at again."""
+        self.unseen -= 1
+        self.fallbacks[self._hasty] += 1
+        begun = perf_counter()
+        result = self.plain(*args, **kwargs)
+        if perf_counter() - begun > SHORT_CALL:
+            self.unseen = self._in_a_row = 0
+        return result
 
     def _known_refusal(self, bound: dict[str, Any]) -> Refusal | None:
         kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
@@ -531,7 +558,7 @@ class Dispatcher:
 
     def mode(self) -> Deterministic:
         """The deterministic mode in force for a call."""
-        return self.config.deterministic or deterministic_mode()[0]
+        return self.config.deterministic or (deterministic_mode()[0] if modes else False)
 
     def _complain(self, text: str) -> None:
         if self.config.warn_only or deterministic_mode()[1]:
@@ -553,6 +580,7 @@ class Dispatcher:
             self._refused_kinds.clear()
             self._last_refusal.clear()
             self._idle.clear()
+            self.unseen = self._in_a_row = 0
             self.on_version()
 
 

@@ -298,6 +298,8 @@ def identical(t: Tracer, left: Value, right: Value) -> bool:
     if left is right and not isinstance(left, Node):
         return True
     if isinstance(left, Static) and isinstance(right, Static):
+        if type(left.value) is not type(right.value):
+            return False  # classes are guarded
         for one in (left, right):
             if one.source is not None and not isinstance(one.value, _SINGLE):
                 t.inputs.guard(one.source, "is", one.value)
