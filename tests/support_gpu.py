@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from npcompile.backends.gpu.compile import Cubin, assemble, assembly, identity
+from npcompile.backends.gpu.compile import Cubin, assemble, assemblies, identity
 from npcompile.backends.gpu.interpreter import Interpreter
 from npcompile.backends.gpu.source import Source
 from npcompile.core.records import replace
@@ -23,20 +23,20 @@ _known: set[object] = set()
 def read(kernels: Iterable[Kernel]) -> None:
     """Compiles kernels and reads their PTX, each once a process.  For one generation memory and
     sizes are known to be aligned, as they are in most launches."""
-    kernels = list(kernels)
-    for capability in CAPABILITIES:
-        texts = []
-        for source, constants in kernels:
-            aligned = {name for name, _ in source.parameters} if capability == 90 else frozenset()
-            text = re.sub(r"(?m)^ *#.*\n|  #.*$", "", source.text)  # without the user's lines
-            key = identity(replace(source, text=text), constants, capability, aligned)
-            if key not in _known:
-                _known.add(key)
-                found = assembly(source, constants, capability, aligned)
-                check(source, found)
-                texts.append(renamed(found, f"_{len(texts)}"))
-        if texts:
-            assert assemble(joined(texts), capability)[:4] == b"\x7fELF"
+    texts: dict[int, list[str]] = {}
+    for source, constants in kernels:
+        text = re.sub(r"(?m)^ *#.*\n|  #.*$", "", source.text)  # without the user's lines
+        every = frozenset(name for name, _ in source.parameters)
+        targets = [(c, every if c == 90 else frozenset()) for c in CAPABILITIES]
+        keys = {t: identity(replace(source, text=text), constants, *t) for t in targets}
+        targets = [t for t in targets if keys[t] not in _known]
+        _known.update(keys.values())
+        for target, found in zip(targets, assemblies(source, constants, targets)):
+            check(source, found)
+            several = texts.setdefault(target[0], [])
+            several.append(renamed(found, f"_{len(several)}"))
+    for capability, several in texts.items():
+        assert assemble(joined(several), capability)[:4] == b"\x7fELF"
 
 
 def check(source: Source, found: Cubin) -> None:

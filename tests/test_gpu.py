@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.special
 
 import npcompile
 from benchmarks.programs import PROGRAMS
@@ -35,7 +36,7 @@ pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs 
 
 from npcompile.backends import gpu
 from npcompile.backends.gpu import chains, cuda, packing, rows
-from npcompile.backends.gpu.compile import translate
+from npcompile.backends.gpu.compile import assemblies, assembly, translate
 from npcompile.backends.gpu.cuda import Cuda
 from npcompile.backends.gpu.driver import Launched, lower
 from npcompile.backends.gpu.interpreter import Interpreter
@@ -431,6 +432,18 @@ def test_aligned_memory_is_read_16_bytes_at_a_time():
     every = {name for name, _ in source.parameters}
     assert "ld.global.v2.b64" in translate(source, constants, 90, every).ptx
     assert "ld.global.v2.b64" not in translate(source, constants, 90).ptx
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x[::-1] * 2 + 1, lambda x: x.sum(), lambda x: np.cumsum(x > 0), lambda x: x[x > 0],
+    lambda x: x / np.exp(x).max(), lambda x: scipy.special.gammainc(x, x),
+])
+def test_what_is_made_once_for_all_gpus_is_what_each_makes(function):
+    for source, constants in launches(function, np.ones(3000)):
+        every = frozenset(name for name, _ in source.parameters)
+        targets = [(80, frozenset()), (90, every), (120, frozenset())]
+        together = assemblies(source, constants, targets)
+        assert together == [assembly(source, constants, *target) for target in targets]
 
 
 def without_gpu():

@@ -11,7 +11,8 @@ import importlib
 import inspect
 import linecache
 import os
-from collections.abc import Set
+import tempfile
+from collections.abc import Sequence, Set
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -78,31 +79,69 @@ def translate(source: Source, constants: dict[str, int], capability: int,
 def assembly(source: Source, constants: dict[str, int], capability: int,
              sixteens: Set[str] = frozenset(), warps: int = 4) -> Cubin:
     """What :func:`translate` makes, without the machine code: PTX."""
-    from triton._C.libtriton import ir
+    return assemblies(source, constants, [(capability, sixteens)], warps)[0]
+
+
+def assemblies(source: Source, constants: dict[str, int],
+               targets: Sequence[tuple[int, Set[str]]], warps: int = 4) -> list[Cubin]:
+    """What :func:`assembly` makes for each compute capability with its multiples of 16: what the
+    function means in Triton's language of tensors, half of the work, is found once."""
+    if not targets:
+        return []
+    meaning = _meaning(source, constants, targets[0][0], warps)
+    return [_lowered(meaning, source, *target, warps) for target in targets]
+
+
+def _meaning(source: Source, constants: dict[str, int], capability: int, warps: int) -> str:
+    """A kernel in Triton's language of tensors, in which nothing depends on the GPU: what does
+    are products of matrices, descriptors of tensors and floats of 8 bits, which no kernel has."""
     from triton.compiler import ASTSource
 
-    os.environ.setdefault("TRITON_DISABLE_LINE_INFO", "1")
     signature = {name: signature_of(parameter) for name, parameter in source.parameters}
-    divisible = {
-        (k,): [["tt.divisibility", 16]] for k, (name, _) in enumerate(source.parameters)
-        if name in sixteens
-    }
     tree = ASTSource(
         fn=_function(source), signature=signature | dict.fromkeys(constants, "constexpr"),
-        constexprs=constants, attrs=divisible,
+        constexprs=constants,
     )
     backend, options, stages = _pipeline(capability, warps)
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
-    meta = {"target": backend.target, **options.__dict__}
+    context = _context(backend)
     first = (backend.target,) if "target" in inspect.signature(tree.make_ir).parameters else ()
     module = tree.make_ir(*first, options, backend.get_codegen_implementation(options),
                           backend.get_module_map(), context)
-    for name in ("ttir", "ttgir", "llir", "ptx"):
+    return str(stages["ttir"](module, {"target": backend.target, **options.__dict__}))
+
+
+def _lowered(meaning: str, source: Source, capability: int, sixteens: Set[str],
+             warps: int) -> Cubin:
+    """PTX of what :func:`_meaning` has found."""
+    from triton._C.libtriton import ir
+
+    backend, options, stages = _pipeline(capability, warps)
+    context = _context(backend)
+    with tempfile.NamedTemporaryFile("w", suffix=".ttir") as file:  # it is read from files only
+        file.write(meaning)
+        file.flush()
+        module = ir.parse_mlir_module(file.name, context)
+    module.context = context
+    function = module.get_function(module.get_entry_func_name())
+    for place, (name, _) in enumerate(source.parameters):
+        if name in sixteens:
+            function.set_arg_attr(place, "tt.divisibility", 16)
+    meta = {"target": backend.target, **options.__dict__}
+    for name in ("ttgir", "llir", "ptx"):
         module = stages[name](module, meta)
     scratch = meta["global_scratch_size"], meta.get("profile_scratch_size", 0)
     return Cubin(b"", meta["name"], meta["num_warps"], meta["shared"], scratch, module)
+
+
+def _context(backend: Any) -> Any:
+    """What modules are made in: each has one of its own, for threads."""
+    from triton._C.libtriton import ir
+
+    os.environ.setdefault("TRITON_DISABLE_LINE_INFO", "1")
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    return context
 
 
 def assemble(ptx: str, capability: int, warps: int = 4) -> bytes:

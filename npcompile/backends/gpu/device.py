@@ -363,24 +363,20 @@ def _most(x, y):
     return combine(x, y, "maximum")
 
 
-@triton.jit
-def lookup(table, index):
-    """Elements of a table of numbers that nothing changes, at scattered places.
+@tl.core.builtin
+def lookup(table, index, place, _semantic):
+    """Elements of a table of numbers that nothing changes, at scattered places after a known one.
 
     They are read through the cache of constant data.  ``tl.load`` is for neighbours: it makes
-    Triton look for a layout in all that depends on it: 14 s of compile time for 180 lookups.
+    Triton look for a layout in all that depends on it: 14 s of compile time for 180 lookups.  The
+    place of a table is a part of the instruction, so that tables share the address of an index.
     """
-    places = (table + index).to(tl.int64)
-    if table.dtype.element_ty == tl.float64:
-        y = tl.inline_asm_elementwise("ld.global.nc.f64 $0, [$1];", "=d,l", [places], tl.float64,
-                                      is_pure=True, pack=1)
-    elif table.dtype.element_ty == tl.int64:
-        y = tl.inline_asm_elementwise("ld.global.nc.b64 $0, [$1];", "=l,l", [places], tl.int64,
-                                      is_pure=True, pack=1)
-    else:
-        y = tl.inline_asm_elementwise("ld.global.nc.f32 $0, [$1];", "=f,l", [places], tl.float32,
-                                      is_pure=True, pack=1)
-    return y
+    kind, letter = table.dtype.element_ty, {"fp64": "d", "fp32": "f", "int64": "l"}
+    name = {"fp64": "f64", "fp32": "f32", "int64": "b64"}[kind.name]
+    address = table.__add__(index, _semantic=_semantic).to(tl.int64, _semantic=_semantic)
+    return tl.inline_asm_elementwise(
+        f"ld.global.nc.{name} $0, [$1 + {place.value * kind.primitive_bitwidth // 8}];",
+        f"={letter[kind.name]},l", [address], kind, True, 1, _semantic=_semantic)
 
 
 @triton.jit

@@ -16,10 +16,10 @@ from unittest import mock
 
 import numpy as np
 
+from npcompile.backends.gpu import fused
 from npcompile.backends.gpu.compile import signature_of
 from npcompile.backends.gpu.mirror import Launch, Pointer
 from npcompile.backends.gpu.source import Parameter, Source
-from npcompile.graph.primitives import PRIMITIVES
 
 _cache: dict[str, Any] = {}
 
@@ -117,11 +117,11 @@ def _fmod(x: Any, y: Any) -> Any:
     return tl.tensor(TensorHandle(found, x.dtype), tl.block_type(x.dtype, list(found.shape)))
 
 
-def _lookup(table: Any, index: Any) -> Any:
+def _lookup(table: Any, index: Any, place: int) -> Any:
     """Without PTX."""
     import triton.language as tl
 
-    return tl.load(table + index)
+    return tl.load(table + index + place)
 
 
 def _any_of(x: Any) -> bool:
@@ -196,8 +196,8 @@ def _mended() -> Iterator[None]:
         return found
 
     def fma(_: Any, x: Any, y: Any, z: Any) -> Any:
-        exact = np.asarray(PRIMITIVES["fma"].meaning(x.data, y.data, z.data))
-        return interpreter.TensorHandle(exact, z.dtype.scalar)
+        found = np.asarray(fused.fma(x.data, y.data, z.data))
+        return interpreter.TensorHandle(found, z.dtype.scalar)
 
     binary_op = interpreter.InterpreterBuilder.binary_op
 

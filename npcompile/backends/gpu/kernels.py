@@ -197,8 +197,8 @@ class Body:
             args = [parts[0] for parts in operands]
             return (Term(self.library.call(value.attrs, args, live, self.w), value.dtype),)
         if isinstance(value.attrs, Table):
-            table = self.w.table(value.attrs, value.dtype)
-            return (scalar.lookup(table, value.attrs, operands[0][0], value.dtype),)
+            tables, place = self.w.table(value.attrs, value.dtype)
+            return (scalar.lookup(tables, place, value.attrs, operands[0][0], value.dtype),)
         if value.op not in scalar.KNOWN:
             raise refuse(value.op, "has no Triton code")
         return scalar.apply(value.op, operands, value.dtype)

@@ -101,9 +101,10 @@ def call(function: str, terms: Sequence[Term], dtype: np.dtype[Any]) -> Term:
     return Term(f"{function}({', '.join(map(typed, terms))})", dtype)
 
 
-def lookup(table: str, numbers: Table, index: Term, dtype: np.dtype[Any]) -> Term:
-    """An element of a table in memory, whose length is a power of two."""
-    return Term(f"npc.lookup({table}, {index.operand} & {len(numbers.values) - 1})", dtype)
+def lookup(tables: str, place: int, numbers: Table, index: Term, dtype: np.dtype[Any]) -> Term:
+    """An element of the table that begins at a place of others, whose length is a power of two."""
+    last = len(numbers.values) - 1
+    return Term(f"npc.lookup({tables}, {index.operand} & {last}, {place})", dtype)
 
 
 def _call(function: str) -> Rule:

@@ -178,11 +178,11 @@ class Writer:
             name = self.parameters[wanted] = self.fresh(_wish(wanted))
         return name
 
-    def table(self, table: Table, dtype: np.dtype[Any]) -> str:
-        """Where a table of constants is."""
+    def table(self, table: Table, dtype: np.dtype[Any]) -> tuple[str, int]:
+        """The tables of constants, and where in them one begins."""
         tables = self.tables.setdefault(dtype, Tables(dtype, f"{self.name}_tables"))
         place = tables.place(table)
-        return self.parameter(tables) + (f" + {place}" if place else "")
+        return self.parameter(tables), place
 
     def size(self, size: Size) -> str:
         """A size; what Triton would round otherwise is computed by the host."""

@@ -94,8 +94,8 @@ class _Function:
         if node.op == "cast":
             return casts.cast((args[0],), args[0].dtype, node.dtype)
         if isinstance(node.attrs, Table):
-            table = self.w.table(node.attrs, node.dtype)
-            return (scalar.lookup(table, node.attrs, args[0], node.dtype),)
+            tables, place = self.w.table(node.attrs, node.dtype)
+            return (scalar.lookup(tables, place, node.attrs, args[0], node.dtype),)
         if node.op not in scalar.KNOWN:
             raise refuse(node.op, "has no Triton code")
         return scalar.apply(node.op, [self.parts(a) for a in node.args], node.dtype)
