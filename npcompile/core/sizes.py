@@ -122,6 +122,8 @@ class Poly:
 
     def shifted(self, by: int) -> Poly:
         """The polynomial and a constant."""
+        if not by:
+            return self
         terms = self.terms
         if not terms[-1][0]:
             by += terms[-1][1]
@@ -160,6 +162,8 @@ class Poly:
     def __mul__(self, other: Size) -> Size:
         if not isinstance(other, Poly):
             factor = int(other)
+            if factor == 1:
+                return self
             return Poly(tuple([(a, c * factor) for a, c in self.terms])) if factor else 0
         total: dict[Monomial, int] = {}
         for atoms, coefficient in self.terms:

@@ -138,7 +138,7 @@ def reach(graph: Graph, roots: list[Node], resumed: bool = True) -> set[Node]:
         if resumed and isinstance(node.attrs, Check):
             for tree in trees(node.attrs.resume):
                 work += _held(graph, tree)
-        if graph.bound:
+        if graph.bound and (node.attrs is not None or isinstance(node.type, Array)):
             work += [graph.bound[name] for name in _symbols(node) if name in graph.bound]
     return live
 

@@ -101,11 +101,19 @@ def report(
                 handler(category, 0)
 
 
-def candidate(graph: Graph, category: str) -> tuple[str, int]:
-    """Name and line of the likeliest operation of a traced graph to raise a category: the first
-    that can, one that finds finite numbers invalid if there is any.  Without a name if it can only
-    be one of Python's numbers, which warn of nothing."""
-    able = [n for n in walk(graph.region) if n.line and category[0] in raises(n)]
+Loud = list[tuple[Node, str]]
+
+
+def loud(graph: Graph) -> Loud:
+    """The operations of a traced graph that can raise flags, and the first letters of those."""
+    return [(node, letters) for node in walk(graph.region) if (letters := raises(node))]
+
+
+def candidate(operations: Loud, category: str) -> tuple[str, int]:
+    """Name and line of the likeliest operation to raise a category: the first that can, one that
+    finds finite numbers invalid if there is any.  Without a name if it can only be one of Python's
+    numbers, which warn of nothing."""
+    able = [node for node, letters in operations if category[0] in letters and node.line]
     if not able:
         return "compiled code", 0
     able = [n for n in able if getattr(n.type, "origin", "np") != "py"]
@@ -163,27 +171,27 @@ def _takes(own: Scalar, other: Scalar) -> bool:
     return np.can_cast(other.dtype, own.dtype)
 
 
-def silent(graph: Graph) -> frozenset[str]:
+def silent(graph: Graph, operations: Loud) -> frozenset[str]:
     """The categories that only operations inside ``np.errstate`` that ignores them can raise."""
     found = set()
     for category in CATEGORIES:
-        able = [node for node in walk(graph.region) if category[0] in raises(node)]
+        able = [node for node, letters in operations if category[0] in letters]
         if able and all(category[0] in graph.hushed.get(node, "") for node in able):
             found.add(category)
     return frozenset(found)
 
 
-def ambiguous(graph: Graph) -> bool:
+def ambiguous(graph: Graph, operations: Loud) -> bool:
     """Whether more than one operation, or one in several turns or places, can raise a category, or
     NumPy's name for it is not known."""
-    if any(map(raises, graph.repeated)):
+    found = [letter for _, letters in operations for letter in letters]
+    if len(found) != len(set(found)) or any(map(raises, graph.repeated)):
         return True
-    found = [letter for node in walk(graph.region) for letter in raises(node)]
-    if any(raises(node) and any(_by_scalars(node)) for node in walk(graph.region)):
+    if any(any(_by_scalars(node)) for node, _ in operations):
         return True  # a ufunc's name, where the program has called that
     loops = [node for node in walk(graph.region) if node.op in ("for_", "while_")]
-    turns = (inner for loop in loops for region in loop.regions for inner in walk(region))
-    return len(found) != len(set(found)) or any(map(raises, turns))
+    return any(raises(inner) for loop in loops for region in loop.regions
+               for inner in walk(region))
 
 
 def repeatable(graph: Graph) -> bool:

@@ -25,8 +25,14 @@ from npcompile.runtime.outline import Outline
 from npcompile.runtime.remembered import Linked, Watched, globals_of, type_of, version_of
 from npcompile.tracing.sources import Source
 
-#: where another process finds objects, by identity; code is the same if it is equal
-Sources = dict[int | CodeType, Watched]
+
+class Sources(dict[int | CodeType, Watched]):
+    """Where another process finds objects, by identity; code is the same if it is equal.  ``kinds``
+    are the classes of these objects."""
+
+    kinds: frozenset[type] = frozenset()
+
+
 #: entries of one key: the same kinds of arguments with other globals, sizes or constants
 LIMIT = 4
 
@@ -76,10 +82,12 @@ def _pickled(value: Any, sources: Sources) -> tuple[bytes, list[Watched]]:
 class _Pickler(pickle.Pickler):
     def __init__(self, file: io.BytesIO, sources: Sources) -> None:
         super().__init__(file, protocol=5)
-        self.sources = sources
+        self.sources, self.kinds = sources, sources.kinds
         self.left: dict[Watched, None] = {}
 
     def persistent_id(self, value: Any) -> Any:
+        if type(value) not in self.kinds:
+            return None
         space = isinstance(value, Globals)
         key = value if isinstance(value, CodeType) else id(value.names if space else value)
         found = self.sources.get(key)
@@ -123,28 +131,34 @@ _OURS = (CodeType, Globals, *foreign.GENERATORS, random.Random)
 
 def _sources(function: FunctionType, outline: Outline, program: Program) -> Sources:
     """Objects of this process by identity, and where another process finds them."""
-    found: Sources = {
-        id(function): ("value", None),
-        id(function.__globals__): ("globals", None),
-        **_codes(function.__code__, None),
-    }
+    found = Sources()
+    found.update(_codes(function.__code__, None))
+    found[id(function)] = ("value", None)
+    found[id(function.__globals__)] = ("globals", None)
+    kinds: set[type] = {FunctionType, CodeType, Globals}
     for guard in outline.guards:
         if guard.kind in _KINDS:
+            kinds.add(type(guard.value))
             found.setdefault(id(guard.value), (_WHAT[guard.kind], guard.source))
             if guard.kind != "type" and globals_of(guard.value) is not None:
                 found.setdefault(id(globals_of(guard.value)), ("globals", guard.source))
         if guard.kind == "code":
-            found = _codes(guard.value.__code__, guard.source) | found
+            for code, watched in _codes(guard.value.__code__, guard.source).items():
+                found.setdefault(code, watched)
     for result in (program.result, *(held for way in program.resumes for held in way.held())):
         for leaf in _statics(result):
             if leaf.source is not None and not isinstance(leaf.value, _CONSTANT):
+                kinds.add(type(leaf.value))
                 found.setdefault(id(leaf.value), ("value", cast(Source, leaf.source)))
+    found.kinds = frozenset(kinds)
     return found
 
 
-def _codes(code: CodeType, source: Source | None, what: str = "code") -> Sources:
+def _codes(
+    code: CodeType, source: Source | None, what: str = "code"
+) -> dict[int | CodeType, Watched]:
     """A function's code, and that of the functions that it makes."""
-    found: Sources = {code: (what, source)}
+    found: dict[int | CodeType, Watched] = {code: (what, source)}
     for place, held in enumerate(code.co_consts):
         if isinstance(held, CodeType):
             found = _codes(held, source, f"{what} {place}") | found

@@ -38,6 +38,7 @@ def outline(traced: Trace, config: Config) -> Outline:
     params = [node.attrs for node in graph.params]
     written = [traced.leaves[k].source for k in sorted(graph.written)]
     modes: tuple[Deterministic, ...] = (True, "portable")
+    operations, repeatable = flags.loud(graph), flags.repeatable(graph)
     return Outline(
         traced.leaves,
         traced.guards,
@@ -45,14 +46,14 @@ def outline(traced: Trace, config: Config) -> Outline:
         graph.facts.guards,
         tuple([p.symbol if isinstance(p, Param) else None for p in params]),
         frozenset(graph.written),
-        {category: flags.candidate(graph, category) for category in flags.CATEGORIES},
-        flags.ambiguous(graph) and config.device == "cpu",  # others have no flags
-        flags.repeatable(graph),
-        not flags.repeatable(graph) or stores(graph.result),
+        {category: flags.candidate(operations, category) for category in flags.CATEGORIES},
+        flags.ambiguous(graph, operations) and config.device == "cpu",  # others have no flags
+        repeatable,
+        not repeatable or stores(graph.result),
         exact(graph) and not any(isinstance(leaf.source, Memory) for leaf in traced.leaves),
         {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
         is_heavy(graph),
-        flags.silent(graph) if graph.hushed else frozenset(),
+        flags.silent(graph, operations) if graph.hushed else frozenset(),
         traced.pauses,
         tuple(source.base for source in written
               if isinstance(source, Memory) and not traced.device),

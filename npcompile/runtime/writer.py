@@ -123,12 +123,24 @@ METADATA = """!900 = !{!"branch_weights", i32 2000, i32 1}
 def combine(*texts: str) -> str:
     """One module from several texts: each outside name is declared once."""
     seen: set[str] = set()
-    lines = []
-    for line in "\n".join(texts).split("\n"):
+    lines: list[str] = []
+    for text in texts:
+        *functions, rest = f"{text}\n".split("\n}\n")
+        for piece in functions:
+            before, define, function = f"\n{piece}".rpartition("\ndefine ")
+            lines += _unseen(before.split("\n"), seen)
+            lines += (f"{define[1:]}{function}", "}")
+        lines += _unseen(rest.split("\n"), seen)
+    return "\n".join(lines)
+
+
+def _unseen(lines: list[str], seen: set[str]) -> Iterator[str]:
+    """Lines but those that declare a name again."""
+    for line in lines:
         if line.startswith(("declare ", "@")) and (line[0] == "d" or " = external global " in line):
             name = line[line.index("@") :].split("(")[0].split(" ")[0]
             if name in seen:
                 continue
             seen.add(name)
-        lines.append(line)
-    return "\n".join(lines)
+        if line:
+            yield line

@@ -134,10 +134,9 @@ def _optimise(machine: Any, function: Any) -> None:
     passes.run(function, builder)
 
 
-@contextmanager
 def _parsed(
     text: str, of: Target, optimise: tuple[str, ...], level: int | None = None
-) -> Iterator[tuple[Any, Any]]:
+) -> tuple[Any, Any]:
     """A target machine and a module, ready to be written by it; ``optimise`` names functions with
     scalar loops."""
     llvm = _binding()
@@ -147,25 +146,44 @@ def _parsed(
     module.verify()
     for name in optimise:
         _optimise(machine, module.get_function(name))
-    # loop strength reduction costs half of code generation and gains array kernels nothing, and
-    # scheduling a twentieth, which gains a few percent where there are only 16 registers
-    _switch(reduction=bool(optimise), scheduling=bool(optimise) or not of.avx512)
+    return machine, module
+
+
+#: passes of LLVM that change nothing in our code, but look at each function
+_NEEDLESS = dict.fromkeys(
+    ["disable-early-taildup", "disable-early-ifcvt", "disable-mergeicmps",
+     "disable-partial-libcall-inlining", "disable-select-optimize"], True)
+#: what LLVM has for these, as others that use llvmlite expect it
+_USUAL = {"enable-misched": True}
+
+
+@contextmanager
+def _switched(of: Target, optimise: tuple[str, ...]) -> Iterator[None]:
+    """Sets global options of LLVM, and back.
+
+    Loop strength reduction costs half of code generation and gains array kernels nothing, and
+    scheduling a twentieth, which gains a few percent where there are only 16 registers.
+    """
+    options = {"disable-lsr": not optimise, "enable-misched": bool(optimise) or not of.avx512,
+               **_NEEDLESS}
+    binding = _binding()
+    for name, value in options.items():
+        if value is not _USUAL.get(name, False):
+            binding.set_option("npcompile", f"-{name}={str(value).lower()}")
     try:
-        yield machine, module
+        yield
     finally:
-        _switch(reduction=True, scheduling=True)
-
-
-def _switch(reduction: bool, scheduling: bool) -> None:
-    """Switches LLVM's reduction of strength in loops and its scheduling of instructions."""
-    for option in (f"-disable-lsr={not reduction}", f"-enable-misched={scheduling}"):
-        _binding().set_option("npcompile", option.lower())
+        for name, value in options.items():
+            if value is not (usual := _USUAL.get(name, False)):
+                binding.set_option("npcompile", f"-{name}={str(usual).lower()}")
 
 
 @_alone
 def assembly(text: str, of: Target | None = None, optimise: tuple[str, ...] = ()) -> str:
     """The machine code of a module as assembler text."""
-    with _parsed(text, of if of is not None else target(), optimise) as (machine, module):
+    of = of if of is not None else target()
+    with _switched(of, optimise):
+        machine, module = _parsed(text, of, optimise)
         return str(machine.emit_assembly(module))
 
 
@@ -175,17 +193,17 @@ def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ())
     of = of if of is not None else target()
     well, haste = divided(text)
     objects, gives, known, declared = [], [], set(), set()
-    for part, names, level in ((well, optimise, None), (haste, (), 0)):
-        if not part:
-            continue
-        with _parsed(part, of, names, level) as (machine, module):
-            objects.append(bytes(machine.emit_object(module)))
-            for value in (*module.functions, *module.global_variables):
-                if value.is_declaration:
-                    declared.add(value.name)
-                elif value.linkage.name == "external":
-                    known.add(value.name)
-                    gives += [value.name] if value.visibility.name == "default" else []
+    with _switched(of, optimise):
+        for part, names, level in ((well, optimise, None), (haste, (), 0)):
+            if part:
+                machine, module = _parsed(part, of, names, level)
+                objects.append(bytes(machine.emit_object(module)))
+                for value in (*module.functions, *module.global_variables):
+                    if value.is_declaration:
+                        declared.add(value.name)
+                    elif value.linkage.name == "external":
+                        known.add(value.name)
+                        gives += [value.name] if value.visibility.name == "default" else []
     needs = [name for name in sorted(declared - known) if not name.startswith("llvm.")]
     head = json.dumps([gives, needs, list(map(len, objects))]).encode()
     return _MAGIC + len(head).to_bytes(4, "little") + head + b"".join(objects)
