@@ -794,3 +794,18 @@ def test_whole_versions_come_before_those_with_pauses():
     with pytest.raises(ValueError, match="read-only"):
         compiled(fixed)
     assert compiled.explain(np.ones(40)).captured
+
+
+@pytest.mark.parametrize("kind", "fdFD")
+def test_constants_that_differ_in_the_sign_of_nan(kind: str) -> None:
+    nan = np.dtype(kind).type(np.nan)
+
+    def f(x: Any) -> Any:
+        x[:2] = nan
+        x[2:] = -nan
+        return np.where(x == 0, nan, x), np.where(x == 0, -nan, x), np.copysign(1.0, -np.nan)
+
+    got, want = np.zeros(4, kind), np.zeros(4, kind)
+    results = [*npcompile.jit(f)(got), got]
+    for a, b in zip(results, [*f(want), want], strict=True):
+        assert np.asarray(a).tobytes() == np.asarray(b).tobytes()

@@ -267,3 +267,18 @@ def test_what_nobody_hears_is_not_run_again(
         for _ in range(2):
             assert compiled(np.array([0.0, 2.0])).tolist() == [0.0, 0.5]
     assert any("floating-point" in line for line in compiled.explain().history) == again
+
+
+def first_doubles_then_halves(b: Any, a: Any) -> Any:
+    np.multiply(b, 1.0, out=b)
+    return a.min()
+
+
+@pytest.mark.parametrize("width", [4, 16, 19])
+def test_what_else_lies_in_registers_is_not_converted(width: int) -> None:
+    """Each quarter of these float64 is a signaling NaN as a float16."""
+    b = np.full((2, 20), 0x7D017D017D017D01, np.uint64).view(np.float64)[:, :width]
+    a = np.arange(1, 13, dtype=np.float16).reshape(4, 3)
+    compiled = jit(first_doubles_then_halves, fullgraph=True)
+    assert told(compiled, b, a) == []
+    assert compiled(b, a) == 1

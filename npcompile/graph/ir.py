@@ -64,6 +64,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from struct import pack
 from types import CellType, FunctionType
 from typing import Any, Union
 
@@ -76,6 +77,17 @@ from npcompile.graph.stubs import Stub
 from npcompile.graph.types import Array, Nothing, Scalar, Type
 
 Number = Union[bool, int, float, complex, np.generic]
+
+
+def identity(number: Number) -> tuple[object, ...]:
+    """What tells a constant from all others: zeros and NaNs have signs, NaNs also payloads."""
+    if isinstance(number, np.inexact):
+        return type(number), number.tobytes()
+    if isinstance(number, float):
+        return type(number), pack("d", number)
+    if isinstance(number, complex):
+        return type(number), pack("dd", number.real, number.imag)
+    return type(number), number
 
 
 def integer(value: Number) -> int:
@@ -97,14 +109,11 @@ class Param:
 class Const:
     value: Number
 
-    def __eq__(self, other: object) -> bool:  # -0.0 and NaN are told apart by their bits
-        return isinstance(other, Const) and self._key() == other._key()
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and identity(self.value) == identity(other.value)
 
     def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[type, str]:
-        return (type(self.value), repr(self.value))
+        return hash(identity(self.value))
 
 
 @record

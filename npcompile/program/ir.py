@@ -60,6 +60,7 @@ from npcompile.graph.ir import (
     Subprogram,
     Table,
     Window,
+    identity,
 )
 from npcompile.graph.types import INT, c_strides
 
@@ -105,10 +106,19 @@ class Load:
     by: int | None = None
 
 
-@record
+@record(eq=False)
 class Const:
     value: Number
     dtype: np.dtype
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return (*identity(self.value), self.dtype)
 
 
 @record

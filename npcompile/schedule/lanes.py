@@ -116,7 +116,7 @@ class _Turn:
         self.loop, self.whole = loop, whole
         self.turn: Size = Poly((((loop.symbol,), 1),))
         self.values: list[Value] = []
-        self.known: dict[object, int] = {}
+        self.known: dict[Value, int] = {}
         self.numbers: dict[Buffer, int] = {}  # what the turn has computed
         self.before: dict[Buffer, int] = {}  # what was there before the turn
         self.stores: dict[Buffer, Store] = {}
@@ -165,13 +165,10 @@ class _Turn:
         return self.add(value)
 
     def add(self, value: Value) -> int:
-        key: object = value
-        if isinstance(value, Const):
-            key = (type(value.value), repr(value.value), value.dtype)
-        if key not in self.known:
-            self.known[key] = len(self.values)
+        if value not in self.known:
+            self.known[value] = len(self.values)
             self.values.append(value)
-        return self.known[key]
+        return self.known[value]
 
     def load(self, buffer: Buffer, at: Index) -> int:
         if buffer.kind == "scalar":

@@ -80,18 +80,15 @@ class Nest:
     folds: list[Fold] = field(default_factory=list)
     known: dict[tuple[Node, AxisMap], int] = field(default_factory=dict)
     lines: set[int] = field(default_factory=set)
-    _interned: dict[object, int] = field(default_factory=dict)
+    _interned: dict[Draft, int] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ building
 
     def value(self, draft: Draft) -> int:
         """The number of a value; equal ones are one."""
-        key: object = draft
-        if isinstance(draft, Const):
-            key = (draft.value.__class__, repr(draft.value), draft.dtype)
-        found = self._interned.get(key)
+        found = self._interned.get(draft)
         if found is None:
-            found = self._interned[key] = len(self.values)
+            found = self._interned[draft] = len(self.values)
             self.values.append(draft)
         return found
 

@@ -78,18 +78,21 @@ def _from_integer(f: Function, a: Value, source: np.dtype, to: np.dtype) -> Valu
 def _float_to_float(f: Function, a: Value, to: np.dtype) -> Value:
     have = 8 if a.elem == "double" else 4
     if to.itemsize == 2:
-        return _to_half(f, a)
+        return float_to_half(f, a)
     if have == to.itemsize:
         return a
     return f.convert("fptrunc", a, "float") if have == 8 else f.convert("fpext", a, "double")
 
 
 def half_to_float(f: Function, bits: Value) -> Value:
-    """The float32 of a float16's bits."""
-    return f.convert("fpext", f.bitcast(bits, "half"), "float")
+    """The float32 of a float16's bits.  Machines that convert four at once find one number in all
+    of them: what else is in the register would raise flags of its own."""
+    four = f.splat(bits, 4) if bits.lanes == 1 else bits
+    wide = f.convert("fpext", f.bitcast(four, "half"), "float")
+    return f.extract(f.opaque(wide), 0) if bits.lanes == 1 else wide
 
 
-def _to_half(f: Function, a: Value) -> Value:
+def float_to_half(f: Function, a: Value) -> Value:
     """The bits of the nearest float16; from float64 in one rounding: what float32 can't hold is
     gathered in its last digit first (rounding to odd), so that the second rounding decides as one
     from float64 would."""
@@ -101,8 +104,6 @@ def _to_half(f: Function, a: Value) -> Value:
         kept = f.binary("xor", bits, rest)
         odd = f.binary("or", kept, literal("i64", 1 << 29, a.lanes))
         a = f.convert("fptrunc", f.bitcast(f.select(sticky, odd, kept), "double"), "float")
-    # a machine that converts four at once should find the same number in all of them: what is left
-    # in a register beside one would raise flags of its own
     four = f.opaque(f.splat(a, 4)) if a.lanes == 1 else a
     bits = f.bitcast(f.convert("fptrunc", four, "half"), "i16")
     return f.extract(bits, 0) if a.lanes == 1 else bits

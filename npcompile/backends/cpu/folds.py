@@ -315,22 +315,24 @@ def searches(kernel: Kernel) -> bool:
 
 def merge_lanes(f: Function, state: State, merge: Callable[[State, State], State]) -> State:
     """One lane from all."""
-    while (lanes := state[0].lanes) > 1:
-        both = [halves(f, value, lanes) for value in state]
-        state = merge([low for low, _ in both], [high for _, high in both])
+    count = state[0].lanes
+    while count > 1:
+        count //= 2
+        state = merge([some_lanes(f, value, range(count)) for value in state],
+                      [some_lanes(f, value, range(count, 2 * count)) for value in state])
     return state
+
+
+def some_lanes(f: Function, a: Value, picks: range) -> Value:
+    """Lanes of a vector; two of them twice, because two floats leave half a register to whatever is
+    there, which would raise flags."""
+    return f.shuffle(a, poison(a.elem, a.lanes), [*picks] * (2 if len(picks) == 2 else 1))
 
 
 def halves(f: Function, a: Value, lanes: int) -> tuple[Value, Value]:
     unused = poison(a.elem, lanes)
     return (f.shuffle(a, unused, range(lanes // 2)),
             f.shuffle(a, unused, range(lanes // 2, lanes)))
-
-
-def evens_and_odds(f: Function, a: Value) -> tuple[Value, Value]:
-    unused = poison(a.elem, a.lanes)
-    return (f.shuffle(a, unused, range(0, a.lanes, 2)),
-            f.shuffle(a, unused, range(1, a.lanes, 2)))
 
 
 class Tree:
@@ -361,9 +363,11 @@ class Tree:
 
     def fold_lanes(self, sums: Parts) -> Parts:
         """``((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))``."""
-        while sums[0].lanes > 1:
-            pairs = [evens_and_odds(self.f, s) for s in sums]
-            sums = self.add(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs))
+        count = sums[0].lanes
+        while count > 1:
+            evens = tuple(some_lanes(self.f, s, range(0, count, 2)) for s in sums)
+            sums = self.add(evens, tuple(some_lanes(self.f, s, range(1, count, 2)) for s in sums))
+            count //= 2
         return sums
 
     def fold_leaves(self, leaves: list[Parts]) -> Parts:

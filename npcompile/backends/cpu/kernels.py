@@ -21,8 +21,8 @@ from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
 from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
-from npcompile.graph.ir import Subprogram
-from npcompile.program.ir import Apply, Buffer, Const, Index, Kernel, Load, Store
+from npcompile.graph.ir import Subprogram, identity
+from npcompile.program.ir import Apply, Buffer, Index, Kernel, Load, Store
 
 LIGHT = 16  # operations of a kernel that memory may hold up
 #: bytes that a kernel reads and writes from which on its output had better not fill the cache; of
@@ -144,8 +144,6 @@ def _structure(kernel: Kernel) -> tuple[list[Buffer], object]:
         match v:
             case Load(buffer, at, dtype, by):
                 return "load", number(buffer), at, dtype, by
-            case Const(constant, dtype):  # zeros have signs
-                return "const", constant.__class__, repr(constant), dtype
             case Apply(op, args, dtype, attrs):
                 return op, args, dtype, id(attrs)  # which the kernel keeps alive
         return v
@@ -154,8 +152,8 @@ def _structure(kernel: Kernel) -> tuple[list[Buffer], object]:
         tuple([axis.extent for axis in kernel.axes]),
         tuple(map(value, kernel.values)),
         tuple([(number(s.buffer), s.at, s.value, s.mask, s.by, s.packed) for s in kernel.stores]),
-        tuple([(r.kind, r.axes, r.value, number(r.buffer), r.at, r.dtype, r.initial.__class__,
-                repr(r.initial), r.chunk, r.running) for r in kernel.reductions]),
+        tuple([(r.kind, r.axes, r.value, number(r.buffer), r.at, r.dtype, r.chunk, r.running,
+                None if r.initial is None else identity(r.initial)) for r in kernel.reductions]),
         kernel.ordered,
         tuple([(b.kind, b.dtype, b.shape, b.strides) for b in numbers]),
     )

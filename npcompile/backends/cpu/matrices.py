@@ -8,6 +8,7 @@ import numpy as np
 
 from npcompile.backends.cpu import access
 from npcompile.backends.cpu.access import Lanes, Place
+from npcompile.backends.cpu.casts import float_to_half, half_to_float
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import Parts, component
 from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
@@ -38,8 +39,7 @@ class Numbers:
         found = access.load(self.f, Place(pointer, self.dtype, "", step), lanes)
         if self.dtype.char != "e":
             return found
-        half = self.f.bitcast(found[0], "half")
-        return (self.f.convert("fpext", half, "float"),)
+        return (half_to_float(self.f, found[0]),)
 
     def one(self, pointer: Value) -> Parts:
         """The element at an address, in every lane."""
@@ -47,8 +47,7 @@ class Numbers:
 
     def store(self, values: Parts, pointer: Value, lanes: Lanes) -> None:
         if self.dtype.char == "e":
-            half = self.f.convert("fptrunc", values[0], "half")
-            values = (self.f.bitcast(half, "i16"),)
+            values = (float_to_half(self.f, values[0]),)
         access.store(self.f, Place(pointer, self.dtype, "", i64(1)), values, lanes)
 
     def add(self, a: Parts, b: Parts) -> Parts:
