@@ -153,6 +153,10 @@ def test_strides_of_axes_of_length_1_of_arguments() -> None:
         a.real = n  # left to Python, which gets the view
         return view
 
+    def drawn(a, rng):
+        return np.zeros_like(a[:, :, ::2]), rng.integers(3)
+
+    assert jit(drawn)(np.ones((2, 1, 6)), np.random.default_rng(0))[0].shape == (2, 1, 3)
     for function in (like, held):
         compiled = jit(function)
         for a in (np.ones((7, 1, 6)), np.asfortranarray(np.ones((7, 1, 1))),

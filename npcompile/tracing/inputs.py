@@ -195,8 +195,9 @@ class Inputs:
                  if isinstance(leaf, ViewOf) and isinstance(leaf.base, SameParam)}
         ragged = set()
         for index in range(len(self.leaves)) if every else sorted(found):
-            known, array = self.leaves[index], self.objects[index]
+            known = self.leaves[index]
             if known.contiguous and isinstance(known.type, Array):
+                array = self.objects[index]
                 exact = c_strides(array.shape)
                 if array.strides != tuple(array.itemsize * step for step in exact):
                     ragged.add(known.source)
