@@ -148,11 +148,14 @@ def permute(f: Function, elem: str, numbers: tuple[Literal, ...], index: Value) 
     if lanes * _BITS[elem] > 512:
         low, high = (permute(f, elem, numbers, _part(f, index, part)) for part in (0, 1))
         return f.shuffle(low, high, range(lanes))
-    numbers = numbers * max(1, 2 * lanes // len(numbers))
     kind, wide = ("pd", "i64") if elem == "double" else ("ps", "i32")
     if index.elem != wide:
         narrow = int(index.elem[1:]) > int(wide[1:])
         index = f.convert("trunc" if narrow else "zext", index, wide)
+    if len(numbers) <= lanes:
+        short = "df" if elem == "double" else "sf"
+        return f.call(f"llvm.x86.avx512.permvar.{short}.512", (elem, lanes),
+                      vector_literal(elem, numbers * (lanes // len(numbers))), index)
     if len(numbers) > 2 * lanes:
         half = len(numbers) // 2
         first, second = (permute(f, elem, part, index) for part in (numbers[:half], numbers[half:]))
