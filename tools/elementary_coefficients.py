@@ -11,12 +11,13 @@ polynomial with its machine coefficients, where the weight makes it relative to 
 
 from __future__ import annotations
 
-import struct
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import mpmath as mp
+import numpy as np
 from minimax import minimax, rounded, split
 from tables import SMALL, Rows, Tables, by_format, main, table
 
@@ -81,6 +82,36 @@ def sinh() -> Rows:
 
     return by_format(lambda c, b: minimax(
         remainder, range(count[c]), SMALL, mp.mpf(1) / 4, b, abs))
+
+
+@table("exponential")
+def expm1() -> Rows:
+    """(exp(r) - 1 - r - r**2/2) / r**3 on |r| <= log(2)/2, error relative to r."""
+    count = {"d": 10, "f": 5}
+    return by_format(lambda c, b: minimax(
+        lambda r: (mp.expm1(r) - r - r**2 / 2) / r**3, range(count[c]), -HALF_LN2, HALF_LN2, b,
+        lambda r: r**2))
+
+
+@table("exponential")
+def odd() -> Rows:
+    """(sinh(r) - r) / r**3 in z = r**2 on |r| <= log(2)/2, error relative to r."""
+    count = {"d": 5, "f": 2}
+
+    def remainder(z: Any) -> Any:
+        r = mp.sqrt(z)
+        return (mp.sinh(r) - r) / (r * z)
+
+    return by_format(lambda c, b: minimax(
+        remainder, range(count[c]), SMALL, HALF_LN2**2, b, abs))
+
+
+@table("exponential")
+def even() -> Rows:
+    """(cosh(r) - 1) / r**2 in z = r**2 on |r| <= log(2)/2, absolute error."""
+    count = {"d": 5, "f": 3}
+    return by_format(lambda c, b: minimax(
+        lambda z: (mp.cosh(mp.sqrt(z)) - 1) / z, range(count[c]), SMALL, HALF_LN2**2, b, abs))
 
 
 # ---------------------------------------------------------------- logarithms
@@ -310,6 +341,23 @@ def single_cos() -> Rows:
     return {"f": minimax(lambda z: (mp.cos(mp.sqrt(z)) - 1) / z, range(2), *SINGLE_REACH, 24, abs)}
 
 
+@table("circular")
+def quarter_step() -> Rows:
+    """pi/4 in three parts and 4/pi."""
+    return {"f": (*split(mp.pi / 4, 24, 3), rounded(4 / mp.pi, 24))}
+
+
+@table("circular")
+def tan() -> Rows:
+    """(tan(r) - r) / r**3 in z = r**2 on |r| <= pi/8, error relative to r."""
+
+    def remainder(z: Any) -> Any:
+        r = mp.sqrt(z)
+        return (mp.tan(r) - r) / (r * z)
+
+    return {"f": minimax(remainder, range(4), SMALL, (mp.pi / 8 * mp.mpf("1.01"))**2, 24, abs)}
+
+
 # ---------------------------------------------------------------- inverse circular, roots
 
 
@@ -422,29 +470,33 @@ def erf() -> Rows:
     return {"d": Tables(rows, max(error for _, error in made))}
 
 
-#: intervals of a unit; the end of the last is where erf rounds to 1 in float32
-SINGLE_ERF_STEPS = 63 / 16
+def single_erf_row(index: int) -> tuple[tuple[float, ...], Any]:
+    """One interval of float32, as :func:`single_erf` says."""
+    half = mp.mpf("0.501") / 8
+    away = half / 32 if index < 24 else 3 * half  # there it is so flat that few are
+    centre = accurate_centre(math.erf, mp.mpf(index) / 8, away) if index else mp.mpf(0)
+    value = rounded(mp.erf(centre), 24)
+    exact = 2 / mp.sqrt(mp.pi) * mp.exp(-(centre**2))
+    slope, bend = split(exact, 24), split(-centre * exact, 24)
 
+    def rest(t: Any) -> Any:
+        known = mp.fsum(map(mp.mpf, slope)) * t + mp.fsum(map(mp.mpf, bend)) * t**2
+        return (mp.erf(centre + t) - mp.mpf(value) - known) / t**3
 
-def single_erf_row(index: int, count: int) -> Any:
-    """The polynomial of one interval in ``u``, ``x = (index + u) / steps``."""
-
-    def value(u: Any) -> Any:
-        return mp.erf((index + u) / mp.mpf(SINGLE_ERF_STEPS))
-
-    half = mp.mpf("0.5001")
-    if index:
-        return minimax(value, range(count), -half, half, 53, lambda u: 1 / value(u))
-    return minimax(value, range(1, count), SMALL, half, 53, lambda u: 1 / value(u))
+    middle = mp.mpf(index) / 8 - centre
+    low, high = (middle - half, middle + half) if index else (SMALL, half)
+    fit = minimax(rest, range(4), low, high, 24, lambda t: abs(t)**3 / mp.erf(centre + t))
+    inexact = abs(mp.erf(centre) / mp.mpf(value) - 1) if index else 0
+    return (float(centre), value, *slope, *bend, *fit.coefficients), max(fit.error, inexact)
 
 
 @table("error")
 def single_erf() -> Rows:
-    """erf in 16 intervals whose middles are multiples of 16/63, by polynomials in the distance
-    over their width: rows of coefficients, error relative to erf."""
-    fits = [single_erf_row(k, 8) for k in range(16)]
-    rows = zip(*((0.0,) * (not k) + fit.coefficients for k, fit in enumerate(fits)))
-    return {"d": Tables(tuple(rows), max(fit.error for fit in fits))}
+    """erf in 32 intervals about multiples of 1/8: rows of centres, of values there, which are
+    nearly exact, of slopes (2), halves of the second derivatives (2), and of the coefficients of
+    what is left over t**3; error relative to erf."""
+    made = [single_erf_row(k) for k in range(32)]
+    return {"f": Tables(tuple(zip(*(row for row, _ in made))), max(error for _, error in made))}
 
 
 @table("error")
@@ -453,57 +505,91 @@ def root_half() -> Rows:
     return by_format(lambda c, b: split(mp.sqrt(mp.mpf(1) / 2), b))
 
 
-TANH_WIDTH = mp.mpf(37) / 64
+
+
+TANH_STEPS = mp.mpf("3.49")
+
+
+def accurate_centre(function: Callable[[float], float], middle: Any, away: Any,
+                    slope: Callable[[float], float] | None = None) -> Any:
+    """A number of float32 near the middle of an interval, so far away at most, where the function
+    is nearly such a number, and its derivative too (Gal & Bachelis, An accurate elementary
+    mathematical library for the IEEE floating point standard, ACM TOMS 17, 1991)."""
+
+    def waste(of: Callable[[float], float], centre: float) -> float:
+        value = of(centre)
+        return abs(value / float(np.float32(value)) - 1)
+
+    def both(centre: float) -> float:
+        return max(waste(function, centre), waste(slope, centre) / 32 if slope else 0.0)
+
+    points = float(middle) + float(away) * np.linspace(-1, 1, 20001)
+    return mp.mpf(min(points.astype(np.float32).astype(float).tolist(), key=both))
 
 
 @table("exponential")
 def tanh() -> Rows:
-    """tanh in 16 intervals, the first of 3/4 of the others' width: rows of centres, values (2),
-    slopes (2) and of the coefficients of (tanh(c + t) - value - slope*t) / t**2, error relative
-    to tanh."""
+    """tanh in 32 intervals about multiples of 1/3.49: rows of centres, of values and slopes there,
+    which are nearly exact, and of the coefficients of (tanh(c + t) - value - slope*t) / t**2, error
+    relative to tanh."""
+
+    def slope(x: float) -> float:
+        return 1 - math.tanh(x) ** 2
 
     def row(index: int) -> tuple[tuple[float, ...], Any]:
-        centre = (index + mp.mpf(1) / 4) * TANH_WIDTH if index else mp.mpf(0)
-        value = split(mp.tanh(centre), 24)
-        slope = split(1 - mp.tanh(centre) ** 2, 24)
+        middle, half = index / TANH_STEPS, mp.mpf("0.502") / TANH_STEPS
+        away = half / 64 if index < 20 else 2 * half  # there it is so flat that few are
+        centre = accurate_centre(math.tanh, middle, away, slope) if index else mp.mpf(0)
+        value, rise = rounded(mp.tanh(centre), 24), rounded(1 - mp.tanh(centre) ** 2, 24)
 
         def rest(t: Any) -> Any:
-            known = mp.fsum(map(mp.mpf, value)) + mp.fsum(map(mp.mpf, slope)) * t
-            return (mp.tanh(centre + t) - known) / t**2
+            return (mp.tanh(centre + t) - mp.mpf(value) - mp.mpf(rise) * t) / t**2
 
-        low, high = (-TANH_WIDTH / 2, TANH_WIDTH / 2) if index else (SMALL, TANH_WIDTH * 3 / 4)
-        fit = minimax(rest, range(7), low, high, 24, lambda t: t**2 / mp.tanh(centre + t))
-        return (float(centre), *value, *slope, *fit.coefficients), fit.error
+        low, high = (middle - half - centre, middle + half - centre) if index else (SMALL, half)
+        fit = minimax(rest, range(5), low, high, 24, lambda t: t**2 / mp.tanh(centre + t))
+        return (float(centre), value, rise, *fit.coefficients), fit.error
 
-    made = [row(k) for k in range(16)]
+    made = [row(k) for k in range(32)]
     return {"f": Tables(tuple(zip(*(row for row, _ in made))), max(error for _, error in made))}
 
 
-@table("exponential")
-def single_exp2() -> Rows:
-    """(2**r - 1) / r on |r| <= 1/32 for results in float32, relative error."""
-    end = mp.mpf(1) / 32
-    return {"d": minimax(lambda r: (mp.power(2, r) - 1) / r, range(3), -end, end, 53,
-                         lambda r: r / mp.power(2, r))}
+def power_intervals() -> Iterator[tuple[Any, Any]]:
+    """A binade's 32 intervals, equal in bits, from 0.703125 on."""
+    start = mp.mpf("0.703125")
+    for i in range(32):
+        ends = [mp.mpf(k) / 64 + start for k in (i, i + 1)]
+        yield tuple(end if end <= 1 else 2 * end - 1 for end in ends)
 
 
-@table("exponential")
-def single_roots() -> Rows:
-    """2**(i/16), with i/16 taken from the exponent as bits: adding ``n << 48`` multiplies the i-th,
-    i being the last four bits of n, by 2**(n/16)."""
+def power_inverses() -> list[float]:
+    """1/c for each, multiples of 1/64: those of which r is smallest; 1 on either side of 1."""
 
-    def lowered(index: int) -> float:
-        bits, = struct.unpack("<q", struct.pack("<d", 2.0 ** (index / EXP_STEPS)))
-        return float(struct.unpack("<d", struct.pack("<q", bits - (index << 48)))[0])
+    def reach(inverse: Any, ends: tuple[Any, Any]) -> Any:
+        return max(abs(inverse * end - 1) for end in ends)
 
-    return {"d": tuple(map(lowered, range(EXP_STEPS)))}
+    def best(ends: tuple[Any, Any]) -> Any:
+        return min((mp.mpf(j) / 64 for j in range(40, 96)), key=lambda inv: reach(inv, ends))
+
+    return [1.0 if 1 in ends else float(best(ends)) for ends in power_intervals()]
 
 
 @table("logarithm")
-def single_log2() -> Rows:
-    """log2(1 + r) / r over the intervals for powers in float32, relative error."""
-    return {"d": minimax(lambda r: mp.log1p(r) / r / mp.log(2), range(6), *log_reach(), 53,
-                         lambda r: r / mp.log1p(r) * mp.log(2))}
+def power_single() -> Rows:
+    """For powers in float32: 1/c of 32 intervals, so short that r = m/c - 1 is exact; log(c) in two
+    parts, the first short."""
+    logs = [-mp.log(mp.mpf(inverse)) for inverse in power_inverses()]
+    high = [float(mp.nint(v * 2**16) / 2**16) for v in logs]
+    low = [rounded(v - mp.mpf(h), 24) for v, h in zip(logs, high)]
+    return {"f": (tuple(power_inverses()), tuple(high), tuple(low))}
+
+
+@table("logarithm")
+def power_single_log() -> Rows:
+    """(log1p(r) - r + r**2/2) / (r**3/2) over these intervals, error relative to r."""
+    ends = [mp.mpf(inverse) * end - 1
+            for inverse, pair in zip(power_inverses(), power_intervals()) for end in pair]
+    return {"f": minimax(lambda r: 2 * (mp.log1p(r) - r + r**2 / 2) / r**3, range(4),
+                         min(ends), max(ends), 24, lambda r: r**2 / 2)}
 
 
 ERFCX_SHIFT = mp.mpf(15) / 8

@@ -6,15 +6,33 @@ Each takes ``log(whole + low)``, so that nothing is lost where the sum is next t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
-from npcompile.graph.expression import Expr, const, copysign, fma, rare, sqrt, where
+from npcompile.graph.expression import (
+    Expr,
+    complex_,
+    const,
+    copysign,
+    fma,
+    imag,
+    rare,
+    real,
+    sqrt,
+    where,
+)
 from npcompile.special.coefficients.exponential import LN2
 from npcompile.special.coefficients.logarithm import LOG2_BASE
 from npcompile.special.exponential import RANGE, clamp, exp, exp2, exp2_parts, exp_parts
-from npcompile.special.formats import Format, between, format_of, power_of_two
+from npcompile.special.formats import (
+    Format,
+    between,
+    format_of,
+    power_of_two,
+    rough_half_inverse,
+)
 from npcompile.special.logarithm import log2_sum, log_sum
-from npcompile.special.words import joined, quick_two_sum, two_product, two_sum
+from npcompile.special.words import joined, quick_two_sum, two_sum
 
 Pair = tuple[Expr, Expr]
 LogSum = Callable[[Expr, Expr, Format], Pair]
@@ -28,40 +46,43 @@ TINY = {"d": 2.0**-30, "f": 2.0**-13}
 def arcsinh(x: Expr) -> Expr:
     """Inverse hyperbolic sine: ``log(a + sqrt(a*a + 1))``."""
     f = format_of(x)
-    special = ~(abs(x) < INFINITY)
-    a = rare(special, where(special, const(0.0, x), abs(x)), abs(x))
-    large = a > LARGE[f.char]
-    small = where(large, const(1.0, a), a)
-    square, low = two_product(small, small)
-    total, lost = two_sum(square, const(1.0, a))
-    root = sqrt(total)
-    rest = (fma(-root, root, total) + (lost + low)) / (root + root)
-    value = _log_with_root(a, quick_two_sum(root, small), rest, large, f)
-    return copysign(rare(special, abs(x), value), x)
+    a = abs(x)
+    special = ~(a < LARGE[f.char])
+    small = rare(special, where(special, const(1.0, a), a), a)
+    total = fma(small, small, 1.0)
+    root, rest = _root(total, fma(small, small, 1.0 - total), f)
+    return copysign(_log_of_sum(a, quick_two_sum(root, small), rest, special, f), x)
 
 
 def arccosh(x: Expr) -> Expr:
     """Inverse hyperbolic cosine: ``log(x + sqrt(x*x - 1))``."""
     f = format_of(x)
     one = const(1.0, x)
-    special = ~((x >= 1.0) & (x < INFINITY))
-    a = rare(special, where(special, one, x), x)
-    large = a > LARGE[f.char]
-    small = where(large, one, a)
-    square, low = two_product(small, small)
-    total, lost = quick_two_sum(square, -one)
-    root = sqrt(total)
-    twice = fma(root, 2.0, f.smallest_normal)  # not 0
-    rest = (fma(-root, root, total) + (lost + low)) / twice
-    value = _log_with_root(a, quick_two_sum(small, root), rest, large, f)
+    special = ~((x >= 1.0) & (x < LARGE[f.char]))
+    small = rare(special, where(special, one, x), x)
+    more = small - 1.0
+    root, rest = _root(fma(more, more, more + more), None, f)
+    value = _log_of_sum(x, quick_two_sum(small, root), rest, special, f)
     below = special & (x < 1.0)
-    return rare(special, where(below, sqrt(where(below, -one, one)), x), value)
+    return rare(special, where(below, sqrt(where(below, -one, one)), value), value)
 
 
-def _log_with_root(a: Expr, total: Pair, rest: Expr, large: Expr, f: Format) -> Expr:
-    """The logarithm of a sum in three parts; that of ``2*a`` where a is large."""
-    low = where(large, 0.0, total[1] + rest)
-    return joined(log_sum(where(large, a, total[0]), low, f, where(large, const(1.0, a), 0.0)))
+def _root(square: Expr, low: Expr | None, f: Format) -> Pair:
+    """The square root of a sum, in two parts."""
+    root = sqrt(square)
+    lost = fma(-root, root, square)
+    return root, (lost if low is None else lost + low) * rough_half_inverse(root, f)
+
+
+def _log_of_sum(x: Expr, total: Pair, rest: Expr, special: Expr, f: Format) -> Expr:
+    """The logarithm of a sum in three parts; where ``special`` that of ``2*x`` if x is large, or
+    x."""
+    large = (x >= LARGE[f.char]) & (x <= f.largest)
+    down = where(large, x, 1.0) * LARGE[f.char]**-0.5
+    both = rare(special, complex_(down, const(0.0, x)), complex_(total[0], total[1] + rest))
+    raised = math.log2(LARGE[f.char]) / 2 + 1
+    value = joined(log_sum(real(both), imag(both), f, (special, const(raised, x))))
+    return rare(special, where(x < INFINITY, value, x), value)  # by no term of the other choice
 
 
 def arctanh(x: Expr) -> Expr:

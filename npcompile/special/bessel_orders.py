@@ -15,7 +15,8 @@ from npcompile.graph.subprograms import Results, choose, paired_subprogram, repe
 from npcompile.special import bessel
 from npcompile.special.circular import cos, sin
 from npcompile.special.doubled import Doubled
-from npcompile.special.exponential import clamp, sinh
+from npcompile.special.exponential import clamp
+from npcompile.special.hyperbolic import sinh
 from npcompile.special.pieces import INFINITY, NAN, exp_sum
 
 #: below it all but the first two functions vanish, or are infinite

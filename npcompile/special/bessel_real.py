@@ -34,9 +34,10 @@ from npcompile.special.coefficients.bessel import DEBYE
 from npcompile.special.coefficients.gamma import GAMMA_PAIR
 from npcompile.special.coefficients.quadrature import HYPERBOLAS, STEPS
 from npcompile.special.doubled import Doubled, product_of, sum_of
-from npcompile.special.exponential import exp_parts, sinh
+from npcompile.special.exponential import exp_parts
 from npcompile.special.formats import power_of_two
 from npcompile.special.gamma_functions import half_turns
+from npcompile.special.hyperbolic import sinh
 from npcompile.special.incomplete import factor_parts
 from npcompile.special.logarithm import log_pair
 from npcompile.special.pieces import DOUBLE, INFINITY, NAN, exp_sum

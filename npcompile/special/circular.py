@@ -13,7 +13,7 @@ the subprograms of float64.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from npcompile.core.records import record
 from npcompile.graph.expression import (
@@ -23,6 +23,7 @@ from npcompile.graph.expression import (
     const,
     fma,
     from_bits,
+    horner,
     imag,
     lookup,
     poly,
@@ -35,12 +36,14 @@ from npcompile.graph.expression import (
 from npcompile.graph.subprograms import subprogram
 from npcompile.special.coefficients.circular import (
     COS,
+    QUARTER_STEP,
     SIN,
     SINGLE_COS,
     SINGLE_SIN,
     SINGLE_SINES,
     SINGLE_STEP,
     STEPS_BY_ANGLE,
+    TAN,
     TURN_SINES,
     TURN_STEP,
 )
@@ -56,6 +59,8 @@ STEPS, STEP_BITS = 16, 4
 HUGE = {"d": 0x42F0 << 48, "f": 0x4980 << 16}
 #: beyond it three parts of pi/8 do not reduce float32 well enough
 LARGE_SINGLE = 2.0**17
+#: sines and cosines of multiples of pi/4, the latter's whole part, times sqrt(2) where n is odd
+QUARTERS = (0.0, 1.0, 1.0, -1.0), (1.0, 1.0, 0.0, 1.0)
 
 
 def sin(x: Expr) -> Expr:
@@ -74,8 +79,7 @@ def cos(x: Expr) -> Expr:
     f = format_of(x)
     if f.char == "f":
         return _single(x, True)
-    bits, r, low, untrusted = reduce(abs(x), f)
-    bits = bits + STEPS // 2
+    bits, r, low, untrusted = reduce(abs(x), f, STEPS // 2)
     sine, _ = sine_cosine(bits, r, low, f)
     value = with_sign(joined(sine), _half_turn(bits, f) & sign_bit(f))
     return rare(untrusted, _far(x, untrusted, far_cosine), value)
@@ -139,28 +143,28 @@ def with_sign(x: Expr, sign: Expr) -> Expr:
 
 def sine_cosine(bits: Expr, r: Expr, low: Expr, f: Format) -> tuple[Pair, Pair]:
     """Sine and cosine of ``n*pi/16 + r + low``, each as a large and a small part; the last four
-    bits are those of n, ``|r| <= pi/32``."""
+    bits are those of n, ``|r| <= pi/32``.  A small part of the table times r does not count."""
     s, s_low, c, c_low = (lookup(bits, row, f.char) for row in TURN_SINES[f.char])
     z = r * r
-    rise = fma(r * z, poly(z, SIN[f.char]), low)  # sin(r) - r
-    fall = z * poly(z, COS[f.char])  # cos(r) - 1
-    return _turn(s, s_low, c, c_low, r, rise, fall), _turn(c, c_low, -s, -s_low, r, rise, fall)
+    rise = fma(r * z, horner(z, SIN[f.char]), low)  # sin(r) - r
+    fall = z * horner(z, COS[f.char])  # cos(r) - 1
+    return _turn(s, s_low, c, r, rise, fall), _turn(c, c_low, -s, r, rise, fall)
 
 
-def _turn(a: Expr, a_low: Expr, b: Expr, b_low: Expr, r: Expr, rise: Expr, fall: Expr) -> Pair:
+def _turn(a: Expr, a_low: Expr, b: Expr, r: Expr, rise: Expr, fall: Expr) -> Pair:
     """``a * cos(r) + b * sin(r)``"""
     value = fma(b, r, a)
     lost = fma(b, r, a - value)
-    return value, fma(b, rise, fma(a, fall, fma(b_low, r, a_low))) + lost
+    return value, fma(b, rise, fma(a, fall, a_low)) + lost
 
 
-def reduce(x: Expr, f: Format) -> tuple[Expr, Expr, Expr, Expr]:
-    """For ``x >= 0``: n, of whose bits the last five count, the remainder in two parts, and where
-    it must not be trusted."""
+def reduce(x: Expr, f: Format, ahead: int = 0) -> tuple[Expr, Expr, Expr, Expr]:
+    """For ``x >= 0``: ``n + ahead``, of whose bits the last five count, the remainder in two parts,
+    and where it must not be trusted; ahead is even."""
     first, second, inverse, trust = TURN_STEP[f.char]
     inside = from_bits(where(to_bits(x) < HUGE[f.char], to_bits(x), HUGE[f.char]))
-    shifted = fma(inside, inverse, f.magic)
-    n = shifted - f.magic
+    shifted = fma(inside, inverse, f.magic + ahead)
+    n = shifted - (f.magic + ahead)
     r1 = fma(n, -first, inside)
     r = fma(n, -second, r1)
     low = fma(n, -second, r1 - r)
@@ -239,23 +243,31 @@ def _modulo(x: Expr) -> Expr:
 
 def _single(x: Expr, shifted: bool) -> Expr:
     """``sin(x)``, or ``sin(x + pi/2)``."""
-    bits, r, low, large = _single_reduced(x)
+    bits, r, low, large = _single_reduced(x, SINGLE_STEP["f"])
     (s, s_low), (c, c_low) = _single_parts(bits)
     rise, fall = _single_changes(r, low)
     if shifted:
-        value = joined(_turn(c, c_low, -s, -s_low, r, rise, fall))
+        value = joined(_turn(c, fma(-s_low, r, c_low), -s, r, rise, fall))
     else:
-        value = where(x == 0.0, x, joined(_turn(s, s_low, c, c_low, r, rise, fall)))
+        value = where(x == 0.0, x, joined(_turn(s, fma(c_low, r, s_low), c, r, rise, fall)))
     return rare(large, _far(x, large, far_cosine if shifted else far_sine), value)
 
 
 def _single_tangent(x: Expr) -> Expr:
-    bits, r, low, large = _single_reduced(x)
-    (s, s_low), (c, c_low) = _single_parts(bits)
-    rise, fall = _single_changes(r, low)
-    value = quotient(_turn(s, s_low, c, c_low, r, rise, fall),
-                     _turn(c, c_low, -s, -s_low, r, rise, fall))
-    return rare(large, _far(x, large, far_tangent), where(x == 0.0, x, value))
+    """The tangent of ``n*pi/4 + r``: ``(s + c*tan(r)) / (c - s*tan(r))``."""
+    bits, r, low, large = _single_reduced(abs(x), QUARTER_STEP["f"])
+    s, c = (lookup(bits, row, "f") for row in QUARTERS)
+    z = r * r
+    tail = fma(r * z, horner(z, TAN["f"]), low)
+    value = quotient(_linear(s, c, r, tail), _linear(c, -s, r, tail))
+    value = with_sign(value, to_bits(x) & sign_bit(FORMATS["f"]))
+    return rare(large, _far(x, large, far_tangent), value)
+
+
+def _linear(a: Expr, b: Expr, r: Expr, tail: Expr) -> Pair:
+    """``a + b * (r + tail)`` for whole a and b."""
+    value = fma(b, r, a)
+    return value, fma(b, tail, fma(b, r, a - value))
 
 
 def _single_parts(bits: Expr) -> tuple[Pair, Pair]:
@@ -270,13 +282,13 @@ def _single_changes(r: Expr, low: Expr) -> Pair:
     return fma(r * z, poly(z, SINGLE_SIN["f"]), low), z * poly(z, SINGLE_COS["f"])
 
 
-def _single_reduced(x: Expr) -> tuple[Expr, Expr, Expr, Expr]:
-    """Multiples of pi/8 in the last bits, the remainder in two parts, and where x is so large that
-    three parts of pi/8 are not enough."""
+def _single_reduced(x: Expr, step: Sequence[float]) -> tuple[Expr, Expr, Expr, Expr]:
+    """Multiples of a step in the last bits, the remainder in two parts, and where x is so large
+    that three parts of the step are not enough."""
     f = FORMATS["f"]
     large = ~(abs(x) < LARGE_SINGLE)
     x = rare(large, where(large, const(0.0, x), x), x)
-    first, second, third, inverse = SINGLE_STEP["f"]
+    first, second, third, inverse = step
     shifted = fma(x, inverse, f.magic)
     n = shifted - f.magic
     r1 = fma(n, -first, x)

@@ -18,7 +18,7 @@ from npcompile.graph.expression import (
     where,
 )
 from npcompile.ops import complexes as cx
-from npcompile.special import exponential
+from npcompile.special import exponential, hyperbolic
 from npcompile.special.circular import Turned, turned, with_sign
 from npcompile.special.coefficients.exponential import LN2
 from npcompile.special.exponential import REACH, clamp, exp2_parts, exp_parts
@@ -111,7 +111,7 @@ def expm1(z: Expr) -> Expr:
     less = 1.0 - with_sign(turn.cosine[0], turn.cosine_sign)
     less = less - with_sign(turn.cosine[1], turn.cosine_sign)
     sine = with_sign(turn.sine[0] + turn.sine[1], turn.sine_sign)
-    return complex_(exponential.expm1(x) * cosine - less, exponential.exp(x) * sine)
+    return complex_(hyperbolic.expm1(x) * cosine - less, exponential.exp(x) * sine)
 
 
 # ------------------------------------------------------------------ hyperbolic and circular

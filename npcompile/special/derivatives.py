@@ -8,7 +8,15 @@ import math
 from collections.abc import Callable
 
 from npcompile.graph.expression import Expr, sqrt
-from npcompile.special import circular, exponential, logarithm, powers, probability, roots
+from npcompile.special import (
+    circular,
+    exponential,
+    hyperbolic,
+    logarithm,
+    powers,
+    probability,
+    roots,
+)
 
 Partials = Callable[..., tuple[Expr | None, ...]]
 
@@ -49,8 +57,8 @@ DERIVATIVES: dict[str, Partials] = {
     "sin": one(circular.cos),
     "cos": one(lambda x: -circular.sin(x)),
     "tan": one(lambda x: circular.tan(x) * circular.tan(x) + 1.0),
-    "sinh": one(exponential.cosh),
-    "cosh": one(exponential.sinh),
+    "sinh": one(hyperbolic.cosh),
+    "cosh": one(hyperbolic.sinh),
     "tanh": one(lambda x: 1.0 - exponential.tanh(x) * exponential.tanh(x)),
     "arcsin": one(lambda x: 1.0 / sqrt(1.0 - x * x)),
     "arccos": one(lambda x: -1.0 / sqrt(1.0 - x * x)),

@@ -11,7 +11,8 @@ from npcompile.special.carlson import first_kind, precise_first_kind, second_kin
 from npcompile.special.circular import cos, sin
 from npcompile.special.doubled import Doubled
 from npcompile.special.elliptic import ellipe, ellipk
-from npcompile.special.exponential import clamp, cosh, sinh, tanh
+from npcompile.special.exponential import clamp, tanh
+from npcompile.special.hyperbolic import cosh, sinh
 from npcompile.special.inverse import arctan, arctan2
 from npcompile.special.pieces import INFINITY, NAN, log_of
 from npcompile.special.words import two_product, two_sum

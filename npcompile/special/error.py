@@ -1,8 +1,8 @@
 """The error function, as a program.
 
 Sixteen intervals, each with its own polynomial about its centre: coefficients are looked up, so
-all lanes run one scheme.  Value and slope at the centre stand in two parts each.  float32 is
-computed in float64, as SciPy does, and needs no second parts.
+all lanes run one scheme.  Value and slope at the centre stand in two parts each; in float32 the
+value is nearly exact instead.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from collections.abc import Sequence
 
 from npcompile.graph.expression import (
     Expr,
+    cast,
     const,
     copysign,
     fma,
+    horner,
     lookup,
     poly,
     rare,
@@ -27,8 +29,9 @@ Rows = Sequence[Sequence[float]]
 #: intervals per unit, the first one's middle in units of their width, and the last argument
 #: before erf rounds to 1
 INTERVALS = (8.0 / 3.0, 0.5, 5.9999)
-#: the first and the last of these for float32, whose first interval's middle is 0
-SINGLE_INTERVALS = (63 / 16, 3.936)
+#: for float32: intervals per unit, whose middles are about their multiples, and the last argument
+SINGLE_STEPS, SINGLE_END = 8.0, 3.936
+SINGLE_TINY = 2.0**-60
 TINY = 2.0**-60
 SLOPE_AT_0 = 0.1283791670955126  # 2/sqrt(pi) - 1
 
@@ -44,13 +47,26 @@ def erf(x: Expr) -> Expr:
 
 
 def single_erf(x: Expr) -> Expr:
-    """The same in float64 to 35 bits, for numbers of float32."""
-    per_unit, last = SINGLE_INTERVALS
-    a, magic = abs(x), FORMATS["d"].magic
-    a = where(a > last, const(last, a), a)
-    shifted = fma(a, per_unit, magic)
-    u, index = fma(a, per_unit, magic - shifted), to_bits(shifted)
-    return copysign(poly(u, [lookup(index, row) for row in SINGLE_ERF["d"]]), x)
+    """The same for float32 by 32 intervals, rounded once: what Horner's scheme loses in its last
+    two steps is exact (Dekker 1971)."""
+    f = FORMATS["f"]
+    a = abs(x)
+    tiny = a < SINGLE_TINY
+    a = where(a > SINGLE_END, const(SINGLE_END, a), a)
+    index = to_bits(fma(a, SINGLE_STEPS, f.magic))
+    centre, value, slope, slope_low, bend, bend_low, *rest = (
+        lookup(index, row, "f") for row in SINGLE_ERF["f"])
+    t = a - centre
+    slant = fma(bend, t, slope)
+    slant_lost = fma(bend, t, slope - slant)
+    head = fma(t, slant, value)
+    lost = fma(t, slant, value - head)
+    bend_low = fma(t, horner(t, rest), bend_low)
+    tail = fma(t, fma(t, bend_low, slant_lost + slope_low), lost)
+    # what is lost of tiny numbers may be subnormal
+    wide = cast(where(tiny, a, 0.0), "d")
+    value = rare(tiny, cast(fma(wide, SLOPE_AT_0, wide), "f"), head + tail)
+    return copysign(value, x)
 
 
 def piecewise(

@@ -15,6 +15,7 @@ from npcompile.graph.expression import (
     copysign,
     fma,
     from_bits,
+    horner,
     lookup,
     poly,
     rare,
@@ -31,7 +32,6 @@ from npcompile.special.coefficients.exponential import (
     SINH,
     TANH,
 )
-from npcompile.special.error import piecewise
 from npcompile.special.formats import Format, format_of, power_of_two, scale
 from npcompile.special.words import difference, quick_two_sum, quotient
 
@@ -44,6 +44,8 @@ REACH = {"d": 1460.0, "f": 200.0}
 #: the small parts of the table, divided by the large ones
 RELATIVE = {char: tuple(low / high for high, low in zip(*table, strict=True))
             for char, table in EXP_TABLE.items()}
+#: intervals of a unit, and beyond which argument tanh is 1
+TANH_STEPS, TANH_END = 3.49, 9.02
 #: below it sinh is a polynomial
 SMALL_SINH = 1 / 2
 #: the same as RANGE for powers of ten
@@ -127,17 +129,6 @@ def exp10(x: Expr) -> Expr:
     return scaled_sum(head, tail, k, x, special, f, True)
 
 
-def expm1(x: Expr, quiet: bool = False) -> Expr:
-    """e**x - 1."""
-    f = format_of(x)
-    _, high, normal = RANGE[f.char]
-    lowest = {"d": -40.0, "f": -18.0}[f.char]
-    special = ~(x <= normal)
-    inside = where(x < lowest, const(lowest, x), x)
-    inside = rare(special, where(x > high, const(high, x), inside), inside)
-    return copysign(scaled_sum(*expm1_parts(inside, f), x, special, f, quiet), x)
-
-
 def expm1_parts(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
     """``(exp(x) - 1) / 2**k`` in two parts, and k."""
     grown = growth(x, f)
@@ -149,34 +140,12 @@ def tanh(x: Expr) -> Expr:
     f = format_of(x)
     a = abs(x)
     if f.char == "f":
-        return copysign(piecewise(a, TANH["f"], 64 / 37, 0.25, 9.1, f), x)
+        return copysign(_single_tanh(a, f), x)
     a = where(a > 20.0, const(20.0, a), a)
     grown = growth(a + a, f)
     top = grown.beside(quick_two_sum(grown.head, -grown.unit))
     bottom = grown.beside(quick_two_sum(grown.head, grown.unit))
     return copysign(quotient(top, bottom), x)
-
-
-def sinh(x: Expr) -> Expr:
-    """Hyperbolic sine."""
-    f = format_of(x)
-    a, special = _limited(x, f)
-    sine, _, k = hyperbolic_pair(a, f, special)
-    return copysign(_wide(sine, k, x, special, f), x)
-
-
-def cosh(x: Expr) -> Expr:
-    """Hyperbolic cosine."""
-    f = format_of(x)
-    a, special = _limited(x, f)
-    _, cosine, k = hyperbolic_pair(a, f, special)
-    return _wide(cosine, k, x, special, f)
-
-
-def _limited(x: Expr, f: Format) -> tuple[Expr, Expr]:
-    """The magnitude, brought back where sinh and cosh are infinite, and where it is large."""
-    special = ~(abs(x) <= 0.5 * RANGE[f.char][2])
-    return rare(special, clamp(abs(x), 0.0, RANGE[f.char][1] + 0.5), abs(x)), special
 
 
 def hyperbolic_pair(x: Expr, f: Format, large: Expr | None = None) -> tuple[Expr, Expr, Expr]:
@@ -197,6 +166,17 @@ def hyperbolic_pair(x: Expr, f: Format, large: Expr | None = None) -> tuple[Expr
     z, twice = x * x, x + x
     odd = fma(twice * z, poly(z, SINH[f.char]), twice)  # harmless where it is not taken
     return where(x < SMALL_SINH, odd, sine), cosine, k - 1
+
+
+def _single_tanh(a: Expr, f: Format) -> Expr:
+    """By a table of 32 intervals, of which values and slopes are exact enough."""
+    a = where(a > TANH_END, const(TANH_END, a), a)
+    index = to_bits(fma(a, TANH_STEPS, f.magic))
+    centre, value, slope, *rest = (lookup(index, row, "f") for row in TANH["f"])
+    t = a - centre
+    head = fma(t, slope, value)
+    lost = fma(t, slope, value - head)
+    return head + fma(t * t, horner(t, rest), lost)
 
 
 @record
@@ -232,14 +212,6 @@ def growth(x: Expr, f: Format) -> Growth:
     return Growth(head, r, rest, power_of_two(-where(k > 100, const(100, k), k), f), k)
 
 
-def _wide(value: Expr, k: Expr, x: Expr, special: Expr, f: Format) -> Expr:
-    """``value * 2**k``, which may overflow where ``special``."""
-    endless = abs(x) == float("inf")
-    half = value * power_of_two(where(special, k - 1, 0), f)
-    over = half * where(endless, const(1.0, x), const(2.0, x))
-    return rare(special, where(endless, abs(x), over), value * power_of_two(k, f))
-
-
 def clamp(x: Expr, low: float, high: float) -> Expr:
     """``x`` between two bounds; NaN stays."""
     x = where(x > high, const(high, x), x)
@@ -260,7 +232,9 @@ def _extreme(head: Expr, tail: Expr, n: Expr, x: Expr, special: Expr, f: Format,
     large = special & (x > 0.0)
     small = special & ~(x > 0.0)
     endless = abs(x) == float("inf")
-    half = from_bits(to_bits(head + tail) + (n - 1 << f.mantissa))
+    value = head + tail
+    half = from_bits(to_bits(value) + (n - 1 << f.mantissa))
+    normal = (n > -f.bias) & (value >= 1.0) & small
     if quiet:
         half = where(large, half, 1.0)  # elsewhere it may be a signalling NaN
         endless = endless | (half >= 2.0**f.bias)
@@ -272,4 +246,5 @@ def _extreme(head: Expr, tail: Expr, n: Expr, x: Expr, special: Expr, f: Format,
     whole = y + 2.0
     rest = ((2.0 - whole) + y) + tail * up
     under = ((whole + rest) - 2.0) * 0.5 * f.smallest_normal
+    under = where(normal, scale(value, where(normal, n, 0), f), under)
     return where(large, where(endless, x, over), under)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from npcompile.core.records import record
-from npcompile.graph.expression import Expr, from_bits, to_bits
+from npcompile.graph.expression import Expr, cast, from_bits, to_bits
 
 
 @record
@@ -70,8 +70,16 @@ def scale(x: Expr, k: Expr, f: Format) -> Expr:
     return from_bits(to_bits(x) + (k << f.mantissa))
 
 
+def rough_half_inverse(x: Expr, f: Format) -> Expr:
+    """``0.5 / x`` for a positive number by one subtraction of its bits: exact for powers of two,
+    else up to 12.5 % too large; large for 0."""
+    return from_bits((2 * f.bias - 1 << f.mantissa) - to_bits(x))
+
+
 def small_float(k: Expr, f: Format) -> Expr:
     """An integer below 2**(mantissa - 1) in magnitude as a float."""
+    if f.char == "f":
+        return cast(k, "f")  # one instruction everywhere; that of float64 is AVX-512's
     return from_bits(k + f.magic_bits) - f.magic
 
 

@@ -14,6 +14,7 @@ from npcompile.special import (
     exponential,
     faddeeva,
     gamma_functions,
+    hyperbolic,
     integral_functions,
     integrals,
     logarithm,
@@ -34,7 +35,7 @@ _SCIPY: list[tuple[str, int, Program, float, Domain, str]] = [
     ("xlogy", 2, probability.xlogy, 1.0, Domain(-HUGE, HUGE), "x * log(y), 0 where x is"),
     ("xlog1py", 2, probability.xlog1py, 1.0, Domain(-HUGE, HUGE), "x * log1p(y), 0 where x is"),
     ("exp2", 1, partial(exponential.exp2, quiet=True), 0.75, Domain(-1080, 1030), "2**x"),
-    ("expm1", 1, partial(exponential.expm1, quiet=True), 0.75, Domain(-50, 715), "e**x - 1"),
+    ("expm1", 1, partial(hyperbolic.expm1, quiet=True), 0.75, Domain(-50, 715), "e**x - 1"),
     ("log1p", 1, partial(logarithm.log1p, quiet=True), 0.75, Domain(-2, HUGE), "log(1 + x)"),
     ("cbrt", 1, roots.cbrt, 0.75, Domain(-HUGE, HUGE), "The cube root."),
 ]
@@ -87,9 +88,14 @@ def _of_numbers(real: Program, complex_: Program) -> Program:
 
 
 #: programs for float32, in float64
-_SINGLE: dict[str, Program] = {
-    "erf": error.single_erf, "erfc": probability.single_erfc, "ndtr": probability.single_ndtr,
-}
+_SINGLE: dict[str, Program] = {"erfc": probability.single_erfc, "ndtr": probability.single_ndtr}
+
+
+def _by_format(name: str, double: Program) -> Program:
+    """A program for each format; erf has one in float32 itself."""
+    if name == "erf":
+        return lambda x: (double if x.dtype.char == "d" else error.single_erf)(x)
+    return in_double(double, _SINGLE.get(name))
 
 
 def _define(name: str, operands: int, program: Program, names: tuple[str, ...],
@@ -109,8 +115,8 @@ for _name, _count, _program, _ulp, _domain, _doc in _SCIPY:
     _define(_name, _count, _program, (), dict.fromkeys("fd", _ulp),
             (_domain,) * _count, _doc)
 for _name, _names, _program, _ulp, _domain, _doc in _DOUBLE:
-    _define(_name, 1, in_double(_program, _SINGLE.get(_name)), _names,
-            {"d": _ulp, "f": 0.51}, (_domain,), _doc)
+    _define(_name, 1, _by_format(_name, _program), _names, {"d": _ulp, "f": 0.51}, (_domain,),
+            _doc)
 
 define("wofz", ELEMENTWISE, loops("x->x", COMPLEX), aliases=("scipy.special:wofz",),
        reference="scipy.special:wofz", lower=faddeeva.wofz, data=Ufunc(),

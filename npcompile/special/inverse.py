@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from npcompile.graph.expression import (
     Expr,
-    cast,
     complex_,
     const,
     copysign,
     fma,
     imag,
+    lean_poly,
     lookup,
-    poly,
     rare,
     real,
     sqrt,
@@ -33,7 +32,7 @@ from npcompile.special.coefficients.inverse import (
     ARCTAN_POINTS,
     TURNS,
 )
-from npcompile.special.formats import Format, format_of, sign_bit
+from npcompile.special.formats import Format, format_of, rough_half_inverse, sign_bit
 from npcompile.special.words import quick_two_sum
 
 INFINITY = float("inf")
@@ -57,7 +56,8 @@ def arctan_parts(a: Expr) -> tuple[Expr, Expr]:
     """The inverse tangent of a number that is not negative, in two parts."""
     f = format_of(a)
     end = 2.0 ** (f.mantissa + 8)
-    a = where(a > end, const(end, a), a)
+    far = a > end
+    a = rare(far, where(far, const(end, a), a), a)
     steep = a >= STEEP
     index = to_bits(where(steep, const(8.0, a), a + 0.125)) >> f.mantissa - 1
     c, base, base_low = (lookup(index, row, a.dtype) for row in ARCTAN_POINTS[f.char])
@@ -65,7 +65,7 @@ def arctan_parts(a: Expr) -> tuple[Expr, Expr]:
     top, bottom = where(steep, const(-1.0, a), a - c), where(steep, a, flat)
     t, t_low = _ratio(top, bottom, fma(a, c, 1.0 - flat))
     z = t * t
-    tail = fma(t * z, poly(z, ARCTAN[f.char]), t_low)
+    tail = fma(t * z, lean_poly(z, ARCTAN[f.char]), t_low)
     angle, lost = quick_two_sum(base, t)
     return angle, lost + (tail + base_low)
 
@@ -88,7 +88,7 @@ def arctan2(y: Expr, x: Expr) -> Expr:
     bottom = fma(c, low, high)
     t, t_low = _ratio(low - c * high, bottom, fma(c, low, high - bottom))
     z = t * t
-    tail = fma(t * z, poly(z, ARCTAN2[f.char]), t_low)
+    tail = fma(t * z, lean_poly(z, ARCTAN2[f.char]), t_low)
     left = to_bits(x)
     slope = where(steep, const(-1, left), 0)
     flip = (slope ^ left) & sign_bit(f)
@@ -117,44 +117,43 @@ def _tamed(low: Expr, high: Expr, f: Format) -> tuple[Expr, Expr]:
 def arcsin(x: Expr) -> Expr:
     """Inverse sine."""
     f = format_of(x)
-    outside, outer, s, s_low, tail = _arcsine(x, f)
-    right, right_low = TURNS[f.char][0]
-    head, lost = quick_two_sum(const(right, x), -2.0 * s)
-    far = head + (lost + fma(-2.0, tail + s_low, right_low))
-    value = where(outer, far, s + tail)
-    return _inside(x, outside, copysign(value, x))
+    outside, outer, s, tail = _arcsine(x, f)
+    base = where(outer, const(TURNS[f.char][0][0], x), 0.0)
+    factor = where(outer, const(-2.0, x), 1.0)
+    return _inside(x, outside, copysign(_angle(base, factor, s, tail, f), x))
 
 
 def arccos(x: Expr) -> Expr:
     """Inverse cosine: a multiple of pi/2 and the arcsine or twice it, of either sign."""
     f = format_of(x)
-    outside, outer, s, s_low, tail = _arcsine(x, f)
-    (right, right_low), (pi, pi_low) = TURNS[f.char]
-    left = outer & (x < 0.0)
-    base = where(left, const(pi, x), where(outer, const(0.0, x), right))
-    base_low = where(left, const(pi_low, x), where(outer, const(0.0, x), right_low))
-    rest = tail + s_low
-    flip = (to_bits(x) ^ where(outer, const(0, to_bits(x)), sign_bit(f))) & sign_bit(f)
-    angle = with_sign(where(outer, s + s, s), flip)
-    rest = with_sign(where(outer, rest + rest, rest), flip)
-    value, lost = quick_two_sum(base, angle)
-    return _inside(x, outside, value + (lost + (base_low + rest)))
+    outside, outer, s, tail = _arcsine(x, f)
+    (right, _), (pi, _) = TURNS[f.char]
+    base = where(outer, where(x < 0.0, const(pi, x), 0.0), right)
+    factor = with_sign(where(outer, const(2.0, x), -1.0), to_bits(x) & sign_bit(f))
+    return _inside(x, outside, _angle(base, factor, s, tail, f))
 
 
-def _arcsine(x: Expr, f: Format) -> tuple[Expr, Expr, Expr, Expr, Expr]:
-    """Whether |x| is beyond 1, whether beyond 1/2, and ``asin(s + s_low) = s + s_low + tail`` where
-    s is |x|, or ``sqrt((1 - |x|) / 2)`` beyond 1/2."""
+def _angle(base: Expr, factor: Expr, s: Expr, tail: Expr, f: Format) -> Expr:
+    """A multiple of pi/2, of which base is the large part, and ``factor * (s + tail)``."""
+    right, right_low = TURNS[f.char][0]
+    head = fma(factor, s, base)
+    lost = fma(factor, s, base - head)
+    return head + fma(factor, tail, fma(base, right_low / right, lost))
+
+
+def _arcsine(x: Expr, f: Format) -> tuple[Expr, Expr, Expr, Expr]:
+    """Whether |x| is beyond 1, whether beyond 1/2, and the arcsine of |x|, or of
+    ``sqrt((1 - |x|) / 2)`` beyond 1/2, in two parts."""
     a = abs(x)
-    outer, outside = a > 0.5, ~(a <= 1.0)
+    outside = ~(a <= 1.0)
+    a = rare(outside, where(outside, const(0.0, x), a), a)
+    outer = a > 0.5
     half = fma(a, -0.5, 0.5)  # exact beyond 1/2
-    half = rare(outside, where(outside, const(0.0, x), half), half)
     root = sqrt(half)
-    s = where(outer, root, a)
-    z = where(outer, half, s * s)
-    twice = fma(root, 2.0, 2.0**-100)  # not 0
-    inverse = cast(1.0 / cast(twice, "f"), x.dtype)  # a rounding error needs few digits
-    s_low = where(outer, fma(-root, root, half) * inverse, 0.0)
-    return outside, outer, s, s_low, s * z * poly(z, ARCSIN[f.char])
+    s, z = where(outer, root, a), where(outer, half, a * a)
+    # a rounding error needs few digits
+    rest = where(outer, fma(-root, root, half) * rough_half_inverse(root, f), 0.0)
+    return outside, outer, s, fma(s * z, lean_poly(z, ARCSIN[f.char]), rest)
 
 
 def _inside(x: Expr, outside: Expr, value: Expr) -> Expr:

@@ -18,6 +18,7 @@ from npcompile.graph.expression import (
     from_bits,
     horner,
     imag,
+    lean_poly,
     lookup,
     poly,
     rare,
@@ -39,20 +40,25 @@ from npcompile.special.coefficients.logarithm import (
     LOG_RANGE,
     LOG_TABLES,
     POWER_LOG,
+    POWER_SINGLE,
+    POWER_SINGLE_LOG,
     POWER_THIRD,
 )
 from npcompile.special.formats import Format, format_of, positive, small_float
-from npcompile.special.words import joined, quick_two_sum, two_product, two_sum
+from npcompile.special.words import joined, quick_two_sum, two_product
 
 Pair = tuple[Expr, Expr]
+#: beyond it log1p is the logarithm of a power of two less
+MODERATE_BITS = 64
+MODERATE = 2.0**MODERATE_BITS
 
 
-def split(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
-    """``x = 2**k * m``: k, m in [0.703, 1.406), and the interval of m."""
+def split(x: Expr, f: Format, halvings: int = 4) -> tuple[Expr, Expr, Expr]:
+    """``x = 2**k * m``: k, m in [0.703, 1.406), and the interval of m, one of ``2**halvings``."""
     bits = to_bits(x)
     offset = bits - LOG_RANGE[f.char]
     k = offset >> f.mantissa
-    return k, from_bits(bits - (k << f.mantissa)), offset >> f.mantissa - 4
+    return k, from_bits(bits - (k << f.mantissa)), offset >> f.mantissa - halvings
 
 
 def normalised(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
@@ -75,24 +81,34 @@ def log(x: Expr) -> Expr:
 def log1p(x: Expr, quiet: bool = False) -> Expr:
     """``log(1 + x)``: the rounding error of ``1 + x``, over it, is added to r."""
     f = format_of(x)
-    inside = where((x > -1.0) & (x < float("inf")), x, 0.0)
-    whole, lost = two_sum(const(1.0, x), inside)
-    return edges(x, copysign(joined(log_sum(whole, lost, f)), x), -1.0, quiet)
+    special = ~((x > -1.0) & (x < MODERATE))
+    inside = rare(special, where(special, const(0.0, x), x), x)
+    whole = inside + 1.0
+    lost = inside - (whole - 1.0)  # exact up to 1/eps, and beyond it does not count
+    large = (x >= MODERATE) & (x <= f.largest)
+    down = where(large, x, 1.0) * (1 / MODERATE)
+    both = rare(special, complex_(down, const(0.0, x)), complex_(whole, lost))
+    less = where(x < MODERATE, 0.0, const(MODERATE_BITS, x))  # by no term of the other choice
+    value = copysign(joined(log_sum(real(both), imag(both), f, (special, less))), x)
+    return edges(x, value, -1.0, quiet, special)
 
 
-def log_sum(whole: Expr, low: Expr, f: Format, more: Expr | None = None,
+def log_sum(whole: Expr, low: Expr, f: Format, more: Pair | None = None,
             moderate: bool = False) -> Pair:
-    """``log(whole + low) + more*log(2)`` in two parts: whole is positive and normal, low a rounding
-    error, more a small integer.  ``moderate``: whole is less than 2**100."""
+    """``log(whole + low)`` in two parts: whole is positive and normal, low a rounding error.
+    ``more``: where it is to be raised by multiples of log(2), and by how many.  ``moderate``:
+    whole is less than 2**100."""
     k, m, i = split(whole, f)
     inverse = lookup(i, LOG_INVERSE[f.char], whole.dtype)
-    if moderate:
+    count = small_float(k, f)
+    if more is not None:
+        count = rare(more[0], count + more[1], count)
+    if moderate or more is not None:
         lowered = from_bits(to_bits(inverse) - (k << f.mantissa))
     else:
         lowered = _twice_lowered(k, f) * (0.5 * inverse)
     r, rest = quick_two_sum(fma(m, inverse, -1.0), low * lowered)
-    count = small_float(k, f)
-    return _parts(count if more is None else count + more, i, r, rest, f)
+    return _parts(count, i, r, rest, f)
 
 
 def _twice_lowered(k: Expr, f: Format) -> Expr:
@@ -137,19 +153,20 @@ def _to_base(x: Expr, tables: Any, base: Any, rest: Any) -> Expr:
     k, m, i = normalised(x, f)
     r = fma(m, lookup(i, LOG_INVERSE[f.char], x.dtype), -1.0)
     head, low = _linear_part(k, i, r, f, tables, base)
-    return edges(x, head + fma(r * r, horner(r, rest[f.char]), low), 0.0)
+    return edges(x, head + fma(r, lean_poly(r, (base[f.char][3], *rest[f.char])), low), 0.0)
 
 
 def _linear_part(k: Expr, i: Expr, r: Expr, f: Format, tables: Any, base: Any) -> Pair:
-    """``k*log_b(2) + log_b(c) + r / log(b)`` in two parts.  Where the first two are not 0 they are
-    larger than the third, so that what the first sum loses is exact (Dekker 1971)."""
+    """``k*log_b(2) + log_b(c) + r * factor`` in two parts, factor the large part of ``1 / log(b)``.
+    Where the first two are not 0 they are larger than the third, so that what the first sum loses
+    is exact (Dekker 1971)."""
     c_high, c_low = (lookup(i, row, r.dtype) for row in tables[f.char])
-    two_high, two_low, factor, factor_low = base[f.char]
+    two_high, two_low, factor, _ = base[f.char]
     high = k + c_high if two_high == 1.0 else fma(k, two_high, c_high)
     low = fma(k, two_low, c_low) if two_low else c_low
     head = fma(r, factor, high)
     lost = fma(r, factor, high - head)
-    return head, lost + fma(r, factor_low, low)
+    return head, lost + low
 
 
 def log2_sum(whole: Expr, low: Expr, f: Format) -> Pair:
@@ -158,26 +175,51 @@ def log2_sum(whole: Expr, low: Expr, f: Format) -> Pair:
     inverse = lookup(i, LOG_INVERSE[f.char], whole.dtype)
     r, rest = quick_two_sum(fma(m, inverse, -1.0), low * (_twice_lowered(k, f) * (0.5 * inverse)))
     head, tail = _linear_part(small_float(k, f), i, r, f, LOG2_TABLES, LOG2_BASE)
-    factor = LOG2_BASE[f.char][2]
-    return head, fma(r * r, horner(r, LOG2[f.char]), fma(rest, factor, tail))
+    _, _, factor, factor_low = LOG2_BASE[f.char]
+    tail = fma(rest, factor, tail)
+    return head, fma(r, lean_poly(r, (factor_low, *LOG2[f.char])), tail)
 
 
-def log_pair(x: Expr, f: Format) -> tuple[Expr, Expr]:
+def log_pair(x: Expr, f: Format) -> Pair:
     """The logarithm of ``x > 0`` in two parts, to some 14 bits more than the format has."""
     k, m, i = normalised(x, f)
+    return _log_pair(k, m, i, f)
+
+
+def normal_log_pair(x: Expr, more: Pair, f: Format) -> Pair:
+    """``log(x) + n*log(2)`` likewise for normal numbers; ``more``: where n is not 0, and n."""
+    k, m, i = split(x, f, 4 if f.char == "d" else 5)
+    count = small_float(k, f)
+    count = rare(more[0], count + more[1], count)
+    return (_log_pair if f.char == "d" else _single_log_pair)(count, m, i, f)
+
+
+def _single_log_pair(k: Expr, m: Expr, i: Expr, f: Format) -> Pair:
+    """By a longer table, of which r is exact."""
+    inverse, c_high, c_low = (lookup(i, row, "f") for row in POWER_SINGLE["f"])
+    ln2_high, ln2_low = LOG_LN2[f.char]
+    r = fma(m, inverse, -1.0)
+    square, square_low = two_product(0.5 * r, r)
+    s, e = quick_two_sum(fma(k, ln2_high, c_high), r)
+    s, e1 = quick_two_sum(s, -square)
+    low = fma(r * square, horner(r, POWER_SINGLE_LOG["f"]), fma(k, ln2_low, c_low))
+    return s, low + ((e + e1) - square_low)
+
+
+def _log_pair(k: Expr, m: Expr, i: Expr, f: Format) -> Pair:
     c_high, c_low = LOG_TABLES[f.char]
     ln2_high, ln2_low = LOG_LN2[f.char]
     third, third_low = POWER_THIRD[f.char]
-    product, lost = two_product(m, lookup(i, LOG_INVERSE[f.char], x.dtype))
+    product, lost = two_product(m, lookup(i, LOG_INVERSE[f.char], m.dtype))
     r = product - 1.0
     half = 0.5 * r
     h, h_low = two_product(half, r)
     cube, cube_low = two_product(h + h, r)
     t, t_low = two_product(cube, third)
     t_low = fma(fma(h_low + h_low, r, cube_low), third, fma(cube, third_low, t_low))
-    t_low = fma(cube * r, poly(r, POWER_LOG[f.char]), t_low)
-    high = fma(k, ln2_high, lookup(i, c_high, x.dtype))
-    low = fma(k, ln2_low, lookup(i, c_low, x.dtype))
+    t_low = fma(cube * r, lean_poly(r, POWER_LOG[f.char]), t_low)
+    high = fma(k, ln2_high, lookup(i, c_high, m.dtype))
+    low = fma(k, ln2_low, lookup(i, c_low, m.dtype))
     s, e = quick_two_sum(high, r)
     s, e1 = quick_two_sum(s, -h)
     s, e2 = quick_two_sum(s, t)
@@ -187,13 +229,15 @@ def log_pair(x: Expr, f: Format) -> tuple[Expr, Expr]:
     return quick_two_sum(s, low)
 
 
-def edges(x: Expr, inside: Expr, pole: float, quiet: bool = False) -> Expr:
+def edges(x: Expr, inside: Expr, pole: float, quiet: bool = False,
+          apart: Expr | None = None) -> Expr:
     """A logarithm where its argument is at the pole, below it, infinite or NaN; ``quiet``: without
-    raising flags there.  If the pole is 0 subnormal arguments go the same way, which is that of
-    :func:`normalised`: one test for both."""
+    raising flags there.  Other arguments may go the same way: those that are ``apart``; if the pole
+    is 0 subnormal ones, as in :func:`normalised`: one test for both."""
     endless = float("inf")
-    apart = ~((x > pole) & (x < endless) if pole else positive(x, format_of(x), True))
-    ordinary = x if pole else where(x < endless, inside, x)
+    if apart is None:
+        apart = ~positive(x, format_of(x), True)
+    ordinary = where(x < endless, inside, x)
     one = const(1.0, x)
     if quiet:
         special = where(x == pole, -endless, where(x < pole, float("nan"), ordinary))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from npcompile.graph.expression import (
     Expr,
-    cast,
     complex_,
     const,
     fma,
@@ -22,39 +21,31 @@ from npcompile.graph.expression import (
     trunc,
     where,
 )
-from npcompile.special import single
 from npcompile.special.exponential import RANGE, clamp, exp_parts, scaled_sum
 from npcompile.special.formats import Format, format_of, positive, scale, sign_bit
-from npcompile.special.logarithm import log_pair
+from npcompile.special.logarithm import normal_log_pair
 from npcompile.special.words import two_product
 
 INFINITY = float("inf")
 #: exponents beyond which every base but 1 overflows or vanishes
 STEEP = 2.0**66
-#: powers of two whose exponent is smaller are normal numbers of float32
-SINGLE_REACH = 126.0
+#: up to these magnitudes, of which some 2**-11 may be left to a second part, exp is a normal number
+NORMAL = {"d": 708.0, "f": 87.25}
 
 
 def power(x: Expr, y: Expr) -> Expr:
     """x**y."""
     f = format_of(x)
-    return _single_power(x, y, f) if f.char == "f" else _double_power(x, y, f)
-
-
-def _single_power(x: Expr, y: Expr, f: Format) -> Expr:
-    exponent = cast(y, "d") * single.log2(abs(x))
-    special = ~positive(x, f) | ~(abs(exponent) < SINGLE_REACH)
-    inside = where(_is_real(x, y, f), clamp(exponent, -2 * SINGLE_REACH, 2 * SINGLE_REACH), 0.0)
-    value = cast(single.exp2(rare(special, inside, exponent)), x.dtype)
-    return rare(special, _special(x, y, value, f), value)
-
-
-def _double_power(x: Expr, y: Expr, f: Format) -> Expr:
-    special = ~(positive(x, f) & (abs(y) <= STEEP))
+    special = ~(positive(x, f, True) & (abs(y) <= STEEP))
     usual = _is_real(x, y, f)
-    inside = complex_(where(usual, abs(x), 1.0), where(usual, clamp(y, -STEEP, STEEP), 0.0))
-    both = rare(special, inside, complex_(x, y))
-    high, low = log_pair(real(both), f)
+    base = where(usual, abs(x), 1.0)
+    up = f.mantissa + 2
+    base = base * where(base < f.smallest_normal, const(2.0**up, x), 1.0)
+    both = rare(special, complex_(base, where(usual, clamp(y, -STEEP, STEEP), 0.0)),
+                complex_(x, y))
+    exponent = to_bits(x) & (2 * f.bias + 1 << f.mantissa)  # no term of the conditions above
+    less = where(exponent == 0, const(-up, x), 0.0)
+    high, low = normal_log_pair(real(both), (special, less), f)
     product, rest = two_product(imag(both), high)
     value = exp_pair(product, fma(imag(both), low, rest), f)
     return rare(special, _special(x, y, value, f), value)
@@ -69,8 +60,8 @@ def _is_real(x: Expr, y: Expr, f: Format) -> Expr:
 
 def exp_pair(x: Expr, low: Expr, f: Format) -> Expr:
     """``exp(x + low)``."""
-    lowest, highest, normal = RANGE[f.char]
-    extreme = ~(abs(x) <= normal)
+    lowest, highest, _ = RANGE[f.char]
+    extreme = ~(abs(x) <= NORMAL[f.char])
     inside = complex_(clamp(x, lowest, highest), where(abs(x) <= -lowest, low, 0.0))
     both = rare(extreme, inside, complex_(x, low))
     head, tail, k = exp_parts(real(both), imag(both), f)

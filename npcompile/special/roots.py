@@ -9,7 +9,7 @@ from npcompile.graph.expression import (
     fma,
     from_bits,
     horner,
-    poly,
+    lean_poly,
     rare,
     sqrt,
     to_bits,
@@ -38,7 +38,7 @@ def cbrt(x: Expr) -> Expr:
     third = exponent * 21846 + (more * 21846 - ((f.bias + more) // 3 << 16)) >> 16
     lifted = third << f.mantissa
     m = from_bits(bits - (lifted + lifted + lifted))  # in [1, 8)
-    r = poly(m, CBRT[f.char]) if f.char == "d" else horner(m, CBRT[f.char])
+    r = lean_poly(m, CBRT[f.char])
     e = fma(-m * r * r, r, 1.0)
     r = fma(r * e, horner(e, CBRT_STEP[f.char]), r)
     squared = r * r

@@ -202,3 +202,14 @@ SINGLE_COS = {
     # largest error 2**-28.2
     "f": (_("-1.ffffc2p-2"), _("1.54b6p-5"),),
 }
+
+# pi/4 in three parts and 4/pi.
+QUARTER_STEP = {
+    "f": (_("1.921fb6p-1"), _("-1.777a5cp-26"), _("-1.ee59dap-51"), _("1.45f306p+0"),),
+}
+
+# (tan(r) - r) / r**3 in z = r**2 on |r| <= pi/8, error relative to r.
+TAN = {
+    # largest error 2**-28.6
+    "f": (_("1.555536p-2"), _("1.111fc8p-3"), _("1.b5d076p-5"), _("1.a49ee6p-6"),),
+}
