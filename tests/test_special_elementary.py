@@ -46,6 +46,19 @@ def test_error_bound(name: str, char: str) -> None:
     assert error <= OPERATORS[name].ulp[char], place
 
 
+@pytest.mark.parametrize("char", CHARS)
+def test_powers_next_to_the_smallest_normal_number(char: str) -> None:
+    """Where the exponential's argument has a second part that decides on which side they are."""
+    p = Points(char, 400)
+    x = p.near(1.0) if char == "f" else p.span(1.001, 50)
+    x = np.where(x == 1, p.kind(3), x)
+    size = np.log(float(p.info.smallest_normal)) + p.rng.uniform(-0.3, 0.3, p.count)
+    y = (size / np.log(x.astype(float))).astype(char)
+    errors = ulp_errors("pow", (x, y), np.asarray(run(_program("pow"), x, y)))
+    k = int(np.argmax(errors))
+    assert errors[k] <= OPERATORS["pow"].ulp[char], (float(x[k]), float(y[k]))
+
+
 # ------------------------------------------------------------------ special points
 
 
