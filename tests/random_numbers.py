@@ -125,6 +125,22 @@ def clamp(v, low=-5, high=5):
         return rng.choice(["2**40", "1e300", "2**63", "-2**31", "float('nan')", "float('inf')",
                            "True", "1j", "10**18"])
 
+    def low_bits(self) -> str:
+        """Whole numbers of which in the end, most often, only low bits count."""
+        rng = self.rng
+        made = f"int({self.leaf()})" if rng.random() < 0.8 else self.leaf()
+        for _ in range(rng.randint(1, 4)):
+            other = rng.choice(["3", "31", "1103515245", "2**61 + 7", "-5", f"int({self.leaf()})",
+                                f"len(a[{self.leaf()}:])" if rng.random() < 0.2 else "12345"])
+            made = rng.choice([f"({made} * {other})", f"({made} + {other})", f"({other} - {made})",
+                               f"({made} ^ {other})", f"({made} << {rng.randint(0, 62)})",
+                               f"(~{made})", f"({made} | {other})", f"({made} & {other})",
+                               f"({made} >> 17)" if rng.random() < 0.3 else f"({made} * 33)",
+                               f"np.int64({made})" if rng.random() < 0.2 else f"({made} + 1)"])
+        mask = rng.choice(["0xFF", "0xFFFFFFFF", "0x7FFFFFFF", "2**63 - 1", "1", "-16"])
+        return rng.choice([f"({made} & {mask})", f"({mask} & {made})", f"({made} % 2**32)",
+                           f"({made} % 4096)", f"({made} % 1000003)", made])
+
     def expression(self, depth: int = 0) -> str:
         rng = self.rng
         roll = rng.random()
@@ -132,9 +148,11 @@ def clamp(v, low=-5, high=5):
         y = self.leaf() if depth > 0 or rng.random() < 0.8 else self.expression(depth + 1)
         if depth > 2 or roll < 0.05:
             return x
-        if roll < 0.40:
+        if roll < 0.38:
             op = rng.choice(["+", "-", "*", "*", "/", "//", "%", "//", "%", "-", "+"])
             return f"({x} {op} {y})"
+        if roll < 0.43:
+            return self.low_bits()
         if roll < 0.46:
             op = rng.choice(["<<", ">>", "&", "|", "^"])
             return f"({x} {op} min({y}, 66))" if op == "<<" else f"({x} {op} {y})"
@@ -235,7 +253,10 @@ def clamp(v, low=-5, high=5):
             step = rng.choice([f"{name} = {name} * {rng.choice(['2', '3', '-7', '1.5'])}",
                                f"{name} += {self.leaf()}", f"{name} = {name} // 2 + 1",
                                f"{name} = {name} * {name} % 1000003 + 1", f"{name} -= {name} / 3",
-                               f"{name} = {name} * 31 + int(a[0])"])
+                               f"{name} = {name} * 31 + int(a[0])",
+                               f"{name} = ({name} * 1103515245 + 12345) & 0x7FFFFFFF",
+                               f"{name} ^= ({name} << 13) & 0x7FFFFFFF",
+                               f"{name} = ({name} * 33 ^ int(a[_k % 3])) % 2**32"])
             head = rng.choice([f"for _k in range({rng.randint(0, 40)}):",
                                f"for _k in range(int({self.leaf()}) % 9):", "for _k in a:",
                                "for _k in range(5, -5, -3):", "for _k in (1, 2.5, True):"])

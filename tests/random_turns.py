@@ -94,6 +94,17 @@ class Writer:
             return f"math.sqrt({self.pick('abs', '')}({self.place()}))"
         return f"({self.value()} {self.pick('+', '-', '*', '+', '/')} {self.value()})"
 
+    def condition(self) -> str:
+        """Of numbers, or of the index of a loop around, which may split its turns."""
+        if not self.indices or self.rng.random() < 0.4:
+            return f"{self.value()} > {self.value()}"
+        i = self.rng.choice(self.indices[-2:])
+        end = self.pick("0", "n - 1", "0", "m", "1", "3", "len(a) - 1", *self.indices)
+        simple = f"{i} {self.pick('>', '<', '==', '!=', '>=', '<=')} {end}"
+        if self.rng.random() < 0.7:
+            return simple
+        return f"{simple} {self.pick('and', 'or')} {self.condition()}"
+
     # ------------------------------------------------------------------ statements
 
     def simple(self, pad: str) -> str:
@@ -125,16 +136,64 @@ class Writer:
         rng, pad = self.rng, "    " * (depth + 1)
         for _ in range(rng.randint(1, 2)):
             roll, more = rng.random(), depth < 3 and len(self.lines) < LONG
-            if more and roll < (0.9 if depth == 0 else 0.5):
+            if more and rng.random() < 0.15:
+                self.edges(pad)
+            elif more and roll < (0.9 if depth == 0 else 0.5):
                 self.loop(depth)
             elif more and roll < 0.6:
-                self.lines.append(f"{pad}if {self.value()} > {self.value()}:")
+                self.lines.append(f"{pad}if {self.condition()}:")
                 self.block(depth + 1)
-                if rng.random() < 0.4:
+                if rng.random() < 0.6:
                     self.lines.append(f"{pad}else:")
                     self.lines.append(self.simple(pad + "    "))
             else:
                 self.lines.append(self.simple(pad))
+
+    def edges(self, pad: str) -> None:
+        """A loop, or two, with other branches in the first, the last or one of the turns."""
+        self.count += 1
+        i = j = f"i{self.count}"
+        self.lines.append(f"{pad}for {i} in range({self.edge_bounds()}):")
+        pad += "    "
+        if self.rng.random() < 0.3:
+            j = f"j{self.count}"
+            self.lines.append(f"{pad}for {j} in range({self.edge_bounds()}):")
+            pad += "    "
+        if self.rng.random() < 0.4:
+            value = f"{self.of_turn(i, j)} if {self.at_edge(i, j)} else {self.of_turn(i, j)}"
+            self.lines.append(f"{pad}v = {value}")
+        self.lines.append(f"{pad}if {self.at_edge(i, j)}: {self.made_of_turn(i, j)}")
+        if self.rng.random() < 0.3:
+            self.lines.append(f"{pad}elif {self.at_edge(i, j)}: {self.made_of_turn(i, j)}")
+        if self.rng.random() < 0.8:
+            self.lines.append(f"{pad}else: {self.made_of_turn(i, j)}")
+
+    def edge_bounds(self) -> str:
+        return self.pick("n", "n", "m", "1, n", "n - 1", "n - 1, -1, -1", "k, n", "5", "1, m + 1")
+
+    def at_edge(self, i: str, j: str) -> str:
+        i = self.pick(i, j)
+        return self.pick(f"{i} > 0", f"{i} == 0", f"{i} != 2", f"{i} < n - 1", f"{i} >= m - 1",
+                         f"{i} == 0 or {j} == n - 1", f"0 < {i} < m - 1", f"{i} != {j}",
+                         f"not {i} <= 1", f"{i} == n - 1 and {j} > 0")
+
+    def of_turn(self, i: str, j: str) -> str:
+        """A number, or a row or column, of arrays."""
+        if i != j:
+            return self.pick(f"b[{i}, {j}]", f"c[{i} + 1, {j}]", f"c[{j}, {i} + 1]",
+                             f"t[{i}, {j}, 1]", f"a[{i} + 9]")
+        return self.pick(f"b[:, {i}]", f"c[:, {i} + 1]", f"b[:, {i} - 1]", f"c[:, 0] * a[{i}]",
+                         "np.zeros(len(b))", f"a[{i}]", "x", f"a[{i} + 9]")
+
+    def made_of_turn(self, i: str, j: str) -> str:
+        value, by = self.of_turn(i, j), self.pick("* 0.5", "+ x", "- y", "/ 3.0")
+        if i != j:
+            return self.pick(f"b[{i}, {j}] = {value} {by}", f"c[{i}, {j}] = {value} {by}",
+                             f"t[{j}, {i}, 0] = {value} {by}", f"k += {i}")
+        return self.pick(f"b[:, {i}] = {value} {by}", f"c[:, {i} + 1] = {value} {by}",
+                         f"a[{i}] = b[0, {i}] {by}", f"a[{i}] = a[{i} + 1] {by}",
+                         f"b[1, {i}] = c[2, {i} + 1] {by}", f"k += {i}", f"w = w {by}",
+                         f"b[:, {i}] = b[:, {i} - 1] {by}")
 
     def loop(self, depth: int) -> None:
         rng, pad = self.rng, "    " * (depth + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -47,3 +48,23 @@ def test_products_of_loop_indices_are_checked() -> None:
     compiled = npcompile.jit(largest)
     for n, m in ((3, 4), (2**31 - 5, 2**31 - 5), (2**30, 2**31 - 9), (2**31 + 5, 2**31 + 5)):
         assert compiled(n, m) == largest(n, m)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
+def test_a_constant_moves_a_small_integer_out_of_its_type(dtype: str) -> None:
+    kind = np.dtype(dtype).type
+    ends = np.iinfo(dtype)
+
+    def f(x: Any) -> Any:
+        return x + 3, 1 + x, x - 2, x + kind(ends.max), x - kind(ends.max), kind(5) - x
+
+    compiled = npcompile.jit(f)
+    for value in (int(ends.min), int(ends.min) + 1, int(ends.min) + 2, 0, 5, int(ends.max) - 3,
+                  int(ends.max) - 2, int(ends.max) - 1, int(ends.max)):
+        outcomes = []
+        for function in (compiled, f):
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                made = function(kind(value))
+            outcomes.append((made, list(map(type, made)), [str(w.message) for w in told]))
+        assert outcomes[0] == outcomes[1], value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from npcompile.graph.builder import Builder
-from npcompile.graph.ir import Node
+from npcompile.graph.ir import Const, Node, integer
 from npcompile.graph.types import BOOL, INT
 from npcompile.ops.operands import Context
 
@@ -25,12 +25,26 @@ def check_overflow(ctx: Context, symbol: str, a: Node, b: Node, dtype: np.dtype)
         overflows = builder.map(f"{name}_overflows", (a, b), BOOL)
     elif dtype.itemsize == 8:
         overflows = _unsigned(builder, name, a, b, dtype)
+    elif name != "mul" and (name == "add" or b.op == "const") and "const" in (a.op, b.op):
+        number, constant = (a, b) if b.op == "const" else (b, a)
+        overflows = _moved_out(builder, name, number, constant)
     else:
         wide = builder.map(name, (builder.cast(a, INT), builder.cast(b, INT)), INT)
         back = builder.cast(builder.cast(wide, dtype), INT)
         overflows = builder.map("ne", (wide, back), BOOL)
     fits = builder.map("bit_not", (overflows,), BOOL)
     builder.check(fits, f"a {dtype} scalar overflows: NumPy warns")
+
+
+def _moved_out(builder: Builder, name: str, number: Node, constant: Node) -> Node:
+    """Whether a number that a constant moves leaves its dtype on the side to which it moves."""
+    assert isinstance(constant.attrs, Const)
+    by = integer(constant.attrs.value) * (1 if name == "add" else -1)
+    ends = np.iinfo(number.dtype)
+    if by >= 0:
+        last = builder.const(number.dtype.type(int(ends.max) - by))
+        return builder.map("lt", (last, number), BOOL)
+    return builder.map("lt", (number, builder.const(number.dtype.type(int(ends.min) - by))), BOOL)
 
 
 def check_sign(ctx: Context, name: str, x: Node) -> None:

@@ -35,6 +35,7 @@ UNARY = {"-": "negative", "+": "positive", "~": "invert"}
 EXACT = 2**53  # integers up to here are floats
 EXACT_POWERS = (-1.0, 0.0, 1.0, 2.0)
 MIN, MAX = -(2**63), 2**63 - 1
+WIDE = "a Python int wider than 64 bits"  # what a check says then
 
 
 def is_python(x: Operand) -> bool:
@@ -306,7 +307,7 @@ def _checked(op: str, overflows: str) -> Callable[[Context, Node, Node], Node]:
     def rule(ctx: Context, x: Node, y: Node) -> Node:
         b = ctx.builder
         wraps = b.map(overflows, (x, y), BOOL)
-        b.check(b.map("bit_not", (wraps,), BOOL), "a Python int wider than 64 bits")
+        b.check(b.map("bit_not", (wraps,), BOOL), WIDE)
         return _emit(ctx, op, PY_INT, x, y)
 
     return rule
@@ -319,7 +320,7 @@ def _int_floor(ctx: Context, x: Node, y: Node) -> Node:
     if divisor is None or divisor == -1:
         wraps = b.map("bit_and", (b.map("eq", (x, b.const(MIN)), BOOL),
                                   b.map("eq", (y, b.const(-1)), BOOL)), BOOL)
-        b.check(b.map("bit_not", (wraps,), BOOL), "a Python int wider than 64 bits")
+        b.check(b.map("bit_not", (wraps,), BOOL), WIDE)
     return _emit(ctx, "int_div", PY_INT, x, y)
 
 
@@ -364,10 +365,10 @@ def _int_power(ctx: Context, x: Node, y: Node) -> Node:
 def _shift_left(ctx: Context, x: Node, n: Node) -> Node:
     b = ctx.builder
     check(ctx, "le", b.const(0), n, "a negative shift count")
-    check(ctx, "lt", n, b.const(63), "a Python int wider than 64 bits")
+    check(ctx, "lt", n, b.const(63), WIDE)
     shifted = _emit(ctx, "shl", PY_INT, x, n)
     back = _emit(ctx, "shr", PY_INT, shifted, n)
-    b.check(b.map("eq", (back, x), BOOL), "a Python int wider than 64 bits")
+    b.check(b.map("eq", (back, x), BOOL), WIDE)
     return shifted
 
 
@@ -523,7 +524,7 @@ def _python_unary(ctx: Context, symbol: str, a: Operand) -> Operand:
         size = size_of(node)
         if size is not None and bounded(ctx, size):
             return b.size(-size)
-        b.check(b.map("ne", (node, b.const(MIN)), BOOL), "a Python int wider than 64 bits")
+        b.check(b.map("ne", (node, b.const(MIN)), BOOL), WIDE)
     op = "negative" if kind == "c" else "neg"
     return _emit(ctx, op, {"i": PY_INT, "f": PY_FLOAT, "c": PY_COMPLEX}[kind], node)
 
@@ -554,6 +555,8 @@ def _python_compare(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operan
             pass
     wide = [x for x in (a, b) if not isinstance(x, Node) and not MIN <= x <= MAX]
     if wide:
+        for traced in (x for x in (a, b) if isinstance(x, Node)):
+            _emit(ctx, "eq", PY_BOOL, traced, traced)  # the answer rests on all of the number
         return _beyond(op, a, b)
     return _emit(ctx, op, PY_BOOL, _convert(ctx, a, PY_INT), _convert(ctx, b, PY_INT))
 

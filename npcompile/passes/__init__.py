@@ -18,7 +18,9 @@ from npcompile.passes.hoist import hoist
 from npcompile.passes.normalise import normalise
 from npcompile.passes.ranges import narrow
 from npcompile.passes.simplify import simplify
+from npcompile.passes.split import split
 from npcompile.passes.tables import tabulate
+from npcompile.passes.wrapping import drop_wrapping
 
 
 @record
@@ -33,13 +35,15 @@ class Pass:
 
 PASSES = (
     Pass("flags", keep_flags, (), "later, what the user wrote can't be told from our own"),
-    Pass("normalise", normalise, ("flags",), "equal sizes make equal nodes one"),
+    Pass("wrapping", drop_wrapping, ("flags",), "later, answers rest on the checks"),
+    Pass("normalise", normalise, ("wrapping",), "equal sizes make equal nodes one"),
     Pass("decompose", decompose, ("normalise",), "programs compare shapes"),
     Pass("halves", widen_halves, ("decompose",), "works on primitives"),
     Pass("complexes", expand_complex, ("decompose",), "works on primitives"),
     Pass("simplify", simplify, ("halves", "complexes"), "they leave casts and parts behind"),
     Pass("ranges", narrow, ("simplify",), "works on primitives"),
-    Pass("tables", tabulate, ("ranges",), "its loops must be without checks"),
+    Pass("split", split, ("ranges",), "lanes need loops without checks"),
+    Pass("tables", tabulate, ("ranges", "split"), "its loops must be without checks"),
     Pass("hoist", hoist, ("simplify", "ranges", "tables"), "changes regions that it has made"),
     Pass("checks", merge_checks, ("hoist",), "conditions move one by one"),
     Pass("dead", drop_dead, ("simplify", "checks"), "rewriting orphans nodes"),

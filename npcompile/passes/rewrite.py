@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 
 from npcompile.core.records import replace
 from npcompile.graph.builder import Builder, learn
@@ -32,13 +32,15 @@ Join = Callable[[Builder, Node], "list[Node] | None"]
 
 def rewrite(graph: Graph, rule: Rule, join: Join | None = None) -> Graph:
     """The graph with every node replaced as the rule says; equal pure nodes become one."""
-    return _Rewriter(graph, rule, join).run()
+    return Rewriter(graph, rule, join).run()
 
 
-class _Rewriter:
-    def __init__(self, graph: Graph, rule: Rule, join: Join | None) -> None:
+class Rewriter:
+    """``new`` has what became of each node so far."""
+
+    def __init__(self, graph: Graph, rule: Rule, join: Join | None = None) -> None:
         self.graph, self.rule, self.join = graph, rule, join
-        self.new: dict[Node, Node] = {}
+        self.new: MutableMapping[Node, Node] = {}
         self.joined: dict[Node, list[Node]] = {}
         self.raising: list[Node] = []  # what was in arms, and must not get lost without them
 
@@ -76,12 +78,10 @@ class _Rewriter:
             made = replace(node, args=args, regions=regions)
             here = len(builder.region.nodes)
             found = self.join(builder, made) if self.join else None
-            self.raising += filter(raises, builder.region.nodes[here:])
             if found is None:
                 builder.region.nodes.append(made)
-            else:
-                self.joined[made] = found
-            return made
+                return made
+            return self.instead(builder, made, here, found)
         if isinstance(node.attrs, Get) and args[0] in self.joined:
             return self.joined[args[0]][node.attrs.index]
         if isinstance(node.attrs, Check):
@@ -92,6 +92,13 @@ class _Rewriter:
             return builder.emit("check", args, Check(node.attrs.reason, resume), node.type)
         new = self.rule(builder, node, args)
         return builder.emit(node.op, args, node.attrs, node.type) if new is None else new
+
+    def instead(self, builder: Builder, node: Node, here: int, results: list[Node]) -> Node:
+        """Results take the place of a node with several; what computes them was emitted from
+        ``here`` on."""
+        self.raising += filter(raises, builder.region.nodes[here:])
+        self.joined[node] = results
+        return node
 
     # ------------------------------------------------------------------ trees of results
 
