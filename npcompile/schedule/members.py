@@ -102,12 +102,12 @@ class Group:
     @property
     def useful(self) -> bool:
         """Whether members read each other's neighbouring rows."""
-        rows: dict[Buffer, tuple[set[int], set[int]]] = {}
-        for member in self.members:
+        times: dict[Buffer, tuple[set[int], set[int]]] = {}  # of reading and writing a row
+        for member, lag in zip(self.members, self.lags, strict=True):
             for touch in member.touches:
-                both = rows.setdefault(touch.buffer, (set(), set()))
-                both[touch.writes].update((touch.first, touch.last))
-        return any(read and wrote and len(read | wrote) > 1 for read, wrote in rows.values())
+                both = times.setdefault(touch.buffer, (set(), set()))
+                both[touch.writes].update((lag - touch.first, lag - touch.last))
+        return any(read and wrote and len(read | wrote) > 1 for read, wrote in times.values())
 
 
 def written(member: Member) -> frozenset[Buffer]:
