@@ -91,6 +91,28 @@ def test_loops_without_a_record_are_numpys() -> None:
     assert npcompile.exp(np.array([Number()], object))[0] == "exp"
 
 
+def test_complex_loops_are_those_of_the_name() -> None:
+    """``jve`` shares a record with ``jv``, whose complex loops are not scaled."""
+    z = np.array([0.2 - 1j, 3 + 2j, -1 + 0.5j])
+    likes = {"f": z.real, "d": z.real, "F": z, "D": z}
+    seen = set()
+    for name in namespaces.names_of_special():
+        ours, theirs = getattr(npcompile.special, name), getattr(scipy.special, name)
+        if not isinstance(ours, np.ufunc):
+            continue
+        for loop in theirs.types:
+            inputs = loop.partition("->")[0]
+            if not {"F", "D"}.isdisjoint(inputs):
+                args = [likes[c].astype(c) if c in likes else np.arange(1, 4).astype(c)
+                        for c in inputs]
+                with np.errstate(all="ignore"):
+                    got, want = np.asarray(ours(*args)), np.asarray(theirs(*args))
+                near = 1e-4 if "F" in inputs else 1e-11
+                np.testing.assert_allclose(got, want, near, err_msg=f"{name} {loop}")
+                seen.add(name)
+    assert {"jv", "jve", "yve", "wofz", "loggamma"} <= seen
+
+
 def test_flags_are_reported() -> None:
     with np.errstate(all="raise"):
         with pytest.raises(FloatingPointError, match="divide by zero"):

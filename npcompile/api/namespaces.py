@@ -6,6 +6,8 @@ import importlib
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 import npcompile.special.elementary
 from npcompile.api.ufuncs import ufunc
 from npcompile.ops.record import OPERATORS, Op, complete
@@ -43,10 +45,10 @@ def of_special(name: str) -> Any:
     # first of all, since importing a module of the room asks for its name while records are made
     if name not in names_of_special():
         raise AttributeError(f"module 'npcompile.special' has no attribute {name!r}")
-    op = special().get(name)
+    op, found = special().get(name), getattr(importlib.import_module("scipy.special"), name)
     if op is not None and op.kind.name == "elementwise":
-        return ufunc(op)
-    return getattr(importlib.import_module("scipy.special"), name)
+        return ufunc(op, found if isinstance(found, np.ufunc) else None)
+    return found
 
 
 @cache

@@ -52,9 +52,10 @@ def _constructor() -> Callable[..., Any]:
     return kind(table[_FROM_FUNCTIONS] or 0)
 
 
-def ufunc(op: Op) -> np.ufunc:
-    """The ufunc of a record: the library's own where its loops can't be read."""
-    library = ufunc_of(op)
+def ufunc(op: Op, library: np.ufunc | None = None) -> np.ufunc:
+    """The ufunc of a record: the library's own where its loops can't be read.  ``library``: the
+    library's ufunc of another name that the record has, whose other loops may not be the same."""
+    library = ufunc_of(op) if library is None else library
     assert library is not None
     fields = _Fields.from_address(id(library))
     read = (fields.nin, fields.nout, fields.nargs, fields.ntypes) == (

@@ -77,7 +77,8 @@ def ellipeinc(angle: Expr, m: Expr) -> Expr:
     value = at.sine * where(negative, fma(-at.m, second, first), between)
     value = where(steep, copysign(far, at.sine), value)
     value = at.with_turns(value, ellipe(at.m))
-    value = where(at.fine, value, where(m == -INFINITY, INFINITY, _beyond(angle, m)))
+    endless = copysign(INFINITY, angle)
+    value = where(at.fine, value, where(m == -INFINITY, endless, _beyond(angle, m)))
     value = where((m <= 1.0) & (angle == angle), value, NAN)
     return where((angle == 0.0) & (m <= 1.0), angle, value)
 
