@@ -94,3 +94,16 @@ def test_what_is_not_in_stock() -> None:
         assert not [n for n in names(f, x) if not n.startswith("sum.")]
         for a, b in zip(jit(f)(x), f(x)):
             assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+def test_constants_fill_two_registers() -> None:
+    """What stores nothing but constants has as many lanes as these need."""
+    def fill(x: np.ndarray) -> None:
+        x[1:, 1:] = 2.5
+
+    x, want = np.zeros((5, 300)), np.zeros((5, 300))
+    text = jit(fill, cache=False).lower(x).llvm
+    assert "x double> splat" in text and "<128 x double>" not in text
+    jit(fill)(x)
+    fill(want)
+    assert x.tobytes() == want.tobytes()

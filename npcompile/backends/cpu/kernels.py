@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from npcompile.backends.cpu import divided, padded, reductions, roots, scans, stock
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.scalar import wide_lanes
+from npcompile.backends.cpu.scalar import component, wide_lanes
 from npcompile.backends.cpu.scope import (
     AHEAD,
     Plan,
@@ -22,7 +22,7 @@ from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import Subprogram, identity
-from npcompile.program.ir import Apply, Buffer, Index, Kernel, Load, Store
+from npcompile.program.ir import Apply, Buffer, Const, Index, Kernel, Load, SizeValue, Store
 
 LIGHT = 16  # operations of a kernel that memory may hold up
 #: bytes that a kernel reads and writes from which on its output had better not fill the cache; of
@@ -220,7 +220,7 @@ def _lanes(kernel: Kernel, target: Target) -> int:
     few = extent if isinstance(extent, int) else 2 * target.width
     if few < 4 or one_by_one(kernel):
         return 1
-    lanes = max(1, target.width // widest(kernel))
+    lanes = max(1, target.width // max(widest(kernel), _filled(kernel)))
     places = _places(kernel)
     simple = (
         target.width >= 32 and not kernel.in_order
@@ -233,6 +233,13 @@ def _lanes(kernel: Kernel, target: Target) -> int:
     while lanes >= 2 * few:
         lanes //= 2
     return lanes
+
+
+def _filled(kernel: Kernel) -> int:
+    """Bytes of the widest element of a kernel that stores nothing but constants."""
+    if not all(isinstance(value, (Const, SizeValue)) for value in kernel.values):
+        return 1
+    return max(component(store.buffer.dtype).itemsize for store in kernel.stores)
 
 
 def _wide(kernel: Kernel, target: Target) -> list[int]:
