@@ -181,7 +181,7 @@ def _polynomials(n, rng):
 
 
 def _polynomial(n, rng):
-    return np.concatenate(([1.0], rng.uniform(-1.0, 1.0, n))), 60
+    return np.concatenate(([1.0], rng.uniform(-1.0, 1.0, n))), 500
 
 
 def _resolvent(n, rng):
@@ -211,7 +211,7 @@ def _valleys(n, rng):
 program(newton_roots, _orbits, 100, 100_000, scalar=True)
 program(newton_arrays, _orbits, 200, 500_000)
 program(bisection, _polynomials, 100, 100_000, exact=True)
-program(polynomial_roots, _polynomial, 5, 80, scalar=True)
+program(polynomial_roots, _polynomial, 5, 30, scalar=True)
 program(contour_integral, _resolvent, 8, 130)
 program(runge_kutta, _path, 40, 20_000, exact=True)
 program(adaptive_euler_heun, _stiff, 1, 150, scalar=True)
