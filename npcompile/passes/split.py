@@ -21,6 +21,7 @@ from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Predicate, Size, Symbol, hint, is_known, substitute, symbols
 from npcompile.graph.builder import IMPURE, Builder
 from npcompile.graph.ir import (
+    WRITES,
     Attrs,
     Check,
     Const,
@@ -261,8 +262,9 @@ class Piece(Rewriter):
         known = self.decided(builder, node, args)
         if known is not None:
             return known
-        node = replace(node, attrs=self.attrs(node.attrs), type=self.type(node.type))
-        return super().node(builder, node)
+        # a write keeps the type of its version, which may tell equal sizes by other names
+        type_ = args[0].type if node.op in WRITES else self.type(node.type)
+        return super().node(builder, replace(node, attrs=self.attrs(node.attrs), type=type_))
 
     def branch(self, builder: Builder, node: Node, condition: Node, then: Region,
                other: Region) -> Node:

@@ -120,7 +120,7 @@ def _order(s: Scheduler, operand: Node, attrs: Reduction) -> Order:
     strides = _norm(s.facts, operand.type.strides)
     shape = _norm(s.facts, operand.type.shape)
     if is_canonical(attrs):
-        if place is not None and _norm(s.facts, place.strides) != strides:
+        if place is not None and _norm(s.facts, place.as_window().steps) != strides:
             raise refuse(attrs.kind, "of an array whose copy is laid out in another way",
                          operand.line)
         return _canonical(s, shape, strides, attrs, operand.dtype != attrs.loop)
