@@ -809,3 +809,12 @@ def test_constants_that_differ_in_the_sign_of_nan(kind: str) -> None:
     results = [*npcompile.jit(f)(got), got]
     for a, b in zip(results, [*f(want), want], strict=True):
         assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+@pytest.mark.parametrize("root", [np.std, np.nanstd])
+@pytest.mark.parametrize("kind", "efdF")
+def test_roots_of_variances_are_computed_in_place(root: Any, kind: str) -> None:
+    a = np.asfortranarray(np.arange(56.0).reshape(7, 1, 8).astype(kind))[:, :, ::2]
+    got, want = npcompile.jit(lambda x: root(x, axis=2))(a), root(a, axis=2)
+    assert got.strides == want.strides
+    np.testing.assert_array_equal(got, want)

@@ -184,7 +184,15 @@ def std(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
         where: Operand = True, correction: Operand = None) -> Operand:
     """The standard deviation."""
     result, ref = _variance(ctx, "std", a, axis, dtype, ddof, keepdims, where, correction)
-    return deliver(ctx, "std", apply(ctx, "sqrt", result), out, ref)
+    return deliver(ctx, "std", _root(ctx, result), out, ref)
+
+
+def _root(ctx: Context, variance: Node) -> Node:
+    """Its square root, which NumPy computes in place: laid out as it is."""
+    root = apply(ctx, "sqrt", variance)
+    if isinstance(root.type, Array):
+        root = ctx.builder.emit(root.op, root.args, root.attrs, variance.type)
+    return root
 
 
 # ------------------------------------------------------------------ positions, counts, ranges
@@ -364,4 +372,4 @@ def nanstd(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None
            out: Operand = None, ddof: Operand = 0, keepdims: Operand = False) -> Operand:
     """The standard deviation of what is not NaN."""
     result, ref = _nan_variance(ctx, "nanstd", a, axis, dtype, ddof, keepdims)
-    return deliver(ctx, "nanstd", apply(ctx, "sqrt", result), out, ref)
+    return deliver(ctx, "nanstd", _root(ctx, result), out, ref)
