@@ -182,12 +182,12 @@ class Writer:
         if roll < 0.66:
             if self.env[name].dtype.kind == "c":
                 return f"np.conj({name})"
-            fn = rng.choice(  # the magnitude of complex numbers is right within an ulp only
+            fn = rng.choice(  # magnitude and sign of complex numbers are right within an ulp or two
                 ["np.abs", "-", "np.square", "np.sign", "np.floor", "np.rint", "np.isnan", "~",
                  "np.logical_not", "np.ceil", "np.trunc", "np.isfinite", "np.signbit"]
             )
             inner = self.array(depth + 1)
-            return f"{fn}({inner}.real)" if fn == "np.abs" else f"{fn}({inner})"
+            return f"{fn}({inner}.real)" if fn in ("np.abs", "np.sign") else f"{fn}({inner})"
         if roll < 0.72:
             fn = rng.choice(["np.minimum", "np.maximum", "np.fmin", "np.fmax", "np.copysign"])
             return f"{fn}({name}, {self.like(name)})"
