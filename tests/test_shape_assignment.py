@@ -137,3 +137,16 @@ def test_errors_are_numpys():
         with pytest.raises(plain.type) as ours:
             npcompile.jit(function)(np.ones((2, 3)))
         assert str(ours.value) == str(plain.value)
+
+
+def test_the_same_shape_is_the_same_layout() -> None:
+    def f(x: Any, n: Any) -> Any:
+        y = x + 1
+        y.shape = n, n
+        y[0, 1] = 9.0
+        return y
+
+    x = np.asfortranarray(np.arange(25.0).reshape(5, 5))
+    got, want = npcompile.jit(f, fullgraph=True)(x, 5), f(x, 5)
+    assert got.strides == want.strides
+    np.testing.assert_array_equal(got, want)

@@ -369,7 +369,6 @@ class Facts:
                 rest, bound = _bounded(gap, int(p.op == "<"))
                 self.bounds[rest] = max(bound, self.bounds.get(rest, bound))
 
-
     def _note_call(self, gap: Poly) -> None:
         """Notes what a call is, of which a constant is left where a gap is 0."""
         terms = [(atoms, times) for atoms, times in gap.terms if atoms]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from npcompile.graph.types import contiguous
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.references import outside, reached
@@ -33,7 +32,6 @@ def assign(t: Tracer, array: ArrayRef, shape: Value) -> None:
         if value is array or (owner and isinstance(value, ArrayRef) and value.cell is array.cell):
             raise t.refuse(".shape =", "of an array that others than variables refer to")
     if owner:
-        kind = contiguous(made.dtype, made.shape)
-        made = t.new(t.builder.emit("copy", (t.read(made),), None, kind))
+        made = t.new(t.builder.emit("copy", (t.read(made),), None, made.type))
     state.locals[:] = [made if value is array else value for value in state.locals]
     state.stack[:] = [made if value is array else value for value in state.stack]

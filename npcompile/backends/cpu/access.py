@@ -248,22 +248,18 @@ def _pack_run(f: Function, place: Place, whole: Value, mask: Value | None) -> No
 
 
 def _packed(f: Function, value: Value, mask: Value) -> Value:
-    """The unmasked lanes in front, the others with anything; by integers of so many bits
+    """The unmasked lanes in front, the others with anything; integers by some of so many bits
     that LLVM has an instruction for it."""
-    lanes, elem, bits = value.lanes, value.elem, {"half": "i16"}.get(value.elem, value.elem)
-    if elem == "half":
-        value = f.op(f"bitcast {value.typed} to <{lanes} x i16>", bits, lanes)
-    wide = bits
+    lanes, elem = value.lanes, value.elem
+    wide = elem
     while wide.startswith("i") and lanes * int(wide[1:]) < LEAST:
         wide = f"i{2 * int(wide[1:])}"
-    value = f.convert("zext", value, wide) if wide != bits else value
+    value = f.convert("zext", value, wide) if wide != elem else value
     name = f"llvm.experimental.vector.compress.{value.suffix}"
     f.module.declare(name, value.type, [value.type, mask.type, value.type])
     found = f.op(f"call {value.type} @{name}({value.typed}, {mask.typed}, {value.type} poison)",
                  wide, lanes)
-    found = f.convert("trunc", found, bits) if wide != bits else found
-    return f.op(f"bitcast {found.typed} to <{lanes} x half>", elem, lanes) if elem == "half" else (
-        found)
+    return f.convert("trunc", found, elem) if wide != elem else found
 
 
 def _first(f: Function, mask: Value) -> tuple[Value, Value]:
