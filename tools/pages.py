@@ -1,7 +1,9 @@
-"""Writes docs/coverage.md from the operator records: ``python tools/pages.py``."""
+"""Writes docs/coverage.md and docs/modules.md from the sources: ``python tools/pages.py``."""
 
 from __future__ import annotations
 
+import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -11,14 +13,27 @@ from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
 from npcompile.ops.record import OPERATORS, Op
 from npcompile.tensors import functions, table
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
 HEAD = """# Coverage
 
 Written by `tools/pages.py` from the operator records; do not edit.
 
 {operators} operators stand for {names} names of NumPy, `math`, SciPy, torch and Python's builtins.
 All of them lower to {primitives} primitives and {reductions} kinds of reduction.
+The column *ulp* has the bound of each result's error; *parts*: what is composed of other operators
+is as accurate as these.
 """
+MODULES = """# Where things are
+
+Written by `tools/pages.py` from the first lines of the modules, in the order in which data flows
+([architecture](ARCHITECTURE.md)); do not edit.
+"""
+ROOMS = (
+    "core", "graph", "program", "ops", "special", "special/coefficients", "fft", "linalg",
+    "tensors", "tracing", "passes", "schedule", "backends/cpu", "backends/gpu",
+    "backends/reference", "runtime", "api", "demo",
+)
 
 
 def names(op: Op) -> list[str]:
@@ -37,7 +52,7 @@ def bound(op: Op) -> str:
     inexact = {c: u for c, u in op.ulp.items() if u}
     results = {loop.partition("->")[2] for loop in op.signatures.split()}
     if not inexact:
-        return "exact"
+        return "parts" if lowering(op) == "composition" else "exact"
     if len(set(inexact.values())) == 1 and results <= set(inexact):
         return f"{next(iter(inexact.values())):g}"
     return ", ".join(f"`{c}` {u:g}" for c, u in inexact.items())
@@ -83,5 +98,22 @@ def torch() -> list[str]:
     return lines
 
 
+def modules() -> str:
+    """What each module is about, room by room."""
+    lines = [MODULES]
+    for room in ROOMS:
+        lines += ["", f"## {room}", "", "| module | |", "|---|---|"]
+        for path in sorted((ROOT / "npcompile" / room).glob("*.py")):
+            doc = ast.get_docstring(ast.parse(path.read_text()))
+            if doc:
+                first = doc.partition("\n\n")[0].replace("\n", " ").replace("``", "`")
+                first = re.sub(r":\w+:`~?", "`", first)
+                lines.append(f"| {path.stem} | {first} |")
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {"coverage.md": coverage, "modules.md": modules}
+
 if __name__ == "__main__":
-    (DOCS / "coverage.md").write_text(coverage())
+    for name, text in PAGES.items():
+        (DOCS / name).write_text(text())
