@@ -14,6 +14,7 @@ import scipy.special
 import npcompile
 from npcompile import jit
 from npcompile.api import namespaces
+from npcompile.runtime import direct
 from tests.support_special import operands_at
 
 NAMES = sorted(namespaces.elementary())
@@ -51,6 +52,72 @@ def test_one_implementation_at_every_size(name: str, char: str) -> None:
     assert np.array_equal(whole, compiled(*x))
     reference = getattr(np, name)(*x)
     assert np.allclose(whole, reference, rtol=1e-2 if char == "e" else 1e-6)
+
+
+def _layout(a: np.ndarray) -> tuple[object, ...]:
+    return type(a), a.dtype, a.shape, a.strides, a.flags.owndata, a.base is None
+
+
+@pytest.mark.parametrize("name", ["exp", "arctan2"])
+@pytest.mark.parametrize("shape", [(0,), (1,), (7,), (3, 4), (3, 1), (1, 5), (2, 0), (2, 3, 2),
+                                   (8192,), (8193,), (91, 91)])
+def test_calls_without_numpys_machinery_are_numpys(name: str, shape: tuple[int, ...]) -> None:
+    function, rng = getattr(npcompile, name), np.random.default_rng(5)
+    for char in "fd":
+        plain = [rng.uniform(0.1, 1, shape).astype(char) for _ in range(function.nin)]
+        for x in (plain, [a.T for a in plain], [np.asfortranarray(a) for a in plain],
+                  [np.repeat(a, 2, -1)[..., ::2] for a in plain], [plain[0], *plain[1:]][::-1]):
+            want = function(*x, where=True)  # a keyword that leaves it to NumPy
+            found = function(*x)
+            assert _layout(found) == _layout(want) and np.array_equal(found, want)
+            for give in (lambda out: {"out": out}, lambda out: {"out": (out,)}):
+                out = np.full_like(want, 7)
+                assert function(*x, **give(out)) is out and np.array_equal(out, want)
+            assert np.array_equal(function(*x, np.full_like(want, 7)), want)
+            assert np.array_equal(function(*x, None), want)
+            assert np.array_equal(function(*x, out=None), want)
+            same = x[0].copy()
+            assert np.array_equal(function(same, *x[1:], out=same), want)
+
+
+def test_calls_are_taken_from_numpy() -> None:
+    npcompile.exp(np.ones(3))
+    assert direct.taken(npcompile.exp)
+    assert not direct.taken(np.exp)
+
+
+def test_direct_calls_warn_and_refuse_as_numpy_does() -> None:
+    x, exp = np.array([1.0, 2.0, 1000.0]), npcompile.exp
+    exp(x[:2])
+    with pytest.warns(RuntimeWarning, match="overflow encountered in exp"):
+        assert exp(x)[2] == np.inf
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        exp(x)
+    with np.errstate(over="ignore"):
+        assert exp(x)[2] == np.inf
+    out = np.zeros(3)
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        exp(x, out=out)
+    fixed = np.zeros(2)
+    fixed.flags.writeable = False
+    for wrong, error in (((fixed,), ValueError), ((np.zeros(4)[:3],), ValueError),
+                         ((out, out), TypeError)):
+        with pytest.raises(error):
+            exp(x[:2], *wrong)
+    with pytest.raises(TypeError):
+        exp()
+    with pytest.raises(ValueError):
+        exp(x[:2], out=(out, out))
+    room = np.linspace(0, 1, 12)
+    want = exp(room[:8].copy())
+    exp(room[:8], out=room[4:])
+    assert np.array_equal(room[4:], want)
+
+    class Marked(np.ndarray):
+        pass
+
+    assert type(exp(np.ones(3).view(Marked))) is Marked
+    assert exp(np.float64(1.0)) == exp(np.ones(1))[0] == exp(np.ones(2))[1]
 
 
 def test_numpys_ways_of_calling() -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from npcompile.core import config, logs
 from npcompile.ops.elementwise import ufunc_of
 from npcompile.ops.record import Op, stands_for
+from npcompile.runtime.layout import UfuncHead
 
 _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 _FROM_FUNCTIONS = 1  # place of PyUFunc_FromFuncAndData in NumPy's table of ufunc functions
@@ -26,17 +27,6 @@ _NO_IDENTITY = -1
 _ALL_FLAGS = 0x3D
 _lock = threading.Lock()
 _kept: list[Any] = []  # ufuncs refer to their tables for ever
-
-
-class _Fields(ctypes.Structure):
-    """The head of NumPy's ufunc objects (numpy/ufuncobject.h)."""
-
-    _fields_ = [
-        ("refcount", ctypes.c_ssize_t), ("type", ctypes.c_void_p),
-        ("nin", ctypes.c_int), ("nout", ctypes.c_int), ("nargs", ctypes.c_int),
-        ("identity", ctypes.c_int), ("functions", ctypes.POINTER(ctypes.c_void_p)),
-        ("data", ctypes.POINTER(ctypes.c_void_p)), ("ntypes", ctypes.c_int),
-    ]
 
 
 @cache
@@ -57,7 +47,7 @@ def ufunc(op: Op, library: np.ufunc | None = None) -> np.ufunc:
     library's ufunc of another name that the record has, whose other loops may not be the same."""
     library = ufunc_of(op) if library is None else library
     assert library is not None
-    fields = _Fields.from_address(id(library))
+    fields = UfuncHead.from_address(id(library))
     read = (fields.nin, fields.nout, fields.nargs, fields.ntypes) == (
         library.nin, library.nout, library.nargs, library.ntypes)
     if config.disabled() or not read or fields.identity not in (_NO_IDENTITY, 0):
@@ -70,7 +60,7 @@ def ufunc(op: Op, library: np.ufunc | None = None) -> np.ufunc:
 class _Table:
     """The loops of one ufunc: C arrays of functions, data and types."""
 
-    def __init__(self, op: Op, library: np.ufunc, fields: _Fields) -> None:
+    def __init__(self, op: Op, library: np.ufunc, fields: UfuncHead) -> None:
         self.op, self.library, self.fields = op, library, fields
         own = {np.dtype(text[0]).str: text for text in op.signatures.split()}
         of_degree = {text for text in op.signatures.split() if "l" in text}
@@ -99,6 +89,7 @@ class _Table:
         made: np.ufunc = _constructor()(
             self.functions, self.data, self.types, self.library.ntypes, self.library.nin,
             self.library.nout, self.fields.identity, *self.texts, 0)
+        self.made = made
         return made
 
 
@@ -118,6 +109,7 @@ class _Stub:
 
     def address(self) -> int:
         """The compiled loop, from now on without a stub; the library's if it can't be made."""
+        from npcompile.runtime.direct import call_directly
         from npcompile.runtime.loops import Loop
 
         table = self.table
@@ -132,6 +124,8 @@ class _Stub:
         else:
             _kept.append(loop)
             address = loop.address
+            if len(set(self.dtypes)) == 1:
+                call_directly(table.made, self.place)
         table.functions[self.place] = address
         return address
 

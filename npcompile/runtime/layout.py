@@ -223,6 +223,18 @@ def _dict_version() -> int | None:
     return offset if len(seen[offset]) == len(changes) else None
 
 
+class UfuncHead(ctypes.Structure):
+    """The head of NumPy's ufunc objects (numpy/ufuncobject.h)."""
+
+    _fields_ = (
+        ("refcount", ctypes.c_ssize_t), ("type", ctypes.c_void_p),
+        ("nin", ctypes.c_int), ("nout", ctypes.c_int), ("nargs", ctypes.c_int),
+        ("identity", ctypes.c_int), ("functions", ctypes.POINTER(ctypes.c_void_p)),
+        ("data", ctypes.POINTER(ctypes.c_void_p)), ("ntypes", ctypes.c_int),
+        ("reserved", ctypes.c_int), ("name", ctypes.c_void_p), ("types", ctypes.c_void_p),
+    )
+
+
 class KeyTable(ctypes.Structure):
     """The head of CPython's PyDictKeysObject; 2**log2_index_bytes bytes of hash table and then
     the entries come after it.

@@ -107,10 +107,12 @@ class _Trampoline:
             self.f.store(value, self.f.offset(self.slots, "i64", i64(slot)))
 
     def direct(self) -> Value:
-        """Whether elements lie next to each other, and the result apart from the operands."""
+        """Whether elements lie next to each other, or are alone, and the result apart from the
+        operands."""
         f, fits = self.f, literal("i1", True)
         for buffer, step in zip(self.buffers, self.steps):
             fits = f.binary("and", fits, f.icmp("eq", step, i64(buffer.dtype.itemsize)))
+        fits = f.binary("or", fits, f.icmp("eq", self.count, i64(1)))
         for pointer in self.pointers[:-1]:
             fits = f.binary("and", fits, f.icmp("ne", pointer, self.pointers[-1]))
         return fits

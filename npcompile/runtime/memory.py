@@ -36,7 +36,7 @@ _LARGE = 1 << 18
 _HUGE = 4 << 20  # bytes from which on memory is in huge pages
 _BLOCKS = 32
 _OLD = 1 << 34  # cycles of the time stamp counter: some 5 seconds
-_ELSIZE = 40  # of PyArray_Descr since NumPy 2, checked below
+ELSIZE = 40  # of PyArray_Descr since NumPy 2, checked below
 
 _HELPER = """
 declare void @Py_IncRef(ptr)
@@ -326,7 +326,7 @@ done:
 
 define internal i64 @bytes(ptr %descr, i32 %nd, ptr %dims) {{
 entry:
-  %size.at = getelementptr i8, ptr %descr, i64 {_ELSIZE}
+  %size.at = getelementptr i8, ptr %descr, i64 {ELSIZE}
   %size = load i64, ptr %size.at
   %rank = sext i32 %nd to i64
   br label %loop
@@ -407,7 +407,7 @@ class Info:
 def supported() -> bool:
     """Whether this platform has what recycling needs."""
     sizes = all(
-        ctypes.c_ssize_t.from_address(id(np.dtype(name)) + _ELSIZE).value == np.dtype(name).itemsize
+        ctypes.c_ssize_t.from_address(id(np.dtype(name)) + ELSIZE).value == np.dtype(name).itemsize
         for name in ("i1", "f4", "c16")
     )
     return sys.platform == "linux" and sizes and hasattr(ctypes.pythonapi, "malloc_usable_size")
