@@ -410,6 +410,25 @@ class TestExplain:
         (kernel,) = jit(f).explain(X).kernels
         assert "16 bytes a point" in kernel
 
+    def test_names_conditions_once(self) -> None:
+        def f(x: Any) -> Any:
+            return x[3:] + x[:-3] * x[1]
+
+        conditions = [g for g in jit(f).explain(X).guards if "shape" in g]
+        assert conditions == ["x.shape[0] >= 3"]
+
+    def test_tells_rows_of_blocks(self) -> None:
+        def f(x: Any) -> Any:
+            y = np.exp(x - x.max(1, keepdims=True))
+            return y / y.sum(1, keepdims=True)
+
+        told = jit(f).explain(np.ones((300, 40)))
+        names = [kernel.split()[0] for kernel in told.kernels]
+        assert len(set(names)) == len(names)
+        assert f"{', '.join(names)} run together over blocks of the x.shape[0] rows" in str(told)
+        assert "over rows of a block x x.shape[1]: " in told.kernels[-1]
+        assert told.kernels[-1].endswith("return y / y.sum(1, keepdims=True)")
+
     def test_lower(self) -> None:
         stages = jit(lambda x: x * 2 + 1).lower(X)
         assert "mul" in stages.graph

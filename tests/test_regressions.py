@@ -593,7 +593,7 @@ def test_lengths_that_are_differences_of_two_are_no_constants():
         args = np.arange(float(count)), np.arange(10.0)
         for got, want in zip(compiled(*args), f(*args)):
             assert np.array_equal(got, want)
-    assert "times left" not in str(compiled.explain())
+    assert "left compiled code" not in str(compiled.explain())
 
 
 def test_history_says_how_calls_ran():

@@ -25,7 +25,8 @@ def agree(plain: Any, *args: Any, whole: bool = True) -> Any:
             for g in (plain, f)
         )
         assert not difference(got, want), difference(got, want)
-    left = [text for text in str(compiled.explain(*args)).splitlines() if "times left" in text]
+    told = str(compiled.explain(*args)).splitlines()
+    left = [text for text in told if "left compiled code" in text]
     assert not whole or not left, left
     return compiled
 

@@ -37,7 +37,7 @@ def same(function, first, *later, backend, captured=True):
         got, want = outcomes
         assert lines(got.error) == lines(want.error)
     history = str(compiled.explain())
-    assert ("times left compiled code" in history) == bool(later), history
+    assert ("left compiled code" in history) == bool(later), history
     return history
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import linecache
 import re
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from npcompile.core.errors import Refusal, Refused
-from npcompile.core.sizes import Poly, Predicate, Unhinted
+from npcompile.core.facts import Facts
+from npcompile.core.sizes import Poly, Predicate, Size, Symbol, Unhinted, symbols
 from npcompile.graph.types import Array, Opaque
 from npcompile.program.ir import (
     Alloc,
@@ -29,6 +31,8 @@ from npcompile.program.memory import peak
 from npcompile.runtime.dispatch import Dispatcher, Version
 from npcompile.runtime.pool import get_num_threads
 from npcompile.tracing.sources import Attribute, Default, Guard, Item, Leaf, Memory, Source
+
+SHOWN = 4  # lines of the user's that are shown for a kernel, at most
 
 
 @dataclass(frozen=True)
@@ -64,19 +68,21 @@ class Explanation:
         if self.refusal is not None:
             lines.append(f"  why: {self.refusal}")
         for title, items in (
-            ("kernels (loops over arrays)", self.kernels),
+            ("kernels (loops over arrays), in the order in which they run", self.kernels),
             ("calls of library functions", self.host_calls),
             ("routines of linear algebra", self.routines),
             ("left to Python between compiled stretches", self.pauses),
             ("goes on in Python if", self.exits),
-            ("valid while", self.guards),
+            ("valid while (else another version is compiled)", self.guards),
             ("notes", self.notes),
             ("so far", self.history),
         ):
             if items:
                 lines.append(f"  {title}:")
                 for item, count in Counter(items).items():
-                    lines.append(f"    {item}" + f" ({count} times)" * (count > 1))
+                    first, *more = item.split("\n")
+                    lines.append(f"    {first}" + f" ({count} times)" * (count > 1))
+                    lines += [f"      {line}" for line in more]
         if self.times:
             spent = ", ".join(f"{name} {ms:.1f}" for name, ms in self.times.items())
             lines.append(f"  compiled in {sum(self.times.values()):.1f} ms ({spent})")
@@ -114,19 +120,21 @@ def _history(dispatcher: Dispatcher) -> Explanation:
 
 
 def _past(dispatcher: Dispatcher) -> list[str]:
-    lines = [f"{len(dispatcher.versions)} compiled versions"]
-    lines += [f"{count} calls in Python: {why}" for why, count in dispatcher.fallbacks.items()]
+    lines = [_count(len(dispatcher.versions), "compiled version")]
+    for why, count in dispatcher.fallbacks.items():
+        lines.append(f"{_count(count, 'call')} in Python: {why}")
     for version in dispatcher.versions:
         for why, count in version.exits.items():
-            lines.append(f"{count} times left compiled code: {why}")
+            lines.append(f"{_count(count, 'time')} left compiled code: {why}")
     return lines
 
 
 def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
     executable, traced = version.executable, version.trace
     program, code = executable.program, dispatcher.function.__code__
-    source = _Source(code.co_filename)
     statements, most = list(_flatten(program.body)), _peak(program)
+    parts = {s.symbol for s in statements if isinstance(s, For) and not s.line}
+    source = _Source(code.co_filename, parts)
     return Explanation(
         dispatcher.function.__qualname__,
         not traced.pauses,
@@ -138,7 +146,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
         ],
         guards=[_leaf(leaf) for leaf in traced.leaves]
         + [_guard(guard) for guard in traced.guards]
-        + [_readable(_predicate(p)) for p in traced.predicates],
+        + [_readable(_predicate(p)) for p in _telling(traced.predicates)],
         notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])),
                _memory(program, most), *_places(dispatcher, program)],
         peak=most,
@@ -221,6 +229,19 @@ def _predicate(predicate: Predicate) -> str:
     return f"{less!r} {at_most} {most!r}"
 
 
+def _telling(predicates: Sequence[Predicate]) -> list[Predicate]:
+    """Those that do not follow from the others."""
+    kept = list(predicates)
+    for one in predicates:
+        facts = Facts()
+        for other in kept:
+            if other is not one:
+                facts.learn(other)
+        if facts.prove(one.op, one.left, one.right):
+            kept.remove(one)
+    return kept
+
+
 def _guard(guard: Guard) -> str:
     name, value = _name(guard.source), guard.value
     if guard.kind == "code":
@@ -258,7 +279,12 @@ def _memory(program: Program, most: int | None) -> str:
     results = [b.name for b in allocated if b.kind == "result"]
     temps = [b.name for b in allocated if b.kind == "temp"]
     size = "" if most is None else f", at most {most:,} bytes at once for the sizes at hand"
-    return f"allocates {len(results)} result and {len(temps)} temporary arrays{size}"
+    made = f"{_count(len(results), 'result')} and {_count(len(temps), 'temporary array')}"
+    return f"allocates {made}{size}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + "s" * (number != 1)
 
 
 def _peak(program: Program) -> int | None:
@@ -269,22 +295,29 @@ def _peak(program: Program) -> int | None:
 
 
 class _Source:
-    """Describes kernels by the user's lines."""
+    """Describes kernels by the user's lines; ``parts``: symbols of loops over parts of arrays."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, file: str, parts: Collection[Symbol]) -> None:
+        self.file, self.parts = file, frozenset(parts)
 
     def kernel(self, kernel: Kernel) -> str:
-        space = _readable(" x ".join(repr(axis.extent) for axis in kernel.axes))
+        """What a kernel does; then its lines, one below the other."""
+        space = " x ".join(self._extent(axis.extent) for axis in kernel.axes)
         kinds = ["running " * r.running + r.kind for r in kernel.reductions]
         what = f"{'+'.join(kinds)} over" if kinds else "over"
         operations = sum(type(v).__name__ == "Apply" for v in kernel.values)
-        lines = sorted(set(kernel.lines))
-        text = linecache.getline(self.file, lines[0]).strip() if lines else ""
-        place = f" from line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}" if lines else ""
-        shown = f": {text}" if text else ""
-        count = f"{operations} operation{'s' * (operations != 1)}, {_moved(kernel)} bytes a point"
-        return f"{what} {space}: {count}{place}{shown}"
+        count = f"{_count(operations, 'operation')}, {_moved(kernel)} bytes a point"
+        lines = [
+            f"line {line}: {linecache.getline(self.file, line).strip()}".removesuffix(": ")
+            for line in sorted(set(kernel.lines))
+        ]
+        if len(lines) > SHOWN:
+            lines[SHOWN - 1 :] = [f"... {len(lines) - SHOWN + 1} more lines"]
+        return "\n".join([f"{kernel.name} {what} {space}: {count}", *lines])
+
+    def _extent(self, extent: Size) -> str:
+        inside = not self.parts.isdisjoint(symbols(extent))
+        return "rows of a block" if inside else _readable(repr(extent))
 
 
 def _moved(kernel: Kernel) -> int:

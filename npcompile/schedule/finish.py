@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 
 from npcompile.core.sizes import Symbol
 from npcompile.graph.ir import Param
@@ -60,7 +61,7 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
     _prune(s.steps, seen)
     seen |= _carried(s.steps).union(*(leave.results.memories() for leave in s.exits))
     kept = [memory.final() for memory in seen]
-    statements, fused = fuse(s.facts, _block(s.steps), kept, together)
+    statements, fused = fuse(s.facts, _block(s.steps, count()), kept, together)
     exits = [leave.exit() for leave in s.exits]
     result = results.tree(graph.result)
     raised = Raised(_touched(statements, [result, *(held for e in exits for held in e.held())]))
@@ -183,31 +184,32 @@ def _carried(steps: list[Step]) -> set[Memory]:
     return found
 
 
-def _block(steps: list[Step]) -> list[Statement]:
-    return [_statement(step, k) for k, step in enumerate(steps) if not _is_empty(step)]
+def _block(steps: list[Step], names: Iterator[int]) -> list[Statement]:
+    """``names`` numbers the kernels of the program."""
+    return [_statement(step, names) for step in steps if not _is_empty(step)]
 
 
-def _statement(step: Step, number: int) -> Statement:
+def _statement(step: Step, names: Iterator[int]) -> Statement:
     match step:
         case Nest():
-            return step.kernel(f"k{number}")
+            return step.kernel(f"k{next(names)}")
         case Exchange(source, target, copy):
             if source.kind == target.kind == "temp":
                 return Swap(source.final(), target.final())
-            return copy.kernel(f"k{number}")
+            return copy.kernel(f"k{next(names)}")
         case Leave():
             made = [Alloc(memory.final()) for memory in step.results.cells.values()]
-            leaving = (*made, *_block(step.steps))
+            leaving = (*made, *_block(step.steps, names))
             return Check(step.memory.final(), step.reason, step.number, leaving)
         case Binding(symbol, memory):
             return Bind(symbol, memory.final())
         case Choice(memory, then, other):
-            return If(memory.final(), tuple(_block(then)), tuple(_block(other)))
+            return If(memory.final(), tuple(_block(then, names)), tuple(_block(other, names)))
         case Counted(symbol, bounds, _, line, steps):
-            return For(symbol, *bounds, tuple(_block(steps)), line=line)
+            return For(symbol, *bounds, tuple(_block(steps, names)), line=line)
         case Repeated(_, steps, again):
             assert again is not None
-            return While(tuple(_block(steps)), again.final())
+            return While(tuple(_block(steps, names)), again.final())
         case Host(host, inputs, outputs, line):
             return Call(host, _views(inputs), tuple([m.final() for m in outputs]), line)
         case Routine(routine, inputs, outputs, line):

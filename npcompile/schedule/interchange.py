@@ -153,7 +153,8 @@ def _write(facts: Facts, loop: For, group: Group, members: dict[Kernel, Member],
         return tuple(found)
 
     body = [*map(Alloc, smaller.values()), *moved((loop,)), *map(Free, smaller.values())]
-    out.notes.append(f"the loop over {loop.symbol!r} runs inside blocks of the {rows!r} rows")
+    where = f" in line {loop.line}" if loop.line else ""
+    out.notes.append(f"the loop{where} runs inside blocks of the {rows!r} rows")
     return [*before, For(name, 0, rows, block, tuple(body), parallel=True)]
 
 

@@ -29,7 +29,7 @@ def scatter(s: Scheduler, node: Node) -> None:
     places = operands[1]
     dear = places not in s.place and s.costs.get(places, 0) > DEAR and not is_number(places)
     if dear and not attrs.distinct:
-        s.note(node, "one after the other: the places are computed first, side by side")
+        s.note(node, "elements are written one after the other, their places computed first")
         s.materialise(places)
     axes = tuple(range(len(target.shape)))
     work = s.collect(target.shape, operands)

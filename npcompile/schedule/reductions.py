@@ -55,7 +55,7 @@ def reduce(s: Scheduler, node: Node) -> None:
     initial = _initial(node, attrs)
     order = _order(s, operand, attrs)
     if order.packed:
-        s.note(node, "NumPy sums it through a buffer: so do we")
+        s.note(node, "NumPy sums through a buffer here: so do we")
         with _packed(s, operand, order):
             _reduce(s, node, order, initial)
     else:
@@ -170,14 +170,14 @@ def _collect(s: Scheduler, node: Node, operand: Node, order: Order) -> Work:
     if operand in s.place:
         return work
     if not _fits(extents, work, order):
-        s.note(node, "the order of the sum needs what it reduces in memory")
+        s.note(node, "what is reduced is stored first: the order of the sum needs it in memory")
     elif not s.shared(extents, work):
         return work
     elif s.costs.get(operand, 0) <= LIGHT:
-        s.note(node, "what is needed again of what it reduces is stored on the way")
+        s.note(node, "what is reduced is needed again: it is stored on the way")
         return work
     else:
-        s.note(node, "what it reduces is needed again and dear: it is stored first")
+        s.note(node, "what is reduced is dear and needed again: it is stored first")
     s.materialise(operand)
     return s.collect(extents, [operand])
 

@@ -219,7 +219,7 @@ def _clear(s: Scheduler, home: Place, until: int) -> None:
     known: dict[Node, bool] = {}
     for node in list(s.live):
         if s.demand.last_use.get(node, -1) > until and s.touches(node, home, known):
-            s.note(node, "stored before memory that it reads is changed")
+            s.note(node, "a value is stored: memory that it reads is about to change")
             s.place[node] = s.store(node, s.fresh(node))
             known[node] = False
 

@@ -503,7 +503,7 @@ class Scheduler:
             if self.demand.last_use.get(node, -1) <= self.now:
                 del self.live[node]
             elif node is not but and self.touches(node, target, known):
-                self.note(node, "stored before memory that it reads is changed")
+                self.note(node, "a value is stored: memory that it reads is about to change")
                 self.place[node] = self.store(node, self.fresh(node))
                 known[node] = False
 
@@ -527,7 +527,7 @@ class Scheduler:
 
     def note(self, node: Node, text: str) -> None:
         where = f"line {node.line}: " if node.line else ""
-        self.notes.append(f"{where}{node.op}: {text}")
+        self.notes.append(where + text)
 
 
 @dataclass(slots=True)

@@ -159,7 +159,7 @@ def apart(s: Scheduler, by: Node, value: Node, target: Place, anywhere: bool = F
     """Stores a value elsewhere if computing it would read what is written, which may be
     ``anywhere`` in the target's memory."""
     if _meets(s, value, target, anywhere):
-        s.note(by, "the value reads what is written, at other places: it is stored first")
+        s.note(by, "the value reads the memory that it is written to: it is stored elsewhere first")
         s.materialise(value)
         if _meets(s, value, target, anywhere):
             s.place[value] = s.store(value, s.fresh(value))
@@ -171,7 +171,7 @@ def own(s: Scheduler, node: Node) -> Place:
     place = s.laid_out(version)
     if s.may_change(version, place) or node in s.demand.own_writes:
         return place
-    s.note(node, "another array has the same contents: they are copied first")
+    s.note(node, "another array has the same contents: they are copied before one changes")
     copy = s.store(version, s.fresh(version))
     if copy.strides != place.strides:
         raise refuse("write", "into a copy that is laid out in another way", node.line)
