@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
+from npcompile.graph.expression import const
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.ops.record import OPERATORS
+from npcompile.special.powers import MODERATE
 from tests.support_fma import flags_of, fma, run
 from tests.support_special import (
     FUNCTIONS,
@@ -57,6 +60,30 @@ def test_powers_next_to_the_smallest_normal_number(char: str) -> None:
     errors = ulp_errors("pow", (x, y), np.asarray(run(_program("pow"), x, y)))
     k = int(np.argmax(errors))
     assert errors[k] <= OPERATORS["pow"].ulp[char], (float(x[k]), float(y[k]))
+
+
+@pytest.mark.parametrize("char", CHARS)
+@pytest.mark.parametrize("n", [3, 4])
+def test_small_whole_powers(char: str, n: int) -> None:
+    """Products, whose bits don't depend on whether the exponent is known, nor on its neighbours;
+    right up to both ends of where they serve."""
+    p = Points(char, 200)
+    ends = [*MODERATE[char], np.inf, np.nan, -0.0, 0.0, -1.0]
+    ends += [np.nextafter(p.kind(end), p.kind(0)) for end in MODERATE[char]]
+    x = np.concatenate([p.span(-3, 3), p.kind(2.0) ** p.rng.uniform(-20, 32, 200), ends])
+    x = x.astype(char)
+    y = np.where(p.rng.random(x.size) < 0.8, n, p.rng.integers(0, 7, x.size)).astype(char)
+    with np.errstate(all="ignore"):
+        known = np.asarray(run(lambda x: _program("pow")(x, const(float(n), x)), x))
+        mixed = np.asarray(run(_program("pow"), x, y))
+        want = x ** p.kind(n)
+    np.testing.assert_array_equal(known[y == n], mixed[y == n])
+    there = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(known)[there], np.signbit(want)[there])
+    inside = np.isfinite(x) & (abs(x) >= MODERATE[char][0]) & (abs(x) < MODERATE[char][1])
+    for base, power in zip(x[inside].tolist(), known[inside]):
+        off = abs(Fraction(base) ** n - Fraction(float(power)))
+        assert off <= Fraction(0.5 + 2**-16) * Fraction(float(np.spacing(abs(power)))), base
 
 
 # ------------------------------------------------------------------ special points

@@ -1,7 +1,8 @@
 """power, as a program.
 
-``x**y = exp(y * log(x))`` with the logarithm and the product in two parts.  Special cases are
-those of C (ISO 9899:2018, F.10.4.4), which are NumPy's.
+``x**y = exp(y * log(x))`` with the logarithm and the product in two parts; the third and the fourth
+power of what is far from both ends of the range are products in two parts.  Special cases are those
+of C (ISO 9899:2018, F.10.4.4), which are NumPy's.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from npcompile.graph.expression import (
     trunc,
     where,
 )
+from npcompile.graph.ir import Const
 from npcompile.special.exponential import RANGE, clamp, exp_parts, scaled_sum
-from npcompile.special.formats import Format, format_of, positive, scale, sign_bit
+from npcompile.special.formats import Format, between, format_of, positive, scale, sign_bit
 from npcompile.special.logarithm import normal_log_pair
 from npcompile.special.words import two_product
 
@@ -33,9 +35,37 @@ STEEP = 2.0**66
 NORMAL = {"d": 708.0, "f": 87.25}
 
 
+#: the exponents that products serve, and from where on to where their bases have no rounding error
+#: that is subnormal and no power that overflows
+WHOLE = (3.0, 4.0)
+MODERATE = {"d": (2.0**-224, 2.0**255), "f": (2.0**-18, 2.0**31)}
+
+
 def power(x: Expr, y: Expr) -> Expr:
     """x**y."""
     f = format_of(x)
+    exponent = y.node.attrs.value if isinstance(y.node.attrs, Const) else None
+    if exponent is not None and exponent not in WHOLE:
+        return _general(x, y, f)
+    inside = between(x, *MODERATE[f.char], f) | (to_bits(x) == 0)
+    if exponent is None:
+        few = inside & ((y == WHOLE[0]) | (y == WHOLE[1]))
+        return rare(few, _products(where(few, x, 1.0), y), _general(x, y, f))
+    outside = ~inside
+    base = rare(outside, where(outside, const(1.0, x), x), x)
+    return rare(outside, _general(x, y, f), _products(base, y))
+
+
+def _products(x: Expr, y: Expr) -> Expr:
+    """``x**3``, or ``x**4`` where y is 4: rounded almost once, for what is left out is 2**-50 of
+    the last place."""
+    square, rest = two_product(x, x)
+    fourth = y == WHOLE[1]
+    high, low = two_product(square, where(fourth, square, x))
+    return high + fma(rest, where(fourth, square + square, x), low)
+
+
+def _general(x: Expr, y: Expr, f: Format) -> Expr:
     special = ~(positive(x, f, True) & (abs(y) <= STEEP))
     usual = _is_real(x, y, f)
     base = where(usual, abs(x), 1.0)
