@@ -22,6 +22,7 @@ import pytest
 
 import npcompile
 from npcompile import jit
+from npcompile.api.jit import Jit
 
 
 @jit
@@ -59,6 +60,30 @@ class TestIdentity:
             jit(3)
         with pytest.raises(TypeError):
             jit(unknown_option=True)(lambda x: x)
+
+    def test_is_looked_at_as_a_function(self) -> None:
+        for held in (line, line.__wrapped__):
+            assert inspect.isfunction(held)
+            assert inspect.getfile(held) == __file__
+            assert inspect.getclosurevars(held) == inspect.getclosurevars(line.__wrapped__)
+            assert inspect.getsourcelines(held)[1] == line.__code__.co_firstlineno
+        assert type(line) is Jit
+        assert isinstance(line, Jit)
+
+    def test_what_says_it_is_a_function_is_none(self) -> None:
+        """Compiled code looks into functions, which it must not do with what only pretends."""
+        class Pretends:
+            __class__ = property(lambda self: types.FunctionType)
+            __code__ = None
+
+            def __call__(self, x: Any) -> Any:
+                return x + 1
+
+        made = Pretends()
+        assert jit(lambda x: made(x) * 2)(X).tolist() == ((X + 1) * 2).tolist()
+        assert jit(lambda x, f: f(x) * 2)(X, made).tolist() == ((X + 1) * 2).tolist()
+        with pytest.raises(TypeError):
+            jit(made)
 
     def test_pickles_by_reference(self) -> None:
         assert pickle.loads(pickle.dumps(line)) is line
@@ -540,7 +565,8 @@ class TestThreads:
     def test_an_interrupt_leaves_no_lock_held(self, file: str, events: int) -> None:
         """After so many lines and returns; llvmlite's ffi.py has a lock that it takes by hand."""
         line(1.0)  # LLVM is ready
-        f = jit(eval(f"lambda x: np.sqrt(x * x + {events}) - x", {"np": np}))
+        plain = eval(f"lambda x: np.sqrt(x * x + {events}) - x", {"np": np})
+        f = jit(plain, cache=False)  # what lies on disk takes fewer steps
         left = events
 
         def trace(frame: types.FrameType, event: str, value: object) -> Any:

@@ -124,6 +124,9 @@ UNITS: list[Callable[..., Any]] = [
     lambda a: abs((a * 1j).real), lambda a: (a * 1j).imag.copy("K"),
     lambda a: a.swapaxes(0, -1), lambda a: np.where(a > 0, a, 1), lambda a: a.T + a.T,
     lambda a: np.broadcast_to(a, (2, *a.shape)), lambda a: a > 0, lambda a: 0 + a,
+    lambda a: np.sort(a, axis=0), lambda a: np.argsort(a), lambda a: np.tile(a, 2),
+    lambda a: np.pad(a, 1), lambda a: np.array(a, "f4", order="A"),
+    lambda a: np.atleast_2d((a + 1j).imag).reshape(1, -1),
 ]
 SHAPES = [(4, 6), (1, 6), (4, 1), (1, 1), (0, 6), (4, 0), (3,), (1,), (0,), (1, 2, 3), (2, 1, 3),
           (2, 3, 1), (0, 2, 3), (1, 0, 3)]
@@ -181,6 +184,24 @@ def test_parts_of_complex_numbers_are_not_contiguous() -> None:
         assert np.array_equal(mine, theirs)
         assert got[2] == want[2]
         assert all(g.strides == w.strides for g, w in zip(got, want) if isinstance(g, np.ndarray))
+
+
+def test_strides_of_axes_of_length_1_that_library_functions_make() -> None:
+    """Views of their results show whether these lie in order C or F."""
+    def diagonal(a, b):
+        return np.diagonal(np.add(a, b, order="F")), np.sort(a, axis=0)[[0, -1]]
+
+    for shape in ((1, 2, 1), (5, 2, 1), (1, 1, 2, 3)):
+        compiled = jit(diagonal)
+        for a in (np.ones(shape), np.asfortranarray(np.ones((*shape[:-1], 3)))[..., :1],
+                  np.asfortranarray(np.ones((2, *shape[1:])))[:1]):
+            got, want = (f(a, np.ones((1, 1))) for f in (compiled, diagonal))
+            assert [x.strides for x in got] == [x.strides for x in want]
+
+
+def test_an_empty_array_that_is_repeated_is_a_view() -> None:
+    a = np.empty((0, 3))
+    assert jit(lambda a: np.tile(a, 2))(a).base is a
 
 
 def test_running_sums_of_what_is_known_to_be_empty() -> None:

@@ -112,6 +112,21 @@ def test_warnings_of_results_that_nobody_reads() -> None:
             assert told(compiled, a, k) == told(f, a, k)
 
 
+def test_warnings_of_parts_of_an_array_that_nobody_reads() -> None:
+    """What is read beside a row that is written runs in the same kernel, the row itself is not
+    needed."""
+
+    def f(a: Any) -> Any:
+        b = a * 2
+        for i in range(3):
+            b[i] = b[i + 1] // i
+        return a
+
+    compiled = jit(f)
+    for a in (np.arange(6.0) + 1, np.zeros((6, 2)), np.ones((6, 2))):
+        assert told(compiled, a) == told(f, a)
+
+
 OVERWRITTEN = [
     "v[:] = 1.0", "v[...] = np.fmin(x, y)", "v[:] = v * 0 + 1", "v[:] = 1.0; v[:] = 2.0",
     "v[:] = 1.0; v += x", "w = v[::-1]; v[:] = y",
@@ -282,3 +297,28 @@ def test_what_else_lies_in_registers_is_not_converted(width: int) -> None:
     compiled = jit(first_doubles_then_halves, fullgraph=True)
     assert told(compiled, b, a) == []
     assert compiled(b, a) == 1
+
+
+def test_constants_that_warn_do_so_at_each_call() -> None:
+    def f(x: Any) -> Any:
+        return x * int(np.complex64(3))
+
+    compiled = jit(f)
+    for _ in range(2):
+        assert told(compiled, 2.0) == told(f, 2.0)
+
+
+def test_compiling_forgets_no_warning_that_was_told() -> None:
+    """The default filter tells once of each place; catching warnings anew would tell again."""
+    def warn() -> None:
+        warnings.warn("once", stacklevel=1)
+
+    def f(x: Any) -> Any:
+        return np.median(x * 2 + int(np.float64(3)))
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        warn()
+        jit(f)(np.arange(5.0))
+        warn()
+    assert len(caught) == 1

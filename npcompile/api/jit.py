@@ -79,6 +79,9 @@ class Jit(FunctionBase):
     __kwdefaults__ = _of_plain("__kwdefaults__")
     __builtins__ = _of_plain("__builtins__")
 
+    #: the plain function's, for whoever looks at source, lines and variables (``inspect``)
+    __class__ = property(lambda self: types.FunctionType)
+
     def __init__(self, function: types.FunctionType, config: Config) -> None:
         functools.update_wrapper(self, function)
         self.__wrapped__ = function
@@ -266,6 +269,6 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
         fn = fn.__wrapped__
     if isinstance(fn, (staticmethod, classmethod)):
         return type(fn)(jit(fn.__func__, **options))
-    if not isinstance(fn, types.FunctionType):
+    if type(fn) is not types.FunctionType:
         raise TypeError(f"jit compiles Python functions, not {type(fn).__name__}")
     return Jit(fn, config)

@@ -153,6 +153,8 @@ def _as(ctx: Context, name: str, source: Operand, dtype: Operand, order: Operand
     if copy is None and same and fits:
         return source
     wanted = views.order_in(ctx, source, "K" if order is None else order, name)
+    if order == "A" and wanted == "C" and not same:  # NumPy asks for order F, or for none
+        wanted = "K"
     if kind is not None and source.dtype.kind == "c" and kind.kind not in "cb":
         raise ctx.refuse(name, "complex to real warns")
     return views.copied(ctx, source, wanted, kind)

@@ -216,7 +216,11 @@ def tile(ctx: Context, A: Operand, reps: Operand) -> ArrayRef:
     times = [*[1] * -missing, *times]
     if isinstance(A, ArrayRef) and all(ctx.facts.equal(n, 1) for n in times):
         return views.copied(ctx, ref, "K")
-    out = filled(ctx, tuple(n * t for n, t in zip(ref.shape, times)), None, ref.dtype)
+    shape = tuple(n * t for n, t in zip(ref.shape, times))
+    if any(is_known(n) and ctx.facts.equal(n, 0) for n in ref.shape):
+        same = all(map(ctx.facts.equal, shape, ref.shape))
+        return view(ref, shape, ref.strides) if same else views.reshaped(ctx, ref, shape)
+    out = filled(ctx, shape, None, ref.dtype)
     parts = [size for n, t in zip(ref.shape, times) for size in (t, n)]
     strides = [s for n, step in zip(ref.shape, out.strides) for s in (step * n, step)]
     source = views.expand_dims(ctx, ref, tuple(range(0, 2 * ref.ndim, 2))) if ref.ndim else ref

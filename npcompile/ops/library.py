@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.paths import import_path
-from npcompile.core.sizes import Size
+from npcompile.graph import layout
 from npcompile.graph.ir import HostCall
-from npcompile.graph.types import SUPPORTED, contiguous
+from npcompile.graph.types import SUPPORTED, Array, c_strides
 from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, axis_in, program, static
 from npcompile.ops.operands import ArrayRef, Context, Operand
@@ -20,10 +20,11 @@ from npcompile.ops.operands import ArrayRef, Context, Operand
 LIBRARY = arguments.program_kind("host call")
 
 
-def _call(
-    ctx: Context, path: str, x: ArrayRef, shape: tuple[Size, ...], **statics: Any
-) -> ArrayRef:
-    """Runs a function on a C-contiguous array; its dtype is what NumPy gives for a small one."""
+def _call(ctx: Context, path: str, x: ArrayRef, like: bool = True, **statics: Any) -> ArrayRef:
+    """Runs a function on a C-contiguous array; its dtype is what NumPy gives for a small one.
+
+    ``like``: the result's axes of length 1 lie as the operand's do, not as those of a fresh array.
+    """
     what = path.partition(":")[2]
     if not views.is_contiguous(ctx, x):
         if x.ndim > 1:
@@ -37,7 +38,8 @@ def _call(
     if dtype.char not in SUPPORTED:
         raise ctx.refuse(what, f"a result of dtype {dtype}")
     call = HostCall(path, statics=tuple(statics.items()))
-    return ctx.host_call(call, (x,), contiguous(dtype, shape))
+    strides = layout.like_strides(ctx.facts, x.shape, x.steps) if like else c_strides(x.shape)
+    return ctx.host_call(call, (x,), Array(dtype, x.shape, strides))
 
 
 def _sorting(ctx: Context, name: str, a: Operand, axis: Operand, **options: Operand) -> ArrayRef:
@@ -48,7 +50,8 @@ def _sorting(ctx: Context, name: str, a: Operand, axis: Operand, **options: Oper
     known = {key: static(value) for key, value in options.items() if value is not None}
     if not all(isinstance(value, (str, bool)) for value in known.values()):
         raise ctx.refuse(name, "an option that is not known")
-    return _call(ctx, f"numpy:{name}", x, x.shape, axis=axis_in(ctx, axis, x.ndim, name), **known)
+    along = axis_in(ctx, axis, x.ndim, name)
+    return _call(ctx, f"numpy:{name}", x, name == "sort", axis=along, **known)
 
 
 @program(LIBRARY, "sort")
@@ -74,7 +77,7 @@ def _transform(ctx: Context, name: str, a: Operand, n: Operand, axis: Operand) -
         raise ctx.refuse(name, "of another number of points than the axis has")
     if not ctx.facts.less(0, x.shape[along]):
         raise ctx.refuse(name, "no points: Python raises")
-    return _call(ctx, f"numpy.fft:{name}", x, x.shape, axis=along)
+    return _call(ctx, f"numpy.fft:{name}", x, axis=along)
 
 
 @program(LIBRARY, "numpy.fft:fft", guarantee="machine")

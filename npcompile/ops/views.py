@@ -144,7 +144,7 @@ def _packed(ctx: Context, ref: ArrayRef, axes: Sequence[int]) -> bool:
         if not ctx.facts.equal(n, 1):
             packed = packed and ctx.facts.equal(ref.steps[axis], expected)
             expected = expected * n
-    return packed
+    return packed or any(ctx.facts.equal(n, 0) for n in ref.shape)
 
 
 def is_contiguous(ctx: Context, ref: ArrayRef) -> bool:
@@ -214,7 +214,8 @@ def reshape(ctx: Context, a: Operand, /, shape: Operand, order: Operand = "C", *
     if whole and len(sizes) == ref.ndim and all(map(ctx.facts.equal, sizes, ref.shape)):
         return view(ref, ref.shape, ref.strides)
     if turned is ref:
-        if shape in (-1, (-1,), [-1]) and ref.ndim == 1 and is_contiguous(ctx, ref):
+        flat = shape in (-1, (-1,), [-1]) and ref.ndim == 1 and not ref.window.part
+        if flat and is_contiguous(ctx, ref):
             return view(ref, sizes, (1,))  # it is not seen to be the same shape
         return reshaped(ctx, ref, sizes)
     return reshaped(ctx, ref, sizes, fortran=True)
@@ -283,10 +284,11 @@ def _reshape_strides(
     if ref.shape == shape and (ref.steps == _fresh(shape, fortran) or not known
                                or not any(equal(n, 0) or equal(n, 1) for n in shape)):
         return ref.strides
-    if any(equal(n, 0) for n in ref.shape):
-        return _fresh([1 if equal(n, 0) else n for n in shape], fortran)
-    if is_fortran(ctx, ref) if fortran else is_contiguous(ctx, ref):
-        return _fresh(shape, fortran)
+    empty = any(equal(n, 0) for n in ref.shape)
+    if empty or (is_fortran(ctx, ref) if fortran else is_contiguous(ctx, ref)):
+        if ref.window.part and shape:  # strides of a window on complex numbers are whole ones
+            raise ctx.refuse("reshape", "of the parts of at most one complex number")
+        return _fresh([1 if empty and equal(n, 0) else n for n in shape], fortran)
     if not known:
         raise ctx.refuse("reshape", "of lengths that only the run can tell, in strided memory")
     old = [(n, s) for n, s in zip(ref.shape, ref.strides) if not equal(n, 1)]

@@ -352,7 +352,7 @@ class _Encoder:
             self.sequence("set", sorted(fingerprint(item) for item in value))
         elif isinstance(value, CodeType):
             self.sequence("code", [getattr(value, name) for name in _CODE])
-        elif isinstance(value, FunctionType):
+        elif type(value) is FunctionType:
             self._function(value)
         elif isinstance(value, np.dtype):
             self.sequence("dtype", [value.str, value.char, value.itemsize, repr(value)])
@@ -381,7 +381,9 @@ class _Encoder:
 
     def _constant(self, value: Any) -> None:
         """A value if it is constant, else its type."""
-        if isinstance(value, (*_PLAIN, np.generic, np.dtype, FunctionType, type, ModuleType)):
+        if issubclass(
+            type(value), (*_PLAIN, np.generic, np.dtype, FunctionType, type, ModuleType)
+        ):
             self.value(value)
         elif type(value) in (tuple, frozenset):
             self.add(f"constants[{len(value)}]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Union
 
@@ -41,10 +42,13 @@ class Fetch:
 
 @record
 class Put:
+    """A store; ``loud``: its value may raise floating-point flags that nothing else raises."""
+
     access: Access
     value: int
     mask: int | None = None
     packed: bool = False
+    loud: bool = False
 
 
 @record
@@ -135,26 +139,36 @@ class Nest:
 
     def prune(self, wanted: set[Memory]) -> None:
         """Drops stores into temporaries that nobody reads, and values that nobody uses."""
-        self.puts = [
+        kept = [
             put for put in self.puts
             if put.access.memory.kind in ("param", "result") or put.access.memory in wanted
         ]
-        used = {put.value for put in self.puts} | {fold.value for fold in self.folds}
-        used |= {at for put in self.puts for at in (put.mask, put.access.by) if at is not None}
+        used = self._used(kept)
+        loud = [put for put in self.puts if put.loud and put.value not in used]
+        if loud:
+            kept = [put for put in self.puts if put in kept or put in loud]
+            used = self._used(kept)
+        self.puts = kept
+        new = {old: k for k, old in enumerate(sorted(used))}
+        self.values = [_renumbered(self.values[old], new) for old in new]
+        self.puts = [
+            replace(p, access=_moved(p.access, new), value=new[p.value],
+                    mask=None if p.mask is None else new[p.mask])
+            for p in self.puts
+        ]
+        self.folds = [replace(f, value=new[f.value]) for f in self.folds]
+
+    def _used(self, puts: Sequence[Put]) -> set[int]:
+        """The values that some stores and the reductions need."""
+        used = {put.value for put in puts} | {fold.value for fold in self.folds}
+        used |= {at for put in puts for at in (put.mask, put.access.by) if at is not None}
         for position in range(len(self.values) - 1, -1, -1):
             value = self.values[position]
             if position in used and isinstance(value, Apply):
                 used.update(value.args)
             elif position in used and isinstance(value, Fetch) and value.access.by is not None:
                 used.add(value.access.by)
-        new = {old: k for k, old in enumerate(sorted(used))}
-        self.values = [_renumbered(self.values[old], new) for old in new]
-        self.puts = [
-            Put(_moved(p.access, new), new[p.value], None if p.mask is None else new[p.mask],
-                p.packed)
-            for p in self.puts
-        ]
-        self.folds = [replace(f, value=new[f.value]) for f in self.folds]
+        return used
 
     def memories(self) -> set[Memory]:
         """All memories that it touches."""

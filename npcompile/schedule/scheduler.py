@@ -306,8 +306,11 @@ class Scheduler:
         self.put([node], place, node.line)
         return place
 
-    def put(self, nodes: Sequence[Node], target: Place, line: int) -> None:
-        """Stores ``nodes[0]`` (where ``nodes[1]`` holds, if given) into a place, broadcast."""
+    def put(
+        self, nodes: Sequence[Node], target: Place, line: int, loud: bool = False
+    ) -> None:
+        """Stores ``nodes[0]`` (where ``nodes[1]`` holds, if given) into a place, broadcast;
+        ``loud``: it may raise flags that nobody else does."""
         if nodes[0].op == "empty" and len(nodes) == 1:
             return  # undefined contents, whatever the place holds
         work = self.collect(target.shape, nodes)
@@ -317,7 +320,8 @@ class Scheduler:
         positions = [nest.known[self.along(node, target.shape)] for node in nodes]
         nest.lines.add(line)
         access = nest.access(target, tuple(range(len(target.shape))))
-        nest.puts.append(Put(access, positions[0], positions[1] if positions[1:] else None))
+        mask = positions[1] if positions[1:] else None
+        nest.puts.append(Put(access, positions[0], mask, loud=loud))
 
     def open_nest(self, extents: tuple[Size, ...], work: Work, target: Place) -> Nest:
         """The last nest, if these statements may run inside it, or a new one."""

@@ -32,7 +32,8 @@ def write(s: Scheduler, node: Node) -> None:
     s.save(target, value if stays else None)
     for operand in (value, *mask):
         apart(s, node, operand, target)
-    s.put([value, *mask], target, node.line)
+    loud = target.memory.kind == "temp" and may_flag(s, value)
+    s.put([value, *mask], target, node.line, loud)
     if stays:
         s.place[value] = target
     s.place[node] = whole

@@ -77,7 +77,7 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
         if isinstance(value, ArrayRef):
             devices.check_attribute(t, name)
         return Static(getattr(kind, name))
-    if isinstance(value, Box) and (isinstance(found, FunctionType) or wrapped_by_us(found)):
+    if isinstance(value, Box) and (type(found) is FunctionType or wrapped_by_us(found)):
         if name in t.cells[value]:
             return None
         return _class_function(t, value, name)
@@ -88,7 +88,7 @@ def _method_outside(t: Tracer, held: Any, source: Source, name: str) -> Value | 
     found = inspect.getattr_static(type(held), name, _MISSING)
     if isinstance(found, _C_METHODS):
         return Static(found)
-    if isinstance(found, FunctionType) and name not in getattr(held, "__dict__", {}):
+    if type(found) is FunctionType and name not in getattr(held, "__dict__", {}):
         place = Attribute(source, name)
         t.inputs.guard(place, "code", found)
         return Static(found, place)
@@ -176,7 +176,7 @@ def _property(
 ) -> Value:
     from npcompile.tracing import calls
 
-    if owner is None or not isinstance(held.fget, FunctionType):
+    if owner is None or type(held.fget) is not FunctionType:
         raise t.refuse(f".{name}", "is a property that Python computes")
     getter = t.inputs.lift(held.fget, Attribute(Attribute(owner, name), "fget"))
     return calls.call(t, getter, (receiver,), {})

@@ -86,7 +86,7 @@ def _call_object(
     called = hosts.call(t, held, args, kwargs, plain)
     if called is not None:
         return called
-    if isinstance(held, FunctionType) and not _of_library(held):
+    if type(held) is FunctionType and not _of_library(held):
         if source is None:
             raise t.refuse(held.__qualname__, "is a function whose place is not known")
         return inline(t, _from_outside(t, held, source), args, kwargs, plain)
@@ -128,7 +128,7 @@ def inlines(t: Tracer, function: Value) -> bool:
         return True
     held = function.value if isinstance(function, Static) else None
     return (
-        isinstance(held, FunctionType) and held not in FUNCTIONS and resolve(held) is None
+        type(held) is FunctionType and held not in FUNCTIONS and resolve(held) is None
         and not _of_library(held)
     )
 
@@ -198,7 +198,7 @@ def _call_instance(
     if source is not None and not isinstance(held, (BuiltinFunctionType, np.ufunc)):
         method = attributes.method(t, Static(held, source), "__call__")
     if isinstance(method, Static) and (
-        isinstance(method.value, FunctionType) or wrapped_by_us(method.value)
+        type(method.value) is FunctionType or wrapped_by_us(method.value)
     ):
         return call(t, method, (Static(held, source), *args), kwargs)
     name = getattr(held, "__qualname__", None) or getattr(held, "__name__", None) or repr(held)

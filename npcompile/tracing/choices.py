@@ -176,11 +176,14 @@ def fork(t: Tracer, frame: Frame, i: Instruction, either: Either) -> Exits | Non
     if t.forks > FORKS:
         raise t.refuse("if", "depends on data, and what follows differs from path to path")
     first, *others = either.options
-    rest = replace(either, codes=either.codes[1:], options=tuple(others))
-    second = others[0] if len(others) == 1 else rest
     everywhere = i.op in _BINDS or i.jumps or "LOAD_FAST" in i.op
     depth = 0 if everywhere else _depth(frame, either)
     before = frame.state
+    if not others:  # what loops carry may be of one kind and yet another array in each turn
+        frame.state = _narrowed(before, either, first, depth)
+        return control.instruct(t, frame, i, frame.stack)
+    rest = replace(either, codes=either.codes[1:], options=tuple(others))
+    second = others[0] if len(others) == 1 else rest
     states = [_narrowed(before, either, option, depth) for option in (first, second)]
     if not everywhere and _alike(t, frame, i, states):
         return None

@@ -111,7 +111,7 @@ class Inputs:
 
     def _lift(self, value: Any, source: Source) -> Value:
         for classes, rule in _RULES:
-            if isinstance(value, classes):
+            if issubclass(type(value), classes):  # what it is, not what it says it is
                 return rule(self, value, source)
         if memory.is_torch(value):
             return self._tensor(value, source)
@@ -313,18 +313,18 @@ def wrapped_by_us(held: Any) -> FunctionType | None:
     """The Python function inside a compiled one."""
     if type(held).__module__.partition(".")[0] == "npcompile":
         wrapped = getattr(held, "__wrapped__", None)
-        return wrapped if isinstance(wrapped, FunctionType) else None
+        return wrapped if type(wrapped) is FunctionType else None
     return None
 
 
 def pinned(value: Any) -> bool:
     """Whether an object from outside is known whole, not by its class alone."""
-    if isinstance(value, (*_EQUAL, *_SAME, FunctionType)):
+    if issubclass(type(value), (*_EQUAL, *_SAME, FunctionType)):
         return True
     if not callable(value):
         return False
     called = type(value).__call__
-    return not isinstance(called, FunctionType) and wrapped_by_us(called) is None
+    return type(called) is not FunctionType and wrapped_by_us(called) is None
 
 
 Rule = Callable[[Inputs, Any, Source], Value]

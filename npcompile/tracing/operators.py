@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.sizes import Size
+from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_INT
 from npcompile.ops import python
@@ -60,9 +61,9 @@ _SINGLE = (bool, type(None), type(Ellipsis), type, np.ufunc)
 def executed(t: Tracer, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
     """Runs a pure function on known objects; what it raises, Python raises here."""
     try:
-        with np.errstate(all="raise"):
+        with np.errstate(all="raise"), all_warnings("error"):
             return t.value(function(*args, **kwargs))
-    except FloatingPointError as error:
+    except (FloatingPointError, Warning) as error:
         raise t.refuse(function.__name__, f"{error}: Python warns at each call") from None
     except Exception:
         raise Dead from None
@@ -287,7 +288,7 @@ def _changes_truth(held: Any) -> bool:
 def _computes_truth(kind: type) -> bool:
     """Whether a class has its own Python code for ``bool``."""
     return any(
-        isinstance(getattr(kind, name, None), FunctionType) for name in ("__bool__", "__len__")
+        type(getattr(kind, name, None)) is FunctionType for name in ("__bool__", "__len__")
     )
 
 

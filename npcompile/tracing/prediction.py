@@ -9,7 +9,6 @@ checked at each call, so it need not be right: it must be right nearly always.
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
@@ -20,6 +19,7 @@ import numpy as np
 
 from npcompile.core.errors import Refused
 from npcompile.core.sizes import Size, Symbol, evaluate
+from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
 from npcompile.ops.operands import ArrayRef
@@ -245,8 +245,7 @@ def _try(
     try:
         # zeros over zeros would make LAPACK print what it thinks of NaN
         invalid: Any = "raise" if trial.fill == "zeros" else "ignore"
-        with np.errstate(all="ignore", invalid=invalid), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with np.errstate(all="ignore", invalid=invalid), all_warnings("ignore"):
             result = function(*positional, **keywords)
     except Exception as error:
         raise _Failed(f"{type(error).__name__}: {error}") from None
@@ -316,7 +315,7 @@ def _array(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> Sha
     if first.dtype.char not in SUPPORTED or not first.dtype.isnative:
         raise t.refuse(name, f"gives an array of dtype {first.dtype}")
     order = "C"
-    if not all(r.flags.carray for r in results):
+    if not all(r.flags.carray for r in results) or _lies_like_fortran(results):
         order = "F"
         if not all(r.flags.f_contiguous and r.flags.writeable for r in results):
             raise t.refuse(name, "gives an array that is not contiguous")
@@ -324,6 +323,19 @@ def _array(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> Sha
         _size(trials, [int(r.shape[axis]) for r in results]) for axis in range(first.ndim)
     ]
     return Shape("array", np.ndarray, first.dtype, order, tuple(sizes))
+
+
+def _lies_like_fortran(results: list[Any]) -> bool:
+    """Whether arrays that may be contiguous in both orders were made in order F."""
+    made = [r for r in results if r.size]
+    return any(r.strides != packed_strides(r, "C") for r in made) and all(
+        r.strides == packed_strides(r, "F") for r in made)
+
+
+def packed_strides(array: Any, order: str) -> tuple[int, ...]:
+    """The strides of a fresh array of an array's shape."""
+    made: np.ndarray = np.empty(array.shape, array.dtype, order=order)  # type: ignore[call-overload]
+    return made.strides
 
 
 def _size(trials: list[Trial], lengths: list[int]) -> Size | None:
