@@ -98,6 +98,38 @@ def test_addresses_ahead() -> None:
     assert asked and not any("(%rbp" in line for line in asked)
 
 
+def five_points(u: Any, out: Any) -> Any:
+    around = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]
+    return np.subtract(0.25 * around, u[1:-1, 1:-1], out=out)
+
+
+def two_arrays(u: Any, out: Any) -> Any:
+    return np.subtract(u[2:, 1:-1] * u[1:-1, 2:], out, out=np.empty_like(out))
+
+
+def in_layers(u: Any, out: Any) -> Any:
+    v = u.reshape(u.shape[0], -1, 6)
+    return v[1:, 1:, :] + v[1:, :-1, :] - v[:-1, 1:, :]
+
+
+@pytest.mark.parametrize(("function", "rows"), [(five_points, 1), (two_arrays, 2), (in_layers, 2)])
+def test_rows_of_a_stencil(function: Any, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only rows that nobody has read are asked for, into the second cache."""
+    monkeypatch.setattr(kernels, "STREAMING_BYTES", 64)
+    compiled = npcompile.jit(function, cache=False)
+    rng = np.random.default_rng(3)
+    for shape in ((3, 36), (9, 72), (4, 30), (40, 6)):
+        whole = rng.uniform(-1, 1, (2 * shape[0], shape[1]))
+        for u in (whole[: shape[0]], whole[::2], whole[::-2], whole[: shape[0], ::-1]):
+            out = rng.uniform(-1, 1, (shape[0] - 2, shape[1] - 2))
+            want = function(u, out.copy())
+            assert compiled(u, out).tobytes() == want.tobytes()
+    llvm = compiled.lower(whole[: shape[0]], out).llvm
+    asked = [line for line in llvm.splitlines() if "call void @llvm.prefetch" in line]
+    assert all("i32 2, i32 1)" in line for line in asked)
+    assert len(asked) in (rows, 2 * rows)  # one or two lines each
+
+
 def sums(x: Any) -> Any:
     return x.sum(), (x * x).sum(axis=1), x.var(axis=1), x / x.mean(axis=1, keepdims=True)
 

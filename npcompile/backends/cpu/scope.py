@@ -13,7 +13,16 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from npcompile.backends.cpu import access, flags, intrinsics, quotients, roots, scalar, updates
+from npcompile.backends.cpu import (
+    access,
+    flags,
+    intrinsics,
+    neighbours,
+    quotients,
+    roots,
+    scalar,
+    updates,
+)
 from npcompile.backends.cpu.access import Address, Lanes, Place
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.quotients import Divisor
@@ -36,6 +45,7 @@ from npcompile.program.ir import (
 
 LINE = 64  # bytes that memory is read by
 AHEAD = 1024  # bytes that are asked for before they are loaded
+ROWS = 2  # bits of the rows that one of a stencil's is asked for before it is read
 FAR = 1 << 18  # bytes beyond which nothing is: what is needed sooner would leave the near caches
 SIMPLE = 4  # operations of a kernel that are quickly done one by one
 
@@ -52,6 +62,7 @@ class Plan:
         self.total = product([axis.extent for axis in kernel.axes])  # elements of all runs of it
         self.ahead: tuple[Size | None, ...] = (None,) * len(kernel.values)  # see kernels.Part
         self.fresh = True  # see there
+        self.rows = neighbours.fresh_rows(kernel)
         self.order, self.lane_axis, self.lanes = order, lane_axis, lanes
         self.axes_of: list[frozenset[int]] = []
         for value in kernel.values:
@@ -132,6 +143,9 @@ class Plan:
         found: list[Size] = [self.total, *(axis.extent for axis in self.kernel.axes)]
         for address in self.accesses:
             found += address.coefficients
+        found += [self.rows[position] * value.buffer.dtype.itemsize
+                  for position, value in enumerate(self.kernel.values)
+                  if isinstance(value, Load) and position in self.rows]
         found += [reduce.chunk for reduce in self.kernel.reductions]
         found += [far * value.buffer.dtype.itemsize
                   for value, far in zip(self.kernel.values, self.ahead, strict=True)
@@ -417,26 +431,41 @@ class Scope:
 
     def ask_ahead(self, usual: int) -> None:
         """Asks for what the next turn loads, else for what is loaded so many bytes later (0: for
-        nothing); for elements near each other once."""
-        asked: dict[Address, tuple[Load, Size | None]] = {}
-        for value, far in zip(self.plan.kernel.values, self.plan.ahead, strict=True):
-            if isinstance(value, Load) and value.by is None and value.at.coefficients[-1] == 1:
-                asked.setdefault(access.split(value.buffer, value.at)[0], (value, far))
-        for load, far in asked.values():
-            size = load.buffer.dtype.itemsize
-            if far == 0 or (far is None and usual == 0):
+        nothing), or for other rows if several turns read the same; for elements near each other
+        once."""
+        asked: set[Address] = set()
+        for position, load in enumerate(self.plan.kernel.values):
+            if not isinstance(load, Load) or load.by is not None or load.at.coefficients[-1] != 1:
                 continue
-            place = self.place(load.buffer, load.at).pointer
-            if far is None:
-                place = self.f.offset(place, "i8", i64(usual))
+            far, row = self.plan.ahead[position], self.plan.rows.get(position)
+            address, _ = access.split(load.buffer, load.at)
+            if address in asked or (far is None and (usual == 0 or row == 0)):
+                continue
+            asked.add(address)
+            size = load.buffer.dtype.itemsize
+            if far is not None:
+                if far != 0:
+                    self._ask(load, self._distance(far * size))
+            elif row is not None:
+                self._ask(load, self._rows_ahead(row * size), near=False)
             else:
-                place = self.f.offset(place, "i8", self._distance(far * size))
-            for line in range(0, self.plan.lanes * size, LINE):
-                self.f.prefetch(self.f.offset(place, "i8", i64(line)))
+                self._ask(load, i64(usual))
+
+    def _ask(self, load: Load, distance: Value, near: bool = True) -> None:
+        place = self.f.offset(self.place(load.buffer, load.at).pointer, "i8", distance)
+        for line in range(0, self.plan.lanes * load.buffer.dtype.itemsize, LINE):
+            self.f.prefetch(self.f.offset(place, "i8", i64(line)), near)
 
     def _distance(self, far: Size) -> Value:
         """Bytes to the next turn's, or none if that is far away."""
         return self.f.select(self.f.icmp("ule", self.sizes(far), i64(FAR)), self.sizes(far), i64(0))
+
+    def _rows_ahead(self, row: Size) -> Value:
+        """Bytes to a row some turns later, which are fewer the longer it is."""
+        f, one = self.f, self.sizes(row)
+        some = f.binary("shl", one, i64(ROWS))
+        few = f.select(f.icmp("ule", one, i64(FAR)), one, i64(AHEAD))
+        return f.select(f.icmp("ule", some, i64(FAR // 2)), some, few)
 
     def store(self, store: Store, streaming: bool = False, past: Value | None = None) -> None:
         if self.slots.holds(store.buffer) and store.mask is None and not store.at.part:
