@@ -350,6 +350,19 @@ def counts(a, b, k):
     return more, less
 
 
+def among(a, b, k):
+    low = middle = high = 0
+    for i in range(len(a)):
+        x, y = a[i], b[i]
+        if x < -0.5:
+            low += 1
+        elif x > 0.5:
+            high = 1 + high
+        elif y > 0.0 and x < y:
+            middle += 1
+    return low, middle, high
+
+
 def masked(a, b, k):
     for i in range(len(a)):
         if a[i] > b[i]:
@@ -452,8 +465,9 @@ def to_and_fro(a, b, k):
     return n
 
 
-LANES = [scaled, counts, masked, shifted, backwards_over, depends, reads_ahead, quotients,
-         unused_quotients, last_of_all, table, columns, of_integers, summed_twice, to_and_fro]
+LANES = [scaled, counts, among, masked, shifted, backwards_over, depends, reads_ahead,
+         quotients, unused_quotients, last_of_all, table, columns, of_integers, summed_twice,
+         to_and_fro]
 
 
 @pytest.mark.parametrize("function", LANES, ids=lambda f: f.__name__)
@@ -471,10 +485,19 @@ def test_loops_that_are_kernels(function: Any) -> None:
 def test_which_loops_are_kernels() -> None:
     a, b = np.arange(4.0), np.arange(4.0)
     kernels = {f for f in LANES if "lanes over" in str(npcompile.jit(f).lower(a, b, 3).program)}
-    assert kernels >= {scaled, counts, masked, shifted, quotients,
+    assert kernels >= {scaled, counts, among, masked, shifted, quotients,
                        table, columns}
     assert not kernels & {depends, reads_ahead, unused_quotients, last_of_all, summed_twice,
                           to_and_fro}
+
+
+def test_what_branches_count_are_bools() -> None:
+    """The machine counts them at once."""
+    a = np.arange(4.0)
+    text = str(npcompile.jit(among).lower(a, a, 3).program)
+    kernel = text[text.index("kernel lanes") :].partition("kernel sum")[0]
+    assert kernel.count("cast.int64") == 3
+    assert "where" not in kernel
 
 
 def extremes(a, b, k):

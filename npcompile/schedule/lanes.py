@@ -40,6 +40,7 @@ from npcompile.schedule.allocate import touched
 MANY = 16  # turns from which on a kernel is worth its call
 HERE = Index(0, ())
 ALL = Index(0, (0,))
+_ZERO, _ONE = (Const(np.int64(number), INT) for number in (0, 1))
 
 
 #: values and stores of a kernel, and for each number that the loop adds to what a turn adds
@@ -267,12 +268,12 @@ class _Turn:
     def added(self, value: int, before: int, changed: set[int]) -> int:
         """What is added to the number of before."""
         if value == before:
-            return self.add(Const(np.int64(0), INT))
+            return self.add(_ZERO)
         made = self.values[value]
         if isinstance(made, Apply) and made.op == "where":
             condition, yes, no = made.args
-            return self.chosen(condition, self.added(yes, before, changed),
-                               self.added(no, before, changed))
+            return self.counted(condition, self.added(yes, before, changed),
+                                self.added(no, before, changed))
         if isinstance(made, Apply) and made.op == "cast" and made.dtype == INT:
             return self.added(made.args[0], before, changed)
         if isinstance(made, Apply) and made.op in ("add", "sub"):
@@ -280,8 +281,31 @@ class _Turn:
             if made.op == "add" and self.needed([right]) & changed:
                 left, right = right, left
             rest = self.added(left, before, changed)
+            if made.op == "add" and self.values[rest] == _ZERO:
+                return right
             return self.add(Apply(made.op, (rest, right), INT))
         raise Dependent
+
+    def counted(self, condition: int, yes: int, no: int) -> int:
+        """A choice; that of 1 and 0 is the condition as a number."""
+        if self.values[yes] == _ZERO:
+            condition, yes, no = self.negated(condition), no, yes
+        bools = self.truth(yes)
+        if bools is None or self.values[no] != _ZERO:
+            return self.chosen(condition, yes, no)
+        if self.values[yes] != _ONE:
+            condition = self.both(bools, condition)
+        return self.add(Apply("cast", (condition,), INT))
+
+    def truth(self, number: int) -> int | None:
+        """The bools that a number counts."""
+        made = self.values[number]
+        if made == _ONE:
+            return number
+        if isinstance(made, Apply) and made.op == "cast":
+            (bools,) = made.args
+            return bools if self.values[bools].dtype == BOOL else None
+        return None
 
     def needed(self, outputs: Iterable[int]) -> set[int]:
         found: set[int] = set()
