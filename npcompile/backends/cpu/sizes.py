@@ -207,7 +207,7 @@ def _mod(f: Function, a: Value, b: Value) -> Value:
     """Python's ``%``; indices that wrap around are seldom beyond the end, divisions slow."""
     inside = f.binary("and", f.icmp("slt", i64(0), b), f.icmp("ult", a, b))
     before, beyond, after = f.block, f.name_for("beyond"), f.name_for("after")
-    f.branch(inside, after, beyond)
+    f.branch(inside, after, beyond, likely=True)
     f.label(beyond)
     rest = f.binary("sub", a, f.binary("mul", floordiv(f, a, b), b))
     f.jump(after)
