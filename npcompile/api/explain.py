@@ -28,8 +28,9 @@ from npcompile.program.ir import (
     While,
 )
 from npcompile.program.memory import peak
-from npcompile.runtime.dispatch import Dispatcher, Version
+from npcompile.runtime.dispatch import Dispatcher
 from npcompile.runtime.pool import get_num_threads
+from npcompile.runtime.versions import Version
 from npcompile.tracing.sources import Attribute, Default, Guard, Item, Leaf, Memory, Source
 
 SHOWN = 4  # lines of the user's that are shown for a kernel, at most

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -58,6 +59,18 @@ def _compiler() -> type[Dispatcher]:
     return Dispatcher
 
 
+def _weakly(function: Jit) -> Callable[[], None]:
+    """Calls ``modes_changed`` as long as the function lives, and does not keep it alive."""
+    found = weakref.ref(function)
+
+    def changed() -> None:
+        living = found()
+        if living is not None:
+            living.modes_changed()
+
+    return changed
+
+
 def _of_plain(name: str) -> property:
     """An attribute of the plain function, for whoever looks at a function's parts."""
     return property(lambda self: getattr(self.__wrapped__, name),
@@ -95,8 +108,14 @@ class Jit(FunctionBase):
         if self._made is None:
             with _lock:
                 if self._made is None:
-                    self._made = _compiler()(self.__wrapped__, self.config, self.modes_changed)
+                    self._made = _compiler().of(self.__wrapped__, self.config, _weakly(self))
         return self._made
+
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        """What was compiled for a nested function serves the next one of its code."""
+        made = self.__dict__.get("_made")
+        if made is not None and not finalizing():
+            made.leave_behind()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         dispatcher = self._made or self._dispatcher

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
@@ -18,3 +19,20 @@ def paused() -> Iterator[None]:
     finally:
         if running:
             gc.enable()
+
+
+_running = False
+
+
+def collecting() -> bool:
+    """Whether a collection is under way: what goes now may be part of a cycle, whose other objects
+    go too."""
+    return _running
+
+
+def _told(phase: str, info: dict[str, Any]) -> None:
+    global _running
+    _running = phase == "start"
+
+
+gc.callbacks.append(_told)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import weakref
 from collections.abc import Callable
 from functools import cache
 from string import Template
@@ -54,13 +55,15 @@ class Binder:
         #: what the last entry of the chain has to go on to
         self.address = _code()
         ctypes.c_uint64.from_address(id(function) + TABLE).value = ctypes.addressof(self._table)
-        self._function = function
+        self._function = weakref.ref(function)
         function._binder = self
 
     def install(self, address: int) -> None:
         """The chain starts at this address now, for calls and for bound arguments."""
         self._table[_HEAD] = address
-        install(self._function, address)
+        function = self._function()
+        if function is not None:
+            install(function, address)
 
 
 @cache

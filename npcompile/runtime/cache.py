@@ -228,7 +228,7 @@ def _content(folder: int, name: str, capacity: int) -> bytes:
             raise _Invalid("no file of this user")
         if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or status.st_size > capacity:
             raise _Invalid("writable by others, or too large")
-        return file.read(capacity + 1)
+        return file.read(status.st_size)
 
 
 def _decode(content: bytes, key: bytes) -> Record:

@@ -12,11 +12,10 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from time import perf_counter
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakSet, ref
 
 import numpy as np
 
@@ -26,13 +25,14 @@ from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refus
 from npcompile.core.records import replace
 from npcompile.program.ir import Exit
 from npcompile.program.show import show
-from npcompile.runtime import build, flags, match, remembered, wiring
+from npcompile.runtime import build, flags, match, remembered, succession, wiring
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.checked import checked
 from npcompile.runtime.entry import FLAGS, OVERLAP, STALE
 from npcompile.runtime.native import Native, Probe, link, native, store
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
+from npcompile.runtime.versions import Version
 from npcompile.tensors import device, memory
 
 if TYPE_CHECKING:
@@ -52,61 +52,6 @@ PATIENCE, UNSEEN = 32, 64
 SHORT_CALL = 50e-6  # seconds; what a call takes that is looked at is a tenth of it
 #: refused traces of one kind of arguments before that kind is left to Python without trying
 REFUSAL_LIMIT = 8
-
-
-@dataclass(eq=False)
-class Version:
-    """One compiled version of a function.  ``direct``: its entry takes the call's own arguments,
-    otherwise the leaves that ``match`` finds.
-
-    ``cautious``: it writes into arguments, several of its operations can raise the same
-    floating-point flag, and the last run raised one (or there was none): the next run keeps copies
-    of what it writes, so that Python can run instead and warn at the very lines.
-
-    ``lasting``: it has other effects that last (a generator is drawn from), and can't run again.
-    ``heavy``: it has loops or large arrays.
-    """
-
-    trace: Outline
-    executable: Executable
-    match: match.Match
-    direct: bool
-    cautious: bool = False
-    lasting: bool = False
-    heavy: bool = False
-    calls: int = 0
-    exits: Counter[str] = field(default_factory=Counter)
-
-    def connect(self, bound: dict[str, Any], function: FunctionType) -> bool:
-        """Looks anew at what the entry watches; after ``match`` has said that all is well."""
-        made = self.executable
-        return not isinstance(made, Native) or made.wiring.connect(
-            made.state, lambda: self.match(bound, function) is not None
-        )
-
-    def save(self, leaves: tuple[Any, ...]) -> list[tuple[Any, Any]]:
-        """The arrays that it writes, each with a copy; of what is none it finds out itself."""
-        found = [leaves[k] for k in sorted(self.trace.written)]
-        return [(leaf, leaf.copy()) for leaf in found if hasattr(leaf, "copy")]
-
-    def installable(self, modes: bool) -> bool:
-        """Whether calls may go to its entry directly, while deterministic modes are in force."""
-        return (
-            self.direct
-            and not self.cautious
-            and isinstance(self.executable, Native)
-            and not (modes and self.trace.unpromised["portable"])
-        )
-
-    def precede(self, following: int) -> int:
-        """Puts its entry before the one at an address; its own address."""
-        assert isinstance(self.executable, Native)
-        self.executable.state.next = following
-        return self.executable.address
-
-    def run(self, args: tuple[Any, ...], leaves: tuple[Any, ...]) -> Any:
-        """The result, or ``MISS``; raises :class:`Left` if leaves were passed."""
-        return self.executable(args if self.direct else leaves)
 
 
 _dispatchers: WeakSet[Dispatcher] = WeakSet()
@@ -146,6 +91,7 @@ class Dispatcher:
         self.refusals: dict[object, Refusal] = {}
         self.fallbacks: Counter[str] = Counter()
         self.on_version = on_version
+        self._heirs = succession.kind(function, config)
         self._refused_kinds: Counter[object] = Counter()
         self._last_refusal: dict[object, Refusal] = {}
         self.unseen = 0  # so many of the next calls go to Python at once, if they are short
@@ -157,6 +103,59 @@ class Dispatcher:
         self.stretches: Stretches | None = None
         _dispatchers.add(self)
         self.parameters = Parameters(function)
+
+    # ------------------------------------------------------------------ functions made again
+
+    @classmethod
+    def of(
+        cls, function: FunctionType, config: Config, on_version: Callable[[], None]
+    ) -> Dispatcher:
+        """That of an earlier function of the same code, which is no more, or a new one."""
+        found = succession.inherit(succession.kind(function, config))
+        if found is None:
+            return cls(function, config, on_version)
+        assert isinstance(found, Dispatcher)
+        found.fallbacks.clear()
+        found.adopt(function, on_version)
+        return found
+
+    def leave_behind(self) -> None:
+        """Its function is no more: the next one of the same code may have what was compiled."""
+        if self._heirs is not None and not collector.collecting():
+            former = ref(self.function)
+            self.release()
+            succession.leave(self._heirs, former, self)
+
+    def release(self) -> None:
+        """Lets go of all that belongs to the function."""
+        self.versions = [v for v in self.versions if v.release()]
+        self.function = self.plain = _NOBODY
+        self.on_version = lambda: None
+        self.parameters = Parameters(_NOBODY)
+        if self.stretches is not None:
+            self.stretches.release()
+
+    def adopt(self, function: FunctionType, on_version: Callable[[], None]) -> None:
+        """Serves another function of the same code."""
+        self.function = self.plain = function
+        self.parameters = Parameters(function)
+        self.versions = [v for v in self.versions if self._rewired(v)]
+        self.on_version = on_version
+        if self.stretches is not None:
+            self.stretches.adopt(function)
+
+    def _rewired(self, version: Version) -> bool:
+        """Whether a version's entry could be wired to this function, or need not be."""
+        made = version.executable
+        version.calls = 0
+        version.exits.clear()
+        if not version.direct or not isinstance(made, Native):
+            return True
+        wires, direct = self._wires(version.trace)
+        if not direct or not wires.signature.like(made.state.signature):
+            return False
+        made.wiring = wires
+        return True
 
     # ------------------------------------------------------------------ calls
 
@@ -183,13 +182,20 @@ class Dispatcher:
             connected = True
             if version.direct:  # else its entry gets all that it relies on
                 with self.lock:
-                    connected = version.connect(bound, self.function)
+                    connected = self._connect(version, bound)
             if connected:
                 result = self._run(version, bound, leaves, args, kwargs, mode)
                 if result is not MISS:
                     self._in_a_row = 0
                     return result
         return self._miss(bound, args, kwargs, mode)
+
+    def _connect(self, version: Version, bound: dict[str, Any]) -> bool:
+        connected = version.connect(bound, self.function)
+        if connected and version.adrift:
+            version.adrift = False
+            self.on_version()
+        return connected
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
         """Arguments by parameter name with defaults filled in, or None if they don't fit."""
@@ -309,7 +315,7 @@ class Dispatcher:
                 leaves = version.match(bound, self.function)
                 if leaves is None or not match.accepts(version.trace, leaves):
                     continue
-                if version.connect(bound, self.function):
+                if self._connect(version, bound):
                     return version, leaves
             version = (None if whole else self._recalled(bound)) or self._make(bound)
             leaves = version.match(bound, self.function)
@@ -582,6 +588,13 @@ class Dispatcher:
             self._idle.clear()
             self.unseen = self._in_a_row = 0
             self.on_version()
+
+
+def _nobody() -> None:
+    """Stands for a function that is no more."""
+
+
+_NOBODY = cast(FunctionType, _nobody)
 
 
 def _placed(refusal: Refusal, function: FunctionType, place: int) -> Refusal:

@@ -203,6 +203,13 @@ class State:
         if self.signature.words:
             self._slots[self.signature.word(0) + 1] = _NEVER
 
+    def release(self) -> None:
+        """Lets go of what is watched and held; the entry must not run before it is connected."""
+        self.suspend()
+        for k in range(self.signature.variables):
+            self.hold(k, None)
+        self.watched = None
+
     def watches(self, words: list[Word]) -> bool:
         """Whether these are the words that are watched now."""
         now = self.watched

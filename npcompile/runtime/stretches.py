@@ -8,6 +8,7 @@ place and kind of values.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -19,9 +20,10 @@ from npcompile.graph.ir import ARRAY_ITERATOR, RANGE_ITERATOR
 from npcompile.program.ir import Exit
 from npcompile.runtime import resume
 from npcompile.runtime.build import Left
-from npcompile.runtime.dispatch import Dispatcher, Version
+from npcompile.runtime.dispatch import Dispatcher
 from npcompile.runtime.parameters import Parameters
 from npcompile.runtime.resume import Activation
+from npcompile.runtime.versions import Version
 from npcompile.tracing.bytecode import RETURN, accesses, analyse
 from npcompile.tracing.stretches import Slot, Start, statement_end
 from npcompile.tracing.values import UNBOUND
@@ -63,10 +65,17 @@ class Continuation(Dispatcher):
     def __init__(self, function: FunctionType, config: Config, start: Start) -> None:
         super().__init__(function, config, lambda: None)
         self.start = start
+        self._take_place()
+
+    def _take_place(self) -> None:
         self.plain = self._plain
-        count = sum(map(_count, start.stack))
-        names = (*start.names, *(f".{k}" for k in range(count)))
-        self.parameters = Names(names)
+        count = sum(map(_count, self.start.stack))
+        self.parameters = Names((*self.start.names, *(f".{k}" for k in range(count))))
+
+    def adopt(self, function: FunctionType, on_version: Callable[[], None]) -> None:
+        """Serves another function of the same code."""
+        super().adopt(function, on_version)
+        self._take_place()
 
     def _plain(self, *args: Any, **kwargs: Any) -> Any:
         """All that comes, in Python."""
@@ -97,6 +106,19 @@ class Stretches:
         self.continuations: dict[Start, Continuation] = {}
         self.rests: Counter[str] = Counter()  # why Python went on to the end
         self.idle = False  # a call did little between its pauses
+
+    def release(self) -> None:
+        """Lets go of the function, which is no more."""
+        self.rests.clear()
+        for continuation in self.continuations.values():
+            continuation.release()
+        del self.function
+
+    def adopt(self, function: FunctionType) -> None:
+        """Serves another function of the same code."""
+        self.function = function
+        for continuation in self.continuations.values():
+            continuation.adopt(function, lambda: None)
 
     def go(self, place: Paused) -> Any:
         """Runs everything from a pause on."""

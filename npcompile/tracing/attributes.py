@@ -165,21 +165,23 @@ def _instance(t: Tracer, box: Box, name: str) -> Value:
     if held is _MISSING:
         raise Dead
     if isinstance(held, property):
-        return _property(t, held, box.source, name, box)
+        return computed(t, held, box.source, name, box)
     if hasattr(type(held), "__get__") or box.source is None:
         raise t.refuse(f".{name}", "of this kind of object is left to Python")
     return t.inputs.lift(held, Attribute(box.source, name))
 
 
-def _property(
+def computed(
     t: Tracer, held: property, owner: Source | None, name: str, receiver: Value
 ) -> Value:
+    """A property ``name`` of the class that ``owner`` is."""
     from npcompile.tracing import calls
 
-    if owner is None or type(held.fget) is not FunctionType:
+    getter = held.fget
+    if owner is None or not (type(getter) is FunctionType or wrapped_by_us(getter)):
         raise t.refuse(f".{name}", "is a property that Python computes")
-    getter = t.inputs.lift(held.fget, Attribute(Attribute(owner, name), "fget"))
-    return calls.call(t, getter, (receiver,), {})
+    place = Attribute(Attribute(owner, name), "fget")
+    return calls.call(t, t.inputs.lift(getter, place), (receiver,), {})
 
 
 def _static(t: Tracer, held: Any, source: Source | None, name: str) -> Value:
@@ -208,7 +210,7 @@ def _outside(t: Tracer, held: Any, source: Source, name: str) -> Value:
     on_class = inspect.getattr_static(type(held), name, _MISSING)
     if isinstance(on_class, property):
         t.inputs.guard(source, "type", type(held))
-        return _property(t, on_class, Attribute(source, "__class__"), name, Static(held, source))
+        return computed(t, on_class, Attribute(source, "__class__"), name, Static(held, source))
     data = (GetSetDescriptorType, MemberDescriptorType)
     if found is _MISSING or (
         hasattr(type(on_class), "__set__") and not isinstance(on_class, data)

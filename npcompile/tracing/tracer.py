@@ -36,6 +36,7 @@ from npcompile.tracing import (
     control,
     growing,
     handlers,
+    inheritance,
     making,
     outside,
     results,
@@ -70,7 +71,8 @@ from npcompile.tracing.values import (
 #: what fills the table of records, beside the operators that all know
 RECORDS = (special, compositions, factorisations, norms, sums)
 
-HANDLED = (handlers, making, contexts, appliers)  # fill the tables of opcodes and functions
+#: fill the tables of opcodes and functions
+HANDLED = (handlers, making, inheritance, contexts, appliers)
 WISHES = 8  #: times a function is traced anew to make lists of other kinds
 DEEPEST = 40  #: inlined calls within one another
 _Made = TypeVar("_Made", Cell, Box, Object)

@@ -1,0 +1,81 @@
+"""One compiled version of a function, as the dispatcher keeps it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from npcompile.runtime import match, succession, wiring
+from npcompile.runtime.build import Executable
+from npcompile.runtime.native import Native
+from npcompile.runtime.outline import Outline
+
+
+@dataclass(eq=False)
+class Version:
+    """One compiled version of a function.  ``direct``: its entry takes the call's own arguments,
+    otherwise the leaves that ``match`` finds.
+
+    ``cautious``: it writes into arguments, several of its operations can raise the same
+    floating-point flag, and the last run raised one (or there was none): the next run keeps copies
+    of what it writes, so that Python can run instead and warn at the very lines.
+
+    ``lasting``: it has other effects that last (a generator is drawn from), and can't run again.
+    ``heavy``: it has loops or large arrays.  ``adrift``: it was made for an earlier function of
+    the same code, and its entry does not watch this one's variables yet.
+    """
+
+    trace: Outline
+    executable: Executable
+    match: match.Match
+    direct: bool
+    cautious: bool = False
+    lasting: bool = False
+    heavy: bool = False
+    adrift: bool = False
+    calls: int = 0
+    exits: Counter[str] = field(default_factory=Counter)
+
+    def connect(self, bound: dict[str, Any], function: FunctionType) -> bool:
+        """Looks anew at what the entry watches; after ``match`` has said that all is well."""
+        made = self.executable
+        return not isinstance(made, Native) or made.wiring.connect(
+            made.state, lambda: self.match(bound, function) is not None
+        )
+
+    def release(self) -> bool:
+        """Lets go of what belongs to its function; False: it could serve no other one."""
+        if not all(map(succession.lasts, self.trace.guards)):
+            return False
+        if self.direct and isinstance(self.executable, Native):
+            self.adrift = True
+            self.executable.state.release()
+            self.executable.wiring = wiring.leafwise(self.trace)
+        return True
+
+    def save(self, leaves: tuple[Any, ...]) -> list[tuple[Any, Any]]:
+        """The arrays that it writes, each with a copy; of what is none it finds out itself."""
+        found = [leaves[k] for k in sorted(self.trace.written)]
+        return [(leaf, leaf.copy()) for leaf in found if hasattr(leaf, "copy")]
+
+    def installable(self, modes: bool) -> bool:
+        """Whether calls may go to its entry directly, while deterministic modes are in force."""
+        return (
+            self.direct
+            and not self.cautious
+            and not self.adrift
+            and isinstance(self.executable, Native)
+            and not (modes and self.trace.unpromised["portable"])
+        )
+
+    def precede(self, following: int) -> int:
+        """Puts its entry before the one at an address; its own address."""
+        assert isinstance(self.executable, Native)
+        self.executable.state.next = following
+        return self.executable.address
+
+    def run(self, args: tuple[Any, ...], leaves: tuple[Any, ...]) -> Any:
+        """The result, or ``MISS``; raises :class:`Left` if leaves were passed."""
+        return self.executable(args if self.direct else leaves)
