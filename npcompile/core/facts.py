@@ -85,18 +85,19 @@ class Facts:
         gap = self.norm(a) - self.norm(b)
         if isinstance(gap, int):
             return {"==": gap == 0, "!=": gap != 0, "<": gap < 0, "<=": gap <= 0}[op]
-        low, high = self._low(gap, reach), self._low(-gap, reach)
         if op in ("==", "!="):
+            low = self._low(gap, reach)
+            high = None if low is not None and low > 0 else self._low(-gap, reach)
             apart = (low is not None and low > 0) or (high is not None and high > 0)
             if apart or gap in self.apart:
                 return op == "!="
             return (op == "==") if low == 0 == high else None
-        if gap in self.apart:
-            low, high = (1 if end == 0 else end for end in (low, high))
-        strict = op == "<"
-        if high is not None and (high > 0 if strict else high >= 0):
+        strict, apart = op == "<", gap in self.apart
+        high = self._low(-gap, reach)
+        if high is not None and (high > 0 or (high == 0 and (apart or not strict))):
             return True
-        if low is not None and (low >= 0 if strict else low > 0):
+        low = self._low(gap, reach)
+        if low is not None and (low > 0 or (low == 0 and (apart or strict))):
             return False
         return None
 

@@ -60,7 +60,7 @@ class Loop:
         parallel = config.parallel and pool.supported()
         emitted = cpu.emit(program, frame, target, parallel)
         text = emitted.text + _trampoline(program, frame, length)
-        code = machine_code(text, target, emitted.optimise, config, Stopwatch())
+        _, code = machine_code(text, target, emitted.optimise, config, Stopwatch())
         memory.ensure()
         subprograms.ensure()
         if parallel:

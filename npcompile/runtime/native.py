@@ -69,8 +69,7 @@ def native(
     entry = emit_entry(wiring.signature, program, frame, *repeats, traced.silent)
     text = combine(emitted.text, entry)
     watch.lap("emit")
-    code = machine_code(text, target, emitted.optimise, config, watch)
-    key = _key(text, target, emitted.optimise)
+    key, code = machine_code(text, target, emitted.optimise, config, watch)
     linked = Linked(wiring.signature, program.result, emitted.objects, emitted.routines, key)
     made = link(linked, code, config, wiring, lambda: (program, frame), leave)
     made.text, made.optimise = text, emitted.optimise
@@ -137,24 +136,24 @@ def store() -> Store:
 
 def machine_code(
     text: str, target: cpu.Target, optimise: tuple[str, ...], config: Config, watch: Stopwatch
-) -> bytes:
-    """The object of a text, from the disk cache if it is there."""
+) -> tuple[bytes, bytes]:
+    """What the object of a text is kept by, and the object, from the disk cache if it is there."""
+    key = _key(text, target, optimise)
     if not config.cache:
         code = cpu.compile(text, target, optimise)
         watch.lap("llvm")
-        return code
-    key = _key(text, target, optimise)
+        return key, code
     found = store().get(key)
     if found is not None:
         logs.log("cache", lambda: f"hit {key.hex()[:12]}")
         watch.lap("cache")
-        return found.object
+        return key, found.object
     code = cpu.compile(text, target, optimise)
     watch.lap("llvm")
     kept = store().put(key, Record(code, {}))
     logs.log("cache", lambda: f"{'kept' if kept else 'not kept'} {key.hex()[:12]}")
     watch.lap("cache")
-    return code
+    return key, code
 
 
 def _key(text: str, target: cpu.Target, optimise: tuple[str, ...]) -> bytes:

@@ -192,19 +192,13 @@ def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ())
     """Objects with the names that they give and need; ``optimise`` names functions."""
     of = of if of is not None else target()
     well, haste = divided(text)
-    objects, gives, known, declared = [], [], set(), set()
+    objects = []
     with _switched(of, optimise):
         for part, names, level in ((well, optimise, None), (haste, (), 0)):
             if part:
                 machine, module = _parsed(part, of, names, level)
                 objects.append(bytes(machine.emit_object(module)))
-                for value in (*module.functions, *module.global_variables):
-                    if value.is_declaration:
-                        declared.add(value.name)
-                    elif value.linkage.name == "external":
-                        known.add(value.name)
-                        gives += [value.name] if value.visibility.name == "default" else []
-    needs = [name for name in sorted(declared - known) if not name.startswith("llvm.")]
+    gives, needs = interface(text)
     head = json.dumps([gives, needs, list(map(len, objects))]).encode()
     return _MAGIC + len(head).to_bytes(4, "little") + head + b"".join(objects)
 
@@ -212,17 +206,13 @@ def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ())
 def divided(text: str) -> tuple[str, str]:
     """A module as two, the functions that are compiled well and those in haste, for which LLVM has
     a shorter way as a whole; what one calls of the other is hidden from everybody else."""
-    *functions, rest = f"{text}\n".split("\n}\n")
+    functions, outside = _pieces(text)
     parts: tuple[list[str], list[str]] = [], []
-    outside: list[str] = []
-    for piece in functions:
-        before, _, function = f"\n{piece}".rpartition("\ndefine ")
-        outside += before.split("\n")
+    for function in functions:
         head = function.partition("\n")[0]
         parts[head.endswith("optnone noinline {")].append(function)
     if not all(parts):
         return (text, "") if parts[0] else ("", text)
-    outside += rest.split("\n")
     mentioned = [set(_NAME.findall("\n".join(part))) for part in parts]
     texts = []
     for part, others, here, there in zip(parts, parts[::-1], mentioned, mentioned[::-1]):
@@ -235,6 +225,33 @@ def divided(text: str) -> tuple[str, str]:
     return texts[0], texts[1]
 
 
+def interface(text: str) -> tuple[list[str], list[str]]:
+    """The names that a module gives to others, and those that it needs of them."""
+    functions, outside = _pieces(text)
+    gives = [_named(f) for f in functions if not f.startswith(("internal ", "hidden "))]
+    needs = []
+    for line in outside:
+        if line.startswith("declare ") or (line.startswith("@") and " = external " in line):
+            needs.append(_named(line))
+        elif line.startswith("@") and not _INSIDE.match(line):
+            gives.append(_named(line))
+    return ([name.strip('"') for name in gives],
+            sorted(name.strip('"') for name in needs if not name.startswith("llvm.")))
+
+
+def _pieces(text: str) -> tuple[list[str], list[str]]:
+    """The functions of a module, from behind ``define`` on, and all other lines."""
+    *pieces, rest = f"{text}\n".split("\n}\n")
+    functions: list[str] = []
+    outside: list[str] = []
+    for piece in pieces:
+        before, _, function = f"\n{piece}".rpartition("\ndefine ")
+        outside += before.split("\n")
+        functions.append(function)
+    return functions, outside + rest.split("\n")
+
+
+_INSIDE = re.compile(r"@\S+ = (?:internal|private) ")
 _NAME = re.compile(r'@("[^"]*"|[\w.]+)')
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from npcompile.core.records import record
@@ -44,12 +45,14 @@ class Value:
 
     @property
     def type(self) -> str:
-        return type_text(self.elem, self.lanes)
+        return self.elem if self.lanes == 1 else f"<{self.lanes} x {self.elem}>"
 
     @property
     def typed(self) -> str:
         """As an operand: ``double %x``."""
-        return f"{self.type} {self.text}"
+        if self.lanes == 1:
+            return f"{self.elem} {self.text}"
+        return f"<{self.lanes} x {self.elem}> {self.text}"
 
     @property
     def suffix(self) -> str:
@@ -107,6 +110,7 @@ def poison(elem: str, lanes: int = 1) -> Value:
     return Value("poison", elem, lanes)
 
 
+@lru_cache(4096)  # most literals of a kernel
 def i64(number: int) -> Value:
     return literal("i64", number)
 
@@ -246,7 +250,8 @@ class Function:
 
     def op(self, text: str, elem: str, lanes: int = 1) -> Value:
         """An instruction with a result."""
-        name = "%" + self.name_for()
+        self._count += 1
+        name = f"%v{self._count}"
         self._lines.append(f"  {name} = {text}")
         return Value(name, elem, lanes)
 
