@@ -49,8 +49,10 @@ def power(x: Expr, y: Expr) -> Expr:
         return _general(x, y, f)
     inside = between(x, *MODERATE[f.char], f) | (to_bits(x) == 0)
     if exponent is None:
-        few = inside & ((y == WHOLE[0]) | (y == WHOLE[1]))
-        return rare(few, _products(where(few, x, 1.0), y), _general(x, y, f))
+        general, whole = _general(x, y, f), (y == WHOLE[0]) | (y == WHOLE[1])
+        inside &= whole
+        made = where(inside, _products(where(inside, x, const(1.0, x)), y), general)
+        return rare(whole, made, general)
     outside = ~inside
     base = rare(outside, where(outside, const(1.0, x), x), x)
     return rare(outside, _general(x, y, f), _products(base, y))
