@@ -13,6 +13,7 @@ from npcompile.program.ir import Apply, Const, Kernel, Load, Value
 
 LEAST = 3  # choices that are worth a branch; LLVM's own passes make no branch of fewer
 SELDOM = 4  # if one of them is that of a running extreme, which needs no branch itself
+ROOM = 4  # choices that are made while the machine divides
 
 Unit = tuple[int, ...]
 
@@ -88,8 +89,10 @@ def _groups(kernel: Kernel) -> list[Unit]:
                 _running(kernel, position) or not by_order(values, value)):
             by_condition.setdefault(value.args[0], []).append(position)
     found = []
+    slow = sum(isinstance(v, Apply) and v.op in ("div", "sqrt") for v in values)
     for group in by_condition.values():
-        least = SELDOM if any(_running(kernel, position) for position in group) else LEAST
+        running = any(_running(kernel, position) for position in group)
+        least = SELDOM + ROOM * slow if running else LEAST
         if len(group) >= least:
             kept: list[int] = []
             after: set[int] = set()
