@@ -55,8 +55,8 @@ DOUBLE = FORMATS["d"]
 INFINITY = float("inf")
 #: steps of half a turn; two bits of n more give the sign
 STEPS, STEP_BITS = 16, 4
-#: bits of large numbers, from which on no reduction by two parts is trusted
-HUGE = {"d": 0x42F0 << 48, "f": 0x4980 << 16}
+#: from where on no reduction by two parts is trusted
+HUGE = {"d": 2.0**48, "f": 2.0**20}
 #: beyond it three parts of pi/8 do not reduce float32 well enough
 LARGE_SINGLE = 2.0**17
 #: sines and cosines of multiples of pi/4, the latter's whole part, times sqrt(2) where n is odd
@@ -162,7 +162,8 @@ def reduce(x: Expr, f: Format, ahead: int = 0) -> tuple[Expr, Expr, Expr, Expr]:
     """For ``x >= 0``: ``n + ahead``, of whose bits the last five count, the remainder in two parts,
     and where it must not be trusted; ahead is even."""
     first, second, inverse, trust = TURN_STEP[f.char]
-    inside = from_bits(where(to_bits(x) < HUGE[f.char], to_bits(x), HUGE[f.char]))
+    huge = ~(x < HUGE[f.char])
+    inside = rare(huge, where(huge, const(HUGE[f.char], x), x), x)  # raises no flags
     shifted = fma(inside, inverse, f.magic + ahead)
     n = shifted - (f.magic + ahead)
     r1 = fma(n, -first, inside)
