@@ -231,19 +231,34 @@ def log10() -> Rows:
     return log_rest(mp.log(10))
 
 
-@table("logarithm")
-def power_third() -> Rows:
-    """1/3 in two parts."""
-    return by_format(lambda c, b: split(mp.mpf(1) / 3, b))
+NEAR_STEPS = 224
+
+
+def near_inverses() -> list[tuple[int, float]]:
+    """Sixteen numbers of steps from 1 on, those down from 1 last, and a short 1/c for each."""
+    steps = [k if k < 8 else k - 16 for k in range(16)]
+    return [(k, float(mp.nint(512 / (1 + mp.mpf(k) / NEAR_STEPS)) / 512)) for k in steps]
 
 
 @table("logarithm")
-def power_log() -> Rows:
-    """(log1p(r) - r + r**2/2 - r**3/3) / r**4 over the intervals, error relative to r."""
-    count = {"d": 9, "f": 4}
-    return by_format(lambda c, b: minimax(
-        lambda r: (mp.log1p(r) - r + r**2 / 2 - r**3 / 3) / r**4, range(count[c]), *log_reach(),
-        b, lambda r: abs(r)**3))
+def near_tables() -> Rows:
+    """1/c for the multiples of 1/224 next to 1, so short that squares of r = s/c - 1 are exact
+    for some 19 bits of a number; log(c) in two parts, the first short."""
+    inverses = [inverse for _, inverse in near_inverses()]
+    logs = [-mp.log(mp.mpf(inverse)) for inverse in inverses]
+    high = [float(mp.nint(v * 2**42) / 2**42) for v in logs]
+    low = [rounded(v - mp.mpf(h), 53) for v, h in zip(logs, high)]
+    return {"d": (tuple(inverses), tuple(high), tuple(low))}
+
+
+@table("logarithm")
+def near_log() -> Rows:
+    """(log1p(r) - r + r**2/2) / r**3 over these intervals, error relative to r."""
+    half, slack = mp.mpf("0.5001") / NEAR_STEPS, mp.mpf(2)**-17
+    ends = [mp.mpf(inverse) * (1 + mp.mpf(k) / NEAR_STEPS + side * (half + slack)) - 1
+            for k, inverse in near_inverses() for side in (-1, 1)]
+    return {"d": minimax(lambda r: (mp.log1p(r) - r + r**2 / 2) / r**3, range(5),
+                         min(ends), max(ends), 53, lambda r: r**2)}
 
 
 # ---------------------------------------------------------------- circular functions

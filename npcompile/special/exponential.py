@@ -32,7 +32,7 @@ from npcompile.special.coefficients.exponential import (
     SINH,
     TANH,
 )
-from npcompile.special.formats import Format, format_of, power_of_two, scale
+from npcompile.special.formats import FORMATS, Format, format_of, lowered, power_of_two, scale
 from npcompile.special.words import difference, quick_two_sum, quotient
 
 Pair = tuple[Expr, Expr]
@@ -41,6 +41,11 @@ Pair = tuple[Expr, Expr]
 RANGE = {"d": (-746.0, 710.0, 708.3964185322641), "f": (-104.0, 89.0, 87.33654)}
 #: beyond these exponents the product with even the smallest sine overflows
 REACH = {"d": 1460.0, "f": 200.0}
+#: steps of a power of two are so many bits
+STEP_BITS = 4
+#: the table, its numbers lowered by as many steps as they stand for
+LOWERED = {char: tuple(lowered(value, k, FORMATS[char]) for k, value in enumerate(table[0]))
+           for char, table in EXP_TABLE.items()}
 #: the small parts of the table, divided by the large ones
 RELATIVE = {char: tuple(low / high for high, low in zip(*table, strict=True))
             for char, table in EXP_TABLE.items()}
@@ -57,17 +62,17 @@ def exp(x: Expr) -> Expr:
     f = format_of(x)
     low, high, normal = RANGE[f.char]
     special = ~(abs(x) <= normal)
-    bits, r = _reduced(rare(special, clamp(x, low, high), x), f)
-    return _whole(bits, r, x, special, f)
+    bits, r = reduced(rare(special, clamp(x, low, high), x), f)
+    return whole_exp(bits, r, x, special, f)
 
 
 def exp_parts(x: Expr, low: Expr | None, f: Format) -> tuple[Expr, Expr, Expr]:
     """``exp(x + low) / 2**k`` as a large and a small part, and k."""
-    bits, r = _reduced(x, f)
+    bits, r = reduced(x, f)
     return _tabulated(bits, r if low is None else r + low, f)
 
 
-def _reduced(x: Expr, f: Format) -> tuple[Expr, Expr]:
+def reduced(x: Expr, f: Format) -> tuple[Expr, Expr]:
     """n, in the last bits of a number, and r."""
     step, step_low, inverse = EXP_STEP[f.char]
     shifted = fma(x, inverse, f.magic)
@@ -79,17 +84,19 @@ def _tabulated(bits: Expr, r: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
     """``2**(n/16 - k) * exp(r)`` as a large and a small part, and k; n is in the last bits."""
     head, rest = (lookup(bits, row, f.char) for row in EXP_TABLE[f.char])
     rise = fma(r * r, poly(r, EXP[f.char]), r)
-    return head, fma(head, rise, rest), bits - f.magic_bits >> 4
+    return head, fma(head, rise, rest), bits - f.magic_bits >> STEP_BITS
 
 
-def _whole(bits: Expr, r: Expr, x: Expr, special: Expr, f: Format, quiet: bool = False) -> Expr:
-    """``2**(n/16) * exp(r)`` as one number: its power of two is there before the rest of it."""
-    head = lookup(bits, EXP_TABLE[f.char][0], f.char)
+def whole_exp(bits: Expr, r: Expr, x: Expr, special: Expr, f: Format, quiet: bool = False) -> Expr:
+    """``2**(n/16) * exp(r)`` as one number: its power of two is there before the rest of it.  x is
+    positive where a ``special`` result is large."""
     low = lookup(bits, RELATIVE[f.char], f.char)
     rise = fma(r * r, poly(r, EXP[f.char]), r + low)
-    k = bits - f.magic_bits >> 4
-    # where k may be too large for an exponent, a number that raises no flags
-    power = scale(head, rare(special, where(special, const(0, k), k), k), f)
+    steps = bits << f.mantissa - STEP_BITS
+    # where n may be too large for an exponent, a number that raises no flags
+    inside = rare(special, where(special, steps & (1 << f.mantissa) - 1, steps), steps)
+    power = from_bits(to_bits(lookup(bits, LOWERED[f.char], f.char)) + inside)
+    head, k = lookup(bits, EXP_TABLE[f.char][0], f.char), bits - f.magic_bits >> STEP_BITS
     return rare(special, _extreme(head, head * rise, k, x, special, f, quiet),
                 fma(power, rise, power))
 
@@ -99,19 +106,24 @@ def exp2(x: Expr, quiet: bool = False) -> Expr:
     f = format_of(x)
     special = ~(abs(x) <= float(f.bias - 1))
     inside = rare(special, clamp(x, -float(f.bias + f.mantissa + 1), float(f.bias + 1)), x)
-    head, tail, k = exp2_parts(inside, None, f)
-    return scaled_sum(head, tail, k, x, special, f, quiet)
+    bits, r = _binary(inside, None, f)
+    return whole_exp(bits, r, x, special, f, quiet)
 
 
 def exp2_parts(x: Expr, more: Expr | None, f: Format) -> tuple[Expr, Expr, Expr]:
     """``2**(x + more - k)`` as a large and a small part, and k."""
+    return _tabulated(*_binary(x, more, f), f)
+
+
+def _binary(x: Expr, more: Expr | None, f: Format) -> tuple[Expr, Expr]:
+    """n, in the last bits of a number, and r for powers of two."""
     shifted = x + f.magic / 16
     part = x - (shifted - f.magic / 16)
     high, _low, _ = LN2[f.char]
     r = part * high
     if more is not None:
         r = fma(more, high, r)
-    return _tabulated(to_bits(shifted) + (4 << f.mantissa), r, f)
+    return to_bits(shifted) + (STEP_BITS << f.mantissa), r
 
 
 def exp10(x: Expr) -> Expr:
@@ -125,8 +137,7 @@ def exp10(x: Expr) -> Expr:
     n = shifted - f.magic
     part = fma(n, -second / 16, fma(n, -first / 16, inside))  # exact: the first part is short
     high, _low = LN10[f.char]
-    head, tail, k = _tabulated(to_bits(shifted), part * high, f)
-    return scaled_sum(head, tail, k, x, special, f, True)
+    return whole_exp(to_bits(shifted), part * high, x, special, f, True)
 
 
 def expm1_parts(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:

@@ -70,6 +70,13 @@ def scale(x: Expr, k: Expr, f: Format) -> Expr:
     return from_bits(to_bits(x) + (k << f.mantissa))
 
 
+def lowered(value: float, sixteenths: int, f: Format) -> float:
+    """A number whose bits are less by so many sixteenths of a step of the exponent."""
+    number = np.array(value, f.char)
+    bits = number.view(f.integer) - (sixteenths << f.mantissa - 4)
+    return float(bits.view(f.char))
+
+
 def rough_half_inverse(x: Expr, f: Format) -> Expr:
     """``0.5 / x`` for a positive number by one subtraction of its bits: exact for powers of two,
     else up to 12.5 % too large; large for 0."""

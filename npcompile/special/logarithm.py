@@ -39,18 +39,20 @@ from npcompile.special.coefficients.logarithm import (
     LOG_LN2,
     LOG_RANGE,
     LOG_TABLES,
-    POWER_LOG,
+    NEAR_LOG,
+    NEAR_TABLES,
     POWER_SINGLE,
     POWER_SINGLE_LOG,
-    POWER_THIRD,
 )
-from npcompile.special.formats import Format, format_of, positive, small_float
+from npcompile.special.formats import FORMATS, Format, format_of, positive, small_float
 from npcompile.special.words import joined, quick_two_sum, two_product
 
 Pair = tuple[Expr, Expr]
 #: beyond it log1p is the logarithm of a power of two less
 MODERATE_BITS = 64
 MODERATE = 2.0**MODERATE_BITS
+#: intervals of a unit about 1, and what rounds numbers to multiples of 2**-18 when it is added
+NEAR_STEPS, ROUNDS = 224.0, 1.5 * 2.0**34
 
 
 def split(x: Expr, f: Format, halvings: int = 4) -> tuple[Expr, Expr, Expr]:
@@ -183,15 +185,16 @@ def log2_sum(whole: Expr, low: Expr, f: Format) -> Pair:
 def log_pair(x: Expr, f: Format) -> Pair:
     """The logarithm of ``x > 0`` in two parts, to some 14 bits more than the format has."""
     k, m, i = normalised(x, f)
-    return _log_pair(k, m, i, f)
+    return quick_two_sum(*_log_pair(k, m, i))
 
 
 def normal_log_pair(x: Expr, more: Pair, f: Format) -> Pair:
-    """``log(x) + n*log(2)`` likewise for normal numbers; ``more``: where n is not 0, and n."""
+    """``log(x) + n*log(2)`` likewise for normal numbers, the second part up to some 2**-11 of the
+    first; ``more``: where n is not 0, and n."""
     k, m, i = split(x, f, 4 if f.char == "d" else 5)
     count = small_float(k, f)
     count = rare(more[0], count + more[1], count)
-    return (_log_pair if f.char == "d" else _single_log_pair)(count, m, i, f)
+    return _log_pair(count, m, i) if f.char == "d" else _single_log_pair(count, m, i, f)
 
 
 def _single_log_pair(k: Expr, m: Expr, i: Expr, f: Format) -> Pair:
@@ -206,27 +209,27 @@ def _single_log_pair(k: Expr, m: Expr, i: Expr, f: Format) -> Pair:
     return s, low + ((e + e1) - square_low)
 
 
-def _log_pair(k: Expr, m: Expr, i: Expr, f: Format) -> Pair:
-    c_high, c_low = LOG_TABLES[f.char]
-    ln2_high, ln2_low = LOG_LN2[f.char]
-    third, third_low = POWER_THIRD[f.char]
-    product, lost = two_product(m, lookup(i, LOG_INVERSE[f.char], m.dtype))
-    r = product - 1.0
-    half = 0.5 * r
-    h, h_low = two_product(half, r)
-    cube, cube_low = two_product(h + h, r)
-    t, t_low = two_product(cube, third)
-    t_low = fma(fma(h_low + h_low, r, cube_low), third, fma(cube, third_low, t_low))
-    t_low = fma(cube * r, lean_poly(r, POWER_LOG[f.char]), t_low)
-    high = fma(k, ln2_high, lookup(i, c_high, m.dtype))
-    low = fma(k, ln2_low, lookup(i, c_low, m.dtype))
-    s, e = quick_two_sum(high, r)
-    s, e1 = quick_two_sum(s, -h)
-    s, e2 = quick_two_sum(s, t)
-    lost = fma(-lost, r, lost)
-    lost = fma(lost, h + h, lost)  # over 1 + r: (1 - r) * (1 + r**2), up to r**4
-    low = ((e + e1) + (e2 - h_low)) + (t_low + low + lost)
-    return quick_two_sum(s, low)
+def _log_pair(k: Expr, m: Expr, i: Expr) -> Pair:
+    """The large part of m is brought next to 1 twice, by numbers so short that it stays exact, and
+    so does the square of what it then differs from 1 by; the small part is brought along.  The
+    second part of the result is up to 2**-18 of the first."""
+    f = FORMATS["d"]
+    ln2_high, ln2_low = LOG_LN2["d"]
+    first, c_high, c_low = (lookup(i, row) for row in (LOG_INVERSE["d"], *LOG_TABLES["d"]))
+    large = (m + ROUNDS) - ROUNDS
+    near = large * first
+    index = to_bits(fma(near, NEAR_STEPS, f.magic - NEAR_STEPS))
+    second, d_high, d_low = (lookup(index, row) for row in NEAR_TABLES["d"])
+    r, more = fma(near, second, -1.0), (m - large) * (first * second)
+    whole, lost = quick_two_sum(fma(k, ln2_high, c_high) + d_high + r, more)
+    square = r * r
+    head = fma(square, -0.5, whole)
+    lost = lost + fma(square, -0.5, whole - head)
+    r = r + more
+    tail = fma(k, ln2_low, c_low) + d_low
+    tail = fma(-more, fma(more, -0.5, r), tail)  # what the square leaves of that of r
+    tail = fma(r * r * r, horner(r, NEAR_LOG["d"]), tail)
+    return head, tail + lost
 
 
 def edges(x: Expr, inside: Expr, pole: float, quiet: bool = False,

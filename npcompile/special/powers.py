@@ -23,7 +23,7 @@ from npcompile.graph.expression import (
     where,
 )
 from npcompile.graph.ir import Const
-from npcompile.special.exponential import RANGE, clamp, exp_parts, scaled_sum
+from npcompile.special.exponential import RANGE, clamp, exp_parts, reduced, whole_exp
 from npcompile.special.formats import Format, between, format_of, positive, scale, sign_bit
 from npcompile.special.logarithm import normal_log_pair
 from npcompile.special.words import two_product
@@ -96,8 +96,8 @@ def exp_pair(x: Expr, low: Expr, f: Format) -> Expr:
     extreme = ~(abs(x) <= NORMAL[f.char])
     inside = complex_(clamp(x, lowest, highest), where(abs(x) <= -lowest, low, 0.0))
     both = rare(extreme, inside, complex_(x, low))
-    head, tail, k = exp_parts(real(both), imag(both), f)
-    return scaled_sum(head, tail, k, x, extreme, f)
+    bits, r = reduced(real(both), f)
+    return whole_exp(bits, r + imag(both), x, extreme, f)
 
 
 def ordinary_exp_pair(x: Expr, low: Expr, f: Format) -> Expr:
@@ -108,7 +108,8 @@ def ordinary_exp_pair(x: Expr, low: Expr, f: Format) -> Expr:
 
 def _special(x: Expr, y: Expr, value: Expr, f: Format) -> Expr:
     """``x**y`` where x or y is not finite, or x is not positive; value is ``abs(x)**y``."""
-    a, b = abs(x), abs(y)
+    magnitude = ~sign_bit(f)  # abs(x) would be a term that _is_real has too
+    a, b = from_bits(to_bits(x) & magnitude), from_bits(to_bits(y) & magnitude)
     zero, one = const(0.0, x), const(1.0, x)
     half = y * 0.5
     whole = rint(y) == y
