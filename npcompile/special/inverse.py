@@ -86,7 +86,7 @@ def arctan2(y: Expr, x: Expr) -> Expr:
     by_half, by_one = low >= TO_HALF * high, low > TO_ONE * high
     c = where(by_one, const(1.0, x), where(by_half, const(0.5, x), 0.0))
     bottom = fma(c, low, high)
-    t, t_low = _ratio(low - c * high, bottom, fma(c, low, high - bottom))
+    t, t_low = _ratio(fma(-c, high, low), bottom, fma(c, low, high - bottom))
     z = t * t
     tail = fma(t * z, lean_poly(z, ARCTAN2[f.char]), t_low)
     left = to_bits(x)

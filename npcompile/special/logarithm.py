@@ -99,7 +99,7 @@ def log_sum(whole: Expr, low: Expr, f: Format, more: Pair | None = None,
             moderate: bool = False) -> Pair:
     """``log(whole + low)`` in two parts: whole is positive and normal, low a rounding error.
     ``more``: where it is to be raised by multiples of log(2), and by how many.  ``moderate``:
-    whole is less than 2**100."""
+    whole is less than 2**100, and low is small against what whole differs from 1 by."""
     k, m, i = split(whole, f)
     inverse = lookup(i, LOG_INVERSE[f.char], whole.dtype)
     count = small_float(k, f)
@@ -109,7 +109,11 @@ def log_sum(whole: Expr, low: Expr, f: Format, more: Pair | None = None,
         lowered = from_bits(to_bits(inverse) - (k << f.mantissa))
     else:
         lowered = _twice_lowered(k, f) * (0.5 * inverse)
-    r, rest = quick_two_sum(fma(m, inverse, -1.0), low * lowered)
+    r, rest = fma(m, inverse, -1.0), low * lowered
+    if moderate:
+        rest = fma(-rest, r, rest)  # over 1 + r, up to r**2
+    else:
+        r, rest = quick_two_sum(r, rest)
     return _parts(count, i, r, rest, f)
 
 
