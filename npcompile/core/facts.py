@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import gcd
+from operator import eq, le, lt, ne
 
 from npcompile.core.sizes import (
     Call,
@@ -27,6 +28,7 @@ from npcompile.core.sizes import (
 
 _NEGATED = {"==": ("!=", False), "!=": ("==", False), "<": ("<=", True), "<=": ("<", True)}
 
+_HOLDS: dict[str, Callable[[int, int], bool]] = {"==": eq, "!=": ne, "<": lt, "<=": le}
 
 REACH = 2  # facts that a proof may combine
 #: for a product and the sign of its factor: a size, its least value, and that factor in it
@@ -64,6 +66,8 @@ class Facts:
 
     def norm(self, size: Size) -> Size:
         """The size with symbols that are known to be equal to others replaced."""
+        if isinstance(size, int):
+            return size
         if self.replaced:
             size = substitute(size, self.replaced)
         if self.calls:
@@ -82,9 +86,9 @@ class Facts:
     def prove(self, op: str, a: Size, b: Size, reach: int = REACH) -> bool | None:
         """True or False where it follows from what is known, None where it is open; from at most
         ``reach`` facts at once."""
-        gap = self.norm(a) - self.norm(b)
+        gap = 0 if a is b else self.norm(a) - self.norm(b)  # most are one object, or ints
         if isinstance(gap, int):
-            return {"==": gap == 0, "!=": gap != 0, "<": gap < 0, "<=": gap <= 0}[op]
+            return _HOLDS[op](gap, 0)
         if op in ("==", "!="):
             low = self._low(gap, reach)
             high = None if low is not None and low > 0 else self._low(-gap, reach)

@@ -146,12 +146,12 @@ class Poly:
         return " + ".join(parts).replace("+ -", "- ")
 
     def __add__(self, other: Size) -> Size:
-        return _combine(self, other, 1)
+        return self.shifted(other) if other.__class__ is int else _combine(self, other, 1)
 
     __radd__ = __add__
 
     def __sub__(self, other: Size) -> Size:
-        return _combine(self, other, -1)
+        return self.shifted(-other) if other.__class__ is int else _combine(self, other, -1)
 
     def __rsub__(self, other: Size) -> Size:
         return _combine(poly(other), self, -1)
