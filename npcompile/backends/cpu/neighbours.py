@@ -2,7 +2,8 @@
 
 Where rows come from memory, processors that are asked for each line a kilobyte ahead see too few of
 them under way, as each turn reads most of its rows from a cache.  So only those rows are asked for
-that nobody has read, and long before: into the second cache, where they wait.
+that nobody has read, and long before: into the second cache, where they wait.  Stencils over planes
+gain nothing by it: of their rows most come from the last cache.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ REACH = 8  # rows that may lie between two that one turn reads
 
 def fresh_rows(kernel: Kernel) -> dict[int, Size]:
     """For each load along rows how many elements further the next row is, if no other load comes to
-    its rows before, else 0; nothing where no two loads come to the same rows."""
+    its rows before, else 0; nothing where no two loads come to the same rows, or some of an array
+    to rows of other planes."""
     if len(kernel.axes) < 2 or kernel.reductions:
         return {}
     families: list[tuple[Address, dict[int, int]]] = []  # with how many rows beyond that one
@@ -32,6 +34,8 @@ def fresh_rows(kernel: Kernel) -> dict[int, Size]:
                 break
         else:
             families.append((address, {position: 0}))
+    if len({(first.buffer, first.coefficients) for first, _ in families}) < len(families):
+        return {}
     found: dict[int, Size] = {}
     for address, members in families:
         most = max(members.values())
