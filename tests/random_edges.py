@@ -121,7 +121,7 @@ class EdgeWriter(Writer):
             f"{name} = {kind}(100) * {kind}(3)", f"{name} = {target}[{zero}] * {target}[{zero}]",
             f"{name} = {kind}({target}[{zero}])", f"{name} = -{target}[{zero}]",
             f"{name} = {target}[{zero}] // {kind}(0)", f"{name} = {target}.sum(dtype={kind})",
-            f"{name} = {target}[{zero}] ** 2", f"{name} = abs({target}[{zero}])",
+            f"{name} = {target}[{zero}] * 2", f"{name} = abs({target}[{zero}])",
             f"{name} = np.array({target}[{zero}])", f"{name} = {target}.item(0)",
             f"{name} = {target}[{zero}] + {self.number()}", f"{name} = 2 ** {target}.ndim",
             f"{name} = {target}[{zero}] % {self.number()}", f"{name} = {target}.prod()",

@@ -567,3 +567,22 @@ def test_records_in_functions_called_inside_try() -> None:
     compiled = jit(f)
     for a in (SQUARE @ SQUARE.T, -np.eye(4), SQUARE @ SQUARE.T):
         assert np.isclose(compiled(a), f(a))
+
+
+def test_closures_of_libraries_are_not_tried_out() -> None:
+    """They may count their calls."""
+    def counting() -> Any:
+        calls = [0]
+
+        def call(x: Any) -> Any:
+            calls[0] += 1
+            return x * 2.0
+
+        call.__module__ = "scipy.optimize._optimize"
+        return call, calls
+
+    call, calls = counting()
+    compiled = jit(lambda x: call(x + 1) * 3)
+    for k in range(3):
+        assert compiled(np.ones(3)).tolist() == [12.0] * 3
+        assert calls == [k + 1]

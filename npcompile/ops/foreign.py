@@ -175,6 +175,8 @@ def _pure(function: Any) -> Foreign | None:
         return None
     if name in _NOT_PURE or name.startswith("_"):
         return None
+    if "<locals>" in getattr(function, "__qualname__", ""):  # a closure, which may keep something
+        return None
     return Foreign(f"{module}.{name}", function, writes=name in _WRITING)
 
 
@@ -206,6 +208,8 @@ def _module_of(function: Any) -> str | None:
 
 
 def _listed(module: str) -> bool:
+    if ".tests." in module:
+        return False
     for other in _OTHER_MODULES:
         if module == other or module.startswith(other + "."):
             return False

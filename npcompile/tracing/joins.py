@@ -314,6 +314,8 @@ class _Merge:
         """What a list, dictionary, instance or closure cell holds."""
         if isinstance(a, Growing) and isinstance(b, Growing) and a.item == b.item:
             columns: Any = tuple(map(self.value, a.columns, b.columns))
+            if any(isinstance(column, Either) for column in columns):
+                raise self.differ("leave a list in either of two memories")
             return replace(a, length=self.node(a.length, b.length), columns=columns)
         if isinstance(a, Growing) or isinstance(b, Growing):
             raise self.differ("make lists of several kinds")
