@@ -10,6 +10,7 @@ class Refusal:
     """Why a construct is not compiled (or a fusion not made).
 
     ``construct`` names the thing in the user's terms, ``line`` is the user's line (0: unknown).
+    ``general``: other values of the same kind would not be compiled either.
     """
 
     construct: str
@@ -17,6 +18,7 @@ class Refusal:
     line: int = 0
     file: str = ""
     hint: str = ""
+    general: bool = False
 
     def __str__(self) -> str:
         place = f"line {self.line}: " if self.line else ""

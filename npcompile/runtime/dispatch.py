@@ -17,8 +17,6 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet, ref
 
-import numpy as np
-
 from npcompile.core import collector, logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode, modes, strict
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
@@ -29,11 +27,13 @@ from npcompile.runtime import build, flags, match, remembered, succession, wirin
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.checked import checked
 from npcompile.runtime.entry import FLAGS, OVERLAP, STALE
+from npcompile.runtime.kinds import call_kind, placed
 from npcompile.runtime.native import Native, Probe, link, native, store
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
+from npcompile.runtime.trial import Trial
 from npcompile.runtime.versions import Version
-from npcompile.tensors import device, memory
+from npcompile.tensors import memory
 
 if TYPE_CHECKING:
     from npcompile.runtime.stretches import Stretches
@@ -50,6 +50,8 @@ IDLE_LIMIT = 2
 #: many as the second number
 PATIENCE, UNSEEN = 32, 64
 SHORT_CALL = 50e-6  # seconds; what a call takes that is looked at is a tenth of it
+#: why a call that compiled code could take is left to Python
+FASTER = "Python is faster for calls that do so little"
 #: refused traces of one kind of arguments before that kind is left to Python without trying
 REFUSAL_LIMIT = 8
 
@@ -96,7 +98,7 @@ class Dispatcher:
         self._last_refusal: dict[object, Refusal] = {}
         self.unseen = 0  # so many of the next calls go to Python at once, if they are short
         self._in_a_row = 0  # calls left to Python
-        self._hasty = ""  # why
+        self._hasty, self._short = "", SHORT_CALL  # why, and what a short call takes
         self._idle: Counter[object] = Counter()  # kinds of calls whose stretches do little
         self.lock = threading.RLock()
         self.plain: Callable[..., Any] = function
@@ -167,7 +169,8 @@ class Dispatcher:
 
     def exact(self) -> bool:
         """Whether every version so far must agree with NumPy bit for bit."""
-        return all(version.trace.exact for version in self.versions)
+        rest = self.stretches.continuations.values() if self.stretches is not None else ()
+        return all(v.trace.exact for v in self.versions) and all(c.exact() for c in rest)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """One call: through a version whose guards hold, a new one, or Python."""
@@ -183,11 +186,14 @@ class Dispatcher:
             if version.direct:  # else its entry gets all that it relies on
                 with self.lock:
                     connected = self._connect(version, bound)
-            if connected:
+            if not connected:
+                continue
+            if version.trial is not None and not mode:
+                result = self._tried(version, version.trial, bound, leaves, args, kwargs)
+            else:
                 result = self._run(version, bound, leaves, args, kwargs, mode)
-                if result is not MISS:
-                    self._in_a_row = 0
-                    return result
+            if result is not MISS:
+                return result
         return self._miss(bound, args, kwargs, mode)
 
     def _connect(self, version: Version, bound: dict[str, Any]) -> bool:
@@ -215,6 +221,7 @@ class Dispatcher:
             if names:
                 text = f"{', '.join(names)}: not deterministic in mode {mode!r}"
                 self._complain(text)
+        self._in_a_row = 0
         saved = version.save(leaves) if version.cautious else None
         left: Left | None = None
         result: Any = MISS
@@ -243,12 +250,9 @@ class Dispatcher:
     ) -> Any:
         refusal = self._known_refusal(bound)
         if refusal is not None:
-            self._in_a_row += 1
-            if self._in_a_row > PATIENCE and not (mode or self.config.fullgraph):
-                self._hasty = str(refusal)
-                self.unseen = min(self._in_a_row - PATIENCE, UNSEEN)
-                return self.hasten(args, kwargs)
-            return self._python(refusal, args, kwargs, mode)
+            if mode or self.config.fullgraph:
+                return self._python(refusal, args, kwargs, mode)
+            return self._again(str(refusal), SHORT_CALL, args, kwargs)
         try:
             with collector.paused():
                 version, leaves = self.compile(bound)
@@ -269,6 +273,42 @@ class Dispatcher:
         self._remember(bound, misfit)
         return self._python(misfit, args, kwargs, mode)
 
+    def _tried(
+        self,
+        version: Version,
+        trial: Trial,
+        bound: dict[str, Any],
+        leaves: tuple[Any, ...],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """One call of a version that may be slower than Python."""
+        python = trial.in_python()
+        begun = perf_counter()
+        if trial.lost:
+            result = self._again(FASTER, min(SHORT_CALL, trial.longest), args, kwargs)
+        elif python:
+            result = self.plain(*args, **kwargs)
+        else:
+            version.match(self.bind(args, kwargs) or {}, self.function)  # as every call does
+            result = self._run(version, bound, leaves, args, kwargs, False)
+        trial.note(python, perf_counter() - begun)
+        if python and not trial.lost:
+            self._note_python(FASTER)
+        if trial.won or not self.exact():  # stretches may be compiled later
+            version.trial = None
+        return result
+
+    def _again(self, why: str, short: float, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """One more call that is left to Python; after many in a row, some are not looked at."""
+        self._in_a_row += 1
+        if self._in_a_row > PATIENCE:
+            self._hasty, self._short = why, short
+            self.unseen = min(self._in_a_row - PATIENCE, UNSEEN)
+            return self.hasten(args, kwargs)
+        self._note_python(why)
+        return self.plain(*args, **kwargs)
+
     def hasten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """One call in Python, not looked at: those before it were left to Python and short.  If
         this one is not, the next is looked at again."""
@@ -276,7 +316,7 @@ class Dispatcher:
         self.fallbacks[self._hasty] += 1
         begun = perf_counter()
         result = self.plain(*args, **kwargs)
-        if perf_counter() - begun > SHORT_CALL:
+        if perf_counter() - begun > self._short:
             self.unseen = self._in_a_row = 0
         return result
 
@@ -293,7 +333,7 @@ class Dispatcher:
         kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
         with self.lock:
             self.refusals[exact] = self._last_refusal[kind] = refusal
-            self._refused_kinds[kind] += 1
+            self._refused_kinds[kind] += REFUSAL_LIMIT if refusal.general else 1
 
     def compile(
         self, bound: dict[str, Any], whole: bool = False
@@ -413,6 +453,9 @@ class Dispatcher:
         version.lasting, version.heavy = traced.lasting, traced.heavy
         version.cautious = bool(traced.written) and not traced.lasting and traced.ambiguous
         made.owner = version
+        wanted = not (self.config.fullgraph or self.config.check or version.heavy or self.start)
+        if wanted and traced.exact and not (direct and not traced.pauses):
+            version.trial = Trial()
         self._log(version)
         return version
 
@@ -432,7 +475,7 @@ class Dispatcher:
                 known = place in pauses or len(pauses) >= PAUSES
                 if known or self.config.fullgraph or not may_pause(self.function, place):
                     raise first from None
-                pauses[place] = _placed(refused.refusal, self.function, place)
+                pauses[place] = placed(refused.refusal, self.function, place)
         if first is not None:
             idle = self._idle[call_kind(bound, exact=False)] >= IDLE_LIMIT
             if idle or not worthwhile(traced.graph, self.function, pauses):
@@ -552,13 +595,16 @@ class Dispatcher:
     def _python(
         self, refusal: Refusal, args: tuple[Any, ...], kwargs: Any, mode: Deterministic
     ) -> Any:
-        self.fallbacks[str(refusal)] += 1
-        logs.log("exits", lambda: f"{self.function.__qualname__} runs in Python: {refusal}")
+        self._note_python(str(refusal))
         if self.config.fullgraph:
             raise CompileError(f"{self.function.__qualname__}: {refusal}")
         if mode:
             self._complain(f"{self.function.__qualname__}: runs in Python ({refusal})")
         return self.plain(*args, **kwargs)
+
+    def _note_python(self, why: str) -> None:
+        self.fallbacks[why] += 1
+        logs.log("exits", lambda: f"{self.function.__qualname__} runs in Python: {why}")
 
     # ------------------------------------------------------------------ determinism
 
@@ -595,33 +641,3 @@ def _nobody() -> None:
 
 
 _NOBODY = cast(FunctionType, _nobody)
-
-
-def _placed(refusal: Refusal, function: FunctionType, place: int) -> Refusal:
-    """A refusal in a function, which may be of something that a function called by it does."""
-    file = function.__code__.co_filename
-    line = list(function.__code__.co_positions())[place // 2][0] or 0
-    if (refusal.line, refusal.file) == (line, file):
-        return refusal
-    reason = f"{refusal.reason} (line {refusal.line} of {os.path.basename(refusal.file)})"
-    return replace(refusal, reason=reason, line=line, file=file)
-
-
-def call_kind(bound: dict[str, Any], exact: bool) -> object:
-    """What a refusal is remembered by: types and layouts, or (``exact``) sizes and values too."""
-
-    def one(value: Any) -> object:
-        if type(value) is np.ndarray:
-            kind = (value.dtype, value.ndim, value.flags.c_contiguous)
-            return (*kind, value.shape) if exact else kind
-        if memory.is_torch(value):
-            return memory.kind(value, exact)
-        if device.is_cupy(value):
-            return call_kind({"": device.image(value)}, exact), "cupy"
-        if type(value) in (int, float, bool, str, type(None), complex):
-            return (type(value), value) if exact else type(value)
-        return type(value)
-
-    kinds = tuple(map(one, bound.values()))
-    return (call_kind(bound, exact=False), kinds) if exact else kinds
-

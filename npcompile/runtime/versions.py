@@ -11,6 +11,7 @@ from npcompile.runtime import match, succession, wiring
 from npcompile.runtime.build import Executable
 from npcompile.runtime.native import Native
 from npcompile.runtime.outline import Outline
+from npcompile.runtime.trial import Trial
 
 
 @dataclass(eq=False)
@@ -24,7 +25,8 @@ class Version:
 
     ``lasting``: it has other effects that last (a generator is drawn from), and can't run again.
     ``heavy``: it has loops or large arrays.  ``adrift``: it was made for an earlier function of
-    the same code, and its entry does not watch this one's variables yet.
+    the same code, and its entry does not watch this one's variables yet.  ``trial``: whether Python
+    is faster has to be found out, or is.
     """
 
     trace: Outline
@@ -35,6 +37,7 @@ class Version:
     lasting: bool = False
     heavy: bool = False
     adrift: bool = False
+    trial: Trial | None = None
     calls: int = 0
     exits: Counter[str] = field(default_factory=Counter)
 

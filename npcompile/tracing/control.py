@@ -127,7 +127,9 @@ def execute(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
     except (Refused, Unhinted) as stuck:
         here = frame.instruction
         # ``is`` in the middle would see numbers in objects made anew: Python runs all of it
-        if stuck.place < 0 and len(t.frames) == 1 and here is not None and here.op != "IS_OP":
+        general = isinstance(stuck, Refused) and stuck.refusal.general
+        alone = len(t.frames) == 1 and not general
+        if stuck.place < 0 and alone and here is not None and here.op != "IS_OP":
             stuck.place = here.offset
         raise
     return Exits({frame.code.successors[block][0]: state})

@@ -75,6 +75,7 @@ RECORDS = (special, compositions, factorisations, norms, sums)
 HANDLED = (handlers, making, inheritance, contexts, appliers)
 WISHES = 8  #: times a function is traced anew to make lists of other kinds
 DEEPEST = 40  #: inlined calls within one another
+RECURSIONS = 256  #: and those of functions by themselves, in all
 _Made = TypeVar("_Made", Cell, Box, Object)
 
 
@@ -83,6 +84,7 @@ class Tracer:
 
     def __init__(self, config: Config, pauses: Pauses) -> None:
         self.config = config
+        self.recursions = 0
         self.pauses = pauses  # where Python executes what can't be followed
         self.places: dict[int, tuple[int, Instruction]] = {}  # of pauses, by target
         self.builder = Builder(Facts())
@@ -399,6 +401,14 @@ class Tracer:
 
     # ------------------------------------------------------------------ frames
 
+    def _recur(self, code: Code) -> None:
+        """Counts calls of functions by themselves, each of which is followed for its own values."""
+        self.recursions += 1
+        if self.recursions > RECURSIONS:
+            much = f"calls itself more than {RECURSIONS} times"
+            refusal = self.refuse(code.code.co_name, much).refusal
+            raise Refused(replace(refusal, general=True))  # no pause would help
+
     def enter(self, frame: Frame) -> Value:
         """Runs a frame to its end and returns what it returns."""
         code = frame.code
@@ -406,6 +416,8 @@ class Tracer:
             raise self.refuse(code.code.co_name, "calls are nested too deeply")
         if not code.reducible:
             raise self.refuse(code.code.co_name, "its control flow is irreducible")
+        if any(f.code is code for f in self.frames):
+            self._recur(code)
         file, line = self.file, self.builder.line
         self.file = code.code.co_filename
         self.frames.append(frame)

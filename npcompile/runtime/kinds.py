@@ -1,0 +1,43 @@
+"""What calls have in common that are left to Python for the same reason."""
+
+from __future__ import annotations
+
+import os
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from npcompile.core.errors import Refusal
+from npcompile.core.records import replace
+from npcompile.tensors import device, memory
+
+
+def placed(refusal: Refusal, function: FunctionType, place: int) -> Refusal:
+    """A refusal in a function, which may be of something that a function called by it does."""
+    file = function.__code__.co_filename
+    line = list(function.__code__.co_positions())[place // 2][0] or 0
+    if (refusal.line, refusal.file) == (line, file):
+        return refusal
+    reason = f"{refusal.reason} (line {refusal.line} of {os.path.basename(refusal.file)})"
+    return replace(refusal, reason=reason, line=line, file=file)
+
+
+def call_kind(bound: dict[str, Any], exact: bool) -> object:
+    """What a refusal is remembered by: types and layouts, or (``exact``) sizes and values too."""
+
+    def one(value: Any) -> object:
+        if type(value) is np.ndarray:
+            kind = (value.dtype, value.ndim, value.flags.c_contiguous)
+            return (*kind, value.shape) if exact else kind
+        if memory.is_torch(value):
+            return memory.kind(value, exact)
+        if device.is_cupy(value):
+            return call_kind({"": device.image(value)}, exact), "cupy"
+        if type(value) in (int, float, bool, str, type(None), complex):
+            return (type(value), value) if exact else type(value)
+        return type(value)
+
+    kinds = tuple(map(one, bound.values()))
+    return (call_kind(bound, exact=False), kinds) if exact else kinds
+

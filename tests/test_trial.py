@@ -1,0 +1,93 @@
+"""Calls that Python is faster at are left to it, once that has been found out."""
+
+import numpy as np
+
+from npcompile import jit
+from npcompile.runtime.dispatch import FASTER
+from npcompile.runtime.trial import TIMED, WARM, Trial
+
+X = np.arange(4.0)
+
+
+class Thing:
+    def __init__(self):
+        self.k, self.x = 2.0, np.arange(4.0)
+
+    @jit
+    def get(self):
+        return self.k
+
+    @jit
+    def scaled(self, x):
+        return self.x * x + self.k
+
+    @jit
+    def rooted(self, x):
+        return np.exp(self.x) + x
+
+
+def run(compiled, python, calls=100):
+    """A trial with calls that take so long in either way, and which were Python's."""
+    trial, turns = Trial(), []
+    for _ in range(calls):
+        turns.append(trial.in_python())
+        trial.note(turns[-1], python if turns[-1] else compiled)
+        if trial.won:
+            break
+    return trial, turns
+
+
+def test_python_wins():
+    trial, turns = run(compiled=3e-6, python=1e-6)
+    assert trial.lost
+    assert not any(turns[:WARM])
+    assert sum(turns[: WARM + TIMED]) == TIMED // 2
+    assert all(turns[WARM + TIMED :])
+
+
+def test_compiled_code_wins():
+    for compiled in (1e-6, 3e-6, 3.2e-6):  # a little slower is not enough
+        trial, turns = run(compiled, python=3e-6)
+        assert trial.won
+        assert len(turns) <= WARM + TIMED
+
+
+def test_one_long_call_in_python_is_enough():
+    trial, turns = run(compiled=1e-5, python=1.0)
+    assert trial.won
+    assert sum(turns) == 1
+
+
+def test_longer_calls_are_tried_anew():
+    trial, _ = run(compiled=3e-6, python=1e-6)
+    trial.note(trial.in_python(), 1e-3)
+    assert not trial.lost
+    assert not trial.in_python()
+
+
+def test_short_calls_are_left_to_python():
+    thing, plain = Thing(), Thing.get.__wrapped__
+    for k in range(400):
+        thing.k = float(k)
+        assert thing.get() == plain(thing)
+    assert Thing.get._dispatcher.fallbacks[FASTER] > 200
+    assert FASTER in str(Thing.get.explain())
+
+
+def test_sizes_that_change():
+    thing, plain = Thing(), Thing.scaled.__wrapped__
+    for n in (4, 100_000, 4, 50_000):
+        thing.x = np.arange(float(n))
+        for _ in range(60):
+            x = thing.x + 1
+            got = thing.scaled(x)
+            assert (got == plain(thing, x)).all()
+            assert got.dtype == float
+
+
+def test_only_what_has_the_same_bits():
+    thing = Thing()
+    first = thing.rooted(X)
+    for _ in range(200):
+        assert (thing.rooted(X) == first).all()
+    assert not Thing.rooted.cache_info().fallbacks
