@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from npcompile.backends.cpu.frame import Frame
 from npcompile.core.sizes import Call, Poly, Predicate, Size, symbol
-from npcompile.graph.ir import Window
+from npcompile.graph.ir import OneOf, Window
 from npcompile.program.ir import (
     Buffer,
     BufferResult,
@@ -380,6 +380,28 @@ def test_tuples_need_no_builder() -> None:
     x = np.ones(2)
     got = echo(array_leaf("x"), result=twice)(x)
     assert got[0] is got[1] and got[0][0] is x
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_one_of_several_results_in_tuples(which: int) -> None:
+    """Taken from the leaves by their places, as putting containers together would give it."""
+    inside: dict[str, Any] = {"one": 1.5}
+    chosen = ItemsResult(OneOf, tuple(map(StaticResult, (which, None, inside, "last"))))
+    inner = ItemsResult(tuple, (StaticResult("before"), chosen, StaticResult(2)), ident=2)
+    result = ItemsResult(tuple, (inner, chosen, ItemsResult(tuple, ()), ParamResult(0)), ident=1)
+    build = boxing.builder(result)
+    assert build is not None
+    flat = [leaf.value if isinstance(leaf, StaticResult) else "x" for leaf in boxing.leaves(result)]
+    option = (None, inside, "last")[which]
+    assert build(tuple(flat)) == (("before", option, 2), option, (), "x")
+    x = np.ones(2)
+    got = echo(array_leaf("x"), result=result)(x)
+    assert got[:3] == (("before", option, 2), option, ()) and got[3] is x
+    twice = ItemsResult(tuple, (inner, inner))
+    again = boxing.builder(twice)
+    assert again is not None
+    made = again((*flat[:6], *flat[:6]))
+    assert made[0] is made[1] and made[0][1] is option
 
 
 def test_fresh_array_in_two_places() -> None:

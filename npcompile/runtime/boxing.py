@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from typing import Any
 
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.symbols import descr
 from npcompile.core.sizes import Symbol, largest
-from npcompile.graph.ir import container
+from npcompile.graph.ir import OneOf, container
 from npcompile.program.ir import (
     Buffer,
     BufferResult,
@@ -41,13 +42,16 @@ def constants(result: Result) -> tuple[Any, ...]:
     return tuple(leaf.value for leaf in leaves(result) if isinstance(leaf, StaticResult))
 
 
-def native(result: Result) -> bool:
-    """Whether a result is a leaf or made of plain tuples, each in one place only."""
+def native(result: Result, among: type = tuple) -> bool:
+    """Whether a result is a leaf or made of plain tuples (and of one kind more, whose items are
+    leaves), each in one place only."""
     seen: set[int] = set()
 
     def plain(node: Result) -> bool:
         if not isinstance(node, ItemsResult):
             return True
+        if node.kind is among is not tuple:
+            return not any(isinstance(item, ItemsResult) for item in node.items)
         if node.kind is not tuple or node.ident in seen:
             return False
         seen.update({node.ident} - {0})
@@ -64,12 +68,28 @@ def builder(result: Result) -> Callable[[tuple[Any, ...]], Any] | None:
     if hasattr(result.kind, "_make") and not any(isinstance(x, ItemsResult) for x in result.items):
         made: Callable[[tuple[Any, ...]], Any] = result.kind._make
         return made
+    if native(result, among=OneOf):
+        return _picked(result, 0)[0]
 
     def build(flat: tuple[Any, ...]) -> Any:
         rest = iter(flat)
         return assemble(result, lambda leaf: next(rest), {})
 
     return build
+
+
+def _picked(result: Result, first: int) -> tuple[Callable[[tuple[Any, ...]], Any], int]:
+    """What takes such a result from all leaves, of which its own begin at a place, and where those
+    end."""
+    if not isinstance(result, ItemsResult):
+        return itemgetter(first), first + 1
+    if result.kind is OneOf:
+        return lambda flat: flat[first + 1 + flat[first]], first + len(result.items)
+    takers = []
+    for item in result.items:
+        taker, first = _picked(item, first)
+        takers.append(taker)
+    return lambda flat: tuple([take(flat) for take in takers]), first
 
 
 def assemble(result: Result, leaf: Callable[[Result], Any], made: dict[int, Any]) -> Any:
