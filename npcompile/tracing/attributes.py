@@ -35,6 +35,7 @@ from npcompile.tracing.values import (
     Slice,
     Static,
     Value,
+    described,
     python_class,
 )
 
@@ -141,7 +142,7 @@ def load(t: Tracer, value: Value, name: str) -> Value:
             return _instance(t, value, name)
         case Static(held, source):
             return _static(t, held, source, name)
-    raise t.refuse(f".{name}", f"of a {type(value).__name__.lower()} is left to Python")
+    raise t.refuse(f".{name}", f"of {described(value)} is left to Python")
 
 
 def _number(t: Tracer, node: Node, name: str) -> Value:

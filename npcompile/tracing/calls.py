@@ -36,6 +36,7 @@ from npcompile.tracing.values import (
     State,
     Static,
     Value,
+    described,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def call(
             return call(t, inner, first + args, {**keywords, **kwargs}, plain)
         case Static(held, source):
             return _call_object(t, held, source, args, kwargs, plain)
-    raise t.refuse("call", f"of a {type(function).__name__.lower()}")
+    raise t.refuse("call", f"of {described(function)}")
 
 
 def _call_object(

@@ -23,6 +23,7 @@ from npcompile.tracing.values import (
     Slice,
     Static,
     Value,
+    described,
 )
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
             return made
         case Static(held) if isinstance(held, type(np.s_)):
             return key if not held.maketuple or _is_tuple(key) else Sequence((key,))
-    raise t.refuse("subscript", f"of a {type(container).__name__.lower()} is left to Python")
+    raise t.refuse("subscript", f"of {described(container)} is left to Python")
 
 
 def _from_outside(t: Tracer, held: list[Any], source: Source, key: Value) -> Value:
@@ -248,7 +249,7 @@ def own(t: Tracer, value: Value) -> Box:
     if isinstance(value, Static) and type(value.value) in (list, dict):
         name = type(value.value).__name__
         raise t.refuse(name, "comes from outside and would be changed")
-    raise t.refuse("change", f"of a {type(value).__name__.lower()} is left to Python")
+    raise t.refuse("change", f"of {described(value)} is left to Python")
 
 
 def mapping(t: Tracer, value: Value) -> dict[Any, Value]:
@@ -266,7 +267,7 @@ def mapping(t: Tracer, value: Value) -> dict[Any, Value]:
     if isinstance(value, Sequence):  # keyword defaults of a function: names and values in turn
         names = [t.static(name, "a name") for name in value.items[::2]]
         return dict(zip(names, value.items[1::2]))
-    raise t.refuse("**", f"of a {type(value).__name__.lower()} is left to Python")
+    raise t.refuse("**", f"of {described(value)} is left to Python")
 
 
 def contains(t: Tracer, container: Value, item: Value) -> bool:

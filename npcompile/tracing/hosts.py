@@ -45,6 +45,7 @@ from npcompile.tracing.values import (
     Slice,
     Static,
     Value,
+    described,
 )
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class _Call:
                         raise self.t.refuse(label(source), "goes to a library function as it is")
                     self.t.inputs.guard(source, "is", held)
                 return self.constant(held)
-        raise self.t.refuse("argument", f"a {type(value).__name__.lower()} of a library function")
+        raise self.t.refuse("argument", f"{described(value)} of a library function")
 
     def _operand(self, value: Node | ArrayRef | Object) -> str:
         name = f"a{len(self.nodes)}"

@@ -9,7 +9,16 @@ from npcompile.core.records import record, replace
 from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import devices, tensors
-from npcompile.tracing.values import Box, Dead, Growing, Iterator, Sequence, Static, Value
+from npcompile.tracing.values import (
+    Box,
+    Dead,
+    Growing,
+    Iterator,
+    Sequence,
+    Static,
+    Value,
+    described,
+)
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -64,7 +73,7 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
             return Iterator("items", tuple(map(Static, held)))
         case Static(held) if isinstance(held, (tuple, range, str, bytes)):
             return Iterator("static", (value,))
-    raise t.refuse("iteration", f"over a {type(value).__name__.lower()} is left to Python")
+    raise t.refuse("iteration", f"over {described(value)} is left to Python")
 
 
 def _items_of(t: Tracer, box: Box) -> tuple[Value, ...]:

@@ -32,6 +32,7 @@ from npcompile.tracing.values import (
     Static,
     Value,
     assembled,
+    described,
 )
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Trial:
                 return small
             case Static(held):
                 return held
-        raise self.t.refuse("argument", f"a {type(value).__name__.lower()} of a library function")
+        raise self.t.refuse("argument", f"{described(value)} of a library function")
 
     def _scalar(self, node: Node) -> Any:
         kind = node.type

@@ -66,6 +66,7 @@ from npcompile.tracing.values import (
     Static,
     Value,
     assembled,
+    described,
 )
 
 #: what fills the table of records, beside the operators that all know
@@ -243,8 +244,8 @@ class Tracer:
                 made = run(self, "arange", *map(self.operand, value.parts))
                 assert isinstance(made, ArrayRef)
                 return made if self.facts.less(0, made.shape[0]) else []  # of float64
-        what = type(value).__name__.lower()
-        raise self.refuse(what, "is no array or number, and a function of arrays gets it")
+        wanted = "is no array or number, and a function of arrays gets it"
+        raise self.refuse(described(value), wanted)
 
     def _outside(self, held: Any, source: Source) -> Operand:
         """A list or dict from outside, item by item."""

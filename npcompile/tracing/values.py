@@ -370,3 +370,20 @@ def python_class(value: Value) -> type:
     return {ArrayRef: np.ndarray, Slice: slice, Function: FunctionType, Method: MethodType}.get(
         type(value), object
     )
+
+
+def described(value: Value) -> str:
+    """The kind of a value in the user's terms, with an article, for messages."""
+    if isinstance(value, Either):
+        return "a value that depends on the path that was taken"
+    if isinstance(value, ArrayRef):
+        return "an array"
+    if isinstance(value, Marker):
+        return value.name
+    if isinstance(value, (Partial, Iterator)):
+        kind = type(value).__name__.lower()
+    elif isinstance(value, Static) and isinstance(value.value, type):
+        return f"the class {value.value.__name__}"
+    else:
+        kind = python_class(value).__name__
+    return f"an {kind}" if kind[0] in "aeiouAEIOU" else f"a {kind}"
