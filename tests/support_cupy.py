@@ -17,7 +17,10 @@ from npcompile.tensors import device
 
 
 class Memory:
+    __slots__ = ("block", "device_id", "ptr", "size")  # like CuPy's: without weak references
+
     def __init__(self, size):
+        self.device_id = 0
         self.block = np.full(size, 0xA5, np.uint8)
         self.ptr, self.size = self.block.ctypes.data, size
 

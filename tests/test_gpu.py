@@ -346,7 +346,7 @@ class StubDriver:
     """CuPy's names, as far as launches use them, over memory of the host."""
 
     def __init__(self):
-        self.launched = []
+        self.launched, self.stream, self.permitted = [], [], []
         stub = self
 
         class Piece:
@@ -354,10 +354,12 @@ class StubDriver:
                 self.bytes = np.zeros(nbytes, np.uint8)
                 self.ptr = self.bytes.ctypes.data
 
-            def copy_from_host(self, address, nbytes):
+            def copy_from_host_async(self, address, nbytes):
+                stub.stream.append("copy")
                 ctypes.memmove(self.ptr, address, nbytes)
 
-            def copy_to_host(self, address, nbytes):
+            def copy_to_host_async(self, address, nbytes):
+                stub.stream.append("copy")
                 ctypes.memmove(address, self.ptr, nbytes)
 
         class Module:
@@ -365,13 +367,23 @@ class StubDriver:
                 assert code[:4] == b"\x7fELF"
 
             def get_function(self, name):
-                def function(grid, block, args, shared_mem):
-                    stub.launched.append((name, grid, block, args, shared_mem))
-                return function
+                return Function(name)
 
+        class Function:
+            __slots__ = ("name", "ptr")  # like CuPy's: without other attributes
+
+            def __init__(self, name):
+                self.name, self.ptr = name, 4096
+
+            def __call__(self, grid, block, args, shared_mem):
+                stub.stream.append("launch")
+                stub.launched.append((self.name, grid, block, args, shared_mem))
+
+        waiting = SimpleNamespace(synchronize=lambda: stub.stream.append("wait"))
         self.cuda = SimpleNamespace(
             alloc=Piece, Device=lambda: SimpleNamespace(compute_capability="90"),
-            function=SimpleNamespace(Module=Module),
+            function=SimpleNamespace(Module=Module), get_current_stream=lambda: waiting,
+            driver=SimpleNamespace(funcSetAttribute=lambda *args: stub.permitted.append(args)),
         )
 
 
@@ -404,6 +416,16 @@ def test_arguments_of_a_launch_have_the_layout_of_the_machine_code(function, arg
         widths = [WIDTHS[kind] for kind in re.findall(r"\.param \.(\w+)", head)]
         assert [arg.itemsize for arg in given] == widths
         assert grid == (1,) and block == (32 * cubin.warps,) and shared == cubin.shared
+
+
+def test_copies_take_their_turn_on_the_stream(monkeypatch):
+    """And shared memory beyond what every kernel may have is asked for."""
+    stub = StubDriver()
+    monkeypatch.setattr(cuda, "STATIC", -1)
+    monkeypatch.setattr(gpu, "_device", lambda name, keep: Cuda(made, stub))
+    npcompile.jit(lambda x: x * 2, device="interpreter", fullgraph=True)(np.ones(70))
+    assert stub.stream == ["copy", "wait", "launch", "copy", "wait"]
+    assert stub.permitted == [(4096, 8, stub.launched[0][4])]
 
 
 def test_cubins_are_kept():

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from functools import cache
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -45,15 +45,17 @@ class _Image:
         }
 
 
-_blocks: WeakKeyDictionary[Any, np.ndarray[Any, Any]] = WeakKeyDictionary()
+#: by the memory's device, address and size, as long as there are images of it
+_blocks: WeakValueDictionary[tuple[int, int, int], np.ndarray[Any, Any]] = WeakValueDictionary()
 
 
 def image(array: Any) -> np.ndarray[Any, Any]:
     """The image of an array.  Its memory is reserved, not touched: none is in use."""
     memory = array.data.mem
-    block = _blocks.get(memory)
+    place = memory.device_id, memory.ptr, memory.size
+    block = _blocks.get(place)
     if block is None:
-        block = _blocks[memory] = np.empty(max(memory.size, 1), np.uint8)
+        block = _blocks[place] = np.empty(max(memory.size, 1), np.uint8)
     return np.asarray(_Image(array, block))
 
 

@@ -15,6 +15,7 @@ from npcompile.backends.gpu.mirror import Launch, Pointer
 from npcompile.backends.gpu.source import Given, Parameter, Source
 
 STATIC = 48 * 1024  # bytes of shared memory that need no permission
+PERMISSION = 8  # the driver's CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 #: machine code and what belongs to it (for JSON), made or from where it is kept under a key
 Made = tuple[bytes, dict[str, Any]]
@@ -65,10 +66,15 @@ class Cuda:
         return self.xp.ndarray(shape, dtype, pointer.handle + pointer.offset, strides)
 
     def upload(self, handle: Any, data: np.ndarray[Any, Any]) -> None:
-        handle.copy_from_host(data.ctypes.data, data.size)
+        """In its turn on the current stream: CuPy's ``copy_from_host`` knows the default one only,
+        for which other streams need not wait."""
+        handle.copy_from_host_async(data.ctypes.data, data.size)
+        self.xp.cuda.get_current_stream().synchronize()
 
     def download(self, handle: Any, data: np.ndarray[Any, Any]) -> None:
-        handle.copy_to_host(data.ctypes.data, data.size)
+        """What the current stream has computed."""
+        handle.copy_to_host_async(data.ctypes.data, data.size)
+        self.xp.cuda.get_current_stream().synchronize()
 
     def prepare(self, launches: Sequence[Launch]) -> None:
         """Compiles side by side what is sure to be launched; addresses are taken for aligned."""
@@ -101,7 +107,7 @@ class Cuda:
             module.load(cubin.code)
             function = module.get_function(cubin.entry)
             if cubin.shared > STATIC:
-                function.max_dynamic_shared_size_bytes = cubin.shared
+                self.xp.cuda.driver.funcSetAttribute(function.ptr, PERMISSION, cubin.shared)
             found = self._kernels[key] = cubin, function
         return found
 
