@@ -121,3 +121,15 @@ def test_equals_numpy(function: Any, args: tuple[Any, ...], backend: str) -> Non
 def test_nothing_is_copied() -> None:
     program = jit(escape).lower(*PROGRAMS[0][1]).program
     assert program.count("swap") == 6
+
+
+def test_what_is_repeated_does_not_give_its_memory_away() -> None:
+    """The memory of a block that begins a fresh array holds it once."""
+    def tiled(a):
+        v = np.tile(np.hstack([a, a]), 2)
+        v[v > 2] = 2
+        return v
+
+    compiled = jit(tiled)
+    for a in (np.array([5.0]), np.arange(4.0), np.array([1.0, 7.0])):
+        assert compiled(a).tolist() == tiled(a).tolist()

@@ -141,6 +141,8 @@ def _taken_over(s: Scheduler, node: Node) -> bool:
     place, window = s.place.get(value), cast(Window, node.attrs)
     if mask or base.op != "empty" or s.demand.consumers[base] != [node] or place is None:
         return False
+    if s.shape(value) != tuple(map(s.facts.norm, window.shape)):  # it is repeated
+        return False
     given = s.place.get(base)
     if given is not None:
         if not s.is_whole(given) or not _exchange(s, value, given.window(window), node):
