@@ -19,11 +19,9 @@ ITERATED = {
     "betaincinv", "betainccinv", "chdtri", "fdtri", "gammaincinv", "gammainccinv", "gdtrix",
     "stdtrit",
 }
-#: The iteration of betaincinv under other names: half a minute of compile time each.
-OTHER_NAMES = {"betainccinv", "fdtri", "stdtrit"}
 
 
-def operators(long):
+def operators(long=()):
     """Operators of floats with their dtypes; some take long."""
     return [pytest.param(name, char, marks=[pytest.mark.slow] * (name in long))
             for char in "df" for name in names(char)]
@@ -57,7 +55,7 @@ class Idle(Interpreter):
         self.launches.append((source, constants))
 
 
-@pytest.mark.parametrize("name, char", operators(OTHER_NAMES))
+@pytest.mark.parametrize("name, char", operators())
 def test_machine_code(name, char, monkeypatch):
     device = Idle()
     monkeypatch.setattr(gpu, "_device", lambda name, keep: device)
