@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -159,6 +160,23 @@ def test_warnings_of_determinants() -> None:
     a = np.eye(400) * 1e10
     with pytest.warns(RuntimeWarning, match="overflow encountered in det"):
         assert f(a) == np.inf
+
+
+@pytest.mark.parametrize("name, a", [
+    ("det", np.zeros((3, 3))), ("slogdet", np.zeros((3, 3))),
+    ("det", np.ones((2, 2), complex)), ("slogdet", np.ones((2, 2), complex)),
+])
+def test_singular_matrices_raise_no_flags(name: str, a: Any) -> None:
+    """After a draw, which can't be repeated, flags become warnings without Python's help."""
+    function = getattr(linalg, name)
+
+    def f(a: Any, g: Any) -> Any:
+        return g.random(), function(a)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = jit(f, fullgraph=True)(a, np.random.default_rng(1))
+        assert repr(got) == repr(f(a, np.random.default_rng(1)))
 
 
 # ------------------------------------------------------------------ in programs

@@ -177,6 +177,8 @@ def _pure(function: Any) -> Foreign | None:
         return None
     if "<locals>" in getattr(function, "__qualname__", ""):  # a closure, which may keep something
         return None
+    if not (isinstance(function, np.ufunc) or _exported(function, module, name)):
+        return None  # a helper of the library's, which may trust its arguments blindly
     return Foreign(f"{module}.{name}", function, writes=name in _WRITING)
 
 
@@ -214,6 +216,17 @@ def _listed(module: str) -> bool:
         if module == other or module.startswith(other + "."):
             return False
     return any(module == m or (module.startswith(m + ".") and m != "numpy") for m in _PURE_MODULES)
+
+
+def _exported(function: Any, module: str, name: str) -> bool:
+    """Whether users can find a function under a public name, wherever it is defined."""
+    public = module.partition("._")[0]
+    if public == module:
+        return True
+    homes = [m for m in list(sys.modules) if m == public or m.startswith(public + ".")]
+    return any(
+        getattr(sys.modules[home], name, None) is function for home in homes if "._" not in home
+    )
 
 
 def concatenated(*parts: str) -> str:

@@ -207,7 +207,8 @@ class Factors(Matrices):
         one, zero = constant(1, self.dtype), numbers.zero
         minus = constant(-1, self.dtype)
         sign = [f.select(odd, x, y) for x, y in zip(minus, one)]
-        with f.loop(i64(0), n, 1, [*sign, literal("double", 0.0)]) as running:
+        factors = f.select(regular, n, i64(0))  # NumPy takes no logarithm of a zero
+        with f.loop(i64(0), factors, 1, [*sign, literal("double", 0.0)]) as running:
             *held, total = running.carried
             at = f.binary("mul", running.index, f.binary("add", n, ONE))
             element = numbers.load(self.at(f, a, (at, ONE)), ONE, Lanes(1))
