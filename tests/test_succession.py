@@ -9,7 +9,7 @@ import numpy as np
 
 from npcompile import jit
 from npcompile.core import logs
-from npcompile.runtime import succession
+from npcompile.runtime import dispatch, succession
 
 X = np.arange(5.0)
 
@@ -200,3 +200,12 @@ def test_reading_a_version_takes_memory_for_that_alone():
         assert tracemalloc.get_traced_memory()[1] < 20e6
     finally:
         tracemalloc.stop()
+
+
+def test_few_versions_are_taken_over(monkeypatch):
+    """Versions of earlier closures do not use up the number that a function may have."""
+    monkeypatch.setattr(dispatch, "VERSION_LIMIT", dispatch.HEIRLOOMS + 2)
+    for k in range(dispatch.HEIRLOOMS + 6):
+        made = jit(lambda x, k=k: x * k, static=("k",), fullgraph=True, cache=False)
+        assert (made(X) == X * k).all()
+        del made

@@ -177,7 +177,7 @@ def _pure(function: Any) -> Foreign | None:
         return None
     if "<locals>" in getattr(function, "__qualname__", ""):  # a closure, which may keep something
         return None
-    if not (isinstance(function, np.ufunc) or _exported(function, module, name)):
+    if not (isinstance(function, np.ufunc) or _exported(function, module)):
         return None  # a helper of the library's, which may trust its arguments blindly
     return Foreign(f"{module}.{name}", function, writes=name in _WRITING)
 
@@ -218,14 +218,23 @@ def _listed(module: str) -> bool:
     return any(module == m or (module.startswith(m + ".") and m != "numpy") for m in _PURE_MODULES)
 
 
-def _exported(function: Any, module: str, name: str) -> bool:
-    """Whether users can find a function under a public name, wherever it is defined."""
+def _exported(function: Any, module: str) -> bool:
+    """Whether users can find a function under a public name, or it is a method in Python.
+
+    What a user's decorator makes of a library's function looks like that (``functools.wraps``).
+    """
+    path = getattr(function, "__qualname__", function.__name__)
+    if isinstance(function, FunctionType):
+        home = str(function.__globals__.get("__name__")).partition(".")[0]
+        if home not in ("numpy", "scipy"):
+            return False
+        if "." in path:
+            return True
     public = module.partition("._")[0]
-    if public == module:
-        return True
-    homes = [m for m in list(sys.modules) if m == public or m.startswith(public + ".")]
     return any(
-        getattr(sys.modules[home], name, None) is function for home in homes if "._" not in home
+        getattr(found, "__dict__", {}).get(path) is function
+        for name, found in list(sys.modules.items())
+        if (name == public or name.startswith(public + ".")) and "._" not in name
     )
 
 

@@ -370,6 +370,7 @@ class _Encoder:
 
     def _function(self, function: FunctionType) -> None:
         self.add("function")
+        self.value(function.__qualname__)  # what decorators make shares its code
         self.value(function.__code__)
         cells = function.__closure__ or ()
         for value in (

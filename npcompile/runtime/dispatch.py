@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 #: after so many versions a function stays in Python for what none of them serves
 VERSION_LIMIT = 64
+#: so many of them, the latest, go to the next function of the same code
+HEIRLOOMS = 16
 #: places in one trace where Python executes what can't be followed
 PAUSES = 8
 #: calls that find little to do between pauses before their kind of arguments is left to Python
@@ -141,7 +143,7 @@ class Dispatcher:
         """Serves another function of the same code."""
         self.function = self.plain = function
         self.parameters = Parameters(function)
-        self.versions = [v for v in self.versions if self._rewired(v)]
+        self.versions = [v for v in self.versions if self._rewired(v)][:HEIRLOOMS]
         self.on_version = on_version
         if self.stretches is not None:
             self.stretches.adopt(function)

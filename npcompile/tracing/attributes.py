@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import inspect
-import os
 import sys
 from types import (
     FunctionType,
@@ -23,7 +22,7 @@ from npcompile.graph.ir import Node
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import devices, reshaping, tensors
-from npcompile.tracing.inputs import wrapped_by_us
+from npcompile.tracing.inputs import is_library, wrapped_by_us
 from npcompile.tracing.sources import Attribute, Source
 from npcompile.tracing.stores import ordinary
 from npcompile.tracing.values import (
@@ -42,21 +41,10 @@ from npcompile.tracing.values import (
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
-_LIBRARIES = frozenset({"numpy", "scipy", "torch", "npcompile", "mpmath", "sympy", "llvmlite"})
-_STANDARD = os.path.dirname(os.__file__)
 _MISSING = object()
 _C_METHODS = (MethodDescriptorType, WrapperDescriptorType)
 #: objects whose attributes never change
 _CONSTANT = (np.dtype, np.finfo, np.iinfo, enum.Enum, range, str, bytes, int, float, complex)
-
-
-def is_library(module: Any) -> bool:
-    """Whether a module belongs to a library whose names stay what they are."""
-    name = str(getattr(module, "__name__", "")).partition(".")[0]
-    if name in _LIBRARIES:
-        return True
-    file = getattr(module, "__file__", None)  # a user's module may be called like Python's own
-    return name in sys.stdlib_module_names and (file is None or file.startswith(_STANDARD))
 
 
 def method(t: Tracer, value: Value, name: str) -> Value | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from npcompile.tracing import (
     tensors,
 )
 from npcompile.tracing.bytecode import analyse
-from npcompile.tracing.inputs import wrapped_by_us
+from npcompile.tracing.inputs import of_library, wrapped_by_us
 from npcompile.tracing.sources import Attribute, Default, Source
 from npcompile.tracing.values import (
     NULL,
@@ -87,7 +86,7 @@ def _call_object(
     called = hosts.call(t, held, args, kwargs, plain)
     if called is not None:
         return called
-    if type(held) is FunctionType and not _of_library(held):
+    if type(held) is FunctionType and not of_library(held):
         if source is None:
             raise t.refuse(held.__qualname__, "is a function whose place is not known")
         return inline(t, _from_outside(t, held, source), args, kwargs, plain)
@@ -130,7 +129,7 @@ def inlines(t: Tracer, function: Value) -> bool:
     held = function.value if isinstance(function, Static) else None
     return (
         type(held) is FunctionType and held not in FUNCTIONS and resolve(held) is None
-        and not _of_library(held)
+        and not of_library(held)
     )
 
 
@@ -184,11 +183,6 @@ def record(t: Tracer, function: Any, args: tuple[Value, ...]) -> Value:
     if op is None:
         raise t.refuse(function.__name__, "of data is left to Python")
     return t.operate(_call_record, Static(op), args, {})
-
-
-def _of_library(function: FunctionType) -> bool:
-    name = function.__globals__.get("__name__", "")
-    return attributes.is_library(sys.modules.get(name))
 
 
 def _call_instance(

@@ -6,6 +6,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable
+from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from npcompile.tracing import (
     consumers,
     containers,
     devices,
+    inputs,
     iteration,
     operators,
 )
@@ -80,7 +82,7 @@ def executable(t: Tracer, held: Any, args: Args, kwargs: Keywords) -> bool:
     """Whether a call only depends on known objects and changes nothing."""
     pure = (
         (calls.hashable(held) and held in _PURE)
-        or getattr(held, "__module__", None) in _PURE_MODULES
+        or (isinstance(held, BuiltinFunctionType) and held.__module__ in _PURE_MODULES)
         or getattr(held, "__objclass__", None) in _PURE_OWNERS
         or (isinstance(held, type) and issubclass(held, np.generic))
     )
@@ -126,7 +128,7 @@ def _has(t: Tracer, value: Value, name: str) -> bool:
     if hasattr(python_class(value), name) or t.stores.load(value, name) is not None:
         return True
     if isinstance(value, Static) and value.source is not None and not (
-        isinstance(value.value, type) or attributes.is_library(value.value)
+        isinstance(value.value, type) or inputs.is_library(value.value)
     ):
         own = getattr(value.value, "__dict__", None)
         if type(own) is not dict or hasattr(type(value.value), "__getattr__"):

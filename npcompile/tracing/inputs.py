@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import enum
 import functools
+import os
+import sys
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -49,6 +51,9 @@ from npcompile.tracing.sources import (
     Source,
 )
 from npcompile.tracing.values import Method, Object, Partial, Sequence, Slice, Static, Value
+
+_LIBRARIES = frozenset({"numpy", "scipy", "torch", "npcompile", "mpmath", "sympy", "llvmlite"})
+_STANDARD = os.path.dirname(os.__file__)
 
 #: longest tuple or list whose items are looked at one by one
 LONGEST = 256
@@ -260,7 +265,7 @@ class Inputs:
         return Static(value, source)
 
     def _function(self, value: Any, source: Source) -> Value:
-        self.guard(source, "code", value)
+        self.guard(source, kept_by(value), value)
         return Static(value, source)
 
     def _method(self, value: Any, source: Source) -> Value:
@@ -294,6 +299,25 @@ class Inputs:
         self.guard(source, "type", slice)
         names = ("start", "stop", "step")
         return Slice(*(self.lift(getattr(value, n), Attribute(source, n)) for n in names))
+
+
+def is_library(module: Any) -> bool:
+    """Whether a module belongs to a library whose names stay what they are."""
+    name = str(getattr(module, "__name__", "")).partition(".")[0]
+    if name in _LIBRARIES:
+        return True
+    file = getattr(module, "__file__", None)  # a user's module may be called like Python's own
+    return name in sys.stdlib_module_names and (file is None or file.startswith(_STANDARD))
+
+
+def of_library(function: FunctionType) -> bool:
+    """Whether a function is called by what it is known for, not followed."""
+    return is_library(sys.modules.get(function.__globals__.get("__name__", "")))
+
+
+def kept_by(function: FunctionType) -> str:
+    """The guard of a function: functions of libraries may share code with others."""
+    return "is" if of_library(function) else "code"
 
 
 def _handed_out(graph: Graph) -> Iterator[Tree]:

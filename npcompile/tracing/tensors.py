@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
@@ -187,10 +187,12 @@ def called(
 
 def _of_library(held: Any) -> bool:
     """Whether a callable is no function, class or object of the program's."""
-    from npcompile.tracing import attributes
+    from npcompile.tracing import inputs
 
+    if type(held) is FunctionType:
+        return inputs.of_library(held)
     module = getattr(held, "__module__", None)
-    return module is None or attributes.is_library(sys.modules.get(module))
+    return module is None or inputs.is_library(sys.modules.get(module))
 
 
 _NUMBERS = frozenset([int, float, bool])

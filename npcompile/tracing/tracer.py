@@ -302,6 +302,8 @@ class Tracer:
         """Whether a value is known now, and the object that it is."""
         match value:
             case Static(held, source):
+                if source is not None and type(held) is FunctionType:  # may become a key
+                    self.inputs.guard(source, "is", held)
                 return source is None or pinned(held), held
             case Node(op="const", attrs=Const(number)):
                 return True, number
