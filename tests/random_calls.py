@@ -29,6 +29,19 @@ from tests.random_programs import (
 )
 
 MORE = '''
+from functools import wraps
+def scaling(k):
+    def scaled(v):
+        return v * k
+    return scaled
+TWICE, THRICE = scaling(2), scaling(3)
+TABLE = {TWICE: 1.0, THRICE: 2.0}
+def doubled(function):
+    @wraps(function)
+    def wrapper(v):
+        return function(v) * 2
+    return wrapper
+SQUARE, TURN = doubled(np.square), doubled(np.conjugate)
 def counter(start=0):
     total = start
     def add(v, times=1):
@@ -111,6 +124,11 @@ class CallWriter(EdgeWriter):
             [f"{name}, _r = fill({target}, {self.number()}, 2, start={rng.randint(0, 2)}, w=3)"],
             [f"{name} = safe({target}, {self.pick_array()})"],
             [f"{self.fresh('s')}, _k = first_above({target}, {rng.randint(-3, 9)})"],
+            [f"{name} = SQUARE({target}) + TURN({target})"],
+            [f"{add} = TWICE if {other}.sum() > {self.number()} else THRICE",
+             f"{name} = {add}({target}) + TABLE[{add}]"],
+            [f"{add} = TWICE if len({other}) % 2 else SQUARE",
+             f"{name} = {add}({target}) + ({add} is TWICE)"],
         ])
 
     def states(self, target: str) -> list[str]:

@@ -79,7 +79,7 @@ def make(spec: Any, size: int, rng: np.random.Generator) -> Any:
     """An argument from its description."""
     kind, *rest = spec
     if kind == "number":
-        return rest[0]
+        return rest[0].copy() if isinstance(rest[0], np.ndarray) else rest[0]
     dtype, ndim, layout = rest
     layout = layout if ndim > (layout == "single") else "c"
     shape = (size, 3)[:ndim] if ndim < 3 else (size, 2, 3)
