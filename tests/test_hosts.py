@@ -9,6 +9,7 @@ import random
 import traceback
 import warnings
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -108,8 +109,7 @@ class TestPure:
                 assert got == [g(X) for _ in range(2)]
 
     @pytest.mark.parametrize("path, public", [
-        ("scipy.cluster._vq:update_cluster_means", False),
-        ("scipy.signal._sigtools:_linear_filter", False),
+        ("scipy.linalg._basic:scale", False), ("scipy.signal._sigtools:_linear_filter", False),
         ("scipy.cluster.vq:whiten", True), ("scipy.signal._signaltools:detrend", True),
         ("scipy.spatial.distance:pdist", True), ("numpy:median", True),
         ("scipy.stats._qmc:discrepancy", True),
@@ -117,7 +117,10 @@ class TestPure:
     def test_only_public_functions_are_tried_out(self, path: str, public: bool) -> None:
         """Helpers of libraries may trust their arguments, and write past the ends of arrays."""
         module, _, name = path.partition(":")
-        function = getattr(importlib.import_module(module), name)
+        helper = FunctionType((lambda x: x).__code__, {"__name__": module}, name)
+        helper.__qualname__ = name
+        helper.__module__ = module
+        function = getattr(importlib.import_module(module), name, helper)
         assert (foreign.find(function) is not None) == public
 
     def test_in_a_loop(self) -> None:
