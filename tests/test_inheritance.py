@@ -52,7 +52,7 @@ class Derived(Base):
 
     @jit
     def g(self, x):
-        return super().g(x) * super(Derived, self).g(x)  # noqa: UP008
+        return super().g(x) * super(Derived, self).g(x)  # noqa: UP008 (both forms)
 
     @jit
     def all(self, x):

@@ -292,7 +292,7 @@ class Dispatcher:
         elif python:
             result = self.plain(*args, **kwargs)
         else:
-            version.match(self.bind(args, kwargs) or {}, self.function)  # as every call does
+            version.match(self.bind(args, kwargs) or {}, self.function)  # so that it is timed
             result = self._run(version, bound, leaves, args, kwargs, False)
         trial.note(python, perf_counter() - begun)
         if python and not trial.lost:

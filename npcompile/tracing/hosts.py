@@ -35,7 +35,7 @@ from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef, Tensor
 from npcompile.tracing import prediction
 from npcompile.tracing.inputs import label, pinned
-from npcompile.tracing.prediction import Shape, packed_strides
+from npcompile.tracing.prediction import Shape, fresh_strides
 from npcompile.tracing.selectors import same
 from npcompile.tracing.values import (
     NONE,
@@ -267,7 +267,7 @@ class _Call:
         strides = c_strides(sizes) if shape.order == "C" else c_strides(sizes[::-1])[::-1]
         if rank > 1:  # axes of length 1 may lie anywhere
             self.refuse(f"1 in {name}.shape and {name}.size and {name}.strides != "
-                        f"{self.constant(packed_strides)}({name}, {shape.order!r})")
+                        f"{self.constant(fresh_strides)}({name}, {shape.order!r})")
         empty = self.constant(np.empty((0,) * rank, shape.dtype))
         self.give(name, Array(shape.dtype, sizes, strides), empty)
 

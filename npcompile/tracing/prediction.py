@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -329,14 +329,13 @@ def _array(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> Sha
 def _lies_like_fortran(results: list[Any]) -> bool:
     """Whether arrays that may be contiguous in both orders were made in order F."""
     made = [r for r in results if r.size]
-    return any(r.strides != packed_strides(r, "C") for r in made) and all(
-        r.strides == packed_strides(r, "F") for r in made)
+    return any(r.strides != fresh_strides(r, "C") for r in made) and all(
+        r.strides == fresh_strides(r, "F") for r in made)
 
 
-def packed_strides(array: Any, order: str) -> tuple[int, ...]:
+def fresh_strides(array: Any, order: Literal["C", "F"]) -> tuple[int, ...]:
     """The strides of a fresh array of an array's shape."""
-    made: np.ndarray = np.empty(array.shape, array.dtype, order=order)  # type: ignore[call-overload]
-    return made.strides
+    return np.empty(array.shape, array.dtype, order=order).strides
 
 
 def _size(trials: list[Trial], lengths: list[int]) -> Size | None:
