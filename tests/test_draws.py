@@ -21,7 +21,7 @@ METHODS: list[tuple[Callable[..., Any], str, tuple[float, ...]]] = [
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("LEAST", "LEAST_NORMAL", "WORTH"):
+    for name in ("LEAST", "LEAST_OTHERS", "WORTH"):
         monkeypatch.setattr(draws, name, 1)
 
 
@@ -42,6 +42,27 @@ def test_same_bits_and_state(at: int) -> None:
             assert got.shape == want.shape
             assert got.dtype == want.dtype
         assert ours.bit_generator.state == other.bit_generator.state
+
+
+SMALL = [(0, 2), (-3, 9), (5, 1000), (0, (1 << 31) - 1), (-(1 << 31), 1 << 30)]
+LARGE = [(7, 7 + (3 << 30)), (1 << 40, (1 << 40) + 77), (-(1 << 63), 5 - (1 << 63))]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32])
+def test_integers(dtype: type) -> None:
+    """Any count, whether or not half a word is kept, and where many products are refused."""
+    ours, other = (np.random.default_rng(8) for _ in "ab")
+    for low, high in SMALL + LARGE * (dtype is np.int64):
+        for size in [*range(1, 20), 3, (7, 11), 400, (2, 0)]:
+            got, want = draws._integers(ours, low, high, size, dtype), other.integers(
+                low, high, size, dtype)
+            if want.size:
+                assert got.dtype == want.dtype
+                assert got.shape == want.shape
+                assert got.tobytes() == want.tobytes()
+            assert ours.bit_generator.state == other.bit_generator.state
+        assert draws._integers(ours, low, high - 1, 5, dtype, True).tobytes() == other.integers(
+            low, high - 1, 5, dtype, True).tobytes()
 
 
 def test_the_tail() -> None:
@@ -70,6 +91,14 @@ def test_arguments_that_numpy_checks() -> None:
         assert draws._normal(rng, 0.0, scale, 9) is None
     for low, high in ((1.0, 0.0), (0.0, np.inf), (np.nan, 1.0), (-1e308, 1e308), ("", 1)):
         assert draws._uniform_between(rng, low, high, 9) is None
+    for integers in ((3, 3), (3, 4), (4, 3), (0, 1 << 32), (0.0, 3), (True, 9), (np.int64(2), 9),
+                     (0, 1 << 64), (-(1 << 63) - 1, 5), ([1], 9), (0, 3.0)):
+        assert draws._integers(rng, *integers, size=9) is None
+    for dtype in (np.uint8, np.int16, np.uint64, bool, ">i8", float):
+        assert draws._integers(rng, 0, 2, 9, dtype) is None
+    for given in ((np.ones((3, 3)), 9), ([1, 2], 9), (np.ones(0), 9), (0, 9), (5, 3, False),
+                  (5, 3, True, np.ones(5) / 5), (True, 9), (np.ma.ones(5), 9)):
+        assert draws._choice(rng, *given) is None
     assert draws._random(rng, 9, np.float32) is None
     assert draws._standard_normal(rng, 9, out=np.empty(9)) is None
     assert rng.bit_generator.state == np.random.default_rng(1).bit_generator.state
@@ -80,6 +109,8 @@ def walk(rng: Any, n: int, turns: int) -> Any:
     for _ in range(turns):
         total += rng.standard_normal(n) * rng.random()
         total -= rng.normal(0.5, 2.0, (n,)) / rng.uniform(1, 2, size=n)
+        total += total[rng.integers(n, size=n)] + rng.choice(total, n) * rng.choice(9, (n,))
+        seen.append(int(rng.integers(0, 5, n - 1, dtype=np.int32).sum() + rng.integers(3)))
     return total, rng.random((n, 2)).mean(), seen
 
 
