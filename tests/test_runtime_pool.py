@@ -268,3 +268,38 @@ def test_control_group_quotas(tmp_path: Path) -> None:
     assert processors._quotas("4:memory:/box\n3:cpu,cpuacct:/box\n", v1) == [3]
     assert processors._quotas("0::/\n", tmp_path / "none") == []
     assert 1 <= processors.granted_processors() <= (os.cpu_count() or 1)
+
+
+def workers() -> list[int]:
+    """The threads that only the pool has."""
+    known = {thread.native_id for thread in threading.enumerate()}
+    return [int(t) for t in os.listdir("/proc/self/task") if int(t) not in known]
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor")
+def test_workers_keep_off_the_processor_of_the_caller(parts: Loaded) -> None:
+    counts = np.zeros(1000, np.int64)
+    allowed = os.sched_getaffinity(0)
+    first, second = sorted(allowed)[:2]
+    pool.stop()
+    others = set(workers())
+    run(parts["mark"], counts, 1000, 1)
+    own = [t for t in workers() if t not in others]
+    assert len(own) == 3
+    deadline = time.monotonic() + 10
+    while any(os.sched_getaffinity(t) == allowed for t in own):  # until each has begun
+        assert time.monotonic() < deadline
+        run(parts["mark"], counts, 1000, 1)
+    try:
+        for here in (first, second, first):
+            os.sched_setaffinity(0, {here})
+            run(parts["mark"], counts, 1000, 1)
+            assert all(os.sched_getaffinity(t) == allowed - {here} for t in own)
+        os.sched_setaffinity(own[0], allowed)  # somebody else's choice stays
+        os.sched_setaffinity(0, {second})
+        run(parts["mark"], counts, 1000, 1)
+        assert os.sched_getaffinity(own[0]) == allowed
+        assert all(os.sched_getaffinity(t) == allowed - {second} for t in own[1:])
+    finally:
+        os.sched_setaffinity(0, allowed)
+        pool.stop()

@@ -15,8 +15,9 @@ joined into the caller's.  ``npc_pool_call`` does so only if there is ``much`` t
 ``npc_pool_share`` is for ranges of which some stretches take longer than others: each thread takes
 another stretch when it is done with one.
 
-Workers start at the first parallel run.  They spin for some 20 us after a job, then sleep on a
-futex; they block all signals and end before a fork and at interpreter exit.
+Workers start at the first parallel run.  They spin for some 20 us after a job, and up to 100 where
+the last one came so soon, then sleep on a futex; they block all signals and end before a fork and
+at interpreter exit.  They keep off the caller's processor (:mod:`.placement`).
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ import sys
 import threading
 from functools import cache
 
+from npcompile.runtime.placement import LINE, MAX_THREADS, PLACEMENT
 from npcompile.runtime.processors import granted_processors
 from npcompile.runtime.sharing import CALLS
 
-MAX_THREADS = 256
-_SPIN, _YIELD = 50_000, 25_000  # cycles of the time stamp counter: some 20 and 10 us
+# cycles of the time stamp counter: some 20, 10 and 100 us
+_SPIN, _YIELD, _LINGER = 50_000, 25_000, 250_000
 
-# A worker's line: `ticket` counts its parts given out, `taken` those that somebody began.
 # The caller may write @job only while it holds @busy and every part given out is done.
 _NATIVE = f"""
-%line = type {{ i32, i32, i32, [52 x i8] }}          ; ticket, taken, asleep
+{LINE}
 %job = type {{ ptr, ptr, i64, i64, i32 }}            ; fn, frame, n, part length, control bits
 @lines = internal global [{MAX_THREADS} x %line] zeroinitializer, align 64
 @handles = internal global [{MAX_THREADS} x i64] zeroinitializer, align 64
@@ -47,8 +48,6 @@ _NATIVE = f"""
 @remaining = internal global i32 0, align 64
 @flags = internal global i32 0, align 64
 @stopping = internal global i32 0, align 64
-@caller = internal global i32 -1, align 64         ; processor of who last ran a worker's part
-@allowed = internal global [16 x i64] zeroinitializer, align 64     ; processors to run on
 @running = internal global i64 1, align 8          ; threads there are, with the caller
 @npc_pool_limit = global i64 1, align 8            ; threads to use
 
@@ -57,8 +56,6 @@ declare i32 @pthread_join(i64, ptr)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sched_yield()
 declare i32 @sched_getcpu()
-declare i32 @sched_getaffinity(i32, i64, ptr)
-declare i32 @sched_setaffinity(i32, i64, ptr)
 declare i64 @syscall(i64, ...)
 declare i64 @llvm.readcyclecounter()
 declare i64 @llvm.smin.i64(i64, i64)
@@ -104,9 +101,11 @@ define internal i1 @take(ptr %line, i32 %ticket) {{
   ret i1 %mine
 }}
 
-; The line's next ticket after %last: spins, then sleeps.
-define internal i32 @next_ticket(ptr %line, i32 %last) {{
+; The line's next ticket after %last: spins, then yields to whoever wants this processor, then
+; sleeps.  It yields only if the wait before was short, and not where somebody took long.
+define internal i32 @next_ticket(ptr %line, i32 %last, ptr %patience) {{
 entry:
+  %limit = load i64, ptr %patience
   %start = call i64 @llvm.readcyclecounter()
   br label %look
 look:
@@ -118,7 +117,16 @@ spin:
   %now = call i64 @llvm.readcyclecounter()
   %spent = sub i64 %now, %start
   %tired = icmp ugt i64 %spent, {_SPIN}
-  br i1 %tired, label %doze, label %look
+  br i1 %tired, label %linger, label %look
+linger:
+  %over = icmp uge i64 %spent, %limit
+  br i1 %over, label %doze, label %yield
+yield:
+  call i32 @sched_yield()
+  %back = call i64 @llvm.readcyclecounter()
+  %away = sub i64 %back, %now
+  %wanted = icmp ugt i64 %away, {_SPIN}
+  br i1 %wanted, label %doze, label %look
 doze:
   %asleep = getelementptr %line, ptr %line, i64 0, i32 2
   store atomic i32 1, ptr %asleep seq_cst, align 4
@@ -131,60 +139,34 @@ sleep:
   br i1 %up, label %wake, label %sleep
 wake:
   store atomic i32 0, ptr %asleep seq_cst, align 4
-  ret i32 %woken
+  br label %found
 found:
-  ret i32 %seen
-}}
-
-define internal void @note_processor() {{
-  %here = call i32 @sched_getcpu()
-  store atomic i32 %here, ptr @caller monotonic, align 4
-  ret void
-}}
-
-; Systems (virtual machines above all) may wake a worker on the processor of the caller who wakes
-; it, where it comes too late every time: it keeps off that one.
-define internal void @keep_off() {{
-entry:
-  %mask = alloca [16 x i64]
-  %there = load atomic i32, ptr @caller monotonic, align 4
-  %known = icmp ult i32 %there, 1024
-  br i1 %known, label %clear, label %done
-clear:
-  call void @llvm.memcpy.p0.p0.i64(ptr %mask, ptr @allowed, i64 128, i1 false)
-  %word = lshr i32 %there, 6
-  %bit = and i32 %there, 63
-  %bit.wide = zext i32 %bit to i64
-  %at = getelementptr i64, ptr %mask, i32 %word
-  %bits = load i64, ptr %at
-  %set = shl i64 1, %bit.wide
-  %unset = xor i64 %set, -1
-  %rest = and i64 %bits, %unset
-  store i64 %rest, ptr %at
-  call i32 @sched_setaffinity(i32 0, i64 128, ptr %mask)  ; fails if nothing is left: no matter
-  br label %done
-done:
-  ret void
+  %ticket = phi i32 [ %seen, %look ], [ %woken, %wake ]
+  %end = call i64 @llvm.readcyclecounter()
+  %waited = sub i64 %end, %start
+  %soon = icmp ult i64 %waited, {_LINGER}
+  %next = select i1 %soon, i64 {_LINGER}, i64 0
+  store i64 %next, ptr %patience
+  ret i32 %ticket
 }}
 
 define internal ptr @worker(ptr %argument) {{
 entry:
+  %patience = alloca i64
+  store i64 0, ptr %patience
   %t = ptrtoint ptr %argument to i64
   %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
-  call void @keep_off()
+  call void @note_worker(i64 %t)
   br label %wait
 wait:
-  %last = phi i32 [ 0, %entry ], [ %ticket, %late ], [ %ticket, %work ]
-  %ticket = call i32 @next_ticket(ptr %line, i32 %last)
+  %last = phi i32 [ 0, %entry ], [ %ticket, %got ], [ %ticket, %work ]
+  %ticket = call i32 @next_ticket(ptr %line, i32 %last, ptr %patience)
   %stop = load atomic i32, ptr @stopping acquire, align 4
   %over = icmp ne i32 %stop, 0
   br i1 %over, label %leave, label %got
 got:
   %mine = call i1 @take(ptr %line, i32 %ticket)
-  br i1 %mine, label %work, label %late
-late:
-  call void @keep_off()
-  br label %wait
+  br i1 %mine, label %work, label %wait
 work:
   %control = load i32, ptr getelementptr (%job, ptr @job, i64 0, i32 4)
   call void @set_mxcsr(i32 %control)
@@ -205,8 +187,6 @@ entry:
   %old = alloca [128 x i8]
   call void @llvm.memset.p0.i64(ptr %all, i8 -1, i64 128, i1 false)
   call i32 @pthread_sigmask(i32 0, ptr %all, ptr %old)
-  call void @note_processor()
-  call i32 @sched_getaffinity(i32 0, i64 128, ptr @allowed)
   br label %more
 more:
   %t = load i64, ptr @running
@@ -215,6 +195,8 @@ more:
 create:
   %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
   call void @llvm.memset.p0.i64(ptr %line, i8 0, i64 64, i1 false)
+  %avoided = getelementptr %line, ptr %line, i64 0, i32 4
+  store i32 -1, ptr %avoided
   %handle = getelementptr i64, ptr @handles, i64 %t
   %argument = inttoptr i64 %t to ptr
   %failed = call i32 @pthread_create(ptr %handle, ptr null, ptr @worker, ptr %argument)
@@ -241,9 +223,13 @@ give:
   atomicrmw add ptr %line, i32 1 seq_cst
   %next = add i64 %t, 1
   %more = icmp slt i64 %next, %parts
-  br i1 %more, label %give, label %rouse
+  br i1 %more, label %give, label %look
+look:
+  %here = call i32 @sched_getcpu()
+  br label %rouse
 rouse:
-  %s = phi i64 [ 1, %give ], [ %then, %following ]
+  %s = phi i64 [ 1, %look ], [ %then, %following ]
+  call void @keep_off(i64 %s, i32 %here)
   %bed = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %s
   %asleep = getelementptr %line, ptr %bed, i64 0, i32 2
   %sleeps = load atomic i32, ptr %asleep seq_cst, align 4
@@ -271,7 +257,6 @@ look:
   %mine = call i1 @take(ptr %line, i32 %ticket)
   br i1 %mine, label %work, label %following
 work:
-  call void @note_processor()
   call void @run_part(i64 %t)
   atomicrmw sub ptr @remaining, i32 1 release
   br label %following
@@ -467,7 +452,7 @@ class _Pool:
         from npcompile.backends.cpu.symbols import register
         from npcompile.runtime.cache import compiled
 
-        text = _NATIVE if supported() else _SERIAL
+        text = _NATIVE + PLACEMENT if supported() else _SERIAL
         self._code = load(compiled(text + CALLS))
         self.address = self._code["npc_pool_run"]
         self.limit = ctypes.c_int64.from_address(self._code["npc_pool_limit"])
