@@ -645,13 +645,13 @@ def test_short_calls_that_are_left_to_python_are_looked_at_now_and_then():
         assert g(words[: k % 5], seen) == f(words[: k % 5], {})
     assert seen == dict.fromkeys(range(5), 60)
     assert g.cache_info() == (0, g.cache_info().refused, 300)
-    dispatcher = g._dispatcher
-    assert dispatcher.unseen > 0
+    forwarder = g._dispatcher.left.forwarder
+    assert forwarder.left > 0
     g(words * 100_000, seen)  # a long one
-    assert not dispatcher.unseen
+    assert not forwarder.left
     for _ in range(100):
         g(words, seen)
-    assert dispatcher.unseen > 0
+    assert forwarder.left > 0
     with npcompile.deterministic(True), pytest.raises(npcompile.DeterminismError):
         g(words, seen)
 

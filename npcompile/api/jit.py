@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from npcompile.core.config import Config, Deterministic, disabled, from_environment, modes
-from npcompile.runtime.callable import FunctionBase, install, installed
+from npcompile.runtime.callable import FunctionBase, install
 
 if TYPE_CHECKING:
     from npcompile.api.explain import Explanation
@@ -119,10 +119,8 @@ class Jit(FunctionBase):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         dispatcher = self._made or self._dispatcher
-        if dispatcher.unseen > 0:
-            return dispatcher.hasten(args, kwargs)
         given, wanted = len(args), len(dispatcher.parameters.positional)
-        if self._binder is None and (kwargs or given < wanted) and installed(self):
+        if self._binder is None and (kwargs or given < wanted) and dispatcher.versions:
             self._bind()
         return (dispatcher if self.config.check else dispatcher.call)(*args, **kwargs)
 
@@ -142,17 +140,20 @@ class Jit(FunctionBase):
         dispatcher = self._made
         if dispatcher is None or self.config.check:
             return
-        dispatcher.unseen = 0
         with dispatcher.lock:
             careful = bool(modes or self.config.deterministic)
             chain = [v for v in dispatcher.versions if v.installable(careful)]
-            first = self._binder.address if self._binder is not None and chain else 0
+            last = 0
+            if dispatcher.left.forwarder is not None:
+                dispatcher.left.forwarder.withdraw()
+                last = dispatcher.left.forwarder.serve(self)
+            first = self._binder.address if self._binder is not None and chain else last
             for version in reversed(chain):
                 first = version.precede(first)
             if self._binder is None:
                 install(self, first)
             else:
-                self._binder.install(first)
+                self._binder.install(first, last)
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What becomes of a call with these arguments: captured, left, fused, guarded.

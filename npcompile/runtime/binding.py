@@ -23,7 +23,7 @@ from npcompile.runtime.layout import Layout, layout
 from npcompile.runtime.parameters import Parameters
 from npcompile.runtime.state import spread
 
-_HEAD, _PYTHON, _FUNCTION, _COUNT, _NAMELESS, _NAMES = range(6)  # slots of a table
+_HEAD, _LAST, _PYTHON, _FUNCTION, _COUNT, _NAMELESS, _NAMES = range(7)  # slots of a table
 
 
 class Binder:
@@ -48,8 +48,8 @@ class Binder:
         self._kept = spread(python), plain
         names = [sys.intern(name) for name in code.co_varnames[: code.co_argcount]]
         self._table = (ctypes.c_uint64 * (_NAMES + len(names)))(
-            installed(function), id(self._kept[0]), id(plain), len(names), code.co_posonlyargcount,
-            *map(id, names),
+            installed(function), 0, id(self._kept[0]), id(plain), len(names),
+            code.co_posonlyargcount, *map(id, names),
         )
         self._names = names
         #: what the last entry of the chain has to go on to
@@ -58,9 +58,10 @@ class Binder:
         self._function = weakref.ref(function)
         function._binder = self
 
-    def install(self, address: int) -> None:
-        """The chain starts at this address now, for calls and for bound arguments."""
-        self._table[_HEAD] = address
+    def install(self, address: int, last: int = 0) -> None:
+        """The chain starts at this address now, for calls and for bound arguments; what it does
+        not take goes to ``last`` (0: to Python)."""
+        self._table[_HEAD], self._table[_LAST] = address, last
         function = self._function()
         if function is not None:
             install(function, address)
@@ -82,7 +83,7 @@ _loaded: list[Any] = []
 
 def _text(at: Layout) -> str:
     return _TEXT.substitute(
-        TABLE=TABLE, PYTHON=_PYTHON, FUNCTION=_FUNCTION, COUNT=_COUNT, NAMES=_NAMES,
+        TABLE=TABLE, LAST=_LAST, PYTHON=_PYTHON, FUNCTION=_FUNCTION, COUNT=_COUNT, NAMES=_NAMES,
         NAMELESS=_NAMELESS, MASK=2**63 - 1,
         DEFAULTS=at.func_defaults, SIZE=at.tuple_size, ITEMS=at.tuple_items,
     )
@@ -200,6 +201,14 @@ enter:
   call void @Py_DecRef(ptr %defaults)
   ret ptr %result
 python:
+  %last.at = getelementptr i64, ptr %table, i64 $LAST
+  %last = load ptr, ptr %last.at
+  %none.left = icmp eq ptr %last, null
+  br i1 %none.left, label %call, label %forward
+forward:
+  %passed = tail call ptr %last(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)
+  ret ptr %passed
+call:
   %python.at = getelementptr i64, ptr %table, i64 $PYTHON
   %target = load ptr, ptr %python.at
   %answer = call ptr (ptr, ptr, ...) @PyObject_CallFunction(ptr %target, ptr @npc.format.call,

@@ -25,7 +25,9 @@ from npcompile.runtime.layout import layout
 _BASE_TYPE, _VECTORCALL, _METHOD = 1 << 10, 1 << 11, 1 << 17  # Py_TPFLAGS_...
 _DEFAULT = 1 << 18
 _POINTER = object.__basicsize__  # where an instance has its vectorcall pointer
-TABLE = _POINTER + ctypes.sizeof(ctypes.c_void_p)  #: and where that to its binder's table
+_WIDTH = ctypes.sizeof(ctypes.c_void_p)
+TABLE = _POINTER + _WIDTH  #: and where that to its binder's table
+FORWARD = TABLE + _WIDTH  #: and to its forwarder's
 _TP_CALL, _TP_DESCR_GET, _TP_MEMBERS = 50, 54, 72  # numbers of Include/typeslots.h
 _T_PYSSIZET, _READONLY = 19, 1
 
@@ -71,7 +73,7 @@ def _make_type() -> Any:
         _Slot(_TP_DESCR_GET, bind),
         _Slot(_TP_MEMBERS, ctypes.addressof(members)),
     )
-    size = _POINTER + 2 * ctypes.sizeof(ctypes.c_void_p)
+    size = FORWARD + _WIDTH
     flags = _DEFAULT | _BASE_TYPE | _VECTORCALL | _METHOD
     spec = _Spec(b"npcompile.runtime.callable._Native", size, 0, flags, slots)
     python.PyType_FromSpec.restype = ctypes.py_object

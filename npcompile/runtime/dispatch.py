@@ -12,7 +12,7 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from time import perf_counter
+from time import perf_counter, thread_time
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet, ref
@@ -27,8 +27,9 @@ from npcompile.runtime import build, flags, match, remembered, succession, wirin
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.checked import checked
 from npcompile.runtime.entry import FLAGS, OVERLAP, STALE
+from npcompile.runtime.forwarding import Fallbacks, forwarder
 from npcompile.runtime.kinds import call_kind, placed
-from npcompile.runtime.native import Native, Probe, link, native, store
+from npcompile.runtime.native import Native, Probe, in_python, link, native, store
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
 from npcompile.runtime.trial import Trial
@@ -48,10 +49,6 @@ HEIRLOOMS = 16
 PAUSES = 8
 #: calls that find little to do between pauses before their kind of arguments is left to Python
 IDLE_LIMIT = 2
-#: calls left to Python in a row after which some of such short ones are not looked at, at most as
-#: many as the second number
-PATIENCE, UNSEEN = 32, 64
-SHORT_CALL = 50e-6  # seconds; what a call takes that is looked at is a tenth of it
 #: why a call that compiled code could take is left to Python
 FASTER = "Python is faster for calls that do so little"
 #: refused traces of one kind of arguments before that kind is left to Python without trying
@@ -85,6 +82,7 @@ class Dispatcher:
     """
 
     start: Start | None = None  # where in the function to begin
+    limit = VERSION_LIMIT
 
     def __init__(
         self, function: FunctionType, config: Config, on_version: Callable[[], None]
@@ -93,14 +91,11 @@ class Dispatcher:
         self.config = config
         self.versions: list[Version] = []
         self.refusals: dict[object, Refusal] = {}
-        self.fallbacks: Counter[str] = Counter()
+        self.left = Fallbacks()
         self.on_version = on_version
         self._heirs = succession.kind(function, config)
         self._refused_kinds: Counter[object] = Counter()
         self._last_refusal: dict[object, Refusal] = {}
-        self.unseen = 0  # so many of the next calls go to Python at once, if they are short
-        self._in_a_row = 0  # calls left to Python
-        self._hasty, self._short = "", SHORT_CALL  # why, and what a short call takes
         self._idle: Counter[object] = Counter()  # kinds of calls whose stretches do little
         self.lock = threading.RLock()
         self.plain: Callable[..., Any] = function
@@ -119,7 +114,7 @@ class Dispatcher:
         if found is None:
             return cls(function, config, on_version)
         assert isinstance(found, Dispatcher)
-        found.fallbacks.clear()
+        found.left = Fallbacks()
         found.adopt(function, on_version)
         return found
 
@@ -135,6 +130,7 @@ class Dispatcher:
         self.versions = [v for v in self.versions if v.release()]
         self.function = self.plain = _NOBODY
         self.on_version = lambda: None
+        self.left = Fallbacks()
         self.parameters = Parameters(_NOBODY)
         if self.stretches is not None:
             self.stretches.release()
@@ -223,7 +219,7 @@ class Dispatcher:
             if names:
                 text = f"{', '.join(names)}: not deterministic in mode {mode!r}"
                 self._complain(text)
-        self._in_a_row = 0
+        self.left.interrupt()
         saved = version.save(leaves) if version.cautious else None
         left: Left | None = None
         result: Any = MISS
@@ -254,7 +250,7 @@ class Dispatcher:
         if refusal is not None:
             if mode or self.config.fullgraph:
                 return self._python(refusal, args, kwargs, mode)
-            return self._again(str(refusal), SHORT_CALL, args, kwargs)
+            return self._again(str(refusal), None, args, kwargs)
         try:
             with collector.paused():
                 version, leaves = self.compile(bound)
@@ -285,50 +281,54 @@ class Dispatcher:
         kwargs: dict[str, Any],
     ) -> Any:
         """One call of a version that may be slower than Python."""
-        python = trial.in_python()
-        begun = perf_counter()
+        python, paused = trial.in_python(), self._paused
+        begun, ran = perf_counter(), thread_time()
         if trial.lost:
-            result = self._again(FASTER, min(SHORT_CALL, trial.longest), args, kwargs)
+            result = self._again(FASTER, trial.longest, args, kwargs)
         elif python:
             result = self.plain(*args, **kwargs)
         else:
             version.match(self.bind(args, kwargs) or {}, self.function)  # so that it is timed
             result = self._run(version, bound, leaves, args, kwargs, False)
-        trial.note(python, perf_counter() - begun)
+        seconds, busy = perf_counter() - begun, thread_time() - ran
+        trial.note(python, seconds, busy, self._paused - paused)
         if python and not trial.lost:
             self._note_python(FASTER)
         if trial.won or not self.exact():  # stretches may be compiled later
             version.trial = None
+            self.on_version()
         return result
 
-    def _again(self, why: str, short: float, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """One more call that is left to Python; after many in a row, some are not looked at."""
-        self._in_a_row += 1
-        if self._in_a_row > PATIENCE:
-            self._hasty, self._short = why, short
-            self.unseen = min(self._in_a_row - PATIENCE, UNSEEN)
-            return self.hasten(args, kwargs)
+    @property
+    def _paused(self) -> int:
+        return 0 if self.stretches is None else self.stretches.paused
+
+    def _again(
+        self, why: str, longest: float | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """One more call that is left to Python; after many in a row, short ones (of at most
+        ``longest`` seconds) are not looked at any more."""
         self._note_python(why)
-        return self.plain(*args, **kwargs)
+        left = self.left
+        if left.forwarder is None and self.start is None:
+            left.forwarder = forwarder(self.function, in_python)
+            self.on_version()
+        if left.forwarder is None:
+            return self.plain(*args, **kwargs)
+        return left.forwarder.look(why, longest, args, kwargs)
 
-    def hasten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """One call in Python, not looked at: those before it were left to Python and short.  If
-        this one is not, the next is looked at again."""
-        self.unseen -= 1
-        self.fallbacks[self._hasty] += 1
-        begun = perf_counter()
-        result = self.plain(*args, **kwargs)
-        if perf_counter() - begun > self._short:
-            self.unseen = self._in_a_row = 0
-        return result
+    @property
+    def fallbacks(self) -> Counter[str]:
+        """How many calls were left to Python, by reason."""
+        return self.left.counts
 
     def _known_refusal(self, bound: dict[str, Any]) -> Refusal | None:
         kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
         found = self.refusals.get(exact)
         if found is None and self._refused_kinds[kind] >= REFUSAL_LIMIT:
             found = self._last_refusal.get(kind)
-        if found is None and len(self.versions) >= VERSION_LIMIT:
-            found = Refusal("versions", f"more than {VERSION_LIMIT} compiled versions")
+        if found is None and len(self.versions) >= self.limit:
+            found = Refusal("versions", f"more than {self.limit} compiled versions")
         return found
 
     def _remember(self, bound: dict[str, Any], refusal: Refusal) -> None:
@@ -455,9 +455,9 @@ class Dispatcher:
         version.lasting, version.heavy = traced.lasting, traced.heavy
         version.cautious = bool(traced.written) and not traced.lasting and traced.ambiguous
         made.owner = version
-        wanted = not (self.config.fullgraph or self.config.check or version.heavy or self.start)
+        wanted = not (self.config.fullgraph or self.config.check or self.start)
         if wanted and traced.exact and not (direct and not traced.pauses):
-            version.trial = Trial()
+            version.trial = Trial(version.heavy)
         self._log(version)
         return version
 
@@ -605,7 +605,7 @@ class Dispatcher:
         return self.plain(*args, **kwargs)
 
     def _note_python(self, why: str) -> None:
-        self.fallbacks[why] += 1
+        self.left.counts[why] += 1
         logs.log("exits", lambda: f"{self.function.__qualname__} runs in Python: {why}")
 
     # ------------------------------------------------------------------ determinism
@@ -630,11 +630,10 @@ class Dispatcher:
             self.versions = []
             self.stretches = None
             self.refusals.clear()
-            self.fallbacks.clear()
+            self.left.clear()
             self._refused_kinds.clear()
             self._last_refusal.clear()
             self._idle.clear()
-            self.unseen = self._in_a_row = 0
             self.on_version()
 
 

@@ -71,8 +71,7 @@ def unpromised(graph: Graph, mode: Deterministic, own: bool) -> list[str]:
     names = []
     for node in walk(graph.region):
         if isinstance(node.attrs, HostCall):
-            record = next((o for o in OPERATORS.values() if node.attrs.path in o.aliases), None)
-            if record is None or record.guarantee not in accepted:
+            if _guarantee(node.attrs) not in accepted:
                 names.append(node.attrs.path.replace(":", "."))
         elif isinstance(node.attrs, Check) and node.attrs.resume.pauses:
             names.append(f"Python's part of the function ({node.attrs.reason})")
@@ -94,7 +93,16 @@ def exact(graph: Graph) -> bool:
         record = OPERATORS.get(node.op)
         if isinstance(node.attrs, Extern) and node.args[0].dtype.char in "fdFD":
             return False
-        inexact = record is not None and any(record.ulp.values())
-        if inexact or isinstance(node.attrs, (HostCall, Site)):
+        if record is not None and any(record.ulp.values()):
+            return False
+        if isinstance(node.attrs, (HostCall, Site)) and _guarantee(node.attrs) != "portable":
             return False
     return True
+
+
+def _guarantee(called: HostCall | Site) -> str:
+    """What is promised of a library function's bits."""
+    if isinstance(called, Site):
+        return called.guarantee
+    record = next((o for o in OPERATORS.values() if called.path in o.aliases), None)
+    return "" if record is None else record.guarantee

@@ -30,6 +30,8 @@ from npcompile.tracing.values import UNBOUND
 
 #: places in one function where compiled code goes on
 PLACES = 16
+#: versions of what comes after one place; where a list gets longer there would be ever more
+CONTINUED = 8
 #: times that a call pauses at one place although there is little to do between
 TURNS = 8
 #: times after which such a call counts as one that Python had better run
@@ -61,6 +63,7 @@ class Continuation(Dispatcher):
     """What comes after a place in a function."""
 
     start: Start
+    limit = CONTINUED
 
     def __init__(self, function: FunctionType, config: Config, start: Start) -> None:
         super().__init__(function, config, lambda: None)
@@ -106,6 +109,7 @@ class Stretches:
         self.continuations: dict[Start, Continuation] = {}
         self.rests: Counter[str] = Counter()  # why Python went on to the end
         self.idle = False  # a call did little between its pauses
+        self.paused = 0  # so often
 
     def release(self) -> None:
         """Lets go of the function, which is no more."""
@@ -126,6 +130,7 @@ class Stretches:
         while True:
             end, depth = statement_end(self.function.__code__, place.offset)
             visits[place.offset] += 1
+            self.paused += 1
             self.idle |= visits[place.offset] > IDLE and not place.heavy
             if visits[place.offset] > TURNS and not place.heavy:
                 self.rests["there is little to do between pauses"] += 1

@@ -7,8 +7,9 @@ some are timed in either way, and if Python wins, later calls are left to it.
 
 from __future__ import annotations
 
-#: calls before the first that is timed, and those that are timed, in turns
-WARM, TIMED = 8, 16
+#: calls before the first that is timed, those that are timed, and how many in a row in one way
+#: (code that has just run is faster)
+WARM, TIMED, RUN = 8, 24, 4
 #: what compiled code must take longer than Python to lose
 MARGIN = 1.1
 #: calls that take so many times as long as those that were timed are other calls, if they take
@@ -16,20 +17,31 @@ MARGIN = 1.1
 LONGER, SHORT = 4.0, 5e-6
 #: seconds after which one call in Python is enough
 LONG = 1e-3
+#: seconds between two pauses in which Python gets nothing done that compiled code is worth its
+#: pauses for; more between them is not tried in Python, where it might take much longer
+BETWEEN = 5e-4
+#: the part of all calls that may take longer by chance; what takes so many times as long does not
+DISTURBED, MUCH = 0.1, 100.0
+#: seconds that a call has taken before it can be timed
+BEFORE = 0.3e-6
 
 
 class Trial:
     """The times of one version and of the plain function, in seconds.
 
     ``lost``: calls are left to Python; ``won``: they are not, and nothing is timed any more.
+    ``heavy``: there are loops or large arrays in it, which may take any time.  Where such calls
+    turn out to differ much from each other, Python does not win a second time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, heavy: bool = False) -> None:
+        self.heavy = heavy
         self.lost = self.won = False
+        self._defeats = 0
         self._begin()
 
     def _begin(self) -> None:
-        self.turn = 0
+        self.turn, self._longer = 0, 0.0
         self.compiled = self.plain = float("inf")
 
     @property
@@ -40,20 +52,29 @@ class Trial:
     def in_python(self) -> bool:
         """Whether the next call is Python's."""
         self.turn += 1
-        return self.lost or (self.turn > WARM and self.turn % 2 == 0)
+        return self.lost or (self.turn > WARM and (self.turn - WARM - 1) // RUN % 2 == 1)
 
-    def note(self, python: bool, seconds: float) -> None:
-        """What a call took; the smaller times count, others were disturbed."""
+    def note(self, python: bool, seconds: float, busy: float, pauses: int = 0) -> None:
+        """What a call took, with so many pauses; the smaller times count, others were disturbed.
+        ``busy``: seconds that its thread has run, which tell a long call from a disturbed one."""
         if self.lost:
-            if seconds > self.longest:
+            long = busy > self.longest
+            self._longer = self._longer + 1 if long else max(self._longer - DISTURBED, 0.0)
+            if self._longer > 1 or busy > MUCH * self.longest:
                 self.lost = False
+                self.won = self.heavy and self._defeats > 1
                 self._begin()
         elif self.turn > WARM:
             if python:
                 self.plain = min(self.plain, seconds)
             else:
-                self.compiled = min(self.compiled, seconds)
-            enough = seconds > LONG or self.turn >= WARM + TIMED // 2
-            if (enough and self.plain > LONGER * self.compiled) or self.turn >= WARM + TIMED:
+                self.compiled = min(self.compiled, seconds + BEFORE)
+            enough = busy > LONG or self.turn >= WARM + TIMED // 2
+            slow = self.heavy and self.turn == WARM + RUN
+            slow = slow and self.compiled > BETWEEN * (1 + pauses)
+            if slow or (enough and LONGER * self.compiled < self.plain < float("inf")):
+                self.won = True
+            elif self.turn >= WARM + TIMED:
                 self.lost = self.compiled > MARGIN * self.plain
                 self.won = not self.lost
+                self._defeats += self.lost

@@ -69,6 +69,7 @@ class Version:
             self.direct
             and not self.cautious
             and not self.adrift
+            and self.trial is None
             and isinstance(self.executable, Native)
             and not (modes and self.trace.unpromised["portable"])
         )

@@ -1,0 +1,208 @@
+"""Calls that go straight to the plain function, because those before them were left to Python.
+
+A function whose calls nobody compiles should cost what the plain one costs.  The forwarder stands
+at the end of a chain of entries: as long as calls are *granted* to it, it passes each on and looks
+at nothing but the processor's clock.  After a call that takes longer than expected, the next is
+looked at again: it may be one that compiled code is faster at.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from string import Template
+from time import perf_counter
+from types import FunctionType
+from typing import Any
+
+from npcompile.backends.cpu.compile import load
+from npcompile.core.config import modes
+from npcompile.runtime.cache import compiled
+from npcompile.runtime.callable import FORWARD, FunctionBase
+from npcompile.runtime.entry import supported
+from npcompile.runtime.state import spread
+
+_PYTHON, _FUNCTION, _LEFT, _DONE, _LIMIT, _LONG, _SLOTS = range(7)  # slots of a table
+#: calls left to Python in a row before the first that is forwarded; those forwarded one after the
+#: other, and the seconds that they take, are at most so many
+PATIENCE, UNSEEN, LONGEST = 32, 512, 0.02
+#: calls that are looked at after a long one
+AGAIN = 4
+#: seconds; what a call takes that is looked at is a tenth of it
+SHORT = 50e-6
+#: calls that take so many times as long as the one before are other calls
+LONGER = 4.0
+#: seconds between two looks at both clocks that tell how fast the processor's is
+APART = 1e-3
+
+
+class Forwarder:
+    """Passes calls on to ``plain``; others to ``python(function, *args, **kwargs)``."""
+
+    def __init__(self, plain: FunctionType, python: Callable[..., Any]) -> None:
+        self._kept = spread(python), plain
+        self._table = (ctypes.c_uint64 * _SLOTS)(id(self._kept[0]), id(plain))
+        self._in_a_row = 0  # calls left to Python that were looked at
+        self._why = ""
+        _machine()  # its clock begins
+
+    def serve(self, function: FunctionBase) -> int:
+        """The address that calls of ``function`` may go to from now on."""
+        ctypes.c_uint64.from_address(id(function) + FORWARD).value = ctypes.addressof(self._table)
+        return _machine().address
+
+    @property
+    def left(self) -> int:
+        """So many of the next calls are forwarded, if they are short."""
+        return int(self._table[_LEFT])
+
+    def look(
+        self, why: str, longest: float | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """A call that is left to Python once more, for a reason; what takes ``longest`` seconds
+        (None: much more than this one) is another kind of call."""
+        if why != self._why:
+            self._why, self._in_a_row = why, 0
+        if self._table[_LONG]:
+            self._table[_LONG], self._in_a_row = 0, min(self._in_a_row, PATIENCE - AGAIN)
+        self._in_a_row += 1
+        begun = perf_counter()
+        result = self._kept[1](*args, **kwargs)
+        seconds = perf_counter() - begun
+        limit = max(SHORT, LONGER * seconds) if longest is None else longest
+        if self._in_a_row > PATIENCE:
+            self._grant(seconds, limit)
+        return result
+
+    def _grant(self, seconds: float, limit: float) -> None:
+        rate = _machine().rate()
+        if rate is not None and not modes:
+            more = min(self._in_a_row - PATIENCE, 20)
+            self._table[_LIMIT] = int(limit * rate)
+            self._table[_LEFT] = min(1 << more, UNSEEN, int(LONGEST / max(seconds, 1e-9)))
+
+    def interrupt(self) -> None:
+        """A call was not left to Python."""
+        self._in_a_row = 0
+
+    def withdraw(self) -> None:
+        """The next call is looked at."""
+        self._table[_LEFT] = self._in_a_row = 0
+
+    def settle(self) -> tuple[str, int]:
+        """Why calls were forwarded and how many since the last time."""
+        done = int(self._table[_DONE])
+        self._table[_DONE] -= done
+        return self._why, done
+
+
+class Fallbacks:
+    """How many calls of one function were left to Python, by reason."""
+
+    def __init__(self) -> None:
+        self.forwarder: Forwarder | None = None  # takes calls that need not be looked at
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def counts(self) -> Counter[str]:
+        if self.forwarder is not None:
+            why, count = self.forwarder.settle()
+            if count:
+                self._counts[why] += count
+        return self._counts
+
+    def interrupt(self) -> None:
+        """A call was not left to Python."""
+        if self.forwarder is not None:
+            self.forwarder.interrupt()
+
+    def clear(self) -> None:
+        self.counts.clear()
+        if self.forwarder is not None:
+            self.forwarder.withdraw()
+
+
+class _Machine:
+    """The code, the same for all functions, and the rate of the processor's clock."""
+
+    def __init__(self) -> None:
+        self._loaded = load(compiled(_text()))
+        self.address = self._loaded["npc.forward"]
+        self._ticks = ctypes.CFUNCTYPE(ctypes.c_uint64)(self._loaded["npc.ticks"])
+        self._first = perf_counter(), self._ticks()
+
+    def rate(self) -> float | None:
+        """Ticks a second; None if it can't be told yet."""
+        seconds, ticks = perf_counter() - self._first[0], self._ticks() - self._first[1]
+        return ticks / seconds if seconds > APART and ticks > 0 else None
+
+
+@cache
+def _machine() -> _Machine:
+    return _Machine()
+
+
+def forwarder(plain: FunctionType, python: Callable[..., Any]) -> Forwarder | None:
+    """A forwarder, or None where there is no machine code for calls."""
+    return Forwarder(plain, python) if supported() else None
+
+
+def _text() -> str:
+    return _TEXT.substitute(
+        FORWARD=FORWARD, PYTHON=_PYTHON, FUNCTION=_FUNCTION, LEFT=_LEFT, DONE=_DONE, LIMIT=_LIMIT,
+        LONG=_LONG,
+    )
+
+
+_TEXT = Template("""\
+declare ptr @PyObject_CallFunction(ptr, ptr, ...)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare i64 @llvm.readcyclecounter()
+@npc.format.call = private constant [5 x i8] c"OKKK\\00"
+
+define i64 @npc.ticks() {
+  %now = call i64 @llvm.readcyclecounter()
+  ret i64 %now
+}
+
+define ptr @npc.forward(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames) {
+start:
+  %table.at = getelementptr i8, ptr %callable, i64 $FORWARD
+  %table = load ptr, ptr %table.at
+  %left.at = getelementptr i64, ptr %table, i64 $LEFT
+  %left = load i64, ptr %left.at
+  %some = icmp sgt i64 %left, 0
+  br i1 %some, label %forward, label %python
+forward:
+  %rest = sub i64 %left, 1
+  store i64 %rest, ptr %left.at
+  %done.at = getelementptr i64, ptr %table, i64 $DONE
+  %before = load i64, ptr %done.at
+  %one.more = add i64 %before, 1
+  store i64 %one.more, ptr %done.at
+  %function.at = getelementptr i64, ptr %table, i64 $FUNCTION
+  %function = load ptr, ptr %function.at
+  %begun = call i64 @llvm.readcyclecounter()
+  %result = call ptr @PyObject_Vectorcall(ptr %function, ptr %args, i64 %nargsf, ptr %kwnames)
+  %ended = call i64 @llvm.readcyclecounter()
+  %took = sub i64 %ended, %begun
+  %limit.at = getelementptr i64, ptr %table, i64 $LIMIT
+  %limit = load i64, ptr %limit.at
+  %long = icmp ugt i64 %took, %limit
+  br i1 %long, label %look, label %done
+look:  ; at the next call
+  store i64 0, ptr %left.at
+  %long.at = getelementptr i64, ptr %table, i64 $LONG
+  store i64 1, ptr %long.at
+  br label %done
+done:
+  ret ptr %result
+python:
+  %target = load ptr, ptr %table
+  %answer = call ptr (ptr, ptr, ...) @PyObject_CallFunction(ptr %target, ptr @npc.format.call,
+      ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)
+  ret ptr %answer
+}
+""")

@@ -1,0 +1,170 @@
+"""Calls that are left to Python go straight to the plain function after a while."""
+
+import threading
+import traceback
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import npcompile
+from npcompile import jit
+from npcompile.runtime.dispatch import FASTER
+from npcompile.runtime.forwarding import PATIENCE, UNSEEN
+
+X = np.arange(6.0)
+
+
+def joined(first, second="b", /, third="c", *, last=""):
+    if first is None:
+        raise ValueError("nothing")
+    return "".join(sorted(set(first + second + third + last)))
+
+
+def settle(function, *args):
+    """Calls a function until its next calls are forwarded."""
+    for _ in range(50 * PATIENCE):
+        assert function(*args) == function.__wrapped__(*args)
+        if function._dispatcher.left.forwarder and function._dispatcher.left.forwarder.left:
+            return
+    raise AssertionError("every call is looked at")
+
+
+def settled(function, *args):
+    made = jit(function)
+    settle(made, *args)
+    return made
+
+
+def told(function, *args, **kwargs):
+    try:
+        return function(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+        return type(error), str(error)
+
+
+def test_arguments_and_exceptions_are_pythons():
+    g = settled(joined, "ba")
+    before = g.cache_info().fallbacks
+    for k in range(3 * UNSEEN):
+        args = [("ba",), ("xy", "q"), ("xy", "q", "r"), (), (None,), ("a", "b", "c", "d")][k % 6]
+        kwargs = [{}, {"third": "z"}, {"last": "l"}, {"second": "s"}, {"more": 1}][k % 5]
+        assert told(g, *args, **kwargs) == told(joined, *args, **kwargs)
+    fitting = [k for k in range(3 * UNSEEN) if k % 6 not in (3, 5) and k % 5 != 4]
+    assert g.cache_info().fallbacks >= before + len(fitting)
+
+
+def test_tracebacks_have_no_frames_of_ours():
+    g = settled(joined, "ba")
+    try:
+        g(None)
+    except ValueError as error:
+        frames = traceback.extract_tb(error.__traceback__)
+    assert [frame.name for frame in frames] == [
+        "test_tracebacks_have_no_frames_of_ours", "joined"]
+
+
+def test_other_calls_are_compiled_still():
+    def f(x):
+        return {1, 2} if isinstance(x, str) else x * 2
+
+    g = settled(f, "a")
+    for k in range(100):
+        assert g("a") == {1, 2}
+        assert g(X + k).tolist() == (2 * (X + k)).tolist()
+        assert g(x="a") == {1, 2}
+        assert g(x=X).tolist() == (2 * X).tolist()
+    assert g.cache_info().compiled >= 1
+    assert g.cache_info().fallbacks >= 200
+
+
+def test_a_long_call_is_looked_at():
+    g = settled(lambda words: sorted(set(words), key=str.lower), ["b", "a"])
+    forwarder = g._dispatcher.left.forwarder
+    g(["b", "a"] * 100_000)
+    assert not forwarder.left
+    settle(g, ["b", "a"])
+
+
+def test_counts_and_modes():
+    g = settled(joined, "ba")
+    before = g.cache_info().fallbacks
+    with npcompile.deterministic(True), pytest.raises(npcompile.DeterminismError):
+        g("ba")
+    assert not g._dispatcher.left.forwarder.left
+    for _ in range(100):
+        g("ba")
+    assert before + 100 <= g.cache_info().fallbacks <= before + 101
+    g.clear_cache()
+    assert g.cache_info() == (0, 0, 0)
+    assert g("ba") == "abc"
+
+
+def test_methods():
+    class Words:
+        def __init__(self):
+            self.seen = Counter()
+
+        @jit
+        def note(self, word, times=1):
+            self.seen[word] += times
+            return self.seen.most_common(1)
+
+    words = Words()
+    for k in range(300):
+        assert words.note("a")[0] == ("a", 2 * k + 1)
+        Words.note(words, word="a")
+    assert words.seen == {"a": 600}
+
+
+def test_threads():
+    g = settled(joined, "ba")
+    wrong = []
+
+    def run():
+        wrong.extend(k for k in range(2000) if g("ba", "q") != joined("ba", "q"))
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_nested_functions_are_forwarded_anew():
+    def make(k):
+        @jit
+        def f(words):
+            return {k, *words}
+
+        return f
+
+    for k in range(5):
+        f = make(k)
+        assert all(f("ab") == {k, "a", "b"} for _ in range(100))
+
+
+def test_pauses_are_tried():
+    def f(x):
+        return len(set(x.tolist()))
+
+    def g(n):
+        seen, queue = np.zeros(n, bool), [0]
+        while queue:
+            u = queue.pop(0)
+            for v in np.nonzero(np.arange(n) % (u + 2) == 1)[0]:
+                if not seen[v]:
+                    seen[v] = True
+                    queue.append(v)
+        return seen
+
+    many = np.arange(3000.0)  # what comes before the pause is heavy
+    compiled = jit(f), jit(g)
+    for k in range(60):
+        assert compiled[0](many // (k + 1)) == f(many // (k + 1))
+        assert (compiled[1](10 + k % 3) == g(10 + k % 3)).all()
+    assert all(made.cache_info().fallbacks for made in compiled)
+    assert FASTER in str(compiled[1].explain())
+    after = compiled[1]._dispatcher.stretches.continuations.values()
+    assert all(len(rest.versions) <= rest.limit < 10 for rest in after)
