@@ -96,6 +96,13 @@ class Writer:
             "if g: y = g[-1][0]", "if g: y = g.pop()[1]", "for v in g: y = v.max()",
             "if len(g) > 1: g[0] = a[:3] - m", "s = np.array(g)", "y = sum(v[0] for v in g) + y",
             "m = 2 ** (m % 5)", "y = max(y, 0.5, 1)", "m = round(float(a[i % 6]), 1) > 0.3",
+            f"h.append([{i}, {x}])", f"h.append([{i}, {x}])", "if h: m, y = h[-1]",
+            "if h: y = h.pop()[1]", "for u in h: y = u[1] - y", "m = sum(u[0] for u in h) % 9",
+            "if len(h) > 1: h[0] = [m, a[0]]", "s = np.array(h)",
+            "l = h[1:]" if self.rng.random() < 0.2 else "m = len(h)",
+            "k = g[:1]" if self.rng.random() < 0.2 else "m = len(g)",
+            "u = [m]; u.append(a[i % 6]); h.append(u)", "if h and m == 99: u = h[0]; u[0] = 3",
+            "if h and len(h) < 9: h.append(h[0])", "e = [u[1] for u in h]",
             "e = [v for v in a if v > 0.4]", "m = sum([int(v > 0.5) for v in a])",
         ))
 
@@ -134,18 +141,18 @@ def write(seed: int) -> str:
     writer = Writer(rng)
     writer.lines += [
         "def f(a, b, n):",
-        "    i = 0; m = 1; y = a[0]; s = a; c = []; e = []",
+        "    i = 0; m = 1; y = a[0]; s = a; c = []; e = []; k = l = []",
         f"    p = {rng.choice(['[]', '[1]', '[0] * n', '[3, 1, 2]'])}; q = []; r = []",
         "    def bump():",
         "        nonlocal w",
         "        w += 1",
-        "    w = 0; x = 0.5; g = []",
+        "    w = 0; x = 0.5; g = []; h = []",
         "    z = [0, 0, 0]; d = {'k': 0, 'x': a[0]}; o = Thing(2)",
     ]
     writer.loop(0, "    ")
     writer.block(0, "    ")
     writer.loop(0, "    ")
-    writer.lines.append("    return p, q, r, z, d, o.n, o.x, m, y, s, len(c), e, w, x, g")
+    writer.lines.append("    return p, q, r, z, d, o.n, o.x, m, y, s, c, e, w, x, g, h, k, l")
     return CLASS + "\n".join(writer.lines) + "\n"
 
 

@@ -553,8 +553,17 @@ class Columns:
     array for each number of an item, ``keys`` the type of an item."""
 
 
+@record
+class Row:
+    """The type of a list's item that is a list itself, of so many items."""
+
+    items: tuple[Any, ...]
+
+
 def listed(item: Any, columns: Iterator[Any]) -> list[Any]:
-    """The list that columns stand for; an item is a number, or a tuple of items."""
+    """The list that columns stand for; an item is a number, or a tuple or list of items."""
+    if isinstance(item, Row):
+        return list(map(list, listed(item.items, columns)))
     if isinstance(item, tuple):
         return list(zip(*(listed(part, columns) for part in item)))
     column = next(columns)

@@ -200,7 +200,7 @@ class Attempt:
         """What stands for a list, dictionary or instance that each turn makes anew."""
         if not alone(self.t, self.frame, self.state, self.live, value):
             raise Unlike("gives one name to different objects")
-        made = Box(value.kind, value.source, value.place)
+        made = value.like()
         self.t.homes[made] = self.scope
         self.created.add(made)
         self.anew[made] = self.enter_contents(made, self.state.cells[value])

@@ -245,6 +245,8 @@ def delitem(t: Tracer, container: Value, key: Value) -> None:
 def own(t: Tracer, value: Value) -> Box:
     """A list or dictionary that the program made and may change."""
     if isinstance(value, Box) and value.kind in (list, dict):
+        if value.lent:
+            raise t.refuse("list", "in a list of a length that only the run knows is changed")
         return value
     if isinstance(value, Static) and type(value.value) in (list, dict):
         name = type(value.value).__name__

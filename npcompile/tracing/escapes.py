@@ -168,7 +168,7 @@ class Escape:
     def _box(self, box: Box) -> Box:
         if box not in self.state.cells:
             raise self.t.refuse("if", "depends on data, and only one path makes a list or object")
-        made = self.t.register(Box(box.kind, box.source, box.place))
+        made = self.t.register(box.like())
         self.cells[made] = self.contents(self.state.cells[box])
         return made
 

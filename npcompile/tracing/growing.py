@@ -21,9 +21,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.records import record, replace
-from npcompile.core.sizes import Poly, Size, Symbol, floordiv, largest, product, substitute, symbols
-from npcompile.graph import layout
-from npcompile.graph.ir import Node, Param
+from npcompile.core.sizes import (
+    Poly,
+    Size,
+    Symbol,
+    floordiv,
+    largest,
+    product,
+    substitute,
+    symbols,
+)
+from npcompile.graph.ir import Node, Param, Row
 from npcompile.graph.types import (
     BOOL,
     FLOAT,
@@ -32,13 +40,23 @@ from npcompile.graph.types import (
     PY_INT,
     Array,
     Scalar,
-    c_strides,
     contiguous,
 )
 from npcompile.ops import arguments, elementwise, library, slices
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.escapes import as_number, retyped
+from npcompile.tracing.item_types import (
+    Cells,
+    alike,
+    common,
+    held_parts,
+    holds_objects,
+    item_type,
+    leaves,
+    parts,
+)
+from npcompile.tracing.references import sole
 from npcompile.tracing.values import (
     AnyOrigin,
     Box,
@@ -48,7 +66,6 @@ from npcompile.tracing.values import (
     Item,
     Sequence,
     State,
-    Static,
     Value,
 )
 
@@ -59,34 +76,6 @@ CAPACITY = 2**23  #: items of a list that grows
 Place = tuple[Any, ...]
 
 
-def item_type(t: Tracer, value: Value) -> Item | None:
-    """What kind of item a value is; None: none that columns hold."""
-    parts = _parts(value)
-    if parts is not None:
-        found = [item_type(t, part) for part in parts]
-        items = tuple([item for item in found if item is not None])
-        return items if items and len(items) == len(found) else None
-    if isinstance(value, ArrayRef):
-        return contiguous(value.dtype, value.shape) if value.ndim and _ordered(t, value) else None
-    number = as_number(t, value)
-    return number.type if number is not None and isinstance(number.type, Scalar) else None
-
-
-def _ordered(t: Tracer, value: ArrayRef) -> bool:
-    """Whether what NumPy makes of an array has C order, as columns have."""
-    made = layout.like_strides(t.facts, value.shape, value.steps)
-    return made == c_strides(value.shape)
-
-
-def _parts(value: Value) -> tuple[Value, ...] | None:
-    """The items of a plain tuple."""
-    if isinstance(value, Sequence) and value.kind is tuple:
-        return value.items
-    if isinstance(value, Static) and type(value.value) is tuple:
-        return tuple(map(Static, value.value))
-    return None
-
-
 @record
 class Wish:
     """A list with items of this type at some place; ``grows``: it is appended to."""
@@ -95,14 +84,15 @@ class Wish:
     grows: bool
 
 
-def wish(t: Tracer, box: Box, items: tuple[Value, ...], grows: bool) -> None:
+def wish(
+    t: Tracer, box: Box, items: tuple[Value, ...], grows: bool, cells: Cells | None = None
+) -> None:
     """Asks for columns where a list was made, should the function be left to Python."""
     if box.kind is not list or box.place is None or not items:
         return
-    kinds = {item_type(t, item) for item in items}
+    kinds = [item_type(t, item, cells) for item in items]
     old = t.wishes.get(box.place) or t.columns.get(box.place)
-    kinds |= {old.item} if old else set()
-    kind = _common(kinds)
+    kind = common(t, [*kinds, old.item] if old else kinds)
     if kind is not None:
         t.wishes[box.place] = Wish(kind, grows or (old is not None and old.grows))
 
@@ -114,16 +104,6 @@ def wish_for_holders(t: Tracer, state: State, array: ArrayRef) -> None:
             item is array or (isinstance(item, Sequence) and array in item.items) for item in held
         ):
             wish(t, box, held, True)
-
-
-def _common(kinds: set[Item | None]) -> Item | None:
-    """The type of items of several; None if there is none."""
-    (kind, *others) = kinds
-    if not others:
-        return kind
-    numbers = [kind for kind in kinds if isinstance(kind, (Scalar, AnyOrigin))]
-    dtypes = {number.dtype for number in numbers}
-    return AnyOrigin(*dtypes) if len(numbers) == len(kinds) and len(dtypes) == 1 else None
 
 
 def wish_for(t: Tracer, box: Box, more: Growing | ArrayRef) -> None:
@@ -163,6 +143,8 @@ def begin(t: Tracer, items: tuple[Value, ...], made: Wish) -> Growing:
 def _here(t: Tracer, item: Item) -> Item:
     """The type of an item that another attempt to trace has found: sizes of arguments are found
     again by their names."""
+    if isinstance(item, Row):
+        return Row(tuple(_here(t, part) for part in item.items))
     if isinstance(item, tuple):
         return tuple(_here(t, part) for part in item)
     if isinstance(item, (Scalar, AnyOrigin)):
@@ -189,22 +171,13 @@ def repeated(t: Tracer, items: tuple[Value, ...], times: Node, made: Wish) -> Gr
     if len(items) != 1:
         raise t.refuse("*", "of a list of several items, as often as only the run knows")
     count = largest(arguments.integer(t, times, "*"), 0)
+    if holds_objects(made.item):
+        raise t.refuse("*", "of a list of arrays or lists, which would be one object")
     columns = []
-    for kind, number in zip(leaves(made.item), _flat(t, items[0], made.item)):
-        if isinstance(kind, Array):
-            raise t.refuse("*", "of a list of arrays, which would be one object")
+    for number in _flat(t, items[0], made.item):
         full = t.builder.full((count,), _plain(t, number))
         columns.append(_roomy(t, full, made.item) if made.grows else t.new(full))
     return Growing(t.builder.size(count), tuple(columns), made.item, made.grows)
-
-
-def leaves(item: Item) -> tuple[Scalar | Array, ...]:
-    """The types of the numbers and arrays in an item."""
-    if isinstance(item, tuple):
-        return tuple(kind for part in item for kind in leaves(part))
-    if isinstance(item, AnyOrigin):
-        return Scalar(item.dtype, "np"), Scalar(BOOL, "np")
-    return (item,)
 
 
 def room(item: Item) -> Size:
@@ -234,20 +207,22 @@ def _item(column: ArrayRef, at: Size) -> ArrayRef:
 
 def _flat(t: Tracer, value: Value, item: Item) -> list[Node]:
     """The numbers and arrays of an item, which must be of the list's type."""
-    kind = item_type(t, value)
-    if isinstance(item, AnyOrigin) and isinstance(kind, Scalar) and kind.dtype == item.dtype:
-        number = as_number(t, value)
-        assert number is not None
-        return [number, t.builder.const(np.bool_(kind.origin == "np"))]
-    if kind != item:
+    kind, inner = item_type(t, value), parts(item)
+    if not alike(t, kind, item):
         raise t.refuse("list", "gets items of several types, or arrays that have other names")
-    if isinstance(item, tuple):
-        return [n for v, kind in zip(_parts(value) or (), item) for n in _flat(t, v, kind)]
+    if isinstance(value, Box) and (value.lent or not sole(t, value)):
+        raise t.refuse("list", "gets a list that has another name")
+    if inner is not None:
+        pairs = zip(held_parts(t, value) or (), inner)
+        return [n for v, kind in pairs for n in _flat(t, v, kind)]
     if isinstance(value, ArrayRef):
         t.lending.copied(value)
         return [t.read(value)]
     number = as_number(t, value)
     assert number is not None
+    if isinstance(item, AnyOrigin):
+        assert isinstance(kind, Scalar)
+        return [number, t.builder.const(np.bool_(kind.origin == "np"))]
     return [number]
 
 
@@ -262,9 +237,9 @@ def _fits(t: Tracer, box: Box, g: Growing, value: Value) -> None:
     """Asks for another kind of columns if a list gets a number that is Python's and not NumPy's,
     or the other way round."""
     kind = item_type(t, value)
-    common = _common({g.item, kind})
-    if common is not None and common != g.item:
-        t.wishes[box.place] = Wish(common, g.grows)
+    both = common(t, (g.item, kind))
+    if both is not None and both != g.item:
+        t.wishes[box.place] = Wish(both, g.grows)
         raise t.refuse("list", "gets numbers of Python's and of NumPy's")
 
 
@@ -358,6 +333,8 @@ def extend(t: Tracer, box: Box, g: Growing, more: Growing | ArrayRef) -> Growing
         more = Growing(t.builder.size(more.shape[0]), (t.new(t.read(more)),), g.item, False)
     if more.item != g.item:
         raise t.refuse("list", "gets items of several types")
+    if holds_objects(g.item):
+        t.lending.shares()
     n, count = size(t, g), size(t, more)
     _roomy_for(t, box, g, n + count)
     _put(t, g, n, count, part(t, more, 0, count))
@@ -437,6 +414,10 @@ def choose(t: Tracer, items: tuple[Value, ...], index: Node) -> Value:
 
 def _built(t: Tracer, item: Item, numbers: Iterator[Value]) -> Value:
     """An item of its numbers."""
+    if isinstance(item, Row):
+        made = t.register(Box(list, lent=True))
+        t.cells[made] = tuple(_built(t, part, numbers) for part in item.items)
+        return made
     if isinstance(item, tuple):
         return Sequence(tuple(_built(t, part, numbers) for part in item))
     found = next(numbers)
@@ -475,10 +456,11 @@ def as_array(t: Tracer, g: Growing) -> ArrayRef:
     """What ``np.asarray`` makes of it; of an empty list an empty array of float64."""
     if g.item != Scalar(FLOAT, "np") and g.item != PY_FLOAT:
         arguments.require(t, "<", 0, size(t, g), "an array of an empty list")
-    if not isinstance(g.item, tuple):
+    inner = parts(g.item)
+    if inner is None:
         return contents(t, g)[0]
-    kinds = [kind for kind in g.item if isinstance(kind, Scalar)]
-    if len(kinds) < len(g.item):
+    kinds = [kind for kind in inner if isinstance(kind, Scalar)]
+    if len(kinds) < len(inner):
         raise t.refuse("list", "an array of a list of tuples of tuples")
     n, k = size(t, g), len(kinds)
     dtype = np.result_type(*(kind.dtype for kind in kinds))
@@ -492,6 +474,8 @@ def copied(
     t: Tracer, g: Growing, start: Size, count: Size, step: Size = 1, rest: bool = False
 ) -> Box:
     """A list of some of the items; ``rest``: only to go on in Python with."""
+    if holds_objects(g.item) and not rest:
+        t.lending.shares()
     made = t.register(Box(list, place=t.place()))
     wanted = None if rest else t.columns.get(made.place)
     columns = tuple(

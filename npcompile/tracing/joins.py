@@ -324,8 +324,9 @@ class _Merge:
         if isinstance(a, dict) and list(a) == list(b):
             return {key: self.value(a[key], b[key]) for key in a}
         if isinstance(a, tuple) and isinstance(b, tuple):
+            cells = {k: v for state in self.states for k, v in state.cells.items()}
             for box in boxes:
-                growing.wish(self.t, box, (*a, *b), True)
+                growing.wish(self.t, box, (*a, *b), True, cells)
         if isinstance(a, (tuple, dict)):
             raise self.differ("change the length of a list or dictionary")
         return self.value(a, b)
@@ -458,7 +459,7 @@ class _Merge:
         mine = a in self.arms[0].created and b in self.arms[1].created
         if a.kind is not b.kind or not mine:
             raise self.differ("give one name to different objects")
-        made = self.t.register(Box(a.kind, a.source, a.place))
+        made = self.t.register(a.like(b))
         self.cells[made] = self.contents(first.cells[a], second.cells[b], a, b)
         return made
 

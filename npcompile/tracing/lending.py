@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from npcompile.graph.types import c_strides
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing.references import unshared
+from npcompile.tracing.values import Box
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -30,6 +31,8 @@ class Lending:
         self.renamed = False  # whether memory was written that a loop or branch renamed
         self.handed = False  # whether such memory was handed to Python
         self.lists = False  # whether a list of arrays was handed to Python
+        self.shared = False  # whether arrays or lists came from one list into another
+        self.rows: set[Box] = set()  # lists out of such a list that were handed to Python
         self.compared = False  # whether arrays were compared by identity
         self.written: set[Cell] = set()  # memory that was written so far
         self.copies: set[Cell] = set()  # memory that stands for a view
@@ -37,6 +40,8 @@ class Lending:
 
     def copied(self, ref: ArrayRef) -> None:
         """A list gets a copy of an array, which others may still see."""
+        if self.t.borrows and ref.writeable is False and ref.cell.param < 0:
+            self.shares()
         plain = ref.cell.param < 0 and ref.steps == c_strides(ref.shape)
         if plain and unshared(self.t, ref):
             return
@@ -70,8 +75,18 @@ class Lending:
         self.viewed |= {cell} - self.copies
 
     def hands_list(self) -> None:
-        """Python gets a list of arrays."""
+        """Python gets a list of arrays or lists."""
         self.lists = True
+        self._consistent("return")
+
+    def shares(self) -> None:
+        """Another list gets what is in a list, or this one gets it again."""
+        self.shared = True
+        self._consistent("list")
+
+    def hands_row(self, box: Box) -> None:
+        """Python gets a list that stands for one in another list."""
+        self.rows.add(box)
         self._consistent("return")
 
     def compares(self) -> None:
@@ -83,6 +98,10 @@ class Lending:
         return cell.param < 0 and cell not in self.fresh
 
     def _consistent(self, construct: str) -> None:
+        if len(self.rows) > 1 or (self.rows and self.lists):
+            raise self.t.refuse(construct, "of what may be a list in a list")
+        if self.lists and self.shared:
+            raise self.t.refuse(construct, "of lists that hold the same arrays or lists")
         both = self.lists and (self.handed or self.views)
         if self.cells and (self.renamed or self.compared or both):
             raise self.t.refuse(construct, "of an array that a list holds beside a variable")

@@ -312,7 +312,7 @@ def identical(t: Tracer, left: Value, right: Value) -> bool:
         return False
     if python_class(left) is not python_class(right):
         return False
-    if isinstance(left, Box) and isinstance(right, Box):
+    if isinstance(left, Box) and isinstance(right, Box) and not (left.lent and right.lent):
         return False
     raise t.refuse("is", "between objects whose identity is not followed")
 

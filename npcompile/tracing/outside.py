@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.records import replace
 from npcompile.graph.ir import Node
 from npcompile.graph.types import Scalar, contiguous
-from npcompile.tracing import growing
+from npcompile.tracing import growing, item_types
 from npcompile.tracing.inputs import LONGEST, label
 from npcompile.tracing.sources import Arg, Item, Source
 from npcompile.tracing.values import Growing, Static, Value
@@ -44,7 +44,7 @@ def chosen(t: Tracer, held: list[Any], source: Source, index: Value) -> Value | 
     if columns is not None and isinstance(index, Node):
         return growing.getitem(t, columns, index)
     if columns is None and isinstance(source, Arg) and len(held) <= LONGEST:
-        kinds = {growing.item_type(t, found) for found in items(t, held, source)}
+        kinds = {item_types.item_type(t, found) for found in items(t, held, source)}
         kind = kinds.pop() if len(kinds) == 1 else None
         if isinstance(kind, Scalar):
             t.wishes[source,] = growing.Wish(kind, False)

@@ -75,6 +75,7 @@ class Trial:
     numbers: dict[object, int] = field(default_factory=dict)
     candidates: dict[Size, int] = field(default_factory=dict)  # sizes of operands -> numbers here
     arrays: list[tuple[Any, Any]] = field(default_factory=list)  # operands, and what they held
+    lists: list[tuple[Any, Any]] = field(default_factory=list)  # and those that are lists, as text
 
     def number(self, key: object, hint: int | None) -> int:
         found = self.numbers.get(key)
@@ -126,7 +127,9 @@ class Trial:
             case Box() if isinstance(self.t.cells.get(value), Growing):
                 raise self.t.refuse("argument", "a list of a length that only the run knows")
             case Box() if value.kind is list:
-                return [self.sample(item) for item in contents(self.t, value)]
+                made = [self.sample(item) for item in contents(self.t, value)]
+                self.lists.append((made, repr(made)))
+                return made
             case Box() if value.kind is dict:
                 held = contents(self.t, value).items()
                 return {key: self.sample(item) for key, item in held}
@@ -259,7 +262,10 @@ def _try(
     for array, before in trial.arrays:
         if array.tobytes() != before.tobytes():
             raise t.refuse(name, "changes its operands")
-    if any(_shares(part, a) for part in _parts(result) for a, _ in trial.arrays):
+    if any(repr(held) != before for held, before in trial.lists):
+        raise t.refuse(name, "changes its operands")
+    given = [operand for operand, _ in (*trial.arrays, *trial.lists)]
+    if any(_shares(part, operand) for part in _parts(result) for operand in given):
         raise t.refuse(name, "returns one of its arguments or a view of one")
     return result
 
@@ -271,16 +277,18 @@ def _same_state(before: Any) -> bool:
 
 
 def _parts(result: Any) -> Iterator[Any]:
-    """The arrays in a result."""
-    if isinstance(result, np.ndarray):
+    """The arrays and lists in a result."""
+    if isinstance(result, (np.ndarray, list)):
         yield result
-    elif isinstance(result, (tuple, list)):
+    if isinstance(result, (tuple, list)):
         for item in result:
             yield from _parts(item)
 
 
-def _shares(part: Any, array: Any) -> bool:
-    return part is array or bool(np.may_share_memory(part, array))
+def _shares(part: Any, operand: Any) -> bool:
+    if isinstance(part, list) or isinstance(operand, list):
+        return part is operand
+    return part is operand or bool(np.may_share_memory(part, operand))
 
 
 # ------------------------------------------------------------------ what they tell

@@ -62,6 +62,16 @@ def unshared(t: Tracer, ref: ArrayRef) -> bool:
     return all(cell is not ref.cell for cell in cells_of(roots, frame.state))
 
 
+def sole(t: Tracer, box: Box) -> bool:
+    """Whether a list that was taken off the stack has no other reference."""
+    frame = t.frame
+    if frame.instruction is None:
+        return False
+    live = frame.code.live_at(frame.block, frame.instruction.following)
+    return all(value is not box for value in reached(_roots(t, frame, frame.state, live),
+                                                     frame.state))
+
+
 def outside(t: Tracer, array: ArrayRef) -> list[Value]:
     """What all others hold than the variables and the stack slots that are an array."""
     frame = t.frame

@@ -22,15 +22,13 @@ from npcompile.graph.ir import (
     ViewOf,
     Window,
 )
-from npcompile.graph.types import Array
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
 from npcompile.tensors import memory as torch
-from npcompile.tracing import growing, iteration, selectors, turns
+from npcompile.tracing import growing, item_types, iteration, selectors, turns
 from npcompile.tracing.references import seen
 from npcompile.tracing.values import (
     NULL,
     UNBOUND,
-    AnyOrigin,
     Box,
     Either,
     Frame,
@@ -159,10 +157,12 @@ class Trees:
         if box not in self.t.cells:
             raise self.t.refuse("return", "of a list or dictionary that only one path makes")
         contents = self.t.cells[box]
+        if box.lent:
+            self.t.lending.hands_row(box)
         if isinstance(contents, Growing):
-            if isinstance(contents.item, AnyOrigin):
+            if item_types.undecided(contents.item):
                 raise self.t.refuse("return", "of a list of numbers of Python's and of NumPy's")
-            if any(isinstance(kind, Array) for kind in growing.leaves(contents.item)):
+            if item_types.holds_objects(contents.item):
                 self.t.lending.hands_list()
             columns = growing.contents(self.t, contents)
             trees = tuple(map(self.result, columns))

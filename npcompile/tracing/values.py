@@ -26,7 +26,7 @@ import numpy as np
 
 from npcompile.core.errors import refuse
 from npcompile.core.records import record
-from npcompile.graph.ir import Node
+from npcompile.graph.ir import Node, Row
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
 from npcompile.tensors import memory
@@ -79,14 +79,19 @@ class Box:
     value).
     """
 
-    __slots__ = ("kind", "place", "source")
+    __slots__ = ("kind", "lent", "place", "source")
 
     def __init__(
-        self, kind: type | None, source: Source | None = None, place: Any = None
+        self, kind: type | None, source: Source | None = None, place: Any = None, lent: bool = False
     ) -> None:
         self.kind = kind
         self.source = source  # of the class of an instance
         self.place = place  # where the program made a list
+        self.lent = lent  # whether it stands for a list that one of unknown length holds
+
+    def like(self, *others: Box) -> Box:
+        """A new one in its place, or in that of several."""
+        return Box(self.kind, self.source, self.place, any(box.lent for box in (self, *others)))
 
 
 @record
@@ -96,15 +101,16 @@ class AnyOrigin:
     dtype: np.dtype
 
 
-Item = Union[Scalar, Array, AnyOrigin, "tuple[Item, ...]"]
+Item = Union[Scalar, Array, AnyOrigin, Row, "tuple[Item, ...]"]
 
 
 @record(eq=False)
 class Growing:
     """What a list holds whose length only the run knows, see :mod:`npcompile.tracing.growing`.
 
-    ``item`` is the type of its items: a number, an array, or a tuple; ``columns`` hold the numbers,
-    and whether they are NumPy's where that is each one's own; ``grows``: they have room for more.
+    ``item`` is the type of its items: a number, an array, a tuple or list; ``columns`` hold
+    the numbers, and whether they are NumPy's where that is each one's own; ``grows``: they have
+    room for more.
     """
 
     length: Node

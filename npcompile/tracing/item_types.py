@@ -1,0 +1,120 @@
+"""The types of what a list of unknown length holds: numbers, arrays, tuples and lists of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from npcompile.core.sizes import Size, Unhinted
+from npcompile.graph import layout
+from npcompile.graph.ir import Row
+from npcompile.graph.types import BOOL, Array, Scalar, c_strides, contiguous
+from npcompile.ops.operands import ArrayRef
+from npcompile.tracing.escapes import as_number
+from npcompile.tracing.values import AnyOrigin, Box, Item, Sequence, Static, Value
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+Cells = Mapping[Any, Any]
+
+
+def item_type(t: Tracer, value: Value, cells: Cells | None = None) -> Item | None:
+    """What kind of item a value is; None: none that columns hold.  ``cells``: what lists hold."""
+    inner = held_parts(t, value, cells)
+    if inner is not None:
+        found = [item_type(t, part, cells) for part in inner]
+        items = tuple([item for item in found if item is not None])
+        if not items or len(items) != len(found):
+            return None
+        return Row(items) if isinstance(value, Box) else items
+    if isinstance(value, ArrayRef):
+        return contiguous(value.dtype, value.shape) if value.ndim and _ordered(t, value) else None
+    number = as_number(t, value)
+    return number.type if number is not None and isinstance(number.type, Scalar) else None
+
+
+def _ordered(t: Tracer, value: ArrayRef) -> bool:
+    """Whether what NumPy makes of an array has C order, as columns have."""
+    made = layout.like_strides(t.facts, value.shape, value.steps)
+    return made == c_strides(value.shape)
+
+
+def held_parts(t: Tracer, value: Value, cells: Cells | None = None) -> tuple[Value, ...] | None:
+    """The items of a plain tuple, or of a list that is followed item by item."""
+    if isinstance(value, Box) and value.kind is list:
+        held = (t.cells if cells is None else cells).get(value)
+        return held if isinstance(held, tuple) else None
+    if isinstance(value, Sequence) and value.kind is tuple:
+        return value.items
+    if isinstance(value, Static) and type(value.value) is tuple:
+        return tuple(map(Static, value.value))
+    return None
+
+
+def parts(item: Item | None) -> tuple[Item, ...] | None:
+    """The types of the items of an item that is a tuple or list."""
+    return item.items if isinstance(item, Row) else item if isinstance(item, tuple) else None
+
+
+def undecided(item: Item) -> bool:
+    """Whether it has numbers each of which is Python's or NumPy's."""
+    inner = parts(item)
+    return isinstance(item, AnyOrigin) if inner is None else any(map(undecided, inner))
+
+
+def holds_objects(item: Item) -> bool:
+    """Whether it is, or holds, an array or list."""
+    inner = parts(item)
+    return isinstance(item, (Array, Row)) or (inner is not None and any(map(holds_objects, inner)))
+
+
+def alike(t: Tracer, kind: Item | None, item: Item | None) -> bool:
+    """Whether an item of a type may be one of a list's, where sizes that are equal now always have
+    to be."""
+    some, others = parts(kind), parts(item)
+    if some is not None and others is not None:
+        same = type(kind) is type(item) and len(some) == len(others)
+        return same and all(alike(t, a, b) for a, b in zip(some, others))
+    if isinstance(kind, Scalar) and isinstance(item, AnyOrigin):
+        return kind.dtype == item.dtype
+    if isinstance(kind, Array) and isinstance(item, Array) and kind != item:
+        comparable = (kind.dtype, kind.ndim) == (item.dtype, item.ndim)
+        return comparable and all(_equal(t, a, b) for a, b in zip(kind.shape, item.shape))
+    return kind == item
+
+
+def _equal(t: Tracer, a: Size, b: Size) -> bool:
+    try:
+        return t.facts.ask("==", a, b)
+    except Unhinted:
+        return False
+
+
+def common(t: Tracer, kinds: Iterable[Item | None]) -> Item | None:
+    """The type of items of several; None if there is none."""
+    (kind, *others) = kinds = list(dict.fromkeys(kinds))
+    if all(alike(t, other, kind) for other in others):
+        return kind
+    rows = [inner for inner in map(parts, kinds) if inner is not None]
+    if len(rows) == len(kinds):
+        if len({(type(k), len(row)) for k, row in zip(kinds, rows)}) > 1:
+            return None
+        found = [common(t, column) for column in zip(*rows)]
+        items = tuple([item for item in found if item is not None])
+        made = Row(items) if isinstance(kind, Row) else items
+        return made if len(items) == len(found) else None
+    numbers = [kind for kind in kinds if isinstance(kind, (Scalar, AnyOrigin))]
+    dtypes = {number.dtype for number in numbers}
+    return AnyOrigin(*dtypes) if len(numbers) == len(kinds) and len(dtypes) == 1 else None
+
+
+def leaves(item: Item) -> tuple[Scalar | Array, ...]:
+    """The types of the numbers and arrays in an item."""
+    if isinstance(item, Row):
+        return leaves(item.items)
+    if isinstance(item, tuple):
+        return tuple(kind for part in item for kind in leaves(part))
+    if isinstance(item, AnyOrigin):
+        return Scalar(item.dtype, "np"), Scalar(BOOL, "np")
+    return (item,)
