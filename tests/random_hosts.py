@@ -62,6 +62,8 @@ class HostWriter(Writer):
             choices += [
                 f"np.median({name}, axis={axis})", f"np.percentile({name}, 30, axis={axis})",
                 f"np.gradient({name}, axis={axis})", f"np.histogram({name}, bins=4)[0]",
+                f"np.histogram2d({name}.ravel(), {name}.ravel(), bins=3)[0]",
+                f"np.linalg.eig(np.eye(3) * 2 + np.outer({name}.ravel()[:3], [1, 2, 3]))[1].real",
                 f"np.unwrap({name}, axis={axis})", f"np.quantile({name}, [0.1, 0.9])",
                 f"np.interp({name}, [0.0, 1.0, 4.0], [2.0, 3.0, -1.0])",
                 f"np.nanmedian({name}, axis={axis})", f"np.ediff1d({name})",

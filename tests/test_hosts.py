@@ -188,6 +188,38 @@ class TestFortran:
         assert np.array_equal(y, z)
 
 
+class TestGaps:
+    """Results with room between their elements."""
+
+    def test_eigenvectors(self) -> None:
+        def f(a):
+            w, v = np.linalg.eig(a)
+            return w, v, w.sum(), (v * 2).sum(axis=0), v.sum(), v[:, w.argmin()]
+
+        compiled = run(f, SQUARE)
+        same(compiled(SQUARE[:3, :3]), f(SQUARE[:3, :3]))
+        turned = np.array([[0.0, -1.0], [1.0, 0.0]])  # whose eigenvalues are complex
+        same(compiled(turned), f(turned))
+
+    @pytest.mark.parametrize("n", [4, 7])
+    def test_histograms(self, n: int) -> None:
+        def f(x, n):
+            counts, edges, _ = np.histogram2d(x, x[::-1], bins=n)
+            return counts, counts.sum(), counts / counts.sum(), counts.T @ counts, edges[1]
+
+        run(f, X, n)
+
+    def test_written(self) -> None:
+        def f(a):
+            w, _ = np.linalg.eig(a)
+            w += 1
+            return w
+
+        compiled = jit(f)
+        for _ in range(2):
+            same(compiled(SQUARE), f(SQUARE))
+
+
 class TestLengths:
     def test_of_data(self) -> None:
         def f(a: Any) -> Any:

@@ -255,9 +255,12 @@ class _Call:
         self.refuse(f"type({name}) is not ndarray or {name}.dtype != {dtype} or "
                     f"{name}.ndim != {rank}")
         flags = f"{name}.flags"
-        fits = f"{flags}.carray" if shape.order == "C" else (
-            f"({flags}.f_contiguous and {flags}.writeable and {flags}.aligned)"
-        )
+        if shape.steps:
+            fits = f"{self.constant(prediction.is_spread)}({name})"
+        elif shape.order == "C":
+            fits = f"{flags}.carray"
+        else:
+            fits = f"({flags}.f_contiguous and {flags}.writeable and {flags}.aligned)"
         self.refuse(f"not {fits}")
         self.refuse(f"{name}.base is not None and borrowed({name})")
         if self.arrays:
@@ -265,7 +268,12 @@ class _Call:
         self.arrays.append(name)
         sizes = tuple([self._length(f"{name}.shape[{k}]", s) for k, s in enumerate(shape.sizes)])
         strides = c_strides(sizes) if shape.order == "C" else c_strides(sizes[::-1])[::-1]
-        if rank > 1:  # axes of length 1 may lie anywhere
+        if shape.steps:
+            strides = tuple([
+                self._length(f"{name}.strides[{k}] // {shape.dtype.itemsize}", step)
+                for k, step in enumerate(shape.steps)
+            ])
+        elif rank > 1:  # axes of length 1 may lie anywhere
             self.refuse(f"1 in {name}.shape and {name}.size and {name}.strides != "
                         f"{self.constant(fresh_strides)}({name}, {shape.order!r})")
         empty = self.constant(np.empty((0,) * rank, shape.dtype))
@@ -336,6 +344,7 @@ class _Call:
                 return self.t.box(list, items) if shape.type is list else Sequence(
                     items, shape.type
                 )
+        self.t.lending.loose |= bool(shape.steps)
         return self.t.new(next(parts))
 
 

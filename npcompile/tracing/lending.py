@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from npcompile.graph import layout
 from npcompile.graph.types import c_strides
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing.references import unshared
@@ -31,6 +32,7 @@ class Lending:
         self.renamed = False  # whether memory was written that a loop or branch renamed
         self.handed = False  # whether such memory was handed to Python
         self.lists = False  # whether a list of arrays was handed to Python
+        self.loose = False  # whether there are arrays of a library's with room between elements
         self.shared = False  # whether arrays or lists came from one list into another
         self.rows: set[Box] = set()  # lists out of such a list that were handed to Python
         self.compared = False  # whether arrays were compared by identity
@@ -51,6 +53,8 @@ class Lending:
 
     def writes(self, cell: Cell) -> None:
         """Memory is written."""
+        if self.loose and cell.param < 0:
+            self._compact(cell)
         renamed = self._renamed(cell)
         self.renamed |= renamed
         self.written.add(cell)
@@ -93,6 +97,12 @@ class Lending:
         """Arrays are compared by identity."""
         self.compared = True
         self._consistent("is")
+
+    def _compact(self, cell: Cell) -> None:
+        """What is written may come to lie in memory of ours, which has no room between elements."""
+        kind = cell.type
+        if not layout.is_packed(self.t.facts, kind.shape, kind.strides):
+            raise self.t.refuse("assignment", "to an array of a library's that is not contiguous")
 
     def _renamed(self, cell: Cell) -> bool:
         return cell.param < 0 and cell not in self.fresh

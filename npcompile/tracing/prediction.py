@@ -51,8 +51,8 @@ class Shape:
     """What a result looks like.
 
     ``kind``: array, number, none, sequence or object; ``type`` is its class (the Scalar of a
-    number); ``sizes`` are an array's lengths, None where only the run knows; ``sample`` is an
-    object of its kind.
+    number); ``sizes`` are an array's lengths, None where only the run knows, and ``steps`` its
+    strides in elements, if it is not contiguous; ``sample`` is an object of its kind.
     """
 
     kind: str
@@ -60,6 +60,7 @@ class Shape:
     dtype: Any = None
     order: str = "C"
     sizes: tuple[Size | None, ...] = ()
+    steps: tuple[Size, ...] = ()
     items: tuple[Shape, ...] = ()
     sample: Any = None
 
@@ -324,14 +325,39 @@ def _array(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> Sha
     if first.dtype.char not in SUPPORTED or not first.dtype.isnative:
         raise t.refuse(name, f"gives an array of dtype {first.dtype}")
     order = "C"
+    steps: tuple[Size, ...] = ()
     if not all(r.flags.carray for r in results) or _lies_like_fortran(results):
         order = "F"
         if not all(r.flags.f_contiguous and r.flags.writeable for r in results):
-            raise t.refuse(name, "gives an array that is not contiguous")
+            steps = _steps(t, name, trials, results)
     sizes = [
         _size(trials, [int(r.shape[axis]) for r in results]) for axis in range(first.ndim)
     ]
-    return Shape("array", np.ndarray, first.dtype, order, tuple(sizes))
+    return Shape("array", np.ndarray, first.dtype, order, tuple(sizes), steps)
+
+
+def _steps(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> tuple[Size, ...]:
+    """The strides, in elements, of arrays that are not contiguous."""
+    first = results[0]
+    found = [
+        _size(trials, [r.strides[axis] // first.itemsize for r in results])
+        for axis in range(first.ndim)
+    ]
+    known = tuple([step for step in found if step is not None])
+    if len(known) < len(found) or not all(map(is_spread, results)):
+        raise t.refuse(name, "gives an array that is not contiguous")
+    return known
+
+
+def is_spread(array: Any) -> bool:
+    """Whether an array may be written, and each element has a place of its own: each axis steps
+    over all that the ones with smaller strides span."""
+    end = array.itemsize
+    for stride, size in sorted(zip(array.strides, array.shape)):
+        if stride < end or stride % array.itemsize:
+            return False
+        end = stride * size
+    return bool(array.flags.writeable and array.flags.aligned and array.size)
 
 
 def _lies_like_fortran(results: list[Any]) -> bool:
