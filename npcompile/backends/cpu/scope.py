@@ -21,6 +21,7 @@ from npcompile.backends.cpu import (
     quotients,
     roots,
     scalar,
+    shifted,
     updates,
 )
 from npcompile.backends.cpu.access import Address, Lanes, Place
@@ -86,6 +87,7 @@ class Plan:
             self.divisors = quotients.divisors(kernel, varies)
             self.products = roots.by_products(kernel, target, lanes, varies, self.divisors)
             self.in_turns = roots.in_turns(kernel, varies, self.products)
+        self.runs = shifted.runs(kernel, target, lane_axis, lanes)
         places = [(v.buffer, v.at) for v in kernel.values if isinstance(v, Load)]
         places += [(s.buffer, s.at) for s in kernel.stores]
         places += [(r.buffer, r.at) for r in kernel.reductions]
@@ -170,6 +172,7 @@ class Scope:
     values: dict[int, Parts] = field(default_factory=dict)
     wide: dict[int, Parts] = field(default_factory=dict)
     divisors: dict[int, Divisor] = field(default_factory=dict)
+    loaded: shifted.Loaded = field(default_factory=dict)
     waits: bool = False
 
     @staticmethod
@@ -212,7 +215,7 @@ class Scope:
                 pointers[address] = self.f.offset(pointer, unit, distance)
         scope = replace(self, depth=self.depth + 1, lanes=inside, pointers=pointers,
                         index={**self.index, axis: index}, values=dict(self.values),
-                        wide=dict(self.wide), divisors=dict(self.divisors))
+                        wide=dict(self.wide), divisors=dict(self.divisors), loaded={})
         scope._evaluate()
         return scope
 
@@ -312,7 +315,11 @@ class Scope:
                 return tuple(parts[k] for k in access.parts(buffer.dtype, at.part))
             case Load(buffer, at, _, by):
                 lanes = self.lanes if self.plan.vector(position) else access.ALL
-                return access.load(self.f, self.place(buffer, at, by), lanes)
+                place = self.place(buffer, at, by)
+                if position in self.plan.runs and lanes.mask is None and count == self.plan.lanes:
+                    run = self.plan.runs[position]
+                    return (shifted.load(self.f, self.loaded, *run, place, lanes),)
+                return access.load(self.f, place, lanes)
             case Const(number, dtype):
                 return scalar.constant(number, dtype)
             case AxisIndex(axis):

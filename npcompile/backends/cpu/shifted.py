@@ -1,0 +1,69 @@
+"""Elements next to each other in a row, for several values of a kernel: a stencil's.
+
+Vectors that begin a few elements apart cross lines of the cache, all but one, and are loaded in
+two steps.  So those that begin within a register of each other are put together in registers, out
+of the first of them and the last register of the last one.  Nothing is read that was not before.
+"""
+
+from __future__ import annotations
+
+from npcompile.backends.cpu import access
+from npcompile.backends.cpu.access import Address, Lanes, Place
+from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.text import Function, Value, i64
+from npcompile.core.records import record
+from npcompile.program.ir import Kernel, Load
+
+
+@record
+class Run:
+    """Loads that differ in a constant, from the first to the last; lanes of a register."""
+
+    address: Address
+    first: int
+    last: int
+    register: int
+
+
+Loaded = dict[Run, tuple[Value, Value]]  # the first vector and the last one
+
+
+def runs(kernel: Kernel, target: Target, axis: int, lanes: int) -> dict[int, tuple[Run, int]]:
+    """The loads worth putting together of those with lanes along an axis, with their constants.
+    Machines without AVX-512 have no one instruction for it."""
+    if not target.avx512 or axis < 0:
+        return {}
+    found: dict[Address, dict[int, int]] = {}
+    for position, value in enumerate(kernel.values):
+        if (isinstance(value, Load) and value.by is None and value.at.coefficients[axis] == 1
+                and value.buffer.dtype.kind != "c" and value.buffer.dtype.itemsize >= 4):
+            address, constant = access.split(value.buffer, value.at)
+            found.setdefault(address, {})[position] = constant
+    made = {}
+    for address, constants in found.items():
+        first, last = min(constants.values()), max(constants.values())
+        register = target.width // address.buffer.dtype.itemsize
+        count = lanes // register  # registers of a vector
+        if (lanes % register == 0 and last - first <= register
+                and count * len(set(constants.values())) > count + 1):
+            run = Run(address, first, last, register)
+            made.update({position: (run, constant) for position, constant in constants.items()})
+    return made
+
+
+def load(f: Function, loaded: Loaded, run: Run, constant: int, place: Place, lanes: Lanes) -> Value:
+    """The vector at a constant, which is at ``place``."""
+    if run not in loaded:
+        ends = [access.further(f, place, i64(end - constant)) for end in (run.first, run.last)]
+        (first,), (last,) = [access.load(f, end, lanes) for end in ends]
+        loaded[run] = first, last
+    first, last = loaded[run]
+    if constant == run.first:
+        return first
+    count, shift, back = first.lanes, constant - run.first, constant - run.last
+    whole = count if back else count - run.register  # lanes that had better come from the first
+    lane_of = [
+        lane + shift if lane < whole and lane + shift < count else count + lane + back
+        for lane in range(count)
+    ]
+    return f.shuffle(first, last, lane_of)
