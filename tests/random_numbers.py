@@ -174,7 +174,10 @@ def clamp(v, low=-5, high=5):
                                f"(0 <= {x} < {y})", f"(not {x})", f"({x} and {y})",
                                f"({x} or {y})", f"({x} if {y} else {self.leaf()})",
                                f"({x} is {y})" if rng.random() < 0.1 else f"({x} {op} {y})",
-                               f"({x} in ({y}, 1, 2))"])
+                               f"({x} in ({y}, 1, 2))", f"({x} not in [{y}, {self.leaf()}])",
+                               f"(({x}, {y}) == ({self.leaf()}, {y}))",
+                               f"([{x}, 1] != [{y}, {self.leaf()}])",
+                               f"(({x} {op} {y}) is {rng.choice(['True', 'False'])})"])
         if roll < 0.76:
             return rng.choice([
                 f"int({x})", f"float({x})", f"bool({x})", f"complex({x})", f"real(abs, {x})",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from npcompile import jit
 from npcompile.core.errors import Refused
 from npcompile.ops import indexing, queries, selection, views
 from tests.support_arrays import agrees, call, check, run
@@ -56,6 +57,20 @@ def test_reshape_is_a_view_exactly_where_numpys_is(array, shape):
         return x, found
 
     check(program, numpy, array)
+
+
+def flat(x):
+    return x.flatten(), x.T.flatten(), x.flatten("F"), x[0].flatten(), x.T.ravel(), x[:, :1].ravel()
+
+
+def test_flat_copies_own_their_memory():
+    compiled = jit(flat, fullgraph=True)
+    for x in (A, A[:3, :2]):
+        for got, want in zip(compiled(x), flat(x), strict=True):
+            assert np.array_equal(got, want)
+            assert got.base is None
+            assert want.base is None
+            got.resize(3, refcheck=False)  # what a view can't
 
 
 @pytest.mark.parametrize("function", [views.ravel, lambda ctx, x: selection.diagonal_of(

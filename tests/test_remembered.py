@@ -209,6 +209,31 @@ def test_objects_of_this_process_are_not_kept() -> None:
         assert not recalled(compiled)
 
 
+def test_sources_that_name_another_function_by_now_are_not_kept() -> None:
+    names = space("""
+import functools
+def helper(x):
+    return x * 2
+def counted(f):
+    most = {f: [4]}  # found by a function that nobody finds by its name
+    @functools.wraps(f)
+    def call(x):
+        return f(x) if len(x) > len(most[f]) else x
+    return call
+helper = counted(helper)
+def f(x):
+    return helper(x) + 1
+""")
+    sys.modules["made"] = made = types.ModuleType("made")
+    try:
+        vars(made).update(names)
+        compiled = npcompile.jit(names["f"])
+        assert np.array_equal(compiled(X), X * 2 + 1)
+        assert compiled.cache_info().compiled == 1
+    finally:
+        del sys.modules["made"]
+
+
 def test_another_process(tmp_path: Path) -> None:
     (tmp_path / "user.py").write_text(TEXT + """
 import npcompile, sys

@@ -147,6 +147,17 @@ def check(seed: int) -> int:
             raise AssertionError(f"seed {seed}, {shape}\n{text}") from error
 
 
+def grid(n: int) -> Any:
+    x = np.linspace(-1.0, 1.0, n).reshape((n, 1))
+    return x + 1j * np.linspace(-1.0, 1.0, n).reshape((1, n))
+
+
+def test_a_first_call_without_rows() -> None:
+    compiled = jit(grid, cache=False)
+    for n in (0, 3, 0):
+        assert np.array_equal(compiled(n), grid(n))
+
+
 def test_random_chains() -> None:
     assert sum(check(seed) for seed in range(16)) > 3
 

@@ -261,7 +261,18 @@ def integer(ctx: Context, operand: Operand, what: str) -> Size:
         return ctx.builder.size_of(operand) if isinstance(found, Node) else int(found)
     if isinstance(operand, (int, np.integer)) and not isinstance(operand, bool):
         return int(operand)
-    raise ctx.refuse(what, f"{type(operand).__name__} is no 64-bit integer")
+    raise ctx.refuse(what, f"{_described(operand)} is no 64-bit integer")
+
+
+def _described(operand: Operand) -> str:
+    """The kind of an operand in the user's terms."""
+    if isinstance(operand, ArrayRef):
+        return "an array"
+    if not isinstance(operand, Node):
+        return type(operand).__name__
+    if isinstance(operand.type, Scalar) and operand.type.origin == "py":
+        return operand.type.python_type.__name__
+    return operand.dtype.name
 
 
 def length(ctx: Context, operand: Operand, what: str) -> Size:

@@ -21,6 +21,8 @@ def _known(ctx: Context, a: Operand, name: str) -> ArrayRef | None:
         return None
     if isinstance(a, ArrayRef):
         return a
+    if isinstance(a, (tuple, list)):
+        return as_array(ctx, a)
     raise ctx.refuse(name, "of what is no array")
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, floordiv, is_known, product
 from npcompile.graph import layout
-from npcompile.graph.ir import Node
-from npcompile.graph.types import Array, c_strides
+from npcompile.graph.ir import Node, Window
+from npcompile.graph.types import Array, c_strides, contiguous
 from npcompile.ops import arguments
 from npcompile.ops.arguments import as_array, axes_in, axis_in, program, static_int, view
 from npcompile.ops.bits import as_dtype
@@ -175,7 +175,16 @@ def copy_method(ctx: Context, a: ArrayRef, order: Operand = "C") -> ArrayRef:
 @program(VIEW, "ndarray.flatten")
 def flatten(ctx: Context, a: ArrayRef, order: Operand = "C") -> ArrayRef:
     """A fresh array of one axis."""
-    return reshaped(ctx, copied(ctx, _turned(ctx, a, order, "flatten")), (a_size(a),))
+    return _flat(ctx, _turned(ctx, a, order, "flatten"))
+
+
+def _flat(ctx: Context, ref: ArrayRef) -> ArrayRef:
+    """The elements in a fresh array of one axis, which is no view of another."""
+    if ref.ndim == 1:
+        return copied(ctx, ref)
+    made = ctx.builder.emit("empty", (), None, contiguous(ref.dtype, (a_size(ref),)))
+    whole = Window(0, ref.shape, c_strides(ref.shape))
+    return ctx.new(ctx.builder.write(made, ctx.read(ref), whole))
 
 
 def a_size(ref: ArrayRef) -> Size:
@@ -197,9 +206,7 @@ def _turned(ctx: Context, ref: ArrayRef, order: Operand, what: str) -> ArrayRef:
 def ravel(ctx: Context, a: Operand, order: Operand = "C") -> ArrayRef:
     """One axis; a copy only where memory is not contiguous."""
     ref = _turned(ctx, as_array(ctx, a), order, "ravel")
-    if not is_contiguous(ctx, ref):
-        ref = copied(ctx, ref)
-    return view(ref, (a_size(ref),), (1,))
+    return view(ref, (a_size(ref),), (1,)) if is_contiguous(ctx, ref) else _flat(ctx, ref)
 
 
 @program(VIEW, "reshape")

@@ -61,14 +61,14 @@ def keep(
         ]
         version, _ = _pickled((replace(outline, graph=None), linked), sources)
         rest = _pickled((replace(program, body=()), frame), sources)
+        packages = {o.path.partition(".")[0] for o in linked.objects if isinstance(o, Site)}
+        libraries = [(name, version_of(name)) for name in sorted(packages & sys.modules.keys())]
+        record = store.get(name)
+        others = pickle.loads(record.object)[: LIMIT - 1] if record is not None else []
+        data = pickle.dumps([(checks, libraries, version, *rest), *others], 5)
     except (pickle.PicklingError, TypeError, AttributeError):
         return False  # something of this process
-    record = store.get(name)
-    others = pickle.loads(record.object)[: LIMIT - 1] if record is not None else []
-    packages = {o.path.partition(".")[0] for o in linked.objects if isinstance(o, Site)}
-    libraries = [(name, version_of(name)) for name in sorted(packages & sys.modules.keys())]
-    entry = (checks, libraries, version, *rest)
-    return store.put(name, Record(pickle.dumps([entry, *others], 5), {}))
+    return store.put(name, Record(data, {}))
 
 
 def _pickled(value: Any, sources: Sources) -> tuple[bytes, list[Watched]]:

@@ -151,7 +151,8 @@ class _Writer:
         for member, margins in zip(group.members, self.margins, strict=True):
             height = largest(height, member.stop - margins.behind)
         twice = max(m.before + m.behind for m in self.margins)
-        fit = smallest(largest(floordiv(height, SHARE * (twice + self.trail)), 1), PARTS)
+        again = max(SHARE * (twice + self.trail), 1)  # 0: nothing is read, in no rows at all
+        fit = smallest(largest(floordiv(height, again), 1), PARTS)
         parts = bind("parts", fit, early)
         width = bind("width", largest(floordiv(height + parts - 1, parts), 1), early)
         most = width + self.lead + self.trail

@@ -116,6 +116,13 @@ def held(items: Iterable[Any], wanted: Any) -> bool:
     return False
 
 
+def same(a: Any, b: Any) -> Any:
+    """``a is b or a == b`` of two numbers"""
+    if a != a:
+        raise ValueError
+    return a == b
+
+
 def product(items: Iterable[Any], start: Any) -> Any:
     """``math.prod``"""
     for item in items:

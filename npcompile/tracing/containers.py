@@ -23,7 +23,9 @@ from npcompile.tracing.values import (
     Slice,
     Static,
     Value,
+    boolean,
     described,
+    python_class,
 )
 
 if TYPE_CHECKING:
@@ -272,8 +274,22 @@ def mapping(t: Tracer, value: Value) -> dict[Any, Value]:
     raise t.refuse("**", f"of {described(value)} is left to Python")
 
 
-def contains(t: Tracer, container: Value, item: Value) -> bool:
-    """``item in container``."""
+def contains(t: Tracer, container: Value, item: Value) -> Value:
+    """``item in container``: TRUE, FALSE or a traced bool."""
+    if isinstance(container, Box) and isinstance(t.cells[container], Growing):
+        return consumers.follow(t, consumers.held, container, item)
+    if python_class(container) not in (tuple, list) or tensors.is_tensor(container):
+        return boolean(_contains(t, container, item))
+    items = iteration.items(t, container)
+    if all(isinstance(x, Static) or t.known(x)[0] for x in (item, *items)):
+        return boolean(t.static(item, "in") in [t.static(x, "in") for x in items])
+    if not all(isinstance(x, (Node, Static)) for x in (item, *items)):
+        raise t.refuse("in", "depends on data that only the run knows")
+    return consumers.follow(t, consumers.held, Sequence(items), item)
+
+
+def _contains(t: Tracer, container: Value, item: Value) -> bool:
+    """``item in container`` of anything but tuples and lists."""
     if isinstance(container, Static) and type(container.value) is dict:
         return t.static(item, "in") in mapping(t, container)
     if isinstance(container, Box) and container.kind is dict:
@@ -287,7 +303,7 @@ def contains(t: Tracer, container: Value, item: Value) -> bool:
         if container.kind == "static" and isinstance(held, Static):
             return t.static(item, "in") in held.value
         if container.kind == "keys" and isinstance(held, Box):
-            return contains(t, held, item)
+            return _contains(t, held, item)
         raise t.refuse("in", "of an iterator is left to Python")
     return t.static(item, "in") in [
         t.static(x, "in") for x in iteration.items(t, container)

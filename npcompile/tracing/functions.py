@@ -242,9 +242,12 @@ def _iter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 @rule(zip)
 def _zip(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if kwargs:
-        raise t.refuse("zip", "strict= is left to Python")
-    return _iterator(t, "zip", *(iteration.begin(t, v) for v in args))
+    begun = [iteration.begin(t, v) for v in args]
+    if t.static(kwargs.get("strict", Static(False)), "zip"):
+        lengths = {iteration.length(t, x) for x in begun}
+        if len(lengths) > 1 or None in lengths:
+            raise t.refuse("zip", "strict= of lengths that differ, or that only the run knows")
+    return _iterator(t, "zip", *begun)
 
 
 @rule(enumerate)

@@ -30,7 +30,6 @@ from npcompile.tracing.values import (
     Dead,
     Exits,
     Frame,
-    Growing,
     Iterator,
     Sequence,
     Slice,
@@ -265,17 +264,15 @@ def compare_op(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("IS_OP")
 def is_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     left, right = take(frame, 2)
-    push(frame, boolean(operators.identical(t, left, right) != bool(i.arg)))
+    found = operators.identity(t, left, right)
+    push(frame, _negated(t, found) if i.arg else found)
 
 
 @on("CONTAINS_OP")
 def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     item, container = take(frame, 2)
-    if isinstance(container, Box) and isinstance(t.cells[container], Growing):
-        found = operators.truth(t, consumers.follow(t, consumers.held, container, item))
-        push(frame, _negated(t, found) if i.arg else found)
-        return
-    push(frame, boolean(containers.contains(t, container, item) != bool(i.arg)))
+    found = operators.truth(t, containers.contains(t, container, item))
+    push(frame, _negated(t, found) if i.arg else found)
 
 
 # ---------------------------------------------------------------------- indexing

@@ -12,8 +12,9 @@ import numpy as np
 from npcompile.core.sizes import Size
 from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node
-from npcompile.graph.types import PY_INT
+from npcompile.graph.types import PY_BOOL, PY_INT
 from npcompile.ops import python
+from npcompile.ops.arguments import NUMBERS
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import (
     consumers,
@@ -243,15 +244,28 @@ def _compare_objects(t: Tracer, symbol: str, left: Static, right: Static) -> Val
 
 
 def _compare_sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
-    """Tuples or lists, item by item, where the items decide now."""
+    """Tuples or lists, item by item."""
     first, second = iteration.items(t, left), iteration.items(t, right)
-    equal = len(first) == len(second)
+    verdicts = []
     for a, b in zip(first, second):
-        if not equal:
-            break
-        verdict = truth(t, compare(t, "==", a, b))
-        equal = bool(t.static(verdict, "the equality of two sequences"))
-    return boolean(equal == (symbol == "=="))
+        verdict = _same_items(t, a, b)
+        if isinstance(verdict, Node):
+            verdicts.append(verdict)
+        elif not t.static(verdict, "the equality of two sequences"):
+            return boolean(symbol == "!=")
+    if len(first) != len(second) or not verdicts:
+        return boolean((len(first) == len(second)) == (symbol == "=="))
+    equal = truth(t, consumers.follow(t, consumers.everything, Sequence(tuple(verdicts))))
+    return equal if symbol == "==" else compare(t, "==", equal, boolean(False))
+
+
+def _same_items(t: Tracer, a: Value, b: Value) -> Value:
+    """Whether two items are equal, or one object, as NaN may be."""
+    if isinstance(a, Node) or isinstance(b, Node):
+        return truth(t, consumers.follow(t, consumers.same, a, b))
+    if isinstance(a, Static) and isinstance(a.value, NUMBERS) and a.value != a.value:
+        raise t.refuse("==", "of NaN, which may be one object")
+    return truth(t, compare(t, "==", a, b))
 
 
 def truth(t: Tracer, value: Value) -> Value:
@@ -292,8 +306,17 @@ def _computes_truth(kind: type) -> bool:
     )
 
 
+def identity(t: Tracer, left: Value, right: Value) -> Value:
+    """``left is right``: TRUE, FALSE or a traced bool."""
+    for one, other in ((left, right), (right, left)):
+        bools = isinstance(one, Static) and isinstance(one.value, bool)
+        if bools and isinstance(other, Node) and other.type == PY_BOOL:  # there are only two
+            return compare(t, "==", left, right)
+    return boolean(identical(t, left, right))
+
+
 def identical(t: Tracer, left: Value, right: Value) -> bool:
-    """``left is right``."""
+    """``left is right``, where tracing tells."""
     if tensors.is_tensor(left) and tensors.is_tensor(right):
         return identical(t, tensors.array(left), tensors.array(right))
     if left is right and not isinstance(left, Node):
