@@ -30,6 +30,33 @@ class Thing:
         self.n += 1
         return self.n
 
+class Pair:
+    def __init__(self, s, t):
+        self.s, self.t = s, t
+
+    def __add__(self, other):
+        return Pair(self.s + other.s, self.t + other.t)
+
+    def __mul__(self, k):
+        if isinstance(k, Pair):
+            return NotImplemented
+        return Pair(self.s * k, self.t)
+
+    __rmul__ = __mul__
+
+    def __isub__(self, other):
+        self.t -= other.t
+        return self
+
+    def __lt__(self, other):
+        return self.s < other.s
+
+    def __getitem__(self, k):
+        return (self.s, self.t)[k]
+
+    def __bool__(self):
+        return self.t > 0
+
 """
 
 
@@ -55,7 +82,7 @@ class Writer:
         return self.pick(
             "a[i % 6] > 0.5", "a[m % 6] < a[i % 6]", "len(p) > 3", "p", "not q", "i % 3 == 1",
             "len(q) < n", "m > 2", "o.n % 2 == 0", "len(r) > 1 and r[-1][0] < i", "q or m < 2",
-            "b[i % 6] > 2", "len(p) > 1 and p[0] < p[-1]",
+            "b[i % 6] > 2", "len(p) > 1 and p[0] < p[-1]", "f2 < f3", "f2",
         )
 
     def statement(self, depth: int, indent: str) -> None:
@@ -103,6 +130,8 @@ class Writer:
             "k = g[:1]" if self.rng.random() < 0.2 else "m = len(g)",
             "u = [m]; u.append(a[i % 6]); h.append(u)", "if h and m == 99: u = h[0]; u[0] = 3",
             "if h and len(h) < 9: h.append(h[0])", "e = [u[1] for u in h]",
+            "f2 = f2 + f3", f"f3 = f2 * {x}", "f2 -= f3", "f2 = 0.5 * f2", f"f3 = Pair({x}, {i})",
+            "y = f2[0] + f3[1]", "f2 = f3 + Pair(y, m)",
             "e = [v for v in a if v > 0.4]", "m = sum([int(v > 0.5) for v in a])",
         ))
 
@@ -146,13 +175,14 @@ def write(seed: int) -> str:
         "    def bump():",
         "        nonlocal w",
         "        w += 1",
-        "    w = 0; x = 0.5; g = []; h = []",
+        "    w = 0; x = 0.5; g = []; h = []; f2 = f3 = Pair(0.5, 1)",
         "    z = [0, 0, 0]; d = {'k': 0, 'x': a[0]}; o = Thing(2)",
     ]
     writer.loop(0, "    ")
     writer.block(0, "    ")
     writer.loop(0, "    ")
-    writer.lines.append("    return p, q, r, z, d, o.n, o.x, m, y, s, c, e, w, x, g, h, k, l")
+    numbers = "o.n, o.x, m, y, s, c, e, w, x, f2.s, f2.t, f3.s, f2 is f3"
+    writer.lines.append(f"    return p, q, r, z, d, g, h, k, l, {numbers}")
     return CLASS + "\n".join(writer.lines) + "\n"
 
 

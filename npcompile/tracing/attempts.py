@@ -94,6 +94,7 @@ class Attempt:
         self.mixed: dict[Either, tuple[Mixed, list[Node], ArrayRef | None]] = {}
         self.created: set[Cell | Box | Object] = set()
         self.anew: dict[Box, Any] = {}  # lists, ... that each turn makes anew, and their contents
+        self.before: dict[Box, Box] = {}  # and what stood in their place before the loop
         self.moves: list[tuple[Growing, Growing]] = []  # to where the next turn finds them
         self.learned = False  # whether there is more to know, and the turn must be traced again
         self.nonempty = False
@@ -165,6 +166,7 @@ class Attempt:
 
     def enter_contents(self, box: Box, held: Any) -> Any:
         """What stands for the contents of a list, dictionary or instance that a turn changes."""
+        box = self.before.get(box, box)  # of a name that the next attempt knows, too
         if isinstance(held, Growing):
             return replace(held, length=self.carry(held.length))
         if isinstance(held, dict):
@@ -203,6 +205,7 @@ class Attempt:
         made = value.like()
         self.t.homes[made] = self.scope
         self.created.add(made)
+        self.before[made] = value
         self.anew[made] = self.enter_contents(made, self.state.cells[value])
         return made
 
@@ -310,6 +313,7 @@ class Attempt:
         """What the next turn begins with in a list, dictionary or instance; ``other``: it is
         another one from turn to turn."""
         last = back.cells[other or box]
+        name = self.before.get(box, box)
         if isinstance(first, Growing) and isinstance(last, Growing):
             if first.item != last.item:
                 raise Unlike("changes the type of a list's items")
@@ -318,12 +322,12 @@ class Attempt:
                 self.moves.append((first, last))
         elif isinstance(first, dict) and isinstance(last, dict) and list(first) == list(last):
             for key, item in first.items():
-                self.match(begin, ((box, key),), item, last[key], back)
+                self.match(begin, ((name, key),), item, last[key], back)
         elif isinstance(first, tuple) and isinstance(last, tuple) and len(first) == len(last):
             for k, (a, b) in enumerate(zip(first, last)):
-                self.match(begin, ((box, k),), a, b, back)
+                self.match(begin, ((name, k),), a, b, back)
         elif box.kind is None:
-            self.match(begin, ((box, None),), first, last, back)
+            self.match(begin, ((name, None),), first, last, back)
         else:
             self.changed(box, first, last, other)
 

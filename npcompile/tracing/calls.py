@@ -56,6 +56,10 @@ def call(
             return call(t, inner, first + args, {**keywords, **kwargs}, plain)
         case Static(held, source):
             return _call_object(t, held, source, args, kwargs, plain)
+        case Box():
+            method = attributes.method(t, function, "__call__")
+            if method is not None:
+                return call(t, method, (function, *args), kwargs, plain)
     raise t.refuse("call", f"of {described(function)}")
 
 

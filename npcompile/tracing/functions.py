@@ -25,6 +25,7 @@ from npcompile.tracing import (
     inputs,
     iteration,
     operators,
+    overloads,
 )
 from npcompile.tracing.bytecode import VERSION
 from npcompile.tracing.escapes import as_number
@@ -94,7 +95,15 @@ def executable(t: Tracer, held: Any, args: Args, kwargs: Keywords) -> bool:
 
 @rule(len)
 def _len(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    return containers.count(t, args[0]) or NULL if len(args) == 1 else NULL
+    if len(args) != 1:
+        return NULL
+    return overloads.length(t, args[0]) or containers.count(t, args[0]) or NULL
+
+
+@rule(abs)
+def _abs(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    found = overloads.called(t, args[0], "__abs__") if len(args) == 1 else None
+    return NULL if found is None else found
 
 
 @rule(isinstance)

@@ -8,7 +8,6 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from npcompile.graph.ir import Node
 from npcompile.tracing import (
     attributes,
     consumers,
@@ -18,6 +17,7 @@ from npcompile.tracing import (
     iteration,
     loops,
     operators,
+    overloads,
 )
 from npcompile.tracing.bytecode import RETURN, VERSION, Instruction
 from npcompile.tracing.opcodes import on, pop, push, take
@@ -36,7 +36,6 @@ from npcompile.tracing.values import (
     State,
     Static,
     Value,
-    boolean,
 )
 
 if TYPE_CHECKING:
@@ -212,20 +211,20 @@ def swap(t: Tracer, frame: Frame, i: Instruction) -> None:
 def binary_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     symbol = _TABLES._nb_ops[i.arg][1]
     left, right = take(frame, 2)
-    push(frame, operators.binary(t, symbol, left, right))
+    push(frame, operators.binary(t, symbol, left, right, True))
 
 
 @on("UNARY_NEGATIVE", "UNARY_INVERT", "UNARY_POSITIVE")
 def unary_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     symbol = {"UNARY_NEGATIVE": "-", "UNARY_INVERT": "~", "UNARY_POSITIVE": "+"}[i.op]
-    push(frame, operators.unary(t, symbol, pop(frame)))
+    push(frame, operators.unary(t, symbol, pop(frame), True))
 
 
 @on("CALL_INTRINSIC_1")
 def call_intrinsic(t: Tracer, frame: Frame, i: Instruction) -> None:
     name = _TABLES._intrinsic_1_descs[i.arg]
     if name == "INTRINSIC_UNARY_POSITIVE":
-        push(frame, operators.unary(t, "+", pop(frame)))
+        push(frame, operators.unary(t, "+", pop(frame), True))
     elif name == "INTRINSIC_LIST_TO_TUPLE":
         push(frame, Sequence(iteration.items(t, pop(frame))))
     else:
@@ -234,14 +233,7 @@ def call_intrinsic(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("UNARY_NOT")
 def unary_not(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, _negated(t, operators.truth(t, pop(frame))))
-
-
-def _negated(t: Tracer, value: Value) -> Value:
-    if isinstance(value, Static):
-        return boolean(not value.value)
-    assert isinstance(value, Node)
-    return control.negate(t, value)
+    push(frame, operators.negated(t, operators.truth(t, pop(frame))))
 
 
 @on("TO_BOOL")
@@ -265,14 +257,14 @@ def compare_op(t: Tracer, frame: Frame, i: Instruction) -> None:
 def is_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     left, right = take(frame, 2)
     found = operators.identity(t, left, right)
-    push(frame, _negated(t, found) if i.arg else found)
+    push(frame, operators.negated(t, found) if i.arg else found)
 
 
 @on("CONTAINS_OP")
 def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     item, container = take(frame, 2)
     found = operators.truth(t, containers.contains(t, container, item))
-    push(frame, _negated(t, found) if i.arg else found)
+    push(frame, operators.negated(t, found) if i.arg else found)
 
 
 # ---------------------------------------------------------------------- indexing
@@ -281,7 +273,8 @@ def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("BINARY_SUBSCR")
 def binary_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     container, key = take(frame, 2)
-    push(frame, containers.getitem(t, container, key))
+    found = overloads.called(t, container, "__getitem__", key)
+    push(frame, containers.getitem(t, container, key) if found is None else found)
 
 
 @on("BINARY_SLICE")
@@ -293,7 +286,8 @@ def binary_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("STORE_SUBSCR")
 def store_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     value, container, key = take(frame, 3)
-    containers.setitem(t, container, key, value)
+    if overloads.called(t, container, "__setitem__", key, value) is None:
+        containers.setitem(t, container, key, value)
 
 
 @on("STORE_SLICE")

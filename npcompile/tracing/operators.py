@@ -19,9 +19,11 @@ from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import (
     consumers,
     containers,
+    control,
     devices,
     growing,
     iteration,
+    overloads,
     tensors,
 )
 from npcompile.tracing.values import (
@@ -84,14 +86,20 @@ def _plain(t: Tracer, *values: Value) -> list[Any] | None:
 # ---------------------------------------------------------------------- operators
 
 
-def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
-    """``left symbol right``; with ``=`` at the end of the symbol, in place."""
+def binary(
+    t: Tracer, symbol: str, left: Value, right: Value, on_stack: bool = False
+) -> Value:
+    """``left symbol right``; with ``=`` at the end of the symbol, in place.  ``on_stack``: the
+    result goes on the stack, nothing else."""
     plain = symbol.rstrip("=")
     if tensors.among((left, right)):
         return tensors.binary(t, symbol, left, right)
     held = _plain(t, left, right)
     if held is not None:
         return executed(t, _BINARY[plain], *held)
+    called = overloads.binary(t, symbol, left, right, on_stack)
+    if called is not None:
+        return called
     joined = _sequences(t, symbol, left, right)
     if joined is not None:
         return joined
@@ -199,12 +207,15 @@ def _repetitions(t: Tracer, value: Value) -> int:
     return int(held)
 
 
-def unary(t: Tracer, symbol: str, value: Value) -> Value:
+def unary(t: Tracer, symbol: str, value: Value, on_stack: bool = False) -> Value:
     if tensors.is_tensor(value):
         return tensors.unary(t, symbol, value)
     held = _plain(t, value)
     if held is not None:
         return executed(t, _UNARY[symbol], *held)
+    called = overloads.unary(t, symbol, value, on_stack)
+    if called is not None:
+        return called
     return t.operate(python.unary, symbol, value)
 
 
@@ -217,6 +228,13 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     for one in (left, right):
         if isinstance(one, Static) and (one.value is None or isinstance(one.value, str)):
             return _unlike(t, symbol, left, right)
+    called = overloads.compare(t, symbol, left, right)
+    if called is not None:
+        return called
+    if symbol == "!=":  # where there is no method for it
+        called = overloads.compare(t, "==", left, right)
+        if called is not None:
+            return negated(t, truth(t, called))
     kinds = [python_class(v) for v in (left, right)]
     if kinds[0] is kinds[1] and kinds[0] in (tuple, list) and symbol in ("==", "!="):
         return _compare_sequences(t, symbol, left, right)
@@ -268,8 +286,19 @@ def _same_items(t: Tracer, a: Value, b: Value) -> Value:
     return truth(t, compare(t, "==", a, b))
 
 
+def negated(t: Tracer, value: Value) -> Value:
+    """``not value`` of a truth."""
+    if isinstance(value, Static):
+        return boolean(not value.value)
+    assert isinstance(value, Node)
+    return control.negate(t, value)
+
+
 def truth(t: Tracer, value: Value) -> Value:
     """``bool(value)``: TRUE, FALSE or a traced bool."""
+    called = overloads.truth(t, value)
+    if called is not None:
+        return called
     match value:
         case Static(held, source) if source is not None and type(held) in (list, dict):
             t.inputs.guard(source, "length", len(held))
