@@ -239,6 +239,20 @@ def test_special_ufuncs(name: str) -> None:
     assert np.array_equal(jitted(x), ours(x))
 
 
+@pytest.mark.parametrize("name", ["ive", "kv"])
+def test_special_ufuncs_of_real_order(name: str) -> None:
+    """Loops over reals are compiled, those over complex numbers are SciPy's."""
+    ours, scipys = getattr(npcompile.special, name), getattr(scipy.special, name)
+    assert ours.types == scipys.types
+    v, x = np.linspace(0, 7, 29), np.linspace(0.1, 40, 29)
+    jitted = jit(lambda v, x: ours(v, x), fullgraph=True)
+    assert ours(v, x).tobytes() == jitted(v, x).tobytes()
+    assert np.allclose(ours(v, x), scipys(v, x), rtol=1e-13, atol=0)
+    assert (ours(v, x) != scipys(v, x)).any()
+    assert np.array_equal(ours(v, x + 1j), scipys(v, x + 1j))
+    assert ours(2, x)[5] == ours(2.0, x[5])
+
+
 @pytest.mark.parametrize("name", ["sici", "shichi", "fresnel", "airy", "ellipj"])
 def test_tuples(name: str) -> None:
     """Functions of several results: compiled in programs, the library's loops elsewhere."""

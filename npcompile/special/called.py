@@ -250,7 +250,7 @@ define("eval_jacobi", ELEMENTWISE, "lddd->d", aliases=(_path("eval_jacobi"),),
 for _name, _names, _whole, _general, _ulp, _doc in _OF_ANY_ORDER:
     define(_name, ELEMENTWISE, loops("xx->x", "fd"), aliases=tuple(map(_path, (_name, *_names))),
            reference=_path(_name), lower=in_double(_by_order(_whole, _general)),
-           data=Ufunc(eager=False), ulp={"d": _ulp, "f": 0.51},
+           data=Ufunc(), ulp={"d": _ulp, "f": 0.51},
            domains=(Domain(0, 20), Domain(0, 50)), doc=_doc)
 
 

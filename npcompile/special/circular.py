@@ -55,8 +55,6 @@ DOUBLE = FORMATS["d"]
 INFINITY = float("inf")
 #: steps of half a turn; two bits of n more give the sign
 STEPS, STEP_BITS = 16, 4
-#: from where on no reduction by two parts is trusted
-HUGE = {"d": 2.0**48, "f": 2.0**20}
 #: beyond it three parts of pi/8 do not reduce float32 well enough
 LARGE_SINGLE = 2.0**17
 #: sines and cosines of multiples of pi/4, the latter's whole part, times sqrt(2) where n is odd
@@ -127,7 +125,7 @@ def turned(x: Expr, f: Format, more: Expr | None = None) -> Turned:
 
 def circle(angle: Expr, low: Expr | None = None) -> tuple[Pair, Pair]:
     """Sine and cosine of an angle of moderate size, each in two parts; errors are parts of 1."""
-    bits, r, rest, _ = reduce(abs(angle), DOUBLE)
+    bits, r, rest = _reduced(abs(angle), DOUBLE, 0)
     rest = rest if low is None else rest + with_sign(low, to_bits(angle) & sign_bit(DOUBLE))
     sine, cosine = sine_cosine(bits, r, rest, DOUBLE)
     flip = _half_turn(bits, DOUBLE) & sign_bit(DOUBLE)
@@ -155,22 +153,27 @@ def _turn(a: Expr, a_low: Expr, b: Expr, r: Expr, rise: Expr, fall: Expr) -> Pai
     """``a * cos(r) + b * sin(r)``"""
     value = fma(b, r, a)
     lost = fma(b, r, a - value)
-    return value, fma(b, rise, fma(a, fall, a_low)) + lost
+    return value, fma(b, rise, fma(a, fall, a_low + lost))
 
 
 def reduce(x: Expr, f: Format, ahead: int = 0) -> tuple[Expr, Expr, Expr, Expr]:
     """For ``x >= 0``: ``n + ahead``, of whose bits the last five count, the remainder in two parts,
-    and where it must not be trusted; ahead is even."""
-    first, second, inverse, trust = TURN_STEP[f.char]
-    huge = ~(x < HUGE[f.char])
-    inside = rare(huge, where(huge, const(HUGE[f.char], x), x), x)  # raises no flags
-    shifted = fma(inside, inverse, f.magic + ahead)
-    n = shifted - (f.magic + ahead)
-    r1 = fma(n, -first, inside)
-    r = fma(n, -second, r1)
-    low = fma(n, -second, r1 - r)
-    # below 1 a remainder is never too small
-    return to_bits(shifted), r, low, ~(abs(r) >= fma(x, trust, -trust))
+    and where it must not be trusted, which is 0 there; ahead is even."""
+    bits, r, low = _reduced(x, f, ahead)
+    trust = TURN_STEP[f.char][3]
+    untrusted = ~(abs(r) >= fma(x, trust, -trust))  # below 1 a remainder is never too small
+    return bits, rare(untrusted, where(untrusted, const(0.0, r), r), r), low, untrusted
+
+
+def _reduced(x: Expr, f: Format, ahead: int) -> tuple[Expr, Expr, Expr]:
+    """The same for remainders that are trusted.  Eighths of n: nothing overflows."""
+    first, second, inverse, _ = TURN_STEP[f.char]
+    middle = (f.magic + ahead) / 8
+    shifted = fma(x, inverse / 8, middle)
+    eighth = shifted - middle
+    r1 = fma(eighth, -8 * first, x)
+    r = fma(eighth, -8 * second, r1)
+    return to_bits(shifted), r, fma(eighth, -8 * second, r1 - r)
 
 
 # ------------------------------------------------------------------ large arguments

@@ -98,12 +98,17 @@ def positive(x: Expr, f: Format, normal: bool = False) -> Expr:
     return to_bits(x) + ((1 << f.sign_shift) - least) < endless - least - (1 << f.sign_shift)
 
 
-def between(x: Expr, low: float, high: float, f: Format) -> Expr:
-    """Whether a magnitude is from the one power of two on and below the other, by its bits: one
+def outside(x: Expr, low: float, high: float, f: Format) -> Expr:
+    """Whether a number is not from the one power of two on and below the other, by its bits: one
     comparison after one addition, which wraps so that smaller ones come last."""
     first, last = (math.frexp(bound)[1] - 1 + f.bias << f.mantissa for bound in (low, high))
-    wrapped = (to_bits(abs(x)) - first) + sign_bit(f)
-    return wrapped < last - first + sign_bit(f)
+    wrapped = (to_bits(x) - first) + sign_bit(f)
+    return wrapped >= last - first + sign_bit(f)
+
+
+def between(x: Expr, low: float, high: float, f: Format) -> Expr:
+    """Whether a magnitude is from the one power of two on and below the other."""
+    return ~outside(abs(x), low, high, f)
 
 
 def sign_bit(f: Format) -> int:

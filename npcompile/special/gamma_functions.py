@@ -31,14 +31,15 @@ from npcompile.special.coefficients.gamma import (
     HALF_LOG_2PI,
     STIRLING,
 )
-from npcompile.special.logarithm import log_pair, log_parts
+from npcompile.special.formats import outside
+from npcompile.special.logarithm import log_pair, log_parts, normal_log_parts
 from npcompile.special.pieces import DOUBLE, INFINITY, NAN, Pair, halves, piece, uniform
 from npcompile.special.powers import exp_pair, ordinary_exp_pair
 from npcompile.special.words import quick_two_sum, two_product, two_sum
 
 (HALF_LOG, HALF_LOG_LOW), (PI, PI_LOW) = HALF_LOG_2PI["d"]
-#: the end of the pieces
-MIDDLE = 256.0
+#: the end of the pieces, and what is next to 0
+MIDDLE, LEAST = 256.0, 2.0**-1000
 #: where gamma overflows, and where gammaln does
 TOP, TOP_LOG = 171.62437695630271, 2.5563481638716906e305
 #: up to which number gamma and its reciprocal are far from the ends of the range
@@ -75,15 +76,20 @@ def stirling(x: Expr, log: Pair) -> Pair:
 
 def gammaln(x: Expr) -> Expr:
     """``log(abs(gamma(x)))``."""
-    outside = ~((x >= 1.0) & (x < MIDDLE))
-    inside = where(outside, 1.5, x)
-    value, rest = _near_log(inside, inside - 1.0)
-    return rare(outside, gammaln_outside(where(outside, x, 1.5)), value + rest)
+    other = outside(x, LEAST, MIDDLE, DOUBLE)
+    inside = where(other, 1.5, x)
+    below = x < 1.0
+    head, rest = _near_log(inside + where(below, const(1.0, x), 0.0),
+                           inside - where(below, const(0.0, x), 1.0))
+    high, low = normal_log_parts(where(below, inside, 1.0), DOUBLE)
+    s, e = two_sum(head, -high)
+    value = rare(below, s + (e + (rest - low)), head + rest)
+    return rare(other, gammaln_outside(where(other, x, 1.5)), value)
 
 
 @subprogram
 def gammaln_outside(x: Expr) -> Expr:
-    """The same, best below 1 and from 256 on."""
+    """The same, best next to 0, below it and from 256 on."""
     a = abs(x)
     value = _positive_log(where((a > 0.0) & (a < TOP_LOG), a, 1.5))
 
@@ -107,7 +113,7 @@ def gammaln_outside(x: Expr) -> Expr:
 
 def _near_log(x: Expr, less: Expr) -> Pair:
     """``log(gamma(x))`` in two parts for x of [1, 256); ``less`` is x - 1, perhaps more exactly."""
-    value, tail = piece(x, None, halves(x), GAMMALN["d"])
+    value, tail = piece(x, None, halves(x), GAMMALN["d"], True)
     product, lost = two_product(less, less - 1.0)
     head = product * value
     return head, fma(product, tail, fma(lost, value, fma(product, value, -head)))
@@ -213,9 +219,9 @@ def _gamma(x: Expr, reciprocal: bool) -> tuple[Expr, Expr]:
 
 def digamma(x: Expr) -> Expr:
     """The logarithmic derivative of gamma."""
-    outside = ~((x >= 2.0**-1000) & (x < MIDDLE))
-    value = _shifted_digamma(where(outside, 1.5, x))
-    return rare(outside, digamma_outside(where(outside, x, 1.5)), value)
+    other = outside(x, LEAST, MIDDLE, DOUBLE)
+    value = _shifted_digamma(where(other, 1.5, x), x < 1.0)
+    return rare(other, digamma_outside(where(other, x, 1.5)), value)
 
 
 @subprogram
@@ -225,7 +231,7 @@ def digamma_outside(x: Expr) -> Expr:
     fine = (a > 1e-300) & (a < INFINITY)
     safe = where(fine, a, 1.5)
     (value,) = choose(safe >= MIDDLE, lambda: (_far_digamma(safe),), lambda: (
-        _shifted_digamma(where(safe < MIDDLE, safe, 1.5)),))
+        _shifted_digamma(where(safe < MIDDLE, safe, 1.5), safe < 1.0),))
 
     def mirrored() -> Results:
         s, c = half_turns(safe)
@@ -240,23 +246,18 @@ def digamma_outside(x: Expr) -> Expr:
     return where(x == x, value, x)
 
 
-def _near_digamma(x: Expr, low: Expr) -> Pair:
-    """digamma in two parts for ``x + low``, x of [1, 256)."""
-    value, tail = piece(x, None, halves(x), DIGAMMA["d"])
+def _shifted_digamma(x: Expr, below: Expr) -> Expr:
+    """digamma on (0, 256): ``below`` 1 that of x + 1, which is at most 1 there, less 1/x."""
+    less = where(below, const(-1.0, x), 0.0)
+    y = x - less
+    value, tail = piece(y, None, halves(y), DIGAMMA["d"], True)
     root, root_low = DIGAMMA_ROOT["d"]
-    t, lost = two_sum(x, const(-root, x))
-    lost = lost + (low - root_low)
+    t, lost = quick_two_sum(y, const(-root, x))  # below the root nothing is lost
+    lost = lost + ((x - (y + less)) - root_low)
     head = t * value
-    return head, fma(t, tail, fma(lost, value + tail, fma(t, value, -head)))
-
-
-def _shifted_digamma(x: Expr) -> Expr:
-    """digamma on (0, 256): below 1 that of x + 1, which is at most 1 there, less 1/x."""
-    shifted = x < 1.0
-    y = where(shifted, x + 1.0, x)
-    head, rest = _near_digamma(y, where(shifted, x - (y - 1.0), 0.0))
-    s, e = quick_two_sum(where(shifted, -1.0 / x, 0.0), head)
-    return s + (e + rest)
+    s, e = quick_two_sum(less / x, head)
+    rest = fma(lost, value, fma(t, value, -head)) + e
+    return s + fma(t, tail, fma(lost, tail, rest))
 
 
 def _far_digamma(x: Expr) -> Expr:

@@ -33,7 +33,7 @@ from npcompile.special.coefficients.incomplete import ENTROPY, TEMME
 from npcompile.special.doubled import Doubled, product_of, sum_of
 from npcompile.special.exponential import expm1_parts
 from npcompile.special.formats import power_of_two
-from npcompile.special.logarithm import log_pair
+from npcompile.special.logarithm import log_pair, log_pair_of_normal
 from npcompile.special.pieces import (
     DOUBLE,
     INFINITY,
@@ -70,7 +70,7 @@ def factor_parts(a: Expr, x: Expr) -> tuple[Expr, Expr, Expr]:
     tiny = x < 1e-280
     lifted = x * where(tiny, const(2.0**400, x), 1.0)
     q = b / lifted
-    high, low = log_pair(q, DOUBLE)
+    high, low = log_pair_of_normal(q, DOUBLE)  # a subnormal one does not count beside x
     high, low = two_sum(high, low + where(tiny, const(400 * math.log(2), x), 0.0))
     product, lost = two_product(a, high)
     lost = fma(a, fma(fma(-q, lifted, b), inverse, low), lost)

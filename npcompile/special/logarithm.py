@@ -130,6 +130,13 @@ def log_parts(x: Expr, f: Format) -> Pair:
     return _parts(k, i, r, None, f)
 
 
+def normal_log_parts(x: Expr, f: Format) -> Pair:
+    """The same for normal numbers."""
+    k, m, i = split(x, f)
+    r = fma(m, lookup(i, LOG_INVERSE[f.char], x.dtype), -1.0)
+    return _parts(small_float(k, f), i, r, None, f)
+
+
 def _parts(k: Expr, i: Expr, r: Expr, low: Expr | None, f: Format) -> Pair:
     """``k*log(2) + log(c) + log1p(r + low)``, as a large and a small part."""
     c_high, c_low = LOG_TABLES[f.char]
@@ -190,6 +197,12 @@ def log_pair(x: Expr, f: Format) -> Pair:
     """The logarithm of ``x > 0`` in two parts, to some 14 bits more than the format has."""
     k, m, i = normalised(x, f)
     return quick_two_sum(*_log_pair(k, m, i))
+
+
+def log_pair_of_normal(x: Expr, f: Format) -> Pair:
+    """The same for normal numbers."""
+    k, m, i = split(x, f)
+    return quick_two_sum(*_log_pair(small_float(k, f), m, i))
 
 
 def normal_log_pair(x: Expr, more: Pair, f: Format) -> Pair:

@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import log2
 
-from npcompile.graph.expression import Expr, cast, copysign, fma, lookup, poly, to_bits, where
+from npcompile.graph.expression import (
+    Expr,
+    cast,
+    copysign,
+    fma,
+    from_bits,
+    lookup,
+    poly,
+    to_bits,
+    where,
+)
 from npcompile.special.exponential import clamp, exp_parts, expm1_parts
 from npcompile.special.formats import FORMATS, power_of_two
 from npcompile.special.logarithm import log_parts
@@ -54,13 +64,25 @@ def halves(x: Expr, start: float = 1.0) -> Expr:
     return to_bits(x) - (first + (start < 1)) >> DOUBLE.mantissa - 1
 
 
-def piece(u: Expr, low: Expr | None, index: Expr, rows: Rows) -> Pair:
-    """The function at ``u + low``, in two parts whose sum is to be rounded."""
-    centre, value, value_low, *rest = (lookup(index, row) for row in rows)
+def middle_of_half(x: Expr) -> Expr:
+    """The middle of the half of an octave in which a number is."""
+    half = to_bits(x) >> DOUBLE.mantissa - 1 << DOUBLE.mantissa - 1
+    return from_bits(half | 1 << DOUBLE.mantissa - 2)
+
+
+def piece(u: Expr, low: Expr | None, index: Expr, rows: Rows, by_halves: bool = False) -> Pair:
+    """The function at ``u + low``, in two parts whose sum is to be rounded.  ``by_halves``: the
+    centres are those of halves of octaves."""
+    centre = middle_of_half(u) if by_halves else lookup(index, rows[0])
     t = u - centre
     if low is not None:
         t = t + low
-    return value, fma(t, poly(t, rest), value_low)
+    rest = rows[3:]  # as poly does, but looked up where they are needed: few registers
+    pairs = [fma(lookup(index, rest[k + 1]), t, lookup(index, rest[k]))
+             for k in range(0, len(rest) - 1, 2)]
+    pairs += [lookup(index, row) for row in rest[len(rest) // 2 * 2:]]
+    value, value_low = (lookup(index, row) for row in rows[1:3])
+    return value, fma(t, poly(t * t, pairs), value_low)
 
 
 def folded(x: Expr, centre: float) -> Pair:
