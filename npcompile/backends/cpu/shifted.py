@@ -7,6 +7,8 @@ of the first of them and the last register of the last one.  Nothing is read tha
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from npcompile.backends.cpu import access
 from npcompile.backends.cpu.access import Address, Lanes, Place
 from npcompile.backends.cpu.compile import Target
@@ -41,14 +43,25 @@ def runs(kernel: Kernel, target: Target, axis: int, lanes: int) -> dict[int, tup
             found.setdefault(address, {})[position] = constant
     made = {}
     for address, constants in found.items():
-        first, last = min(constants.values()), max(constants.values())
         register = target.width // address.buffer.dtype.itemsize
         count = lanes // register  # registers of a vector
-        if (lanes % register == 0 and last - first <= register
-                and count * len(set(constants.values())) > count + 1):
-            run = Run(address, first, last, register)
-            made.update({position: (run, constant) for position, constant in constants.items()})
+        for near in _clusters(constants.values(), register):
+            if lanes % register == 0 and count * len(near) > count + 1:
+                run = Run(address, near[0], near[-1], register)
+                made.update({p: (run, c) for p, c in constants.items() if c in near})
     return made
+
+
+def _clusters(constants: Iterable[int], register: int) -> list[list[int]]:
+    """Constants in groups that lie within a register: where sizes are known, other rows are only
+    further away."""
+    found: list[list[int]] = []
+    for constant in sorted(set(constants)):
+        if found and constant - found[-1][0] <= register:
+            found[-1].append(constant)
+        else:
+            found.append([constant])
+    return found
 
 
 def load(f: Function, loaded: Loaded, run: Run, constant: int, place: Place, lanes: Lanes) -> Value:
