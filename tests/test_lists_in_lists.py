@@ -77,7 +77,44 @@ def orbit(y, n):
     return np.array(ys)
 
 
+def two_opt(d):
+    """A tour whose pieces are turned as long as it gets shorter."""
+    n = len(d)
+    tour, better = list(range(n)), True
+    while better:
+        better = False
+        for i in range(1, n - 2):
+            for j in range(i + 1, n - 1):
+                a, b, e, f = tour[i - 1], tour[i], tour[j], tour[j + 1]
+                if d[a, b] + d[e, f] > d[a, e] + d[b, f] + 1e-12:
+                    tour[i : j + 1] = tour[i : j + 1][::-1]
+                    better = True
+    return tour
+
+
+def slices(n, i, j):
+    t, u = [], []
+    for k in range(n):
+        t.append(k * 0.5)
+        if k % 2:
+            u.append(k * 1.0)
+    t[i:j] = u
+    u[:] = t
+    t[2:2] = [1.0, 7.0]
+    return t, u
+
+
+def beside_arrays(s, v):
+    held = [x * 2 for x in v]
+    s[1:] = held[1:]
+    s += held
+    return s, s > held, held < s, held * s, np.vstack([s] + [s + x for x in v])
+
+
 @pytest.mark.parametrize(("function", "calls"), [
+    (two_opt, [(np.random.default_rng(3).random((9, 9)),), (np.eye(3),)]),
+    (slices, [(9, 2, 6), (9, 6, 2), (9, -4, 20), (0, 1, 2)]),
+    (beside_arrays, [(np.arange(5.0), np.arange(5.0)), (np.arange(5), np.arange(5))]),
     (path, [(1.5, 4), (1.5, 0), (2.0, 40)]),
     (of_some, [(A,), (-A,), (A[:0],)]),
     (halves, [(A,), (A[:1],)]),
@@ -88,6 +125,10 @@ def orbit(y, n):
 ])
 def test_captured(function, calls):
     alike(function, *calls)
+
+
+def test_slices_that_are_counted_from_the_end():
+    alike(slices, (6, -3, -1), (7, -4, -2), captured=False)
 
 
 # what would show that a list holds copies is left to Python

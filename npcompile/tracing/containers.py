@@ -206,7 +206,7 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
         return
     if isinstance(container, ArrayRef):
         if not _onto_itself(t, container, key, value):
-            t.operate(indexing.setitem, container, key, value)
+            t.operate(indexing.setitem, container, key, growing.beside(t, value, container))
         return
     if isinstance(value, ArrayRef) and _holds(t, container, key, value):
         return  # what ``container[key] += b`` assigns in the end
@@ -218,8 +218,9 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
     held = t.cells[box]
     if isinstance(held, Growing):
         if isinstance(key, Slice):
-            raise t.refuse("list", "assignment to a slice, of a length that only the run knows")
-        growing.setitem(t, box, held, key, value)
+            t.cells[box] = growing.replaced(t, box, held, t.operand(key), value)
+        else:
+            growing.setitem(t, box, held, key, value)
         return
     index = _static(t, box, key, "an index of a list")
     items = list(held)

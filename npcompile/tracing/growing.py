@@ -110,7 +110,7 @@ def wish_for(t: Tracer, box: Box, more: Growing | ArrayRef) -> None:
     """Asks for columns for a list that gets the items of a longer one, or of an array."""
     held = t.cells[box]
     item = Scalar(more.dtype, "np") if isinstance(more, ArrayRef) else more.item
-    if isinstance(held, tuple) and all(item_type(t, x) == item for x in held):
+    if isinstance(held, tuple) and all(alike(t, item_type(t, x), item) for x in held):
         t.wishes[box.place] = Wish(item, True)
 
 
@@ -341,6 +341,26 @@ def extend(t: Tracer, box: Box, g: Growing, more: Growing | ArrayRef) -> Growing
     return replace(g, length=t.builder.size(n + count))
 
 
+def replaced(t: Tracer, box: Box, g: Growing, key: Any, value: Value) -> Growing:
+    """The list with other items in place of a slice, of step 1."""
+    n = size(t, g)
+    start, gone, step = slices.bounds(t, key, n)
+    held = t.cells.get(value) if isinstance(value, Box) else None
+    if isinstance(held, tuple):
+        held = begin(t, held, Wish(g.item, False))
+    if step != 1 or not isinstance(held, Growing) or not alike(t, held.item, g.item):
+        raise t.refuse("list", "assignment to a slice of something that is no such list")
+    if holds_objects(g.item):
+        t.lending.shares()
+    count, rest = size(t, held), n - start - gone
+    new, tail = part(t, held, 0, count), part(t, g, start + gone, rest)
+    if not t.facts.prove("==", count, gone):
+        _roomy_for(t, box, g, n - gone + count)
+        _put(t, g, start + count, rest, tail)
+    _put(t, g, start, count, new)
+    return replace(g, length=t.builder.size(n - gone + count))
+
+
 def _roomy_for(t: Tracer, box: Box, g: Growing, count: Size) -> None:
     if not g.grows:
         t.wishes[box.place] = Wish(g.item, True)
@@ -468,6 +488,14 @@ def as_array(t: Tracer, g: Growing) -> ArrayRef:
     for place, node in enumerate(part(t, g, 0, n)):
         t.write(arguments.view(out, (n,), (k,), place), t.builder.cast(node, dtype))
     return out
+
+
+def beside(t: Tracer, value: Value, other: Value) -> Value:
+    """What an array takes a value for that it is computed with, or given: a list for an array."""
+    held = t.cells.get(value) if isinstance(value, Box) else None
+    if isinstance(held, Growing) and isinstance(other, ArrayRef):
+        return as_array(t, held)
+    return value
 
 
 def copied(

@@ -107,6 +107,7 @@ def binary(
         _is_int(left) and _is_int(right)
     ):
         return _power(t, left, right)
+    left, right = growing.beside(t, left, right), growing.beside(t, right, left)
     if symbol != plain:
         devices.check_in_place(t, left)
     if symbol != plain and isinstance(left, ArrayRef):
@@ -240,6 +241,7 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
         return _compare_sequences(t, symbol, left, right)
     if isinstance(left, Static) and isinstance(right, Static):
         return _compare_objects(t, symbol, left, right)
+    left, right = growing.beside(t, left, right), growing.beside(t, right, left)
     return t.operate(python.compare, symbol, left, right)
 
 
