@@ -1,7 +1,7 @@
 """``python -m benchmarks.compile_time [--write] [names]``: what each operator adds to a kernel.
 
 A kernel ``x * c + 1``, compiled with an operator and without it in turns, each time with another
-number in it so that no cache has it; processor time of the process, the least of several.  The
+number in it so that no cache has it; processor time of the process, the median of several.  The
 first of them also compiles the subprograms, which are cached for all that come after.
 """
 
@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -48,13 +49,14 @@ def added(function: Callable[..., Any], args: list[Any], like: Any) -> tuple[flo
     for _ in range(TURNS):
         plain.append(seconds(None, [like]))
         later.append(seconds(function, args))
-    return 1e3 * (first - min(plain)), 1e3 * (min(later) - min(plain))
+    base = median(plain)  # clocks of virtual machines err, to both sides
+    return 1e3 * (first - base), 1e3 * (median(later) - base)
 
 
 def rows(wanted: list[str]) -> Iterator[tuple[str, str, float, float]]:
     """(name, loop, first, later) of elementwise operators of float32, float64 and complex."""
     complete()
-    for name, op in OPERATORS.items():
+    for name, op in list(OPERATORS.items()):  # compiling may read further records
         public = [alias for alias in op.aliases if "." not in alias.partition(":")[2]]
         if op.kind is not ELEMENTWISE or not public or (wanted and name not in wanted):
             continue
