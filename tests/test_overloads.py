@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from npcompile import jit
 from tests.support_calls import alike
 
 A = np.array([1.0, 2.0, 3.0])
@@ -136,6 +137,26 @@ def test_objects_from_outside():
     alike(f, (A,))
     p.x = 7.0
     alike(f, (A,))
+
+
+def test_other_objects_at_each_call():
+    """Which objects are one is what counts, not which they are."""
+    def f(p, q, held):
+        total = 0.0
+        for one in held:
+            if one is p:
+                total += 10
+            if one is not q:
+                total += one.x
+        return total, p is q
+
+    compiled = jit(f, fullgraph=True)
+    for k in range(4):
+        p, q, r = (Vector(float(k + j), 1.0) for j in range(3))
+        assert compiled(p, q, [p, q, r]) == f(p, q, [p, q, r])
+    assert compiled.cache_info().compiled == 1
+    for args in ((p, p, [p, q, r]), (p, q, [q, p, r]), (p, q, [r, r, r]), (p, q, [p, q, p])):
+        assert compiled(*args) == f(*args)
 
 
 def wrong_operand(x):

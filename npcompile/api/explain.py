@@ -29,6 +29,7 @@ from npcompile.program.ir import (
 )
 from npcompile.program.memory import peak
 from npcompile.runtime.dispatch import Dispatcher
+from npcompile.runtime.match import RELATIONS
 from npcompile.runtime.pool import get_num_threads
 from npcompile.runtime.versions import Version
 from npcompile.tracing.sources import Attribute, Default, Guard, Item, Leaf, Memory, Source
@@ -251,6 +252,8 @@ def _guard(guard: Guard) -> str:
         return f"{name} is a {value.__name__}"
     if guard.kind in ("length", "keys"):
         return f"{name} has the {guard.kind} {value!r}"
+    if guard.kind in RELATIONS:
+        return f"{name} is {'' if guard.kind == 'same' else 'not '}{_name(value)}"
     text = getattr(value, "__name__", None) or repr(value)
     return f"{name} is {text if len(text) < 60 else text[:57] + '...'}"
 

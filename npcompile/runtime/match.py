@@ -81,7 +81,13 @@ _TESTS = {
     "length": "len({}) == {}",
     "keys": "tuple({}) == {}",
     "code": "P({}, {})",
+    "same": "{} is {}",
+    "apart": "{} is not {}",
 }
+
+
+#: guards of two sources
+RELATIONS = ("same", "apart")
 
 
 def parts_of(function: FunctionType) -> tuple[Any, ...]:
@@ -128,6 +134,8 @@ class _Writer:
                 return f"M({self.source(base)})"
 
     def guard(self, guard: Guard) -> str:
+        if guard.kind in RELATIONS:
+            return _TESTS[guard.kind].format(self.source(guard.source), self.source(guard.value))
         wanted = parts_of(guard.value) if guard.kind == "code" else guard.value
         return _TESTS[guard.kind].format(self.source(guard.source), self.constant(wanted))
 

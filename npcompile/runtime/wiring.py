@@ -146,6 +146,8 @@ def _same(traced: Outline, names: Sequence[str]) -> list[tuple[int, Any]]:
     leaves = {leaf.source.position for leaf in traced.leaves if isinstance(leaf.source, Arg)}
     for guard in traced.guards:
         root = _root(guard.source)
+        if guard.kind in _match.RELATIONS:
+            raise Unwatchable("objects that are compared with each other")
         if not isinstance(root, Arg):
             continue
         by_identity = guard.kind == "is" or (

@@ -105,6 +105,12 @@ class Inputs:
             self._guarded.add((source, kind))
             self.guards.append(Guard(source, kind, value))
 
+    def relate(self, source: Source, other: Source, same: bool) -> None:
+        """Guards whether two sources hold one object."""
+        made = Guard(source, "same" if same else "apart", other)
+        if made not in self.guards:
+            self.guards.append(made)
+
     def static(self, value: Any, source: Source) -> Static:
         """A value that is guarded by equality, as ``static=`` asks."""
         plain = pinned(value) or type(value) in (int, float, complex, tuple)

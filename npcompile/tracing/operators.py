@@ -26,6 +26,7 @@ from npcompile.tracing import (
     overloads,
     tensors,
 )
+from npcompile.tracing.sources import is_given
 from npcompile.tracing.values import (
     Box,
     Dead,
@@ -355,10 +356,16 @@ def identical(t: Tracer, left: Value, right: Value) -> bool:
     if isinstance(left, Static) and isinstance(right, Static):
         if type(left.value) is not type(right.value):
             return False  # classes are guarded
+        same = left.value is right.value
+        if isinstance(left.value, _SINGLE):
+            return same
+        if is_given(left.source) and is_given(right.source):  # other objects at each call
+            t.inputs.relate(left.source, right.source, same)
+            return same
         for one in (left, right):
-            if one.source is not None and not isinstance(one.value, _SINGLE):
+            if one.source is not None:
                 t.inputs.guard(one.source, "is", one.value)
-        return left.value is right.value
+        return same
     if isinstance(left, ArrayRef) and isinstance(right, ArrayRef):
         t.lending.compares()
         if left.cell.param >= 0 and right.cell.param >= 0:

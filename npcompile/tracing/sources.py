@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any, Union
+from typing import Any, TypeGuard, Union
 
 from npcompile.core.errors import Refusal
 from npcompile.core.records import record
@@ -76,10 +76,18 @@ class Default:
 Source = Union[Arg, Global, Closure, Attribute, Item, Memory, Default]
 
 
+def is_given(source: Source | None) -> TypeGuard[Source]:
+    """Whether it is an argument or found in one."""
+    while isinstance(source, (Attribute, Item, Memory)):
+        source = source.base
+    return isinstance(source, Arg)
+
+
 @record(eq=False)
 class Guard:
     """``kind``: ``is`` (identity), ``equal`` (same type and ==), ``type`` (class identity),
-    ``length``, ``keys`` (of a dict, in order), ``code`` (a function's code object and defaults)."""
+    ``length``, ``keys`` (of a dict, in order), ``code`` (a function's code object and defaults);
+    ``same`` and ``apart``: identity with what another source holds."""
 
     source: Source
     kind: str
