@@ -322,3 +322,40 @@ def test_compiling_forgets_no_warning_that_was_told() -> None:
         jit(f)(np.arange(5.0))
         warn()
     assert len(caught) == 1
+
+
+def telling(x: Any) -> Any:
+    if x.sum() > 9.0:
+        print("large")
+    y = x**3
+    z = 1.0 / y
+    return z - 1.0 / (x - 1.0)
+
+
+def test_where_nothing_was_told_python_warns(capsys: pytest.CaptureFixture[str]) -> None:
+    compiled, outcomes = jit(telling, fullgraph=True), []
+    arrays = [np.array(x) for x in ([3.0], [1.0, 0.0], [1.0, 2.0], [10.0], [0.0, 0.0], [1.0])]
+    for function in (telling, compiled):
+        found = []
+        for x in arrays:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                function(x)
+            found.append([(str(w.message), w.lineno) for w in caught])
+        outcomes.append((found, capsys.readouterr().out))
+    (want, printed), (got, printed_too) = outcomes
+    assert printed_too == printed == "large\n"
+    # after a call that told something, the likeliest is named once
+    assert got[4] == want[4][:1]
+    assert got[:4] + got[5:] == want[:4] + want[5:]
+
+
+def test_what_can_have_raised_a_flag() -> None:
+    def after(x: Any) -> Any:
+        print(end="")
+        return x.astype(bool), 2.0 / x**2
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        jit(after)(np.array([0.0, 1.0]))
+    assert [str(w.message) for w in caught] == ["divide by zero encountered in divide"]

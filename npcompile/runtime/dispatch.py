@@ -519,7 +519,7 @@ class Dispatcher:
             wanted = flags.wanted(left.flags - version.trace.silent)
             middle = bool(way_out.frames) and not way_out.pauses
             if saved is None or not wanted:
-                if wanted and (version.trace.written or middle or version.lasting):
+                if wanted and (version.trace.written or middle or version.lasts()):
                     self._report(version, wanted)
                 elif wanted:  # nothing has happened yet
                     return self._rerun(version, left, args, kwargs)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.records import replace
-from npcompile.graph.ir import Extern, Graph, Node, Reduction, Site, walk
+from npcompile.graph.ir import Const, Extern, Graph, Node, Number, Reduction, Site, walk
 from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar, Type
 
@@ -56,6 +56,7 @@ _NOT_OF_ALL = frozenset(
     ["divide", "floor_divide", "remainder", "divmod", "fmod", "power", "pow", "float_power", "sqrt",
      "arcsin", "arccos", "arccosh", "arctanh", "log", "log2", "log10", "log1p", "cast", "astype"]
 )
+_POWERS = frozenset(["power", "pow", "float_power"])
 _OF_INTEGERS = frozenset({"floor_divide", "remainder", "fmod", "divmod"})
 
 
@@ -200,6 +201,12 @@ def repeatable(graph: Graph) -> bool:
     return not any(isinstance(n.attrs, Site) and n.attrs.effect for n in walk(graph.region))
 
 
+def marked(graph: Graph) -> bool:
+    """Whether what it calls and others can tell says so when it happens (`core.effects`)."""
+    return all(n.attrs.direct is None for n in walk(graph.region)
+               if isinstance(n.attrs, Site) and n.attrs.effect)
+
+
 def raises(node: Node) -> str:
     """The first letters of the categories that an operation can raise on its dtype."""
     kind = node.args[0].type if node.args else node.type
@@ -208,7 +215,7 @@ def raises(node: Node) -> str:
     if node.op == "cast":
         assert isinstance(node.type, (Array, Scalar))
         width, other = (t.dtype.itemsize >> (t.dtype.kind == "c") for t in (node.type, kind))
-        narrower = node.type.dtype.kind in "iub" or width < other
+        narrower = node.type.dtype.kind in "iu" or (node.type.dtype.kind != "b" and width < other)
         return _RAISES["cast"] if kind.dtype.kind in "fc" and narrower else ""
     if isinstance(node.attrs, Extern):
         loud = kind.dtype.kind in "fc" and not node.attrs.quiet
@@ -219,4 +226,14 @@ def raises(node: Node) -> str:
         return "d" if node.op in _OF_INTEGERS else ""
     more = _OF_COMPLEX if kind.dtype.kind == "c" else {}
     name = node.op.removeprefix(_OF_SCALARS)
+    if name in _POWERS and kind.dtype.kind == "f" and isinstance(node.args[-1].attrs, Const):
+        return _of_power(node.args[-1].attrs.value)
     return more.get(name) or _RAISES.get(name, "")
+
+
+def _of_power(exponent: Number) -> str:
+    """What a float to a power that is known can raise."""
+    value = complex(exponent).real
+    if not value >= 0:
+        return _RAISES["power"]
+    return "ou" if value.is_integer() else "oui"

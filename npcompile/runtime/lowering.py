@@ -50,6 +50,7 @@ def outline(traced: Trace, config: Config) -> Outline:
         flags.ambiguous(graph, operations) and config.device == "cpu",  # others have no flags
         repeatable,
         not repeatable or stores(graph.result),
+        flags.marked(graph) and not stores(graph.result),
         exact(graph) and not any(isinstance(leaf.source, Memory) for leaf in traced.leaves),
         {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
         is_heavy(graph),

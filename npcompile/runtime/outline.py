@@ -19,7 +19,8 @@ class Outline:
 
     ``suspects``: for each category of floating-point flags the name and line of the operation that
     is most likely to have raised it; ``ambiguous``: there may be another one.  ``repeatable``,
-    ``lasting``, ``exact``: see :mod:`npcompile.runtime.flags` and :mod:`~npcompile.runtime.build`.
+    ``lasting``, ``marked``, ``exact``: see :mod:`npcompile.runtime.flags` and
+    :mod:`~npcompile.runtime.build`.
     ``tensors`` are the torch tensors whose memory is written.
     ``unpromised``: by deterministic mode, the operators that can't keep its promise.  ``heavy``: it
     has loops or large arrays.  ``silent``: floating-point errors that only ``np.errstate`` hides
@@ -37,6 +38,7 @@ class Outline:
     ambiguous: bool
     repeatable: bool
     lasting: bool
+    marked: bool
     exact: bool
     unpromised: dict[Deterministic, list[str]]
     heavy: bool

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
+from npcompile.core import effects
 from npcompile.runtime import match, succession, wiring
 from npcompile.runtime.build import Executable
 from npcompile.runtime.native import Native
@@ -23,7 +24,8 @@ class Version:
     floating-point flag, and the last run raised one (or there was none): the next run keeps copies
     of what it writes, so that Python can run instead and warn at the very lines.
 
-    ``lasting``: it has other effects that last (a generator is drawn from), and can't run again.
+    ``lasting``: it has other effects that last (a generator is drawn from), and can't run again
+    where they have happened since ``seen``.
     ``heavy``: it has loops or large arrays.  ``adrift``: it was made for an earlier function of
     the same code, and its entry does not watch this one's variables yet.  ``trial``: whether Python
     is faster has to be found out, or is.
@@ -38,8 +40,14 @@ class Version:
     heavy: bool = False
     adrift: bool = False
     trial: Trial | None = None
+    seen: int = field(default_factory=effects.latest)
     calls: int = 0
     exits: Counter[str] = field(default_factory=Counter)
+
+    def lasts(self) -> bool:
+        """Whether its other effects may have happened in the last run."""
+        before, self.seen = self.seen, effects.latest()
+        return self.lasting and not (self.trace.marked and before == self.seen)
 
     def connect(self, bound: dict[str, Any], function: FunctionType) -> bool:
         """Looks anew at what the entry watches; after ``match`` has said that all is well."""

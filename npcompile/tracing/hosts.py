@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.core.effects import happened
 from npcompile.core.sizes import Size, symbol
 from npcompile.graph.ir import Check, Direct, Node, Resume, Site, StaticObject
 from npcompile.graph.stubs import Globals, Place, Stub
@@ -299,8 +300,11 @@ class _Call:
     # ------------------------------------------------------------------ the node
 
     def _host_call(self, types: tuple[Type, ...]) -> Node:
-        text = stub(self.t, self.lines, len(self.nodes), self.constants)
         found = self.found
+        lines, constants = self.lines, self.constants
+        if found.effect and self.direct is None:
+            lines, constants = ["happened()", *lines], {**constants, "happened": happened}
+        text = stub(self.t, lines, len(self.nodes), constants)
         # a generator without a seed is another one at each call
         unseeded = found.path == "numpy.random.default_rng" and not self.seeded
         guarantee = "none" if unseeded else found.guarantee
