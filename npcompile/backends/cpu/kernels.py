@@ -522,10 +522,12 @@ def _past(scope: Scope, edge: tuple[Buffer, Index], begin: Value,
 
 
 def _past_the_cache(scope: Scope, index: Value) -> None:
-    """A whole vector; processors that store past the cache look less far themselves."""
+    """A whole vector; processors that store past the cache look less far themselves, and
+    in light kernels loads that cross lines bring the next ones sooner than those put together."""
     plan = scope.plan
     waits = roots.hidden(plan.kernel, plan.products)
-    inside = replace(scope, waits=waits).enter(index, plan.lanes)
+    loaded = None if _operations(plan.kernel) <= PAIRED else scope.loaded
+    inside = replace(scope, waits=waits, loaded=loaded).enter(index, plan.lanes)
     inside.ask_ahead(0 if _foreseen(plan) else AHEAD)
     inside.stores(streaming=True)
 

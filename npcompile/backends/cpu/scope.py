@@ -159,7 +159,8 @@ class Plan:
 @record
 class Scope:
     """The inside of the first ``depth`` loops of a plan; ``waits``: for memory, so that it does not
-    matter how long the divider takes."""
+    matter how long the divider takes; ``loaded``: what neighbours are put together from, None where
+    each vector had better come from memory."""
 
     plan: Plan
     f: Function
@@ -172,7 +173,7 @@ class Scope:
     values: dict[int, Parts] = field(default_factory=dict)
     wide: dict[int, Parts] = field(default_factory=dict)
     divisors: dict[int, Divisor] = field(default_factory=dict)
-    loaded: shifted.Loaded = field(default_factory=dict)
+    loaded: shifted.Loaded | None = field(default_factory=dict)
     waits: bool = False
 
     @staticmethod
@@ -215,7 +216,8 @@ class Scope:
                 pointers[address] = self.f.offset(pointer, unit, distance)
         scope = replace(self, depth=self.depth + 1, lanes=inside, pointers=pointers,
                         index={**self.index, axis: index}, values=dict(self.values),
-                        wide=dict(self.wide), divisors=dict(self.divisors), loaded={})
+                        wide=dict(self.wide), divisors=dict(self.divisors),
+                        loaded=None if self.loaded is None else {})
         scope._evaluate()
         return scope
 
@@ -316,8 +318,8 @@ class Scope:
             case Load(buffer, at, _, by):
                 lanes = self.lanes if self.plan.vector(position) else access.ALL
                 place = self.place(buffer, at, by)
-                if position in self.plan.runs and lanes.mask is None and count == self.plan.lanes:
-                    run = self.plan.runs[position]
+                run = self.plan.runs.get(position)
+                if run and self.loaded is not None and lanes == Lanes(self.plan.lanes):
                     return (shifted.load(self.f, self.loaded, *run, place, lanes),)
                 return access.load(self.f, place, lanes)
             case Const(number, dtype):
