@@ -43,10 +43,9 @@ def sign_bit(bits):
 
 @triton.jit
 def negative(x):
-    """``-x``; of a float the other sign, of 0 and NaN too."""
+    """``-x``; of a float the other sign, of 0 too."""
     if x.dtype.is_floating():
-        bits = to_bits(x)
-        y = (bits ^ sign_bit(bits | -1)).to(x.dtype, bitcast=True)
+        y = x * -1.0
     else:
         y = 0 - x
     return y
@@ -56,8 +55,7 @@ def negative(x):
 def absolute(x):
     """``|x|``; the least integer stays."""
     if x.dtype.is_floating():
-        bits = to_bits(x)
-        y = (bits ^ sign_bit(bits)).to(x.dtype, bitcast=True)
+        y = tl.abs(x)
     elif x.dtype.is_int_signed():
         y = tl.where(x < 0, 0 - x, x)
     else:
@@ -361,6 +359,16 @@ def _least(x, y):
 @triton.jit
 def _most(x, y):
     return combine(x, y, "maximum")
+
+
+@tl.core.builtin
+def fma(x, y, z, _semantic):
+    """``x * y + z`` rounded once; a bare number takes the type of the others, as in ``x * y``."""
+    terms = [tl.core._unwrap_if_constexpr(term) for term in (x, y, z)]
+    kind = next(term.dtype for term in terms if isinstance(term, tl.tensor))
+    terms = [term if isinstance(term, tl.tensor) else _semantic.scalar_constant(term, kind)
+             for term in terms]
+    return tl.fma(*terms, _semantic=_semantic)
 
 
 @tl.core.builtin

@@ -101,11 +101,21 @@ def _device() -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         with mock.patch.object(triton, "jit", _plain):
             spec.loader.exec_module(module)
-        vars(module).update(fmod=_fmod, lookup=_lookup, any_of=_any_of, collapse=_collapse(module),
-                            scan=_scan(module), first_of_best=_first_of_best(module))
+        vars(module).update(fma=_fma, fmod=_fmod, lookup=_lookup, any_of=_any_of,
+                            collapse=_collapse(module), scan=_scan(module),
+                            first_of_best=_first_of_best(module))
         _cache[name] = module
     found: ModuleType = _cache[name]
     return found
+
+
+def _fma(*terms: Any) -> Any:
+    """Bare numbers in the type of the others."""
+    import triton.language as tl
+
+    kind = next(term.dtype for term in terms if isinstance(term, tl.tensor))
+    return tl.fma(*[term if isinstance(term, tl.tensor) else tl.full((), term, kind)
+                    for term in terms])
 
 
 def _fmod(x: Any, y: Any) -> Any:

@@ -115,6 +115,9 @@ class Body:
         self.library = Library()
         self.varying: set[int] = set()  # values that are not the same in all lanes
         self.places: dict[str, str] | None = None  # names of addresses that a loop carries
+        #: names of what several accesses add to an address, where axes keep their index
+        self.indices: dict[str, str] | None = {}
+        self.accesses = Counter(_accesses(kernel))
 
     def comment(self) -> None:
         for line in sorted(set(self.kernel.lines)):
@@ -208,12 +211,10 @@ class Body:
         once = self.uses[number] <= 1 and all(len(part.text) < INLINE for part in parts)
         if once or all(part.value is not None or part.text.isidentifier() for part in parts):
             return parts
-        return tuple(self.assign(part, "t") for part in parts)
+        return tuple(part if part.value is not None else self.assign(part, "t") for part in parts)
 
     def assign(self, term: Term, wish: str) -> Term:
-        name = self.w.fresh(wish)
-        self.w.line(f"{name} = {term.text}")
-        return Term(name, term.dtype)
+        return Term(self.w.let(wish, term.text), term.dtype)
 
     # ------------------------------------------------------------------ memory
 
@@ -240,13 +241,23 @@ class Body:
     def address(self, buffer: Buffer, at: Index, by: int | None, part: str) -> str:
         unit = 2 if buffer.dtype.kind == "c" else 1
         more = [] if by is None else [self.terms[by][0].operand]
-        index = self.w.index(at.offset, at.coefficients, self.axes, unit, more)
+        index = self.index(at, unit) + self.w.index(at.offset, (), (), unit, more)
         text = self.w.parameter(Memory(buffer)) + index + " + 1" * (part == "imag")
         if self.places is None or not self.varies(at) or by is not None:
             return text
         if text not in self.places:
             self.places[text] = self.w.fresh(f"{buffer.name}_place")
         return self.places[text]
+
+    def index(self, at: Index, unit: int) -> str:
+        """What the axes add to an address; it gets a name if other accesses add it, too."""
+        text = self.w.index(0, at.coefficients, self.axes, unit)
+        alone = self.accesses[at.coefficients] + unit <= 2
+        if self.indices is None or self.places is not None or alone or text.count(" ") < 4:
+            return text
+        if text not in self.indices:
+            self.indices[text] = self.w.let("index", text.removeprefix(" + "))
+        return f" + {self.indices[text]}"
 
     def varies(self, at: Index, by: int | None = None) -> bool:
         """Whether lanes have places of their own."""
@@ -263,7 +274,8 @@ class Body:
             pointer = self.address(buffer, store.at, store.by, name) + spread
             text = part.text
             if buffer.dtype.kind == "b":
-                text = f"{part.operand}.to(tl.uint8)"
+                truth = part.operand if part.value is None else scalar.typed(part)
+                text = f"{truth}.to(tl.uint8)"
             elif part.value is not None:
                 text = scalar.typed(part)
             self.w.line(f"tl.store({pointer}, {text}, {where})")
@@ -275,6 +287,12 @@ def _used(kernel: Kernel) -> list[int]:
     for store in kernel.stores:
         found += [v for v in (store.value, store.mask, store.by) if v is not None]
     return found + [reduce.value for reduce in kernel.reductions]
+
+
+def _accesses(kernel: Kernel) -> list[tuple[Size, ...]]:
+    """How each access depends on the axes."""
+    places = [v.at for v in kernel.values if isinstance(v, Load)]
+    return [at.coefficients for at in (*places, *[store.at for store in kernel.stores])]
 
 
 def merge(kernel: Kernel, among: Sequence[int] | None = None) -> list[list[int]]:

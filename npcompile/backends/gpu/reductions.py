@@ -134,6 +134,7 @@ class Form:
         self.before = (*value.library.parts, function)
         self.w = Writer(self.name, set(value.w.taken), dict(value.w.parameters))
         self.body = Body(self.kernel, given, self.w, file)
+        self.body.indices = None
         self.body.comment()
         self.names = list(value.w.parameters.values())
         self.parts = len(parts)

@@ -55,7 +55,7 @@ def constant(value: Number, dtype: np.dtype[Any]) -> Term:
     """A number as Triton code; a bare literal takes the type of the operand beside it."""
     number = dtype.type(value)
     if dtype.kind == "b":
-        return Term(f"tl.full((), {bool(number)}, tl.int1)", dtype, True)
+        return Term(str(bool(number)), dtype, True, bool(number))
     if dtype.kind in "iu":
         return Term(str(int(number)), dtype, int(number) >= 0, int(number))
     bits = BITS[dtype.itemsize]
@@ -118,6 +118,38 @@ def _infix(sign: str) -> Rule:
     return rule
 
 
+def _logic(sign: str, decides: bool) -> Rule:
+    """And, or: one value of an operand decides, the other leaves what stands beside it."""
+    def rule(dtype: np.dtype[Any], a: Term, b: Term) -> Term:
+        for one, other in ((a, b), (b, a)):
+            if one.value is not None:
+                return one if bool(one.value) == decides else other
+        return Term(f"{a.operand} {sign} {b.operand}", dtype, False)
+
+    return rule
+
+
+_AND, _OR = _logic("&", False), _logic("|", True)
+
+
+def _exclusive_or(dtype: np.dtype[Any], a: Term, b: Term) -> Term:
+    """Of bools."""
+    for one, other in ((a, b), (b, a)):
+        if one.value is not None:
+            return call("npc.bit_not", [other], dtype) if one.value else other
+    return Term(f"{a.operand} ^ {b.operand}", dtype, False)
+
+
+def _shift(sign: str, function: str) -> Rule:
+    """By a constant that is less than the width, Triton's own."""
+    def rule(dtype: np.dtype[Any], a: Term, n: Term) -> Term:
+        if n.text in map(str, range(8 * dtype.itemsize)):
+            return Term(f"{a.operand} {sign} {n.text}", dtype, False)
+        return call(function, [a, n], dtype)
+
+    return rule
+
+
 def _rounded(float32: Rule, float64: Rule) -> Rule:
     """Of what is correctly rounded in float64 only by Triton's ordinary operator."""
     return lambda dtype, *terms: (float32 if dtype.itemsize == 4 else float64)(dtype, *terms)
@@ -128,20 +160,25 @@ def _bitcast(term: Term, to: np.dtype[Any]) -> Term:
     return Term(f"{text}.to({register(to)}, bitcast=True)", to)
 
 
+def _fma(dtype: np.dtype[Any], *terms: Term) -> Term:
+    """A bare literal takes the type of the others."""
+    return Term(f"npc.fma({', '.join(term.text for term in terms)})", dtype)
+
+
 def _popcount(dtype: np.dtype[Any], a: Term) -> Term:
     return Term(f"npc.popcount({typed(a)}).to({register(dtype)})", dtype)
 
 
 #: of floats, integers and bools, or of any
 _RULES: dict[str, tuple[Rule, Rule, Rule] | Rule] = {
-    "add": (_infix("+"), _infix("+"), _infix("|")),
-    "sub": (_infix("-"), _infix("-"), _infix("^")),
-    "mul": (_infix("*"), _infix("*"), _infix("&")),
+    "add": (_infix("+"), _infix("+"), _OR),
+    "sub": (_infix("-"), _infix("-"), _exclusive_or),
+    "mul": (_infix("*"), _infix("*"), _AND),
     "div": _rounded(_call("tl.div_rn"), _infix("/")),
     "neg": _call("npc.negative"),
     "abs": _call("npc.absolute"),
     "sqrt": _rounded(_call("tl.sqrt_rn"), _call("tl.sqrt")),
-    "fma": _call("tl.fma"),
+    "fma": _fma,
     "floor": _call("tl.floor"),
     "ceil": _call("tl.ceil"),
     "trunc": _call("npc.trunc"),
@@ -150,16 +187,16 @@ _RULES: dict[str, tuple[Rule, Rule, Rule] | Rule] = {
     "ldexp": _call("npc.ldexp"),
     "fmod": _call("npc.fmod"),
     "floor_quotient": _call("npc.floor_quotient"),
-    "minimum": (_call("npc.minimum"), _call("tl.minimum"), _infix("&")),
-    "maximum": (_call("npc.maximum"), _call("tl.maximum"), _infix("|")),
+    "minimum": (_call("npc.minimum"), _call("tl.minimum"), _AND),
+    "maximum": (_call("npc.maximum"), _call("tl.maximum"), _OR),
     "int_div": _call("npc.int_div"),
     "int_mod": _call("npc.int_mod"),
-    "bit_and": _infix("&"),
-    "bit_or": _infix("|"),
-    "bit_xor": _infix("^"),
+    "bit_and": (_infix("&"), _infix("&"), _AND),
+    "bit_or": (_infix("|"), _infix("|"), _OR),
+    "bit_xor": (_infix("^"), _infix("^"), _exclusive_or),
     "bit_not": _call("npc.bit_not"),
-    "shl": _call("npc.shl"),
-    "shr": _call("npc.shr"),
+    "shl": _shift("<<", "npc.shl"),
+    "shr": _shift(">>", "npc.shr"),
     "lt": (_infix("<"), _infix("<"), _call("npc.bool_less")),
     "le": (_infix("<="), _infix("<="), _call("npc.bool_less_equal")),
     "popcount": _popcount,
@@ -188,7 +225,17 @@ def _equality(op: str, infix: str, join: str) -> Callable[..., Parts]:
 
 
 def _where(dtype: np.dtype[Any], mask: Parts, a: Parts, b: Parts) -> Parts:
-    return tuple(call("tl.where", [mask[0], x, y], x.dtype) for x, y in zip(a, b, strict=True))
+    if mask[0].value is not None:
+        return a if mask[0].value else b
+    return tuple(choice(mask[0], x, y) for x, y in zip(a, b, strict=True))
+
+
+def choice(mask: Term, x: Term, y: Term) -> Term:
+    """``x`` where the mask holds; a bare literal takes the type of the number beside it."""
+    if x == y:
+        return x
+    texts = [typed(x) if y.value is not None else x.text, y.text]
+    return Term(f"tl.where({mask.text}, {', '.join(texts)})", x.dtype)
 
 
 _PARTWISE: dict[str, Callable[..., Parts]] = {

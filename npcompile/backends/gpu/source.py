@@ -155,6 +155,7 @@ class Writer:
     parameters: dict[Parameter, str] = field(default_factory=dict)
     tables: dict[np.dtype[Any], Tables] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
+    values: set[str] = field(default_factory=set)  # names without which nothing else happens
     indent: int = 1
 
     def line(self, text: str) -> None:
@@ -170,6 +171,25 @@ class Writer:
             name, number = f"{stem}_{number}", number + 1
         self.taken.add(name)
         return name
+
+    def let(self, wish: str, text: str) -> str:
+        """Names what has no effect; a function does without it if nothing uses it."""
+        name = self.fresh(wish)
+        self.values.add(name)
+        self.line(f"{name} = {text}")
+        return name
+
+    def used(self) -> list[str]:
+        """The lines without those that name what is not used; uses follow."""
+        found: list[str] = []
+        words: set[str] = set()
+        for line in reversed(self.lines):
+            name, _, text = line.strip().partition(" = ")
+            if text and name in self.values and name not in words:
+                continue
+            words.update(re.findall(r"\w+", line))
+            found.append(line)
+        return found[::-1]
 
     def parameter(self, wanted: Parameter) -> str:
         """The name under which the function gets something."""
@@ -193,8 +213,8 @@ class Writer:
         terms = []
         for atoms, coefficient in size.terms:
             names = [self.parameter(Whole(Poly((((atom,), 1),)))) for atom in atoms]
-            factors = [str(coefficient)] * (coefficient != 1 or not names) + names
-            terms.append(" * ".join(factors))
+            factors = [str(abs(coefficient))] * (abs(coefficient) != 1 or not names) + names
+            terms.append("-" * (coefficient < 0) + " * ".join(factors))
         return " + ".join(terms).replace("+ -", "- ")
 
     def index(self, offset: Size, steps: Sequence[Size], axes: Sequence[str], unit: int = 1,
@@ -221,7 +241,7 @@ class Writer:
         """The text; parameters stand between the ``first`` names and the ``last``."""
         names = [*first, *self.parameters.values(), *last]
         head = f"@triton.jit\ndef {self.name}({', '.join(names)}):"
-        return "\n".join([head, *self.lines]) + "\n"
+        return "\n".join([head, *self.used()]) + "\n"
 
     def source(self, grid: Grid, constants: Sequence[str], before: tuple[str, ...] = (),
                first: Sequence[str] = ()) -> Source:

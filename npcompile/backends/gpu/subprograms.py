@@ -72,9 +72,7 @@ class _Function:
     def named(self, term: Term, wish: str = "t") -> Term:
         if term.value is not None or term.text.isidentifier():
             return term
-        name = self.w.fresh(wish)
-        self.w.line(f"{name} = {term.text}")
-        return Term(name, term.dtype)
+        return Term(self.w.let(wish, term.text), term.dtype)
 
     def write(self, flat: Flat) -> None:
         for unit in flat.units():
@@ -122,15 +120,15 @@ class _Function:
         return args, active
 
     def either(self, lanes: Term, new: Term, old: Term) -> Term:
-        return old if new == old else scalar.call("tl.where", [lanes, new, old], new.dtype)
+        return scalar.choice(lanes, new, old)
 
     def in_turns(self, what: Subprogram, given: list[tuple[list[Term], Term]]) -> list[Term]:
         """The results of calls one after the other, in a loop."""
-        w, zero = self.w, scalar.typed(scalar.constant(0.0, DOUBLE))
+        w = self.w
         w.taken.add(what.name)
         names, turn = [w.fresh(what.name) for _ in given], w.fresh("turn")
         for name in names:
-            w.line(f"{name} = tl.where({self.lanes}, {zero}, {zero})")  # one for each lane
+            w.line(f"{name} = tl.full({self.lanes}.shape, 0.0, {scalar.register(DOUBLE)})")
         w.line(f"for {turn} in range({len(given)}):")
         w.indent += 1
         *args, active = [self.of_turn(turn, terms)
@@ -166,8 +164,12 @@ class _Function:
         active = self.term(flat.active[node]).text
         carried = []
         for init, param in zip(node.args, body.params):
-            name, start = w.fresh("carried"), scalar.typed(self.term(init))
-            w.line(f"{name} = tl.where({active}, {start}, {start})")  # one for each lane
+            name, start = w.fresh("carried"), self.term(init)
+            if start.value is not None:
+                kind = scalar.register(start.dtype)
+                w.line(f"{name} = tl.full({active}.shape, {start.text}, {kind})")
+            else:
+                w.line(f"{name} = tl.where({active}, {start.text}, {start.text})")  # in each lane
             self.values[param] = (Term(name, param.dtype),)
             carried.append(name)
         running = w.fresh("running")
