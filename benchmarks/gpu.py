@@ -134,7 +134,10 @@ def main() -> None:
     options = parser.parse_args()
     from npcompile.backends.gpu.cuda import driver
 
-    cupy = driver()
+    try:
+        cupy = driver()
+    except RuntimeError as error:
+        raise SystemExit(f"benchmarks.gpu: {error}") from None
     name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     lines = ["# On a GPU", "",
              f"{name}, {datetime.date.today()}, CuPy {cupy.__version__}, NumPy {np.__version__}.  "

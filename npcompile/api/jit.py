@@ -279,10 +279,10 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     if fn is None:
         return functools.partial(jit, **options)
     config = from_environment(**options)
-    if config.device == "cuda":
-        from npcompile.backends.gpu.cuda import driver
+    if config.device != "cpu":
+        from npcompile.backends.gpu.cuda import require
 
-        driver()  # raises at once if there is none
+        require(config.device)
     if disabled():
         return fn
     if isinstance(fn, Jit):

@@ -110,9 +110,12 @@ def same(a: Any, b: Any) -> bool:
     a, b = np.asarray(a), np.asarray(b)
     if (a.dtype, a.shape) != (b.dtype, b.shape):
         return False
-    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")) and (
-        a.dtype.kind != "f" or bool(np.array_equal(np.signbit(a), np.signbit(b)))
-    )
+    if a.dtype.kind == "c":
+        return same(a.real, b.real) and same(a.imag, b.imag)
+    if a.dtype.kind != "f":
+        return bool(np.array_equal(a, b))
+    signs = [np.signbit(x) & ~np.isnan(x) for x in (a, b)]
+    return bool(np.array_equal(a, b, equal_nan=True) and np.array_equal(*signs))
 
 
 def run(device: str, rows: int, columns: int) -> Iterator[tuple[str, bool, float]]:

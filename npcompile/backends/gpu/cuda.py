@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
@@ -40,11 +43,42 @@ def driver() -> Any:
     return cupy
 
 
-def missing() -> str:
-    """Which libraries are not installed, and how to install them; empty: none."""
-    names = [name for name in ("cupy", "triton") if find_spec(name) is None]
-    hint = f"pip install 'npcompile[gpu]' ({' and '.join(names)} not found)"
-    return f"device='cuda' needs CuPy and Triton: {hint}" if names else ""
+def require(device: str) -> None:
+    """Raises what :func:`driver` raises, or says what the interpreter lacks."""
+    if device == "cuda":
+        driver()
+    elif why := missing(device):
+        raise RuntimeError(why)
+
+
+#: the oldest versions that are served
+OLDEST = {"cupy": (14, 0), "triton": (3, 6)}
+
+
+def missing(device: str = "cuda") -> str:
+    """Which libraries of a device are not installed, or too old, and how to install them; empty:
+    none."""
+    needs = {"cuda": ("cupy", "triton"), "interpreter": ("triton",)}.get(device, ())
+    wrong = [f"{name} not found" for name in needs if find_spec(name) is None]
+    if not wrong:
+        have = {name: installed(name) for name in needs}
+        wrong = [f"{name} is {text}" for name, text in have.items()
+                 if release(text) < OLDEST[name]]
+    known = {"cupy": "CuPy 14", "triton": "Triton 3.6"}
+    return "" if not wrong else (
+        f"device={device!r} needs {' and '.join(known[name] for name in needs)} or newer: "
+        f"pip install --upgrade 'npcompile[gpu]' ({', '.join(wrong)})")
+
+
+def installed(name: str) -> str:
+    """The version of a library, which for CuPy is the module's: its package has several names."""
+    found: str = version(name) if name == "triton" else import_module(name).__version__
+    return found
+
+
+def release(text: str) -> tuple[int, ...]:
+    """The first two numbers of a version."""
+    return tuple([int(digits) for digits in re.findall(r"\d+", text)[:2]])
 
 
 class Cuda:
