@@ -17,6 +17,14 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def run_folder(tmp_path_factory):
+    """A folder that all processes of a run have."""
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    os.environ["NPCOMPILE_TEST_RUN"] = str(folder)
+
+
 @pytest.fixture
 def machine_code(monkeypatch):
     """Every kernel that the test launches also becomes machine code of GPUs, which is read."""

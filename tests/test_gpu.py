@@ -164,9 +164,11 @@ def flat(result):
 @pytest.mark.parametrize("dtype", "flB?D")
 @pytest.mark.parametrize("name", PACKED)
 def test_packing(name, dtype, monkeypatch):
+    """In one program, and in pieces of two turns."""
     compiled = npcompile.jit(PACKED[name], device="interpreter", fullgraph=True)
-    for long in (1 << 13, 64):
+    for long, width in ((1 << 13, 1 << 10), (64, 32)):
         monkeypatch.setattr(packing, "LONG", long)
+        monkeypatch.setattr(packing, "WIDTH", width)
         for shape in ((4, 2, 30), (2, 0, 3), *[(150,), (1,)][: 2 * (dtype == "f")]):
             a = sample(dtype, shape)
             assert all(map(same, flat(compiled(a)), flat(PACKED[name](a)))), shape
@@ -306,6 +308,21 @@ def test_the_code_reads_well():
     assert "# line" in text
     assert "return u[1:-1] + k * (u[:-2] - 2 * u[1:-1] + u[2:])" in text
     assert "u_at_1 = tl.load(u + lane" in text
+
+
+def test_the_code_says_nothing_in_vain():
+    """What is added to several addresses has a name, constants are literals and are folded."""
+    def step(u):
+        return 0.5 * (u[1:, 1:] + u[:-1, :-1]), np.roll(u, 1, 0), np.power(np.exp(u), 3.0)
+
+    text = npcompile.jit(step, device="interpreter").lower(np.ones((9, 9))).triton
+    assert "index = i * u_shape1 + j\n" in text
+    assert "u_at = tl.load(u + index + u_shape1 + 1, live, 0)" in text
+    assert "u_shape0 * u_shape1 - u_shape1" in text  # not - 1 * u_shape1
+    assert "<< 52" in text and "npc.fma(" in text and "tl.fma(" not in text
+    assert not re.search(r"npc\.sh[lr]|[&|^] (tl\.full\(\(\), )?(True|False)", text)
+    for name in re.findall(r"(?m)^ +(t(?:_\d+)?) = ", text):
+        assert len(re.findall(rf"\b{name}\b", text)) > 1, f"{name} is not used"
 
 
 # ------------------------------------------------------------------ machine code
@@ -501,6 +518,24 @@ def test_without_a_gpu_there_is_an_error_at_once():
         npcompile.jit(lambda x: x, device="cuda")
     with pytest.raises(ValueError, match="'tpu'"):
         npcompile.jit(lambda x: x, device="tpu")
+
+
+@pytest.mark.parametrize("device, have, wrong", [
+    ("cuda", {"cupy": "13.6.0", "triton": "3.9.0"}, "cupy is 13.6.0"),
+    ("cuda", {"cupy": "14.0.1", "triton": "3.5.1"}, "triton is 3.5.1"),
+    ("interpreter", {"triton": "3.5.1"}, "triton is 3.5.1"),
+    ("interpreter", {"cupy": "14.0.1"}, "triton not found"),
+])
+def test_a_library_that_is_too_old_is_an_error_at_once(device, have, wrong, monkeypatch):
+    monkeypatch.setattr(cuda, "find_spec", have.get)
+    monkeypatch.setattr(cuda, "installed", have.__getitem__)
+    with pytest.raises(RuntimeError, match=rf"{device}.*npcompile\[gpu\].*\({wrong}\)"):
+        npcompile.jit(lambda x: x, device=device)
+
+
+@pytest.mark.parametrize("text", ["3.6.0", "3.9", "4.0.0rc1", "3.10.0+git1"])
+def test_versions_that_are_served(text):
+    assert cuda.release(text) >= cuda.OLDEST["triton"] > cuda.release("3.5.9")
 
 
 def test_programs_of_the_corpus_are_kernels_as_a_whole():
