@@ -49,9 +49,10 @@ def test_arguments_and_exceptions_are_pythons():
     for k in range(3 * UNSEEN):
         args = [("ba",), ("xy", "q"), ("xy", "q", "r"), (), (None,), ("a", "b", "c", "d")][k % 6]
         kwargs = [{}, {"third": "z"}, {"last": "l"}, {"second": "s"}, {"more": 1}][k % 5]
-        assert told(g, *args, **kwargs) == told(joined, *args, **kwargs)
-    fitting = [k for k in range(3 * UNSEEN) if k % 6 not in (3, 5) and k % 5 != 4]
-    assert g.cache_info().fallbacks >= before + len(fitting)
+        want = told(joined, *args, **kwargs)
+        assert told(g, *args, **kwargs) == want
+        before += want[0] is not TypeError
+    assert g.cache_info().fallbacks >= before  # misfits are not counted where they are looked at
 
 
 def test_tracebacks_have_no_frames_of_ours():

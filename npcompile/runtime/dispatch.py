@@ -20,19 +20,18 @@ from weakref import WeakSet, ref
 from npcompile.core import collector, logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode, modes, strict
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
-from npcompile.core.records import replace
 from npcompile.program.ir import Exit
 from npcompile.program.show import show
 from npcompile.runtime import build, flags, match, remembered, succession, wiring
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.checked import checked
 from npcompile.runtime.entry import FLAGS, OVERLAP, STALE
-from npcompile.runtime.forwarding import Fallbacks, forwarder
-from npcompile.runtime.kinds import call_kind, placed
+from npcompile.runtime.forwarding import Fallbacks, Forwarder, forwarder
+from npcompile.runtime.kinds import call_kind, on_device, placed
 from npcompile.runtime.native import Native, Probe, in_python, link, native, store
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
-from npcompile.runtime.trial import Trial
+from npcompile.runtime.trial import BEFORE, Trial
 from npcompile.runtime.versions import Version
 from npcompile.tensors import memory
 
@@ -223,8 +222,11 @@ class Dispatcher:
         saved = version.save(leaves) if version.cautious else None
         left: Left | None = None
         result: Any = MISS
+        given = tuple(bound.values())
+        begun = perf_counter()
         try:
-            result = version.run(tuple(bound.values()), leaves)
+            result = version.run(given, leaves)
+            version.seconds = perf_counter() - begun
         except Left as found:
             left = found.with_traceback(None)  # else a cycle would keep the arguments alive
         if left is not None or result is not MISS:
@@ -281,17 +283,22 @@ class Dispatcher:
         kwargs: dict[str, Any],
     ) -> Any:
         """One call of a version that may be slower than Python."""
-        python, paused = trial.in_python(), self._paused
-        begun, ran = perf_counter(), thread_time()
+        python, paused = trial.in_python(), self._pauses()
+        self._forwarder()  # made before anything is timed
+        ran, begun = thread_time(), perf_counter()
         if trial.lost:
             result = self._again(FASTER, trial.longest, args, kwargs)
         elif python:
             result = self.plain(*args, **kwargs)
         else:
-            version.match(self.bind(args, kwargs) or {}, self.function)  # so that it is timed
+            if not version.direct:
+                version.match(self.bind(args, kwargs) or {}, self.function)  # so that it is timed
             result = self._run(version, bound, leaves, args, kwargs, False)
         seconds, busy = perf_counter() - begun, thread_time() - ran
-        trial.note(python, seconds, busy, self._paused - paused)
+        if not python:
+            alone = version.direct and not version.trace.pauses
+            seconds = version.seconds if alone else seconds + BEFORE
+        trial.note(python, seconds, busy, self._pauses() - paused)
         if python and not trial.lost:
             self._note_python(FASTER)
         if trial.won or not self.exact():  # stretches may be compiled later
@@ -299,8 +306,7 @@ class Dispatcher:
             self.on_version()
         return result
 
-    @property
-    def _paused(self) -> int:
+    def _pauses(self) -> int:
         return 0 if self.stretches is None else self.stretches.paused
 
     def _again(
@@ -309,13 +315,17 @@ class Dispatcher:
         """One more call that is left to Python; after many in a row, short ones (of at most
         ``longest`` seconds) are not looked at any more."""
         self._note_python(why)
-        left = self.left
-        if left.forwarder is None and self.start is None:
-            left.forwarder = forwarder(self.function, in_python)
-            self.on_version()
-        if left.forwarder is None:
+        taker = self._forwarder()
+        if taker is None:
             return self.plain(*args, **kwargs)
-        return left.forwarder.look(why, longest, args, kwargs)
+        return taker.look(why, longest, args, kwargs)
+
+    def _forwarder(self) -> Forwarder | None:
+        """What takes calls that need not be looked at."""
+        if self.left.forwarder is None and self.start is None:
+            self.left.forwarder = forwarder(self.function, in_python)
+            self.on_version()
+        return self.left.forwarder
 
     @property
     def fallbacks(self) -> Counter[str]:
@@ -377,7 +387,7 @@ class Dispatcher:
         watch = Stopwatch()
         followed = self._trace(bound)
         watch.lap("trace")
-        config = self._placed(followed)
+        config = on_device(followed, self.config)
         program = lowering.lower(followed, config, watch)
         traced = lowering.outline(followed, config)
         if self._walked or config is not self.config:
@@ -393,16 +403,6 @@ class Dispatcher:
                 kept = keeping.keep(store(), name, *parts)
                 watch.lap("keep" if kept else "not kept")
         return self._version(traced, match.matcher(traced), made, direct, watch)
-
-    def _placed(self, followed: Trace) -> Config:
-        """The configuration of the device that a trace's arrays are on."""
-        if not followed.device or self.config.device != "cpu":
-            return self.config
-        from npcompile.backends.gpu.cuda import missing
-
-        if missing():
-            raise Refused(Refusal("device", missing()))
-        return replace(self.config, device="cuda")
 
     @property
     def _walked(self) -> bool:
@@ -456,7 +456,8 @@ class Dispatcher:
         version.cautious = bool(traced.written) and not traced.lasting and traced.ambiguous
         made.owner = version
         wanted = not (self.config.fullgraph or self.config.check or self.start)
-        if wanted and traced.exact and not (direct and not traced.pauses):
+        bare = direct and isinstance(made, Native) and made.bare
+        if wanted and traced.exact and not (bare and not traced.pauses):
             version.trial = Trial(version.heavy)
         self._log(version)
         return version

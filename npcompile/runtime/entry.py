@@ -45,6 +45,7 @@ STALE = -5  #: a watched word has changed
 UNDONE = -6  #: as FLAGS, but it is as if the call had not begun
 
 FEW = 8  #: slots that are cleared one by one
+_EQUAL = 2  # Py_EQ
 _ARGUMENTS = "(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)"
 _ROOM = (  # the frame is zeroed where that matters, the rest is written before it is read
     "%mxcsr = alloca i32",
@@ -52,6 +53,24 @@ _ROOM = (  # the frame is zeroed where that matters, the rest is written before 
     "%root = alloca ptr",  # the outermost tuple of a result under construction
     "%pending = alloca ptr",  # an object that nothing else owns yet
 )
+
+
+#: releases what steps have read
+_DROP = """\
+define internal void @npc.drop(ptr %reads, i64 %count) optnone noinline {
+start:
+  br label %next
+next:
+  %k = phi i64 [0, %start], [%k.next, %next]
+  %at = getelementptr ptr, ptr %reads, i64 %k
+  %thing = load ptr, ptr %at
+  call void @Py_DecRef(ptr %thing)
+  %k.next = add i64 %k, 1
+  %more = icmp ult i64 %k.next, %count
+  br i1 %more, label %next, label %done
+done:
+  ret void
+}"""
 
 
 def supported() -> bool:
@@ -110,13 +129,17 @@ class _Entry:
         self.journal = Journal(self.writer) if kept else None
         self.borrowed: list[str] = []  # arrays that no caller keeps alive
         self.lent = [f"%lent.{k}" for k, p in enumerate(signature.places) if p.kind == "lent"]
+        self.reads = sum(step.reads for step in signature.steps)
         self.status = self.raised = ""  # what the body returned, and the flags it left
 
     def text(self) -> str:
         for slot in self.lent:
             self.writer.store("ptr", "null", slot)
+        if self.reads:
+            self._clear_words("%reads", self.reads)
         self._call_shape()
         self._words()
+        self._steps()
         for index in range(len(self.signature.leaves)):
             self._leaf(index)
         self.guards.sizes(self.program.guards)
@@ -130,10 +153,11 @@ class _Entry:
         frame = f"%frame = alloca [{max(self.frame.size, 1)} x i64], align 16"
         journal = () if self.journal is None else (self.journal.room,)
         lent = [f"{slot} = alloca ptr" for slot in self.lent]
+        lent += [f"%reads = alloca [{self.reads} x ptr]"] if self.reads else []
         room = [f"  {line}" for line in (frame, *_ROOM, *lent, *journal, *self.boxing.room)]
         # optnone: half the time to compile, and an entry's own time is all loads and branches
         head = f"define ptr @entry{_ARGUMENTS} nounwind optnone noinline {{\nstart:"
-        outside = w.outside.values()
+        outside = [*w.outside.values(), *([_DROP] if self.reads else [])]
         return "\n".join([*outside, *CONSTANTS, head, *room, *w.lines, "}", METADATA])
 
     def _state(self, slot: int, type_: str = "ptr") -> str:
@@ -165,11 +189,40 @@ class _Entry:
             wrong.append(w.add("icmp ne", "ptr", thing, self._state(s.object(k))))
         w.refuse(wrong, "miss")
 
+    def _steps(self) -> None:
+        """Reads what arguments lead to, each object owned by its slot at once, and tests it."""
+        w, read, looked = self.writer, 0, 0
+        for step in self.signature.steps:
+            table, index = ("%args", step.place) if step.place >= 0 else ("%reads", ~step.place)
+            thing = w.load("ptr", table, 8 * index)
+            if step.kind == "length":
+                size = w.call("i64", "PyObject_Size", ("ptr", thing))
+                w.require(w.add("icmp eq", "i64", size, step.number), "unread")
+                continue
+            known = self._state(self.signature.step(looked))
+            looked += 1
+            if step.kind == "class":
+                thing = w.load("ptr", thing, self.layout.type)
+            if step.kind in ("class", "is"):
+                w.require(w.add("icmp eq", "ptr", thing, known), "miss")
+            elif step.kind == "equal":
+                args = (("ptr", thing), ("ptr", known), ("i32", _EQUAL))
+                same = w.call("i32", "PyObject_RichCompareBool", *args)
+                w.require(w.add("icmp eq", "i32", same, 1), "unread")
+            else:
+                name = "PyObject_GetAttr" if step.kind == "attribute" else "PyObject_GetItem"
+                found = w.call("ptr", name, ("ptr", thing), ("ptr", known))
+                w.store("ptr", found, "%reads", 8 * read)
+                read += 1
+                w.require(w.add("icmp ne", "ptr", found, "null"), "unread")
+
     def _leaf(self, index: int) -> None:
         """Tests one leaf and stores what it is into the frame."""
         w, leaf = self.writer, self.signature.leaves[index]
         buffer, place = self.program.params[index], self.signature.places[index]
-        if place.kind in ("argument", "lent"):
+        if place.kind == "read":
+            thing = w.load("ptr", "%reads", 8 * place.index)
+        elif place.kind in ("argument", "lent"):
             thing = w.load("ptr", "%args", 8 * place.index)
         else:
             thing = w.load("ptr", self._state(self.signature.variable(place.index)))
@@ -177,7 +230,7 @@ class _Entry:
         if isinstance(leaf.type, Opaque):
             self.guards.is_instance(thing, f"kind.{index}")
             w.store("ptr", thing, "%frame", 8 * self.frame.object(buffer))
-            if place.kind != "argument":
+            if place.kind not in ("argument", "read"):
                 self.borrowed.append(thing)
             return
         if isinstance(leaf.type, Scalar):
@@ -265,13 +318,16 @@ class _Entry:
 
     def _clear_slots(self) -> None:
         w, (first, count) = self.writer, self.frame.cleared
+        self._clear_words(w.at("%frame", 8 * first), count)
+
+    def _clear_words(self, place: str, count: int) -> None:
+        w = self.writer
         if count > FEW:
-            place = w.at("%frame", 8 * first)
             sizes = (("i64", 8 * count), ("i1", "false"))
             w.call("void", "llvm.memset.p0.i64", ("ptr", place), ("i8", 0), *sizes)
             return
-        for slot in range(first, first + count):
-            w.store("ptr", "null", "%frame", 8 * slot)
+        for slot in range(count):
+            w.store("ptr", "null", place, 8 * slot)
 
     def _raised(self) -> str:
         """The floating-point flags that count; NumPy clears them before each loop, too."""
@@ -368,6 +424,9 @@ class _Entry:
         w = self.writer
         for slot in self.lent:
             w.call("void", "Py_DecRef", ("ptr", w.load("ptr", slot)))
+        if self.reads:
+            w.outside["Py_DecRef"] = "declare void @Py_DecRef(ptr)"
+            w.do(f"call void @npc.drop(ptr %reads, i64 {self.reads})")
 
     # ---------------------------------------------------------- ways out
 
@@ -414,6 +473,10 @@ class _Entry:
             w.label("unlent")
             self._give_back()
             w.do("ret ptr null")
+        if self.signature.steps:
+            w.label("unread")
+            w.call("void", "PyErr_Clear")
+            w.goto("miss")
         w.label("miss")
         self._give_back()
         following = self._state(NEXT)

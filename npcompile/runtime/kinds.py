@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npcompile.core.errors import Refusal
+from npcompile.core.config import Config
+from npcompile.core.errors import Refusal, Refused
 from npcompile.core.records import replace
 from npcompile.tensors import device, memory
+
+if TYPE_CHECKING:
+    from npcompile.tracing.sources import Trace
 
 
 def placed(refusal: Refusal, function: FunctionType, place: int) -> Refusal:
@@ -41,3 +45,13 @@ def call_kind(bound: dict[str, Any], exact: bool) -> object:
     kinds = tuple(map(one, bound.values()))
     return (call_kind(bound, exact=False), kinds) if exact else kinds
 
+
+def on_device(followed: Trace, config: Config) -> Config:
+    """The configuration of the device that a trace's arrays are on."""
+    if not followed.device or config.device != "cpu":
+        return config
+    from npcompile.backends.gpu.cuda import missing
+
+    if missing():
+        raise Refused(Refusal("device", missing()))
+    return replace(config, device="cuda")

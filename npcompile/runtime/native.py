@@ -45,8 +45,10 @@ class Probe(FunctionBase):
 
 
 class Native(Executable):
-    """An executable with an entry; ``probe`` calls it with the arguments that it expects."""
+    """An executable with an entry; ``probe`` calls it with the arguments that it expects.
+    ``bare``: calls do nothing but what machine code does for them."""
 
+    bare: bool
     wiring: Wiring
     state: State
     probe: Probe
@@ -106,6 +108,7 @@ def link(
         same=wiring.same,
         constants=constants(result),
         build=builder(result),
+        looked=wiring.looked,
     )
     objects = [_host_object(o) for o in linked.objects]
     imports = {"npc.state": state.address, **{f"obj.{k}": id(o) for k, o in enumerate(objects)}}
@@ -122,6 +125,7 @@ def link(
     state.alone = made.probe
     made.run = lambda leaves: made.probe(*leaves)
     made.wiring, made.state = wiring, state
+    made.bare = not (objects or wiring.signature.steps or builder(result))
     made.keep = (loaded, state, objects)
     if not wiring.connect(state):
         raise RuntimeError("the words to watch changed while the function was compiled")

@@ -33,10 +33,31 @@ _NEVER = 0xA5A5A5A5A5A5A5A5  # neither an address nor a version
 @record
 class Place:
     """Where a leaf is found: an argument (keywords count on), the memory that such a tensor lends,
-    or a variable of the state."""
+    a variable of the state, or an object that a step has read."""
 
-    kind: str  # "argument", "lent" or "variable"
+    kind: str  # "argument", "lent", "variable" or "read"
     index: int
+
+
+@record
+class Step:
+    """Something that an entry reads or tests of an object that an argument leads to.
+
+    ::
+
+        kind  ::= "attribute" | "item"        reads it; the name or key is an object of the state
+                | "class" | "is" | "equal"    tests it against an object of the state
+                | "length"                    tests it against ``number``
+        place ::= k, an argument | ~k, what the k-th read has found
+    """
+
+    kind: str
+    place: int
+    number: int = 0
+
+    @property
+    def reads(self) -> bool:
+        return self.kind in ("attribute", "item")
 
 
 @record
@@ -45,7 +66,8 @@ class Signature:
 
     ``leaves[i]``, the program's parameter i, is found at ``places[i]``.  A call has ``count``
     positional arguments and then ``keywords`` in this order; arguments at the positions ``same``
-    must be given objects; ``words`` is the number of words to compare.
+    must be given objects; ``words`` is the number of words to compare; ``steps`` lead from
+    arguments to what they hold.
     """
 
     leaves: tuple[Leaf, ...]
@@ -54,6 +76,7 @@ class Signature:
     keywords: tuple[str, ...] = ()
     same: tuple[int, ...] = ()
     words: int = 0
+    steps: tuple[Step, ...] = ()
 
     @staticmethod
     def positional(leaves: tuple[Leaf, ...], words: int = 0) -> Signature:
@@ -63,8 +86,13 @@ class Signature:
 
     def like(self, other: Signature) -> bool:
         """Whether code that was written for another one can be connected as this one."""
-        both = ((s.places, s.count, s.keywords, s.same, s.words) for s in (self, other))
+        both = ((s.places, s.count, s.keywords, s.same, s.words, s.steps) for s in (self, other))
         return next(both) == next(both)
+
+    @property
+    def looked(self) -> int:
+        """The number of objects that steps need."""
+        return sum(step.kind != "length" for step in self.steps)
 
     @property
     def variables(self) -> int:
@@ -81,11 +109,16 @@ class Signature:
         return self.variable(self.variables) + k
 
     def object(self, k: int) -> int:
-        """The slot of object k: first those of ``same``, then keyword names, then constants."""
+        """The slot of object k: first those of ``same``, then keyword names, then those of
+        steps, then constants."""
         return self.held(self.variables) + k
 
-    def constant(self, k: int) -> int:
+    def step(self, k: int) -> int:
+        """The slot of the k-th object that steps need."""
         return self.object(len(self.same) + len(self.keywords) + k)
+
+    def constant(self, k: int) -> int:
+        return self.step(self.looked + k)
 
 
 def _arguments(args: int, nargsf: int, kwnames: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -130,6 +163,8 @@ class State:
         See :mod:`npcompile.runtime.entry`.
     same
         The objects that the arguments at ``signature.same`` must be.
+    looked
+        The objects that ``signature.steps`` need.
     constants
         ``boxing.constants(program.result)``.
     build
@@ -144,10 +179,11 @@ class State:
         same: tuple[Any, ...] = (),
         constants: tuple[Any, ...] = (),
         build: Callable[[tuple[Any, ...]], Any] | None = None,
+        looked: tuple[Any, ...] = (),
     ) -> None:
         errstate()  # names what the code needs, which may come from a cache
         self.signature = signature
-        objects = (*same, *signature.keywords, *constants)
+        objects = (*same, *signature.keywords, *looked, *constants)
         self._slots = (ctypes.c_uint64 * (signature.object(0) + len(objects)))()
         self._kept: dict[int, Any] = {}
         self.watched: list[Word] | None = None

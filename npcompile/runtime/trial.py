@@ -14,15 +14,15 @@ WARM, TIMED, RUN = 8, 24, 4
 MARGIN = 1.1
 #: calls that take so many times as long as those that were timed are other calls, if they take
 #: more seconds than the second number
-LONGER, SHORT = 4.0, 5e-6
+LONGER, SHORT = 4.0, 1e-5
 #: seconds after which one call in Python is enough
 LONG = 1e-3
 #: seconds between two pauses in which Python gets nothing done that compiled code is worth its
 #: pauses for; more between them is not tried in Python, where it might take much longer
 BETWEEN = 5e-4
 #: the part of all calls that may take longer by chance; what takes so many times as long does not
-DISTURBED, MUCH = 0.1, 100.0
-#: seconds that a call has taken before it can be timed
+DISTURBED, MUCH = 0.1, 50.0
+#: seconds that a call has taken before it can be timed, where Python looks at it
 BEFORE = 0.3e-6
 
 
@@ -68,7 +68,7 @@ class Trial:
             if python:
                 self.plain = min(self.plain, seconds)
             else:
-                self.compiled = min(self.compiled, seconds + BEFORE)
+                self.compiled = min(self.compiled, seconds)
             enough = busy > LONG or self.turn >= WARM + TIMED // 2
             slow = self.heavy and self.turn == WARM + RUN
             slow = slow and self.compiled > BETWEEN * (1 + pauses)

@@ -28,7 +28,7 @@ class Version:
     where they have happened since ``seen``.
     ``heavy``: it has loops or large arrays.  ``adrift``: it was made for an earlier function of
     the same code, and its entry does not watch this one's variables yet.  ``trial``: whether Python
-    is faster has to be found out, or is.
+    is faster has to be found out, or is; ``seconds``: what the last run took.
     """
 
     trace: Outline
@@ -42,6 +42,7 @@ class Version:
     trial: Trial | None = None
     seen: int = field(default_factory=effects.latest)
     calls: int = 0
+    seconds: float = 0.0
     exits: Counter[str] = field(default_factory=Counter)
 
     def lasts(self) -> bool:

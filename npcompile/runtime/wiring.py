@@ -1,8 +1,9 @@
 """How a traced function's leaves and guards are wired to a machine-code entry.
 
 A version is *direct* if a call's own arguments, the words of globals and closure cells, and object
-identity are all that its entry needs to look at.  Other versions (containers, attributes, values
-compared by ``==``) are called through Python, with their leaves as arguments.
+identity are all that its entry needs to look at, and what a few steps from the arguments find
+(attributes of plain objects, items of lists, tuples and dictionaries).  Other versions are called
+through Python, with their leaves as arguments.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from npcompile.runtime import match as _match
 from npcompile.runtime import words
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.state import Place, Signature, State
+from npcompile.runtime.steps import SINGLE, Steps
 from npcompile.runtime.words import Unwatchable, Word
 from npcompile.tracing.sources import (
     Arg,
@@ -30,16 +32,15 @@ from npcompile.tracing.sources import (
     Source,
 )
 
-#: constants that are one object, so that ``==`` is ``is``
-_SINGLE = (type(None), bool, type(Ellipsis), type(NotImplemented))
-
 
 @dataclass(frozen=True)
 class Wiring:
-    """A signature, the objects that arguments must be, and how to find words and variables."""
+    """A signature, the objects that arguments must be and that steps need, and how to find words
+    and variables."""
 
     signature: Signature
     same: tuple[Any, ...]
+    looked: tuple[Any, ...]
     words: Callable[[], list[Word]]
     variables: Callable[[State], None]
 
@@ -75,10 +76,11 @@ def direct(traced: Outline, function: types.FunctionType, names: Sequence[str]) 
     if traced.tensors:  # which autograd must be told of
         return None
     try:
-        places, variables = _places(traced, function)
-        same = _same(traced, names)
-        watched = [g for g in traced.guards if not isinstance(g.source, Arg)]
-        sources = [leaf.source for leaf in traced.leaves if _argument(leaf.source) is None]
+        steps = Steps(traced, names)
+        places, variables = _places(traced, function, steps)
+        same = _same(traced, names, steps)
+        watched = [g for g in traced.guards if not isinstance(_root(g.source), Arg)]
+        sources = [leaf.source for leaf in traced.leaves if not isinstance(_root(leaf.source), Arg)]
 
         def gather() -> list[Word]:
             return _gather(watched, sources, function)
@@ -87,18 +89,20 @@ def direct(traced: Outline, function: types.FunctionType, names: Sequence[str]) 
     except Unwatchable:
         return None
     signature = Signature(
-        tuple(traced.leaves), places, len(names), same=tuple(k for k, _ in same), words=count
+        tuple(traced.leaves), places, len(names), same=tuple(k for k, _ in same), words=count,
+        steps=tuple(steps.steps),
     )
-    return Wiring(signature, tuple(value for _, value in same), gather, variables)
+    objects = tuple(value for _, value in same), tuple(steps.objects)
+    return Wiring(signature, *objects, gather, variables)
 
 
 def leafwise(traced: Outline) -> Wiring:
     """The wiring of an entry whose arguments are the leaves."""
-    return Wiring(Signature.positional(tuple(traced.leaves)), (), list, lambda state: None)
+    return Wiring(Signature.positional(tuple(traced.leaves)), (), (), list, lambda state: None)
 
 
 def _places(
-    traced: Outline, function: types.FunctionType
+    traced: Outline, function: types.FunctionType, steps: Steps
 ) -> tuple[tuple[Place, ...], Callable[[State], None]]:
     places: list[Place] = []
     held: list[Source] = []
@@ -111,7 +115,7 @@ def _places(
             places.append(Place("variable", len(held)))
             held.append(leaf.source)
         else:
-            raise Unwatchable("a leaf inside a container or an object")
+            places.append(Place("read", ~steps.place(leaf.source)))
 
     def variables(state: State) -> None:
         for k, source in enumerate(held):
@@ -140,8 +144,8 @@ def _variable(source: Source, function: types.FunctionType) -> int | None:
     return words.name_address(owner.__globals__, source.name)
 
 
-def _same(traced: Outline, names: Sequence[str]) -> list[tuple[int, Any]]:
-    """(position, object) of arguments that must be an object."""
+def _same(traced: Outline, names: Sequence[str], steps: Steps) -> list[tuple[int, Any]]:
+    """(position, object) of arguments that must be an object; other guards become steps."""
     found: list[tuple[int, Any]] = []
     leaves = {leaf.source.position for leaf in traced.leaves if isinstance(leaf.source, Arg)}
     for guard in traced.guards:
@@ -151,14 +155,15 @@ def _same(traced: Outline, names: Sequence[str]) -> list[tuple[int, Any]]:
         if not isinstance(root, Arg):
             continue
         by_identity = guard.kind == "is" or (
-            guard.kind == "equal" and isinstance(guard.value, _SINGLE)
+            guard.kind == "equal" and isinstance(guard.value, SINGLE)
         )
         plain = guard.source is root and root.position < len(names)
         if guard.kind == "type" and plain and root.position in leaves:
             continue  # the leaf's own test says as much
-        if not (plain and by_identity):
-            raise Unwatchable("an argument that is compared by its value")
-        found.append((root.position, guard.value))
+        if plain and by_identity:
+            found.append((root.position, guard.value))
+        else:
+            steps.test(guard)
     return found
 
 
