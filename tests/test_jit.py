@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import gc
 import inspect
 import multiprocessing
@@ -661,3 +662,26 @@ def test_defaults_may_be_set():
     for a in (2, 5, 7):
         g.__defaults__ = (a,)
         assert g(X).tolist() == (X * a).tolist() == g(X).tolist()
+
+
+def test_caches_stay_outermost():
+    def f(n, k=1.0):
+        return n * k + 0.5
+
+    cached = jit(functools.lru_cache(maxsize=2, typed=True)(f))
+    plain = functools.lru_cache(maxsize=2, typed=True)(f)
+    for call in [(1,), (1.0,), (1,), (2, 3.0), (1,), (True,)] * 2:
+        got, want = cached(*call), plain(*call)
+        assert got == want and type(got) is type(want)
+    assert cached(3, k=2.0) == plain(3, k=2.0)
+    assert cached.cache_info() == plain.cache_info()
+    assert cached.cache_parameters() == plain.cache_parameters()
+    assert cached.__name__ == "f" and compiled(cached.__wrapped__)
+
+    @jit
+    @functools.cache
+    def ways(n):
+        return 1 if n < 2 else ways(n - 1) + ways(n - 2)
+
+    assert ways(30) == 1346269
+    assert ways.cache_info().misses == 31

@@ -289,6 +289,8 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
         fn = fn.__wrapped__
     if isinstance(fn, (staticmethod, classmethod)):
         return type(fn)(jit(fn.__func__, **options))
+    if isinstance(fn, functools._lru_cache_wrapper):  # the cache stays outermost
+        return functools.lru_cache(**fn.cache_parameters())(jit(fn.__wrapped__, **options))
     if type(fn) is not types.FunctionType:
         raise TypeError(f"jit compiles Python functions, not {type(fn).__name__}")
     return Jit(fn, config)
