@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import npcompile
 from npcompile.core.facts import Facts
-from npcompile.core.sizes import Predicate, Unhinted, symbol
+from npcompile.core.sizes import Predicate, Unhinted, lone_symbol, symbol
 from tests.random_programs import difference, run
 
 
@@ -259,3 +259,23 @@ def test_the_flags_of_what_only_a_loop_looks_at() -> None:
         return 1
 
     agree(f, np.arange(12).reshape(4, 3))
+
+
+def test_answers_are_found_anew_when_more_or_less_is_known():
+    facts = Facts()
+    n, i = symbol("n", 5, 0), symbol("i", None, 0)
+    assert facts.prove("<", 2, n) is None
+    before = facts.mark()
+    facts.learn(Predicate("<", 2, n))
+    assert facts.prove("<", 2, n) is True
+    with facts.earlier(before):
+        assert facts.prove("<", 2, n) is None
+    assert facts.prove("<", 2, n) is True
+    facts.undo(before)
+    assert facts.prove("<", 2, n) is None
+    assert facts.prove("<", i, n) is None
+    facts.ranges[lone_symbol(i)] = (0, n - 1)
+    assert facts.prove("<", i, n) is True
+    assert facts.prove("==", n, 5) is None
+    assert facts.ask("==", n, 5)
+    assert facts.prove("==", n, 5) is True

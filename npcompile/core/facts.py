@@ -58,10 +58,11 @@ class Facts:
     suppose: Callable[[Predicate], None] | None = None
     all_strides: bool = False  # something rests on those along axes of length 1, too
     _changes: int = 0  # of what was learned
-    _answers_of: int = -1  # the changes after which the answers below were found
+    _answers_of: tuple[int, int] = (-1, 0)  # changes and loops when the answers below were found
+    _proved: dict[tuple[str, Size, Size, int], bool | None] = field(default_factory=dict)
     _proofs: dict[tuple[Size, int], bool] = field(default_factory=dict)
     _lows: dict[tuple[Size, int], int | None] = field(default_factory=dict)
-    _by_term: _Index = field(default_factory=dict)
+    _by_term: _Index | None = None
     _nominal: dict[Symbol, int] = field(default_factory=dict)
 
     def norm(self, size: Size) -> Size:
@@ -86,7 +87,18 @@ class Facts:
     def prove(self, op: str, a: Size, b: Size, reach: int = REACH) -> bool | None:
         """True or False where it follows from what is known, None where it is open; from at most
         ``reach`` facts at once."""
-        gap = 0 if a is b else self.norm(a) - self.norm(b)  # most are one object, or ints
+        if a is b:  # most are one object, or ints
+            return _HOLDS[op](0, 0)
+        if isinstance(a, int) and isinstance(b, int):
+            return _HOLDS[op](a, b)
+        self._refresh()
+        question = op, a, b, reach
+        if question not in self._proved:
+            self._proved[question] = self._prove(op, self.norm(a) - self.norm(b), reach)
+        return self._proved[question]
+
+    def _prove(self, op: str, gap: Size, reach: int) -> bool | None:
+        """The same of a size beside 0."""
         if isinstance(gap, int):
             return _HOLDS[op](gap, 0)
         if op in ("==", "!="):
@@ -152,8 +164,9 @@ class Facts:
     def _lowest(self, size: Size, depth: int) -> int | None:
         known = [b for b in (lower_bound(size), self.bounds.get(size)) if b is not None]
         if isinstance(size, Poly):
-            constant = sum(c for atoms, c in size.terms if not atoms)
-            rest = size - constant
+            atoms, coefficient = size.terms[-1]
+            constant = 0 if atoms else coefficient
+            rest = size.shifted(-constant)
             if rest in self.bounds:
                 known.append(self.bounds[rest] + constant)
             if depth and (self.here or self.limits):
@@ -165,7 +178,7 @@ class Facts:
     def _low_by_others(self, size: Poly, depth: int) -> Iterator[int]:
         """Lower bounds of a size as a sum: a multiple of one whose bound is known, and the rest."""
         for atoms, coefficient in size.terms:
-            for known, bound, by in self._by_term.get((atoms, coefficient > 0), ()):
+            for known, bound, by in self._terms().get((atoms, coefficient > 0), ()):
                 times, odd = divmod(coefficient, by)
                 if not odd:
                     low = self._low_of(size - known * times, depth - 1)
@@ -212,9 +225,15 @@ class Facts:
 
     def _refresh(self) -> None:
         """Forgets answers that were found before something else was learned."""
-        if self._answers_of != self._changes:
-            self._answers_of, self._proofs, self._lows = self._changes, {}, {}
+        now = self._changes, len(self.ranges)
+        if self._answers_of != now:
+            self._answers_of, self._proved, self._proofs, self._lows = now, {}, {}, {}
+            self._by_term = None
+
+    def _terms(self) -> _Index:
+        if self._by_term is None:
             self._by_term = _by_term(self)
+        return self._by_term
 
     def _eliminate(self, size: Size, reach: int) -> bool:
         if not isinstance(size, Poly):
@@ -236,7 +255,7 @@ class Facts:
                     all(self._eliminate(rest * times + end + (times - 1), reach) for end in ends)
                     for ends, times in self._ends(atoms[0], c, 1))
         atoms, c = next((t for t in size.terms if t[1] < 0 and t[0]), size.terms[0])
-        for known, low, by in self._by_term.get((atoms, c > 0), ()):
+        for known, low, by in self._terms().get((atoms, c > 0), ()):
             shared = gcd(c, by)
             some, many = abs(by) // shared, abs(c) // shared
             rest = size * some - known * many
@@ -246,9 +265,12 @@ class Facts:
 
     def ask(self, op: str, a: Size, b: Size) -> bool:
         """Decide ``a op b``, guarding if need be; raises :class:`Unhinted` if nobody can tell."""
-        proved, left, right = self.prove(op, a, b), self.norm(a), self.norm(b)
+        proved = self.prove(op, a, b)
+        if proved is not None and (not proved or op != "==" or a is b):
+            return proved
+        left, right = self.norm(a), self.norm(b)
         if proved is not None and not (
-            proved and op == "==" and is_known(left - right) and left != right
+            is_known(left - right) and left != right
             and hint(left) == hint(right)  # proved by bounds: from now on they are one size
         ):
             return proved

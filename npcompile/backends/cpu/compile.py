@@ -120,7 +120,8 @@ def _machine(of: Target, level: int) -> Any:
 
 
 def _optimise(machine: Any, function: Any) -> None:
-    """A short pipeline for functions with scalar loops; array kernels need none."""
+    """LLVM's simplification of functions, and another round of unrolling and what it brings, for
+    those with scalar loops; array kernels need none."""
     llvm = _binding()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = False

@@ -535,18 +535,19 @@ def owners(kernel: Kernel, depth: Sequence[int] = ()) -> dict[int, int]:
     """Values that only the seldom chosen operand of a ``rare`` needs, and that ``rare``; only those
     of its depth if depths are given."""
     values = kernel.values
+    rares = {k: v for k, v in enumerate(values) if isinstance(v, Apply) and v.op == "rare"}
+    if not rares:
+        return {}
     uses: list[list[tuple[int, int]]] = [[] for _ in values]
-    for user, value in enumerate(values):
-        if isinstance(value, Apply):
-            for place, arg in enumerate(value.args):
+    for user, using in enumerate(values):
+        if isinstance(using, Apply):
+            for place, arg in enumerate(using.args):
                 uses[arg].append((user, place))
     pinned = {v for s in kernel.stores for v in (s.value, s.mask, s.by)}
     pinned |= {v.by for v in values if isinstance(v, Load)}
     pinned |= {reduce.value for reduce in kernel.reductions}
     owner: dict[int, int] = {}
-    for rare, value in enumerate(values):
-        if not isinstance(value, Apply) or value.op != "rare":
-            continue
+    for rare, value in rares.items():
         inside: set[int] = set()
         waiting, seen = [-value.args[1]], set(value.args[1:2])
         while waiting:  # the last one first, whose users are all known then
