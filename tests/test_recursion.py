@@ -42,3 +42,21 @@ def test_many_calls_are_left_to_python_for_all_numbers():
     assert time.process_time() - begun < 3  # following one of these takes longer
     assert fibonacci.cache_info().compiled == 0
     assert "calls itself more than" in str(fibonacci.explain(16))
+
+
+@jit
+def depth(n):
+    return 0 if n == 0 else 1 + depth(n - 1)
+
+
+@jit
+def half(x):
+    if x - int(x) not in (0, 0.5):
+        raise NotImplementedError
+    return 1.0 if x <= 1 else (x - 1) * half(x - 1)
+
+
+def test_frames_that_look_at_calls_leave_room_for_the_programs_own():
+    assert [depth(n) for n in (600, 500, 3)] == [600, 500, 3]
+    assert half(171.5) > 1e300
+    assert depth(2) == 2

@@ -24,12 +24,16 @@ from npcompile.runtime.callable import FORWARD, FunctionBase
 from npcompile.runtime.entry import supported
 from npcompile.runtime.state import spread
 
+_FOREVER = 2**62  # ticks
 _PYTHON, _FUNCTION, _LEFT, _DONE, _LIMIT, _LONG, _SLOTS = range(7)  # slots of a table
 #: calls left to Python in a row before the first that is forwarded; those forwarded one after the
 #: other, and the seconds that they take, are at most so many
 PATIENCE, UNSEEN, LONGEST = 32, 512, 0.02
 #: calls that are looked at after a long one
 AGAIN = 4
+#: calls inside each other after which those further inside are forwarded: what looks at a call has
+#: frames of its own, and Python counts them as the program's
+NESTED = 8
 #: seconds; what a call takes that is looked at is a tenth of it
 SHORT = 50e-6
 #: calls that take so many times as long as the one before are other calls
@@ -45,6 +49,7 @@ class Forwarder:
         self._kept = spread(python), plain
         self._table = (ctypes.c_uint64 * _SLOTS)(id(self._kept[0]), id(plain))
         self._in_a_row = 0  # calls left to Python that were looked at
+        self._open = 0  # of them, those that have not returned
         self._why = ""
         _machine()  # its clock begins
 
@@ -69,12 +74,25 @@ class Forwarder:
             self._table[_LONG], self._in_a_row = 0, min(self._in_a_row, PATIENCE - AGAIN)
         self._in_a_row += 1
         begun = perf_counter()
-        result = self._kept[1](*args, **kwargs)
+        result = self._nested(args, kwargs)
         seconds = perf_counter() - begun
         limit = max(SHORT, LONGER * seconds) if longest is None else longest
         if self._in_a_row > PATIENCE:
             self._grant(seconds, limit)
         return result
+
+    def _nested(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The plain function's call; of those inside many others, the next are forwarded."""
+        self._open += 1
+        deep = self._open > NESTED and not modes
+        if deep:
+            self._table[_LIMIT], self._table[_LEFT] = _FOREVER, UNSEEN
+        try:
+            return self._kept[1](*args, **kwargs)
+        finally:
+            self._open -= 1
+            if deep:
+                self._table[_LEFT] = self._table[_LONG] = 0
 
     def _grant(self, seconds: float, limit: float) -> None:
         rate = _machine().rate()
