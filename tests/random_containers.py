@@ -9,7 +9,7 @@ import copy
 import math
 import random
 import sys
-from collections import Counter
+from collections import Counter, namedtuple
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +58,17 @@ class Pair:
         return self.t > 0
 
 """
+#: what a class of tuples may do unlike other named tuples
+UNLIKE = (
+    "    def both(self): return self.left + self.right",
+    "    def __new__(cls, left, right=0): return super().__new__(cls, left + 1, right)",
+    "    def __init__(self, left, right): self.more = left",
+    "    def __getitem__(self, place): return 7.0",
+    "    def __iter__(self): return iter((self.right, self.left))",
+    "    def __len__(self): return 5",
+    "    def __bool__(self): return False",
+    "    left = property(lambda self: 3)",
+)
 
 
 @dataclass
@@ -134,6 +145,8 @@ class Writer:
             "a[:2] = [v for v in a if v > 0][:2]" if self.rng.random() < 0.3 else "s = a - 1",
             "f2 = f2 + f3", f"f3 = f2 * {x}", "f2 -= f3", "f2 = 0.5 * f2", f"f3 = Pair({x}, {i})",
             "y = f2[0] + f3[1]", "f2 = f3 + Pair(y, m)",
+            f"cp = Couple({i}, {x})", f"cp = Couple(m, {x})", "m = int(cp.left) % 7", "y = cp[1]",
+            "m = len(cp)", "for v in cp: y = y * 0.5 + v", "m = 1 if cp else 2", "y, _ = cp",
             "e = [v for v in a if v > 0.4]", "m = sum([int(v > 0.5) for v in a])",
         ))
 
@@ -178,14 +191,17 @@ def write(seed: int) -> str:
         "        nonlocal w",
         "        w += 1",
         "    w = 0; x = 0.5; g = []; h = []; f2 = f3 = Pair(0.5, 1)",
+        "    cp = Couple(1, a[0])",
         "    z = [0, 0, 0]; d = {'k': 0, 'x': a[0]}; o = Thing(2)",
     ]
     writer.loop(0, "    ")
     writer.block(0, "    ")
     writer.loop(0, "    ")
-    numbers = "o.n, o.x, m, y, s, c, e, w, x, f2.s, f2.t, f3.s, f2 is f3"
+    numbers = "o.n, o.x, m, y, s, c, e, w, x, f2.s, f2.t, f3.s, f2 is f3, cp"
     writer.lines.append(f"    return p, q, r, z, d, g, h, k, l, {numbers}")
-    return CLASS + "\n".join(writer.lines) + "\n"
+    unlike = rng.choice(UNLIKE) if rng.random() < 0.25 else ""
+    couple = f"class Couple(namedtuple('Couple', 'left right')):\n{unlike}\n    pass\n\n"
+    return CLASS + couple + "\n".join(writer.lines) + "\n"
 
 
 def arguments(seed: int) -> list[tuple[Any, ...]]:
@@ -198,7 +214,7 @@ def arguments(seed: int) -> list[tuple[Any, ...]]:
 def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
     """What differs in a program, or an empty string."""
     source = write(seed)
-    space: dict[str, Any] = {"np": np, "math": math}
+    space: dict[str, Any] = {"np": np, "math": math, "namedtuple": namedtuple}
     exec(compile(source, f"program{seed}", "exec"), space)
     plain = space["f"]
     compiled = jit(plain)

@@ -112,7 +112,8 @@ class TestPure:
         ("scipy.linalg._basic:scale", False), ("scipy.signal._sigtools:_linear_filter", False),
         ("scipy.cluster.vq:whiten", True), ("scipy.signal._signaltools:detrend", True),
         ("scipy.spatial.distance:pdist", True), ("numpy:median", True),
-        ("scipy.stats._qmc:discrepancy", True),
+        ("scipy.stats._qmc:discrepancy", True), ("scipy.interpolate._fitpack_py:splint", False),
+        ("scipy.interpolate._fitpack_py:splrep", True),
     ])
     def test_only_public_functions_are_tried_out(self, path: str, public: bool) -> None:
         """Helpers of libraries may trust their arguments, and write past the ends of arrays."""

@@ -138,20 +138,26 @@ def _as(ctx: Context, name: str, source: Operand, dtype: Operand, order: Operand
         copy: Operand) -> ArrayRef:
     """An array of these contents; the array itself where nothing must change."""
     kind = None if dtype is None else dtype_of(ctx, dtype, name)
-    if copy not in (True, None):
-        raise ctx.refuse(name, "copy=False")
-    if not isinstance(source, ArrayRef):
+    if isinstance(copy, np._CopyMode):
+        copy = {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}[copy.name]
+    if copy not in (True, False, None):
+        raise ctx.refuse(name, f"copy={copy!r}")
+    if not isinstance(source, ArrayRef) and copy is not False:
         found = as_array(ctx, source, kind)
         if order == "F" and found.ndim > 1:
             raise ctx.refuse(name, "order='F' of a list")
         return found
+    if not isinstance(source, ArrayRef):
+        raise ctx.refuse(name, "copy=False of what is no array: Python raises")
     layouts = {"K": True, None: True, "A": True}
     fits = layouts.get(order) or (
         views.is_contiguous(ctx, source) if order == "C" else views.is_fortran(ctx, source)
     )
     same = kind is None or kind == source.dtype
-    if copy is None and same and fits:
+    if not copy and same and fits:
         return source
+    if copy is False:
+        raise ctx.refuse(name, "copy=False where a copy is needed: Python raises")
     wanted = views.order_in(ctx, source, "K" if order is None else order, name)
     if order == "A" and wanted == "C" and not same:  # NumPy asks for order F, or for none
         wanted = "K"

@@ -67,6 +67,10 @@ _NOT_PURE = frozenset({
     "empty", "empty_like", "isfortran", "require", "asarray", "asanyarray", "ascontiguousarray",
     "asfortranarray",
 })
+#: FITPACK's, which read as far as knots and coefficients say that go together: not to be tried out
+_TRUSTING = frozenset({
+    "splev", "splint", "sproot", "spalde", "splder", "splantider", "insert", "bisplev",
+})
 _WRITING = frozenset({"put", "place", "copyto", "putmask", "fill_diagonal", "put_along_axis"})
 _UFUNC_METHODS = frozenset({"outer", "reduce", "accumulate", "reduceat"})
 _ARRAY_METHODS = frozenset({
@@ -174,6 +178,8 @@ def _pure(function: Any) -> Foreign | None:
     if not isinstance(function, _CALLS) or not isinstance(module, str) or not _listed(module):
         return None
     if name in _NOT_PURE or name.startswith("_"):
+        return None
+    if module.startswith("scipy.interpolate._fitpack") and name in _TRUSTING:
         return None
     if "<locals>" in getattr(function, "__qualname__", ""):  # a closure, which may keep something
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from npcompile.graph.expression import Expr
@@ -9,7 +11,7 @@ from npcompile.ops.arguments import as_array, static
 from npcompile.ops.elementwise import composed, contents, loops, part, run, wrap
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.special.formats import format_of
-from npcompile.special.logarithm import edges, log_parts
+from npcompile.special.logarithm import edges, log1p, log_parts
 from npcompile.special.words import joined
 
 
@@ -18,6 +20,8 @@ def quiet_log(x: Expr) -> Expr:
     return edges(x, joined(log_parts(x, format_of(x))), 0.0, True)
 
 
+part("log1p.quiet", loops("x->x", "fd"), "numpy:log1p", partial(log1p, quiet=True),
+     ulp={"f": 0.75, "d": 0.75}, doc="``log(1 + x)``, without warnings.")
 part("log.quiet", loops("x->x", "fd"), "numpy:log", quiet_log, ulp={"f": 0.75, "d": 0.75},
      doc="The natural logarithm, without warnings.")
 
@@ -68,7 +72,7 @@ def logsumexp(ctx: Context, a: Operand, axis: Operand = None, b: Operand = None,
     rest = run(ctx, "where.choose", top, a.dtype.type(-np.inf), run(ctx, "subtract", a, shift))
     total = run(ctx, "sum", run(ctx, "exp", rest), axis=axis, keepdims=True)
     safe = run(ctx, "maximum", count, a.dtype.type(1))
-    logs = run(ctx, "add", run(ctx, "special.log1p", run(ctx, "divide", total, safe)),
+    logs = run(ctx, "add", run(ctx, "log1p.quiet", run(ctx, "divide", total, safe)),
                run(ctx, "log.quiet", safe))
     found = run(ctx, "add", logs, shift)
     found = run(ctx, "where.choose", run(ctx, "isfinite", largest), found, largest)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.errors import Refused
+from npcompile.core.tuples import is_named_tuple
 from npcompile.ops.record import Op, resolve
 from npcompile.tracing import (
     attributes,
@@ -299,7 +300,7 @@ def _construct(
 ) -> Value:
     """An instance of a plain class or a named tuple."""
     fields = getattr(kind, "_fields", None)
-    if issubclass(kind, tuple) and fields is not None:
+    if fields is not None and is_named_tuple(kind):
         return _named_tuple(t, kind, fields, args, kwargs)
     if issubclass(kind, BaseException):
         return t.box(kind, {})  # it can only be raised

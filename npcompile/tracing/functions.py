@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import typing
 from collections.abc import Callable
 from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,7 @@ _PURE = frozenset({
     np.dtype, np.finfo, np.iinfo, np.result_type, np.promote_types, np.can_cast, np.issubdtype,
     np.isscalar, np.broadcast_shapes, np.min_scalar_type,
 })
+_PLAIN = ("builtins", "abc", "enum")  # modules of metaclasses that run no code of a user's
 _PURE_MODULES = frozenset({"math", "cmath", "_operator"})
 _PURE_OWNERS = frozenset({str, bytes, tuple, int, float, complex, range, np.dtype, bool})
 
@@ -118,6 +120,22 @@ def _type(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         raise t.refuse("type", "makes a class")
     devices.check_class(t, args[0])
     return Static(python_class(args[0]))
+
+
+@rule(issubclass)
+def _issubclass(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if len(args) != 2:
+        return NULL
+    kind, wanted = t.static(args[0], "issubclass"), t.static(args[1], "issubclass")
+    several = wanted if isinstance(wanted, tuple) else (wanted,)
+    if not all(isinstance(k, type) and type(k).__module__ in _PLAIN for k in (kind, *several)):
+        return NULL
+    return boolean(issubclass(kind, wanted))
+
+
+@rule(typing.cast)
+def _cast(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return args[1] if len(args) == 2 else NULL
 
 
 @rule(callable)

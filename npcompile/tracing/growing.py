@@ -419,6 +419,10 @@ def choose(t: Tracer, items: tuple[Value, ...], index: Node) -> Value:
     if kind is None or others:
         raise t.refuse("tuple", "an index that only the run knows, into items of several types")
     at = t.builder.size(slices.position(t, index, len(items)))
+    if len(items) == 1:
+        return items[0]
+    if _changes(kind):
+        raise t.refuse("tuple", "an index that only the run knows, into arrays or lists")
     rows = [_flat(t, item, kind) for item in items]
     numbers = []
     for column in zip(*rows):
@@ -430,6 +434,11 @@ def choose(t: Tracer, items: tuple[Value, ...], index: Node) -> Value:
             found = t.builder.map("where", pair, number.dtype, origin=number.type.origin)
         numbers.append(found)
     return _built(t, kind, iter(numbers))
+
+
+def _changes(item: Any) -> bool:
+    """Whether an item is, or holds, something that may be written to."""
+    return any(map(_changes, item)) if isinstance(item, tuple) else isinstance(item, (Array, Row))
 
 
 def _built(t: Tracer, item: Item, numbers: Iterator[Value]) -> Value:

@@ -19,6 +19,7 @@ from npcompile.core.config import Config
 from npcompile.core.errors import refuse
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, Symbol, lone_symbol, symbol
+from npcompile.core.tuples import reads_as_tuple
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
     Check,
@@ -286,7 +287,9 @@ class Inputs:
     def _tuple(self, value: Any, source: Source) -> Value:
         self.guard(source, "type", type(value))
         self.guard(source, "length", len(value))
-        if len(value) > LONGEST or not (type(value) is tuple or hasattr(value, "_fields")):
+        if len(value) > LONGEST or not (
+            type(value) is tuple or reads_as_tuple(type(value))
+        ):
             raise refuse(label(source), "a tuple that is too long or of a class of its own")
         items = tuple(self.lift(item, Item(source, k)) for k, item in enumerate(value))
         return Sequence(items, type(value), Static(value, source))

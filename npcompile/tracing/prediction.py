@@ -19,6 +19,7 @@ import numpy as np
 
 from npcompile.core.errors import Refused
 from npcompile.core.sizes import Size, Symbol, evaluate
+from npcompile.core.tuples import reads_as_tuple
 from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
@@ -308,7 +309,7 @@ def _describe(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> 
         return Shape("number", PYTHON[kind])
     if isinstance(first, np.generic) and first.dtype.char in SUPPORTED:
         return Shape("number", Scalar(first.dtype, "np"))
-    if kind in (tuple, list) or (isinstance(first, tuple) and hasattr(first, "_fields")):
+    if kind in (tuple, list) or reads_as_tuple(kind):
         if any(len(r) != len(first) for r in results):
             raise t.refuse(name, "gives a sequence of a length that only the run knows")
         items = [_describe(t, name, trials, list(column)) for column in zip(*results)]

@@ -9,6 +9,7 @@ import numpy as np
 
 from npcompile.core.errors import Refused
 from npcompile.core.records import replace
+from npcompile.core.tuples import is_named_tuple
 from npcompile.graph import ir
 from npcompile.graph.ir import (
     Items,
@@ -94,6 +95,8 @@ class Trees:
             case Sequence(items, kind, whole):
                 if whole is not None:
                     return self._static(whole)
+                if hasattr(kind, "_fields") and not is_named_tuple(kind):
+                    raise self.t.refuse("return", f"of a {kind.__name__}, which only Python makes")
                 return Items(kind, tuple(map(self.result, items)), (), self._number(value))
             case Box() if value.kind is not None and (value.kind in (list, dict) or value.source):
                 return self._box(value)

@@ -26,6 +26,7 @@ import numpy as np
 
 from npcompile.core.errors import refuse
 from npcompile.core.records import record
+from npcompile.core.tuples import reads_as_tuple
 from npcompile.graph.ir import Node, Row
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
@@ -351,8 +352,9 @@ class Frame:
 
 def assembled(kind: Any, items: Iterable[Any]) -> Any:
     """A tuple, one of a class of its own, or another sequence of these items."""
-    plain = issubclass(kind, tuple) and not hasattr(kind, "_fields")
-    return kind(items) if plain else kind(*items)
+    if not issubclass(kind, tuple):
+        return kind(*items)
+    return tuple.__new__(kind, items) if reads_as_tuple(kind) else kind(items)
 
 
 def python_class(value: Value) -> type:
