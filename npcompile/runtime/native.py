@@ -24,7 +24,6 @@ from npcompile.runtime.entry import FLAGS, OVERLAP, STALE, UNDONE, emit_entry
 from npcompile.runtime.frames import FrameReader
 from npcompile.runtime.helpers import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
 from npcompile.runtime.outline import Outline
-from npcompile.runtime.quick import quick
 from npcompile.runtime.remembered import Linked
 from npcompile.runtime.state import State
 from npcompile.runtime.wiring import Wiring
@@ -181,6 +180,8 @@ def _unwired(leaves: tuple[Any, ...]) -> Any:
 
 def _host_object(described: object) -> Any:
     if isinstance(described, Site):
+        from npcompile.runtime.quick import quick  # few programs call libraries
+
         return quick(described)
     return import_path(described.path) if isinstance(described, HostCall) else described
 
