@@ -191,6 +191,8 @@ def _name(source: Source | None) -> str:
     match source:
         case Attribute(base, name):
             return f"{_name(base)}.{name}"
+        case Item(Attribute(base, "__dict__"), key):
+            return f"{_name(base)}.{key}"
         case Item(base, key):
             return f"{_name(base)}[{key!r}]"
         case Default(name):

@@ -95,7 +95,7 @@ def _held(frame: Frame, state: State, live: set[int]) -> list[Value]:
 def _elsewhere(t: Tracer, frame: Frame) -> list[Value]:
     """What closures, objects and the callers' frames hold."""
     roots: list[Value] = [*frame.closure]
-    roots += [value for _, value in t.stores.pending.values()]
+    roots += [box for _, box in t.stores.pending.values()]
     for outer in t.frames[:-1]:
         after = outer.instruction.following if outer.instruction else 0
         needed = outer.code.live_at(outer.block, after)

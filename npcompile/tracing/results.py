@@ -227,8 +227,6 @@ class Trees:
         """
         instruction = frame.instruction
         assert instruction is not None
-        if self.t.stores.pending:
-            raise self.t.refuse("attribute", "has another value, which Python can't see yet")
         nested = any(isinstance(cell, Box) for cell in frame.closure) and self._space is None
         if instruction.offset in frame.code.handling:
             raise self.t.refuse("except", "Python can't go on while an exception is handled")
@@ -254,8 +252,21 @@ class Trees:
         held = tuple(map(self._held, stack))
         if result is not None:
             held = (*held, result)
+        if innermost and self.t.stores.pending:
+            variables, held = self._stored(variables, held)
         code, offset = frame.code.code, following if innermost else instruction.at
         return ir.Frame(code, offset, tuple(variables), held, frame.owner)
+
+    def _stored(
+        self, variables: list[tuple[str, Tree]], stack: tuple[Tree, ...]
+    ) -> tuple[list[tuple[str, Tree]], tuple[Tree, ...]]:
+        """The same, with which objects get their attributes."""
+        if variables:
+            (name, tree), *rest = variables
+            return [(name, self.t.stores.result(tree)), *rest], stack
+        if not stack:
+            raise self.t.refuse("attribute", "has another value, which Python can't see yet")
+        return variables, (self.t.stores.result(stack[0]), *stack[1:])
 
     def _held(self, value: Value) -> Tree:
         """What a variable or a stack slot holds."""

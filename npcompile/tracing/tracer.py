@@ -47,7 +47,7 @@ from npcompile.tracing.generators import Generators
 from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
 from npcompile.tracing.lending import Lending
 from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace, defaults
-from npcompile.tracing.stores import Stores
+from npcompile.tracing.stores import Attributes, Stores
 from npcompile.tracing.stretches import Pauses, Start
 from npcompile.tracing.values import (
     UNBOUND,
@@ -114,6 +114,7 @@ class Tracer:
         self.lending = Lending(self)
         self.generators = Generators(self)
         self.stores = Stores(self)
+        self.stored: Attributes = {}  # that an earlier attempt stored to on some paths
         self.errstate = Box(None)  # holds what ``np.errstate`` ignores now
         self.columns: dict[growing.Place, growing.Wish] = {}  # of lists made there
         self.wishes: dict[growing.Place, growing.Wish] = {}  # for another attempt
@@ -512,11 +513,13 @@ def trace(
     [float64[x.0]]
     """
     columns: dict[growing.Place, growing.Wish] = {}
+    stored: Attributes = {}
     ragged: frozenset[Source] = frozenset()
     attempts = 0
     while True:
         tracer = Tracer(config, pauses)
         tracer.columns, tracer.inputs.ragged = columns, ragged
+        tracer.stored = stored
         try:
             found = _attempt(tracer, function, bound, start)
             more = tracer.inputs.settle(found.graph)
@@ -524,11 +527,11 @@ def trace(
                 return found
             ragged |= more
         except Refused:
-            wishes = {**columns, **tracer.wishes}
+            wishes, wanted = {**columns, **tracer.wishes}, {**stored, **tracer.stores.wanted}
             attempts += 1
-            if wishes == columns or attempts > WISHES:
+            if (wishes == columns and len(wanted) == len(stored)) or attempts > WISHES:
                 raise
-            columns = wishes
+            columns, stored = wishes, wanted
 
 
 def _attempt(
@@ -579,6 +582,7 @@ def _trace(
         frame = _begin(tracer, function, bound)
     else:
         frame = stretches.begin(tracer, function, bound, start)
+    tracer.stores.expect(tracer.stored, frame.state.cells)
     returned = tracer.enter(frame)
     tracer.frames.append(frame)
     result: Tree = tracer.stores.result(tracer.trees.result(returned))
