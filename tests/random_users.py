@@ -65,6 +65,10 @@ CONDITIONS = [
 ]
 STATEMENTS = [
     "s += {n}", "y = {a} * {n} + {a}", "y = y + {n}", "self.b = {n}", "self.n += 1",
+    "for i in range(k + 2):\n{i}    self.b = self.b * 0.5 + {n}",
+    "for i in range(k):\n{i}    self.w = self.w * 0.5 + {a}\n{i}    self.n += 1",
+    "while self.n < 6:\n{i}    self.n += 2\n{i}    s += self.b",
+    "for i in range(9):\n{i}    if x[i % 5] > 0.4:\n{i}        self.on, self.b = i, s + i",
     "self.w *= 0.5", "self.w = {a} + {n}", "self.w[k] = {n}", "self.on = not self.on",
     "self.log.append({n})", "out.append({n})", "out.append({a}.sum())", "self.table['b'] = {n}",
     "seen = set(x.astype(int).tolist())\n{i}s += len(seen)",
