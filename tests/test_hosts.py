@@ -637,3 +637,31 @@ def test_closures_of_libraries_are_not_tried_out() -> None:
     for k in range(3):
         assert compiled(np.ones(3)).tolist() == [12.0] * 3
         assert calls == [k + 1]
+
+
+class Heir(np.random.Generator):
+    """Of its own class, so that it is one object for the compiler."""
+
+
+class OldHeir(np.random.RandomState):
+    pass
+
+
+@pytest.mark.parametrize("make", [
+    lambda: Heir(np.random.PCG64(5)), lambda: OldHeir(5),
+    lambda: scipy.stats.qmc.Halton(2, scramble=False),
+])
+def test_objects_that_a_call_changes(make: Callable[[], Any]) -> None:
+    """Trying out a method must not change the program's own object, nor two calls become one."""
+    def twice(source: Any) -> Any:
+        return source.random(3) - 2 * source.random(3)
+
+    compiled, ours, other = jit(twice), make(), make()
+    for _ in range(3):
+        assert compiled(ours).tolist() == twice(other).tolist()
+
+
+def test_objects_that_a_call_reads() -> None:
+    spread = scipy.stats.norm(1.0, 2.0)
+    compiled = jit(lambda x: spread.pdf(x + 1) * 2, fullgraph=True)
+    assert compiled(X).tolist() == (spread.pdf(X + 1) * 2).tolist()

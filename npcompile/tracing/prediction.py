@@ -9,10 +9,12 @@ checked at each call, so it need not be right: it must be right nearly always.
 from __future__ import annotations
 
 import copy
+import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from math import prod
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,6 +25,7 @@ from npcompile.core.tuples import reads_as_tuple
 from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
+from npcompile.ops.foreign import GENERATORS
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.values import (
     Box,
@@ -45,6 +48,7 @@ LARGEST = 1 << 20
 _SMALL = [(7, 10), (12, 6), (5, 14), (13, 9), (17, 22), (19, 16), (24, 26), (29, 21), (31, 38)]
 _LARGE = 64  # constants from here on get small numbers in trials
 _FILLS = ("various", "fractions", "ones", "zeros")
+_AS_THEY_ARE = (int, float, complex, str, bytes, type(None), type, np.dtype, np.generic)
 
 
 @dataclass(slots=True, eq=False)
@@ -78,6 +82,7 @@ class Trial:
     candidates: dict[Size, int] = field(default_factory=dict)  # sizes of operands -> numbers here
     arrays: list[tuple[Any, Any]] = field(default_factory=list)  # operands, and what they held
     lists: list[tuple[Any, Any]] = field(default_factory=list)  # and those that are lists, as text
+    objects: list[tuple[Any, bytes]] = field(default_factory=list)  # others, and as they were
 
     def number(self, key: object, hint: int | None) -> int:
         found = self.numbers.get(key)
@@ -123,7 +128,7 @@ class Trial:
             case ArrayRef():
                 return self._array(value)
             case Object():
-                return copy.deepcopy(value.sample)
+                return self._object(value.sample)
             case Sequence(items, kind):
                 return assembled(kind, [self.sample(item) for item in items])
             case Box() if isinstance(self.t.cells.get(value), Growing):
@@ -142,8 +147,21 @@ class Trial:
                 self.candidates[held] = small
                 return small
             case Static(held):
-                return held
+                return self._object(held)
         raise self.t.refuse("argument", f"{described(value)} of a library function")
+
+    def _object(self, held: Any) -> Any:
+        """A copy of an object, which the function may change: draws may, others must not."""
+        if isinstance(held, (*_AS_THEY_ARE, ModuleType)):
+            return held
+        try:
+            made = copy.deepcopy(held)
+            if made is not held and not isinstance(held, GENERATORS):
+                self.objects.append((made, pickle.dumps(made)))
+        except Exception as error:  # whatever the object's own methods raise
+            raise self.t.refuse(
+                "argument", f"a {type(held).__name__} that can't be copied: {error}") from error
+        return made
 
     def _scalar(self, node: Node) -> Any:
         kind = node.type
@@ -264,6 +282,9 @@ def _try(
     for array, before in trial.arrays:
         if array.tobytes() != before.tobytes():
             raise t.refuse(name, "changes its operands")
+    for thing, was in trial.objects:
+        if pickle.dumps(thing) != was:
+            raise t.refuse(name, f"changes a {type(thing).__name__}")
     if any(repr(held) != before for held, before in trial.lists):
         raise t.refuse(name, "changes its operands")
     given = [operand for operand, _ in (*trial.arrays, *trial.lists)]
