@@ -284,7 +284,7 @@ class Dispatcher:
     ) -> Any:
         """One call of a version that may be slower than Python."""
         python, paused = trial.in_python(), self._pauses()
-        self._forwarder()  # made before anything is timed
+        taker = self._forwarder() if trial.lost else None
         ran, begun = thread_time(), perf_counter()
         if trial.lost:
             result = self._again(FASTER, trial.longest, args, kwargs)
@@ -295,7 +295,9 @@ class Dispatcher:
                 version.match(self.bind(args, kwargs) or {}, self.function)  # so that it is timed
             result = self._run(version, bound, leaves, args, kwargs, False)
         seconds, busy = perf_counter() - begun, thread_time() - ran
-        if not python:
+        if taker is not None:
+            busy = taker.busy  # without the rest of a look
+        elif not python:
             alone = version.direct and not version.trace.pauses
             seconds = version.seconds if alone else seconds + BEFORE
         trial.note(python, seconds, busy, self._pauses() - paused)

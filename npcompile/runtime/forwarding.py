@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from string import Template
-from time import perf_counter
+from time import perf_counter, thread_time
 from types import FunctionType
 from typing import Any
 
@@ -51,6 +51,7 @@ class Forwarder:
         self._in_a_row = 0  # calls left to Python that were looked at
         self._open = 0  # of them, those that have not returned
         self._why = ""
+        self.busy = 0.0  # seconds that the last call that was looked at has run
         _machine()  # its clock begins
 
     def serve(self, function: FunctionBase) -> int:
@@ -73,9 +74,9 @@ class Forwarder:
         if self._table[_LONG]:
             self._table[_LONG], self._in_a_row = 0, min(self._in_a_row, PATIENCE - AGAIN)
         self._in_a_row += 1
-        begun = perf_counter()
+        ran, begun = thread_time(), perf_counter()
         result = self._nested(args, kwargs)
-        seconds = perf_counter() - begun
+        seconds, self.busy = perf_counter() - begun, thread_time() - ran
         limit = max(SHORT, LONGER * seconds) if longest is None else longest
         if self._in_a_row > PATIENCE:
             self._grant(seconds, limit)
@@ -97,7 +98,7 @@ class Forwarder:
     def _grant(self, seconds: float, limit: float) -> None:
         rate = _machine().rate()
         if rate is not None and not modes:
-            more = min(self._in_a_row - PATIENCE, 20)
+            more = min(self._in_a_row - PATIENCE + 2, 20)
             self._table[_LIMIT] = int(limit * rate)
             self._table[_LEFT] = min(1 << more, UNSEEN, int(LONGEST / max(seconds, 1e-9)))
 
