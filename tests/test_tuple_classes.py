@@ -179,3 +179,16 @@ def test_questions_of_copies_and_classes() -> None:
     assert compiled.cache_info() == (1, 0, 0)
     with pytest.raises(ValueError, match="Unable to avoid copy"):
         npcompile.jit(needed)(x)
+
+
+def test_attributes_that_only_an_object_has() -> None:
+    def asked(p, x):
+        return hasattr(p, "more"), getattr(p, "more", 2.0), x + 1
+
+    compiled, x = npcompile.jit(asked), np.arange(3.0)
+    for more in (False, True, False):
+        given = Method(1.0, 2.0)
+        if more:
+            given.more = 5.0
+        assert repr(compiled(given, x)) == repr(asked(given, x))
+    assert not npcompile.jit(asked)(Pair(1.0, 2.0), x)[0]

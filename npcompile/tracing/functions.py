@@ -164,6 +164,8 @@ def _has(t: Tracer, value: Value, name: str) -> bool:
         return name in own
     if isinstance(value, Static):
         return hasattr(value.value, name)
+    if isinstance(value, Sequence) and getattr(value.kind, "__dictoffset__", False):
+        raise t.refuse("hasattr", f"of a {value.kind.__name__}, which may have other attributes")
     return isinstance(value, Box) and isinstance(t.cells[value], dict) and name in t.cells[value]
 
 
