@@ -141,7 +141,7 @@ class Writer:
             "k = g[:1]" if self.rng.random() < 0.2 else "m = len(g)",
             "u = [m]; u.append(a[i % 6]); h.append(u)", "if h and m == 99: u = h[0]; u[0] = 3",
             "if h and len(h) < 9: h.append(h[0])", "e = [u[1] for u in h]",
-            "if len(p) < 12: p[m % 3:3] = [i, m]", "q[:2] = q[::-1][:2]", "p[1:3] = p[2:]",
+            "if len(p) < 12: p[m % 3:3] = [i, m]", "q[:2] = q[::-1][:2]", "p[1:3] = p[2:4]",
             "a[:2] = [v for v in a if v > 0][:2]" if self.rng.random() < 0.3 else "s = a - 1",
             "f2 = f2 + f3", f"f3 = f2 * {x}", "f2 -= f3", "f2 = 0.5 * f2", f"f3 = Pair({x}, {i})",
             "y = f2[0] + f3[1]", "f2 = f3 + Pair(y, m)",
