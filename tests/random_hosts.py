@@ -76,7 +76,8 @@ class HostWriter(Writer):
             f"g.random({name}.shape)", f"g.normal(size={name}.shape[0])", "g.normal()",
             f"g.integers(0, 9, {name}.size)", "g.random()", f"g.permutation({name})",
             f"g.choice({name}.ravel(), 3)", "np.random.rand(3)", f"g.uniform(-1, 1, {name}.shape)",
-            "g.integers(5)", f"np.random.normal(size={name}.shape[-1:])",
+            "g.integers(5)", "g.normal(1, 0.5)", "g.uniform(-2, high=3.5)", "g.standard_normal()",
+            "g.integers(-3, high=9)", f"np.random.normal(size={name}.shape[-1:])",
         ])
 
     def statement(self, depth: int) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -133,3 +135,101 @@ def test_errors_are_numpys() -> None:
         with pytest.raises(ValueError, match="scale < 0") as caught:
             function(np.random.default_rng(2), -1.0)
         assert caught.traceback[1].name == "bad"
+
+
+# ------------------------------------------------------------------ one number at a time
+
+
+def singles(rng: Any, n: int, low: Any, high: Any, least: Any, most: Any) -> Any:
+    seen, total = np.zeros(n), 0
+    for i in range(n):
+        seen[i] = rng.random() + rng.normal() * rng.uniform(low, high)
+        seen[i] -= rng.standard_normal() + rng.normal(low, scale=high) + rng.normal(scale=3)
+        seen[i] *= rng.uniform(high=high) + rng.uniform() + rng.uniform(low)
+        total += int(rng.integers(least, most)) + rng.integers(high=7, low=-2) + rng.integers(most)
+        if total % 3 == 0:
+            total += rng.integers(1 << 40) % 5 + rng.integers(0, 9, endpoint=True)
+            seen[i] += rng.exponential() + rng.integers(3, dtype=np.uint8)
+    return seen, total, rng.random(3)
+
+
+GENERATORS: list[Callable[[], Any]] = [
+    lambda: np.random.default_rng(5), lambda: np.random.Generator(np.random.MT19937(5)),
+    lambda: np.random.Generator(np.random.PCG64DXSM(5)), lambda: Other(np.random.PCG64(5)),
+]
+
+
+class Other(np.random.Generator):
+    """Its methods are NumPy's, its class is not."""
+
+
+def plain_state(rng: Any) -> str:
+    return repr(rng.bit_generator.state)
+
+
+@pytest.mark.parametrize("make", GENERATORS)
+def test_one_number(make: Callable[[], Any]) -> None:
+    compiled = jit(singles)
+    floats = np.float64(-7.5), np.float64(0.125)
+    for given in ((-1.0, 2.0, -3, 9), (0, 2, 0, 1 << 31), (*floats, 0, 2),
+                  (1e-310, 2e-310, np.int64(4), np.int64(5)), (-1e150, 1e150, 0, (1 << 32) - 1),
+                  (0.0, 1.0, 0, 1 << 32)):
+        ours, other = make(), make()
+        got, want = compiled(ours, 100, *given), singles(other, 100, *given)
+        assert got[0].tobytes() == want[0].tobytes()
+        assert (got[1], type(got[1])) == (want[1], type(want[1]))
+        assert (got[2] == want[2]).all()
+        assert plain_state(ours) == plain_state(other)
+
+
+def test_no_call_of_pythons() -> None:
+    """Two thousand draws: a method's call would be told to a profiler, in both ways of running."""
+    def sums(rng: Any, n: int) -> Any:
+        total = 0.0
+        for _ in range(n):
+            total += rng.random() + rng.normal(0.5, 2.0) + rng.uniform(-1, 1) * rng.integers(2, 8)
+        return total
+
+    compiled, called = jit(sums), []
+    compiled(np.random.default_rng(1), 3)
+    ours = np.random.default_rng(2)
+    sys.setprofile(lambda frame, event, what: called.append(what) if event == "c_call" else None)
+    try:
+        got = compiled(ours, 500)
+    finally:
+        sys.setprofile(None)
+    assert got == sums(np.random.default_rng(2), 500)
+    assert not [what for what in called if "Generator" in str(what)]
+
+
+def test_a_lock_that_is_held() -> None:
+    """Where a lock is held NumPy waits for it; whoever holds it may draw."""
+    compiled = jit(singles)
+    given = (-1.0, 2.0, -3, 9)
+    compiled(np.random.default_rng(3), 5, *given)
+    ours, other = np.random.default_rng(4), np.random.default_rng(4)
+    with ours.bit_generator.lock:
+        waiting = threading.Thread(target=compiled, args=(ours, 5, *given))
+        waiting.start()
+        waiting.join(0.05)
+        assert waiting.is_alive()
+        assert plain_state(ours) == plain_state(other)
+    waiting.join()
+    singles(other, 5, *given)
+    assert plain_state(ours) == plain_state(other)
+
+
+@pytest.mark.parametrize("given", [
+    (2.0, -1.0, 0, 5), (-1e308, 1e308, 0, 5), (0.0, 1.0, 5, 5), (float("nan"), 1.0, 0, 5),
+    (0.0, 1.0, 0, -1),
+])
+def test_wrong_parameters(given: Any) -> None:
+    compiled = jit(singles)
+    compiled(np.random.default_rng(3), 5, -1.0, 2.0, -3, 9)
+    ours, other = np.random.default_rng(4), np.random.default_rng(4)
+    with pytest.raises((ValueError, OverflowError)) as want:
+        singles(other, 5, *given)
+    with np.errstate(all="raise"), pytest.raises(type(want.value)) as got:
+        compiled(ours, 5, *given)
+    assert str(got.value) == str(want.value)
+    assert plain_state(ours) == plain_state(other)

@@ -3,7 +3,8 @@
 ``random``, ``uniform``, ``standard_normal``, ``normal``, ``integers`` and ``choice`` of generators
 on :class:`numpy.random.PCG64`, called for arrays: NumPy's own loops call a function for each
 number, which steps the state.  Here the state stays in registers (see `.pcg`).  Normal numbers
-need NumPy's own tables, read where its library holds them.
+need NumPy's own tables, read where its library holds them.  Machine code draws single numbers by
+functions of the same kind, which find the state in the generator (:func:`address`).
 
 At first use the numbers, and the state after them, are compared with NumPy's.  Where they differ,
 where the tables are not found, for other bit generators and for arguments that are not plain
@@ -21,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.backends.cpu import symbols
+from npcompile.backends.cpu.drawn import DRAW
 from npcompile.core.records import record
 from npcompile.runtime import memory, pcg
 
@@ -76,6 +79,7 @@ class _Drawers:
     uniform: Callable[..., None]
     normal: Callable[..., None]
     integers: dict[Any, Callable[..., None]]  # by dtype
+    addresses: dict[str, int]  # of the functions and of the tables
     kept: tuple[Any, ...]
 
 
@@ -121,8 +125,62 @@ def _drawers() -> _Drawers | None:
     whole = ctypes.CFUNCTYPE(None, pointer, pointer, count, pointer, count, count)
     integers: dict[Any, Callable[..., None]] = {
         dtype: whole(code[f"npc_{dtype.name}"]) for dtype in (_INT, _INT32)}
-    made = _Drawers(one, lambda *args: other(*args, place), integers, (code, tables))
+    known = {name: code[name] for name in ("npc_normal", "npc_int64")} | {"npc.tables": place}
+    made = _Drawers(one, lambda *args: other(*args, place), integers, known, (code, tables))
     return made if _agree(made) else None
+
+
+@cache
+def _singles() -> Any:
+    """Functions that draw one number each, for machine code; they never do if NumPy's generators
+    are not as expected."""
+    from npcompile.backends.cpu.compile import load
+    from npcompile.runtime.cache import compiled
+
+    drawers, fields = _drawers(), _fields()
+    if drawers is None or fields is None:
+        return load(compiled(pcg.NONE))
+    imports = {"npc.generator": id(np.random.Generator),
+               "npc.next_double": _interface(np.random.PCG64(0))[3], **drawers.addresses}
+    return load(compiled(pcg.one(fields)), imports)
+
+
+def address(what: str) -> int:
+    """Where the function is that draws one number: ``uniform``, ``normal`` or ``int64``."""
+    found: int = _singles()[f"{DRAW}.{what}"]
+    return found
+
+
+@cache
+def ensure() -> None:
+    """They are found from now on."""
+    symbols.provide(DRAW, address)
+
+
+def _interface(bits: Any) -> list[int]:
+    """The addresses of a bit generator's state and of its functions."""
+    return list((ctypes.c_uint64 * 5).from_address(_held(bits.capsule, b"BitGenerator")))
+
+
+def _words(thing: object) -> list[int]:
+    size = type(thing).__basicsize__ // 8
+    return list((ctypes.c_uint64 * size).from_address(id(thing)))
+
+
+def _fields() -> pcg.Fields | None:
+    """Where generators hold what is needed, found by what is there; None if that is not clear."""
+    rng = np.random.Generator(np.random.PCG64(1))
+    lock, words, interface = rng.bit_generator.lock, _words(rng), _interface(rng.bit_generator)
+    faces = [k for k in range(len(words)) if words[k : k + 5] == interface]
+    locks = [k for k, word in enumerate(words) if word == id(lock)]
+    before = _words(lock)
+    with lock:
+        during = _words(lock)
+    after = _words(lock)
+    held = [k for k, word in enumerate(during) if word and not before[k] and not after[k]]
+    if len(faces) != 1 or len(locks) != 1 or not held:
+        return None
+    return pcg.Fields(8 * faces[0], 8 * locks[0], 8 * held[0])
 
 
 def _agree(drawers: _Drawers) -> bool:

@@ -15,7 +15,7 @@ from npcompile.core.paths import import_path
 from npcompile.graph.ir import HostCall, Site
 from npcompile.graph.types import Opaque
 from npcompile.program.ir import Program
-from npcompile.runtime import algebra, memory, pool, subprograms
+from npcompile.runtime import algebra, draws, memory, pool, subprograms
 from npcompile.runtime.boxing import builder, constants
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.cache import Record, Store
@@ -93,6 +93,7 @@ def link(
     """
     memory.ensure()
     subprograms.ensure()
+    draws.ensure()
     if config.parallel and pool.supported():
         pool.ensure()
 

@@ -8,6 +8,8 @@ of the stream make which result is NumPy's choice.
 
 from __future__ import annotations
 
+from npcompile.core.records import record
+
 _STEP = 2549297995355413924 << 64 | 4865540595714422341  # state * step + increment
 _ALL = (1 << 128) - 1
 _LANES = 4  # states side by side, each so many steps ahead of itself
@@ -344,3 +346,128 @@ declare double @log1p(double)
 !0 = !{{!"branch_weights", i32 2000, i32 20}}
 !1 = !{{!"branch_weights", i32 1, i32 2000}}
 """
+
+
+# ------------------------------------------------------------------ one number
+
+
+#: parameters up to it, and down to 1 over it, raise no flag of which NumPy tells
+_FAR_AWAY = 2.0**900
+
+
+@record
+class Fields:
+    """Where generators keep what is needed, in bytes from where they are."""
+
+    interface: int  #: the addresses of the state and of four functions, the third for doubles
+    lock: int  #: the lock's object
+    held: int  #: in the lock's object a word that is 0 where nobody holds it
+
+
+def one(fields: Fields) -> str:
+    """``i1 draw.*(generator, place, a, b)``: a number into a place, if the generator is one of
+    PCG64 whose lock is free and the parameters are in order, and whether it is there."""
+    return f"""
+@npc.generator = external global i8
+@npc.next_double = external global i8
+@npc.tables = external global i8
+declare void @npc_normal(ptr, i64, ptr, double, double, ptr)
+declare void @npc_int64(ptr, ptr, i64, ptr, i64, i64)
+declare i64 @llvm.fshr.i64(i64, i64, i64)
+declare double @llvm.fabs.f64(double)
+define internal i1 @near(double %x) {{
+  %size = call double @llvm.fabs.f64(double %x)
+  %near = fcmp ole double %size, {_FAR_AWAY!r}
+  ret i1 %near
+}}
+define internal ptr @state(ptr %generator) {{
+  %type.at = getelementptr i8, ptr %generator, i64 {object.__basicsize__ - 8}
+  %type = load ptr, ptr %type.at
+  %known = icmp eq ptr %type, @npc.generator
+  br i1 %known, label %look, label %no
+look:
+  %state.at = getelementptr i8, ptr %generator, i64 {fields.interface}
+  %state = load ptr, ptr %state.at
+  %double.at = getelementptr i8, ptr %generator, i64 {fields.interface + 24}
+  %double = load ptr, ptr %double.at
+  %pcg = icmp eq ptr %double, @npc.next_double
+  %lock.at = getelementptr i8, ptr %generator, i64 {fields.lock}
+  %lock = load ptr, ptr %lock.at
+  %held.at = getelementptr i8, ptr %lock, i64 {fields.held}
+  %held = load i64, ptr %held.at
+  %free = icmp eq i64 %held, 0
+  %good = and i1 %pcg, %free
+  br i1 %good, label %yes, label %no
+yes:
+  ret ptr %state
+no:
+  ret ptr null
+}}
+define i1 @draw.uniform(ptr %generator, ptr %place, double %a, double %b) {{
+  %near.a = call i1 @near(double %a)
+  %near.b = call i1 @near(double %b)
+  %near = and i1 %near.a, %near.b
+  %state = call ptr @state(ptr %generator)
+  %known = icmp ne ptr %state, null
+  %both = and i1 %near, %known
+  br i1 %both, label %some, label %no
+some:
+  %range = fsub double %b, %a
+  %fine = fcmp oge double %range, {1 / _FAR_AWAY!r}
+  br i1 %fine, label %go, label %no
+go:
+  %pcg = load ptr, ptr %state
+  %old = load i128, ptr %pcg, align 8
+  %increment.at = getelementptr i8, ptr %pcg, i64 16
+  %increment = load i128, ptr %increment.at, align 8{_next("t", "old")}{_fraction("u", "t")}
+  store i128 %t, ptr %pcg, align 8
+  %part = fmul double %range, %u
+  %sum = fadd double %a, %part
+  store double %sum, ptr %place
+  ret i1 true
+no:
+  ret i1 false
+}}
+define i1 @draw.normal(ptr %generator, ptr %place, double %a, double %b) {{
+  %near.a = call i1 @near(double %a)
+  %near.b = call i1 @near(double %b)
+  %wide = fcmp oge double %b, {1 / _FAR_AWAY!r}
+  %near = and i1 %near.a, %near.b
+  %fine = and i1 %near, %wide
+  %state = call ptr @state(ptr %generator)
+  %known = icmp ne ptr %state, null
+  %both = and i1 %fine, %known
+  br i1 %both, label %go, label %no
+go:
+  %pcg = load ptr, ptr %state
+  call void @npc_normal(ptr %pcg, i64 1, ptr %place, double %a, double %b, ptr @npc.tables)
+  ret i1 true
+no:
+  ret i1 false
+}}
+define i1 @draw.int64(ptr %generator, ptr %place, i64 %a, i64 %b) {{
+  %above = icmp sgt i64 %b, %a
+  %range = sub i64 %b, %a
+  %less = sub i64 %range, 2
+  %some = icmp ult i64 %less, {(1 << 32) - 2}
+  %fine = and i1 %above, %some
+  %state = call ptr @state(ptr %generator)
+  %known = icmp ne ptr %state, null
+  %both = and i1 %fine, %known
+  br i1 %both, label %go, label %no
+go:
+  %pcg = load ptr, ptr %state
+  %half = getelementptr i8, ptr %state, i64 8
+  call void @npc_int64(ptr %pcg, ptr %half, i64 1, ptr %place, i64 %a, i64 %range)
+  ret i1 true
+no:
+  ret i1 false
+}}
+"""
+
+
+#: the same where NumPy's fields are not known
+NONE = "".join(
+    f"define i1 @draw.{name}(ptr %generator, ptr %place, {elem} %a, {elem} %b) {{\n"
+    "  ret i1 false\n}\n"
+    for name, elem in (("uniform", "double"), ("normal", "double"), ("int64", "i64")))

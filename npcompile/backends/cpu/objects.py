@@ -6,11 +6,13 @@ memory, which lives as long as the call.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from npcompile.backends.cpu import drawn
 from npcompile.backends.cpu.scalar import component, memory
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.symbols import descr
@@ -86,11 +88,13 @@ class HostCalls:
         f = self.f
         self.ours = []
         sizes = Sizes(self.slots)
-        inputs = [self.operand(sizes, view) for view in call.inputs]
         if isinstance(call.function, Site) and call.function.direct is not None:
-            self.direct(call.function.direct, inputs, call.outputs)
-            self.release()
+            with self.not_drawn(call):
+                inputs = [self.operand(sizes, view) for view in call.inputs]
+                self.direct(call.function.direct, inputs, call.outputs)
+                self.release()
             return
+        inputs = [self.operand(sizes, view) for view in call.inputs]
         outputs = [] if isinstance(call.function, Site) else [
             self.operand(sizes, whole(b), True) for b in call.outputs if b.kind != "owned"
         ]
@@ -204,6 +208,27 @@ class HostCalls:
         first = f.offset(room, "ptr", i64(1))
         return f.call("PyObject_Vectorcall", ("ptr", 1), self.constant(function), first, count,
                       names)
+
+    @contextmanager
+    def not_drawn(self, call: Call) -> Iterator[None]:
+        """What is written inside runs where machine code can't draw the number."""
+        f, site = self.f, call.function
+        assert isinstance(site, Site)
+        assert site.direct is not None
+        wanted = drawn.draw(site.path, site.direct, call.inputs)
+        if wanted is None:
+            yield
+            return
+        first, elem = site.direct.arguments[0], drawn.GIVES[wanted.kind]
+        generator = self.slots.object(call.inputs[first].buffer) if isinstance(first, int) else (
+            self.constant(first.value))
+        fits, _, number = call.outputs
+        room = f.alloca(elem)
+        with f.either(drawn.attempt(self.slots, wanted, generator, room)) as others:
+            f.store(literal("i8", 1), self.slots.data(fits))
+            f.store(f.load(room, elem), self.slots.data(number))
+            others()
+            yield
 
     def direct(
         self, site: Direct, inputs: list[Value], outputs: tuple[Buffer, ...]
