@@ -210,6 +210,17 @@ class TestGaps:
 
         run(f, X, n)
 
+    def test_python_goes_on(self) -> None:
+        def f(x):
+            counts = np.histogram2d(x, x, bins=3)[0]
+            for _ in range(2):
+                eval("x * 2", {"x": x})
+            return counts
+
+        compiled = jit(f)
+        for _ in range(2):
+            same(compiled(X), f(X))
+
     def test_written(self) -> None:
         def f(a):
             w, _ = np.linalg.eig(a)

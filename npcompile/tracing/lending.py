@@ -63,8 +63,10 @@ class Lending:
         if self.cells and (renamed or cell in self.cells):
             raise self.t.refuse("assignment", "to an array that a list holds, too")
 
-    def hands(self, cell: Cell) -> None:
-        """Python gets an array."""
+    def hands(self, cell: Cell, copied: bool = False) -> None:
+        """Python gets an array, or a copy of it to go on with."""
+        if copied and self.loose and cell.param < 0:
+            self._compact(cell)
         if cell in self.copies or (self.copies and self._renamed(cell)):
             raise self.t.refuse("view", "of another item size, which Python gets")
         self.handed |= cell in self.cells or self._renamed(cell)
@@ -99,10 +101,11 @@ class Lending:
         self._consistent("is")
 
     def _compact(self, cell: Cell) -> None:
-        """What is written may come to lie in memory of ours, which has no room between elements."""
+        """What is written, or copied, may come to lie in memory of ours, which has no room between
+        elements."""
         kind = cell.type
         if not layout.is_packed(self.t.facts, kind.shape, kind.strides):
-            raise self.t.refuse("assignment", "to an array of a library's that is not contiguous")
+            raise self.t.refuse("array", "of a library's, with room between its elements")
 
     def _renamed(self, cell: Cell) -> bool:
         return cell.param < 0 and cell not in self.fresh

@@ -68,6 +68,7 @@ class Trees:
         self._objects: dict[Cell, ArrayRef] = {}
         self._open: set[Box] = set()  # whose trees are being made
         self._space: dict[str, Any] | None = None  # of functions that Python may get
+        self._leaving = False  # whether what is asked for is where Python goes on
 
     def _number(self, thing: object) -> int:
         return self._numbers.setdefault(thing, len(self._numbers) + 1)
@@ -121,7 +122,7 @@ class Trees:
         if self.t.borrows and ref.writeable is False and ref.cell.param < 0:
             raise self.t.refuse("return", "of what may be an array in a list")
         base: SameParam | NewArray
-        self.t.lending.hands(ref.cell)
+        self.t.lending.hands(ref.cell, self._leaving)
         if ref.cell.param >= 0:
             base = SameParam(ref.cell.param)
         else:
@@ -183,10 +184,11 @@ class Trees:
         anew, and share variables with them."""
         if any(map(self._has_functions, frames)):
             self._space = frames[0].space
+        self._leaving = True
         try:
             return tuple([self.frame(frame, frame is frames[-1]) for frame in frames])
         finally:
-            self._space = None
+            self._space, self._leaving = None, False
 
     def _has_functions(self, frame: Frame) -> bool:
         held = (*frame.state.locals, *frame.stack)
