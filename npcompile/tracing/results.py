@@ -184,11 +184,10 @@ class Trees:
         anew, and share variables with them."""
         if any(map(self._has_functions, frames)):
             self._space = frames[0].space
-        self._leaving = True
         try:
             return tuple([self.frame(frame, frame is frames[-1]) for frame in frames])
         finally:
-            self._space, self._leaving = None, False
+            self._space = None
 
     def _has_functions(self, frame: Frame) -> bool:
         held = (*frame.state.locals, *frame.stack)
@@ -227,6 +226,13 @@ class Trees:
         The innermost frame executes its instruction again, or has done so with a ``result``.
         Outer frames wait in a call, whose callee and arguments are popped.
         """
+        self._leaving = True
+        try:
+            return self._frame(frame, innermost, result)
+        finally:
+            self._leaving = False
+
+    def _frame(self, frame: Frame, innermost: bool, result: Tree | None) -> ir.Frame:
         instruction = frame.instruction
         assert instruction is not None
         nested = any(isinstance(cell, Box) for cell in frame.closure) and self._space is None
