@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from npcompile.tracing import attributes, calls
+from npcompile.tracing.inputs import of_library
 from npcompile.tracing.values import (
     Box,
     Method,
@@ -141,8 +142,10 @@ def _differ(left: Value, right: Value, name: str) -> bool:
 
 
 def _has(value: Value, name: str) -> bool:
-    """Whether a value is of a class with a method of its own."""
+    """Whether a value is of a class with a method of its own, which is no library's."""
     found = inspect.getattr_static(python_class(value), name, None)
+    if isinstance(found, FunctionType) and of_library(found):
+        return False
     return is_of_user(value) and found is not getattr(object, name, None)
 
 
