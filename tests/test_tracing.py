@@ -464,7 +464,7 @@ def test_refusals_say_why_and_where():
 
     def sets(s, x):
         if x[0] > 0:
-            s.gain = 2.0
+            s.other = 2.0
 
     def always(x):
         raise KeyError(x)
@@ -473,7 +473,7 @@ def test_refusals_say_why_and_where():
         (asks, (V,), "input"),
         (loops, (V, [V, V + 1]), "numpy.load"),
         (changes, (V, []), "list"),
-        (sets, (Settings(1.0, V), V), ".gain ="),
+        (sets, (Settings(1.0, V), V), ".other ="),
         (always, (V,), "raise"),
     ):
         refusal = refused(function, *args)

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends.cpu import symbols
 from npcompile.backends.cpu.drawn import DRAW
 from npcompile.core.records import record
 from npcompile.runtime import memory, pcg
@@ -149,12 +148,6 @@ def address(what: str) -> int:
     """Where the function is that draws one number: ``uniform``, ``normal`` or ``int64``."""
     found: int = _singles()[f"{DRAW}.{what}"]
     return found
-
-
-@cache
-def ensure() -> None:
-    """They are found from now on."""
-    symbols.provide(DRAW, address)
 
 
 def _interface(bits: Any) -> list[int]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from npcompile.backends import cpu
+from npcompile.backends.cpu import symbols
 from npcompile.backends.cpu.frame import SHORT, Frame
 from npcompile.core import logs
 from npcompile.core.config import Config
@@ -15,7 +16,7 @@ from npcompile.core.paths import import_path
 from npcompile.graph.ir import HostCall, Site
 from npcompile.graph.types import Opaque
 from npcompile.program.ir import Program
-from npcompile.runtime import algebra, draws, memory, pool, subprograms
+from npcompile.runtime import algebra, memory, pool, subprograms
 from npcompile.runtime.boxing import builder, constants
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.cache import Record, Store
@@ -78,6 +79,12 @@ def native(
     return made, linked, frame
 
 
+def _drawn(what: str) -> int:
+    from npcompile.runtime import draws
+
+    return draws.address(what)
+
+
 def link(
     linked: Linked,
     code: bytes,
@@ -93,7 +100,7 @@ def link(
     """
     memory.ensure()
     subprograms.ensure()
-    draws.ensure()
+    symbols.provide("draw", _drawn)
     if config.parallel and pool.supported():
         pool.ensure()
 

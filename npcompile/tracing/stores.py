@@ -85,7 +85,7 @@ class Stores:
         for (source, name), target in places.items():
             own = target.value.__dict__
             if not _plain(target.value, name) or name not in own:
-                raise self.t.refuse(f".{name} =", "changes an object that comes from outside")
+                continue  # storing to it is refused, at its line
             self._apart(target, name)
             self.t.inputs.guard(source, "type", type(target.value))
             there = Item(Attribute(source, "__dict__"), name)
