@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from tests.support_calls import alike
 
 
 def told(function: Callable[..., Any], *args: Any) -> list[tuple[str, int]]:
@@ -359,3 +360,16 @@ def test_what_can_have_raised_a_flag() -> None:
         warnings.simplefilter("always")
         jit(after)(np.array([0.0, 1.0]))
     assert [str(w.message) for w in caught] == ["divide by zero encountered in divide"]
+
+
+def test_of_what_only_an_arm_would_change() -> None:
+    """The array that is computed is written in an arm, and nobody sees it."""
+    def f(a, b):
+        v = (a + b) % 0
+        w = v if b.any() else b
+        w[:1] = 0
+        return 1
+
+    a = np.ones((5, 4))
+    for b in (np.ones((5, 4), np.float32), np.zeros((5, 4), np.float32)):
+        alike(f, (a, b))

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from npcompile.core.sizes import Poly, Size, Symbol, symbols
 from npcompile.graph.builder import IMPURE
 from npcompile.graph.ir import (
+    WRITES,
     Check,
     Extern,
+    Get,
     Graph,
     Loop,
     Node,
@@ -134,7 +136,9 @@ def reach(graph: Graph, roots: list[Node], resumed: bool = True) -> set[Node]:
         live.add(node)
         work += node.args
         for region in node.regions:
-            work += _needed(region) if resumed else _computed(region)
+            work += _needed(region) if resumed else _computed(region, node.op != "if_")
+        if isinstance(node.attrs, Get) and node.args[0].op == "if_":
+            work += [region.results[node.attrs.index] for region in node.args[0].regions]
         if resumed and isinstance(node.attrs, Check):
             for tree in trees(node.attrs.resume):
                 work += _held(graph, tree)
@@ -150,11 +154,13 @@ def _needed(region: Region) -> Iterator[Node]:
         yield from node.args
 
 
-def _computed(region: Region) -> set[Node]:
-    """What of a region is computed, and from what: what nobody needs and raises no flag is not."""
-    live = set(region.results)
+def _computed(region: Region, results: bool) -> set[Node]:
+    """What of a region is computed, and from what: what nobody needs and raises no flag is not,
+    neither are ``results`` of a branch that nobody gets."""
+    live = set(region.results) if results else set()
     for node in reversed(region.nodes):
-        if node in live or node.regions or node.op in IMPURE or _may_flag(node):
+        effect = node.op in IMPURE - WRITES  # what is written is a result, if somebody sees it
+        if node in live or node.regions or effect or _may_flag(node):
             live.update((node, *node.args))
     return live
 
