@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import npcompile
+from tests.support_calls import alike
 
 FUNCTIONS = [
     lambda a: a.argmin(),
@@ -83,3 +84,14 @@ def test_counts(dtype: str) -> None:
             for e, g in zip(expected, found, strict=True):
                 assert type(e) is type(g) and np.asarray(e).dtype == np.asarray(g).dtype
                 np.testing.assert_array_equal(g, e)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i2", "c16", "?"])
+@pytest.mark.parametrize("size", [7, 64, 300])
+def test_constants_under_masks(dtype: str, size: int) -> None:
+    """Numbers that are nowhere in memory are brought together a register at a time, too."""
+    def f(a: Any, m: Any) -> Any:
+        ones = np.ones_like(a)
+        return ones[ones != 7], np.full(len(m), 2.0)[m], ones[m]
+
+    alike(f, (np.arange(size).astype(dtype), np.arange(size) % 3 != 1), backends=("cpu",))

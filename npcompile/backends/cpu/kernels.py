@@ -236,10 +236,11 @@ def _lanes(kernel: Kernel, target: Target) -> int:
 
 
 def _filled(kernel: Kernel) -> int:
-    """Bytes of the widest element of a kernel that stores nothing but constants."""
-    if not all(isinstance(value, (Const, SizeValue)) for value in kernel.values):
-        return 1
-    return max(component(store.buffer.dtype).itemsize for store in kernel.stores)
+    """Bytes of the widest element of a kernel that stores nothing but constants, or of those that
+    are brought together in a register."""
+    constants = all(isinstance(value, (Const, SizeValue)) for value in kernel.values)
+    sizes = [component(s.buffer.dtype).itemsize for s in kernel.stores if constants or s.packed]
+    return max(sizes, default=1)
 
 
 def _wide(kernel: Kernel, target: Target) -> list[int]:
