@@ -233,3 +233,21 @@ def test_wrong_parameters(given: Any) -> None:
         compiled(ours, 5, *given)
     assert str(got.value) == str(want.value)
     assert plain_state(ours) == plain_state(other)
+
+
+def test_calls_in_programs_are_drawn_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands for a library's function is called in its place."""
+    from npcompile.runtime import quick
+
+    path, sizes = "numpy.random.Generator.standard_normal", []
+
+    def counted(rng: Any, size: Any) -> Any:
+        sizes.append(size)
+        return draws.FUNCTIONS[path](rng, size)
+
+    monkeypatch.setitem(quick.FUNCTIONS, path, counted)
+    compiled = jit(lambda rng, n: rng.standard_normal((n, 5)).sum(), cache=False)
+    plain, mine = np.random.default_rng(3), np.random.default_rng(3)
+    for _ in range(2):
+        assert compiled(mine, 400) == plain.standard_normal((400, 5)).sum()
+    assert sizes == [(400, 5)] * 2

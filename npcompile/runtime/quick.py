@@ -50,11 +50,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {**draws.FUNCTIONS, "numpy.unique": _
 def quick(site: Site) -> Callable[..., Any]:
     """The function of a call, which asks the library only where it must."""
     function, stub, call = FUNCTIONS.get(site.path), site.stub, "r = f("
-    if function is None or site.direct is not None or not stub.lines[0].startswith(call):
+    calls = [k for k, line in enumerate(stub.lines) if line.startswith(call)]
+    if function is None or site.direct is not None or not calls:
         return site.function
+    first, line, rest = stub.lines[: calls[0]], stub.lines[calls[0]], stub.lines[calls[0] + 1 :]
     return replace(
         stub,
-        lines=(f"r = q({stub.lines[0].removeprefix(call)}", f"if r is None: {stub.lines[0]}",
-               *stub.lines[1:]),
+        lines=(*first, f"r = q({line.removeprefix(call)}", f"if r is None: {line}", *rest),
         constants={**stub.constants, "q": function},
     ).function()
