@@ -34,8 +34,8 @@ from npcompile.runtime.placement import LINE, MAX_THREADS, PLACEMENT
 from npcompile.runtime.processors import granted_processors
 from npcompile.runtime.sharing import CALLS
 
-# cycles of the time stamp counter: some 20, 10 and 100 us
-_SPIN, _YIELD, _LINGER = 50_000, 25_000, 250_000
+# cycles of the time stamp counter: some 20 and 10 us
+_SPIN, _YIELD = 50_000, 25_000
 
 # The caller may write @job only while it holds @busy and every part given out is done.
 _NATIVE = f"""
@@ -101,11 +101,9 @@ define internal i1 @take(ptr %line, i32 %ticket) {{
   ret i1 %mine
 }}
 
-; The line's next ticket after %last: spins, then yields to whoever wants this processor, then
-; sleeps.  It yields only if the wait before was short, and not where somebody took long.
-define internal i32 @next_ticket(ptr %line, i32 %last, ptr %patience) {{
+; The line's next ticket after %last: spins, then sleeps.
+define internal i32 @next_ticket(ptr %line, i32 %last) {{
 entry:
-  %limit = load i64, ptr %patience
   %start = call i64 @llvm.readcyclecounter()
   br label %look
 look:
@@ -117,16 +115,7 @@ spin:
   %now = call i64 @llvm.readcyclecounter()
   %spent = sub i64 %now, %start
   %tired = icmp ugt i64 %spent, {_SPIN}
-  br i1 %tired, label %linger, label %look
-linger:
-  %over = icmp uge i64 %spent, %limit
-  br i1 %over, label %doze, label %yield
-yield:
-  call i32 @sched_yield()
-  %back = call i64 @llvm.readcyclecounter()
-  %away = sub i64 %back, %now
-  %wanted = icmp ugt i64 %away, {_SPIN}
-  br i1 %wanted, label %doze, label %look
+  br i1 %tired, label %doze, label %look
 doze:
   %asleep = getelementptr %line, ptr %line, i64 0, i32 2
   store atomic i32 1, ptr %asleep seq_cst, align 4
@@ -142,25 +131,18 @@ wake:
   br label %found
 found:
   %ticket = phi i32 [ %seen, %look ], [ %woken, %wake ]
-  %end = call i64 @llvm.readcyclecounter()
-  %waited = sub i64 %end, %start
-  %soon = icmp ult i64 %waited, {_LINGER}
-  %next = select i1 %soon, i64 {_LINGER}, i64 0
-  store i64 %next, ptr %patience
   ret i32 %ticket
 }}
 
 define internal ptr @worker(ptr %argument) {{
 entry:
-  %patience = alloca i64
-  store i64 0, ptr %patience
   %t = ptrtoint ptr %argument to i64
   %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
   call void @note_worker(i64 %t)
   br label %wait
 wait:
   %last = phi i32 [ 0, %entry ], [ %ticket, %got ], [ %ticket, %work ]
-  %ticket = call i32 @next_ticket(ptr %line, i32 %last, ptr %patience)
+  %ticket = call i32 @next_ticket(ptr %line, i32 %last)
   %stop = load atomic i32, ptr @stopping acquire, align 4
   %over = icmp ne i32 %stop, 0
   br i1 %over, label %leave, label %got
