@@ -117,11 +117,21 @@ def test_dot_inner_vdot(pair: tuple[Any, Any], function: Any) -> None:
         ours = max(a.ndim, b.ndim) > 2 or 1 in (a.size, b.size)
         ours |= not all(x.flags.forc for x in (a, b))
         exact = numpys_bits(a, b) and (not ours or np.result_type(a, b).kind in "biu")
-        # infinities may become NaN; BLAS's axpy takes a factor of 0 for no work, whatever it meets
-        if 1 in (a.size, b.size) or (not exact and np.result_type(a, b).kind == "c"):
+        # infinities may become NaN; BLAS's axpy takes a factor of 0 for no work
+        nothing = any(x.size == 1 and not x.any() for x in (a, b))
+        if nothing or (not exact and np.result_type(a, b).kind == "c"):
             a, b = (np.nan_to_num(x, posinf=1, neginf=-1) for x in (a, b))
         same(compiled(a, b), function(a, b), exact)
     assert compiled.cache_info().fallbacks == 0
+
+
+def test_zero_times_what_is_not_finite() -> None:
+    """Where NumPy's ``dot`` calls BLAS's axpy, it skips a factor of 0; ``@`` and ours don't."""
+    a, zero = np.array([[np.nan], [np.inf], [1.0]]), np.zeros((1, 1))
+    for function in (np.dot, np.inner, np.matmul):
+        with np.errstate(all="ignore"):
+            got = jit(lambda a, b, function=function: function(a, b))(a, zero)
+            np.testing.assert_array_equal(got, a @ zero)
 
 
 # ------------------------------------------------------------------ out=, overlap, warnings

@@ -1,5 +1,7 @@
 """A small part of ``python -m tools.scipy_tests``."""
 
+import scipy
+
 from tools import scipy_tests
 
 
@@ -16,6 +18,8 @@ def test_a_difference_is_told():
 
 
 def test_parts_exist():
-    """Releases of SciPy differ in a few files."""
-    entries = sum(text.count(";") + 1 for text in scipy_tests.PARTS.values())
-    assert len(scipy_tests.parts()) > 0.9 * entries
+    """All in the release that the table is of; others differ in a few files."""
+    entries = [entry for text in scipy_tests.PARTS.values() for entry in text.split(";")]
+    wanted = sum(len(entry.split(":")[1].split()) for entry in entries)
+    found = sum(len(files) for _, files in scipy_tests.parts().values())
+    assert found == wanted or (found > 0.9 * wanted and not scipy.__version__.startswith("1.17."))

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends.cpu.drawn import DRAW
+from npcompile.backends.cpu.symbols import DRAW
 from npcompile.core.records import record
 from npcompile.runtime import memory, pcg
 

@@ -100,7 +100,7 @@ def link(
     """
     memory.ensure()
     subprograms.ensure()
-    symbols.provide("draw", _drawn)
+    symbols.provide(symbols.DRAW, _drawn)
     if config.parallel and pool.supported():
         pool.ensure()
 

@@ -7,12 +7,12 @@ and say whether they did.  If not, NumPy is called, as it is for parameters that
 from __future__ import annotations
 
 from npcompile.backends.cpu.sizes import Slots
+from npcompile.backends.cpu.symbols import DRAW
 from npcompile.backends.cpu.text import Value, literal
 from npcompile.core.records import record
 from npcompile.graph.ir import Direct, StaticObject
 from npcompile.program.ir import View
 
-DRAW = "draw"
 PREFIX = "numpy.random.Generator."
 GIVES = {"uniform": "double", "normal": "double", "int64": "i64"}
 Given = View | float | int

@@ -64,6 +64,9 @@ def register(name: str, address: int) -> None:
     resolve.cache_clear()
 
 
+DRAW = "draw"  #: names of functions that draw one random number
+
+
 def provide(kind: str, address: Callable[[str], int]) -> None:
     """Makes the addresses of names ``kind.what`` known by a function of ``what``."""
     _providers[kind] = address
