@@ -98,6 +98,7 @@ class EdgeWriter(Writer):
             f"{self.fresh()} = np.power({target}, {kind}(2))", f"{target} //= 2", f"{target} **= 2",
             f"{target} <<= 1", f"{target} &= 3", f"{self.fresh()} = {target}.view(np.uint8)",
             f"{self.fresh()} = {target}.real", f"{target}.imag = 1",
+            f"np.multiply.at({target}.real, [0, 0, -1], 2)",
         ])]
 
     def choices(self, target: str) -> list[str]:

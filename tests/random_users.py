@@ -84,6 +84,9 @@ STATEMENTS = [
     "for u, v in sorted(nested, key=lambda p: p[1]):\n{i}    s = s * 0.5 + u",
     "queue = deque(sizes)\n{i}while queue:\n{i}    s = s * 0.5 + queue.popleft()",
     "heap = list(sizes)\n{i}heapq.heapify(heap)\n{i}s += heapq.heappop(heap)",
+    "view = range(0, k + 3, 2)\n{i}s += len(set(words)) + view[-1] * len(view)",
+    "view = self.table.keys()\n{i}s += len(set(view)) + len(view)",
+    "for i in view:\n{i}    s = s * 0.5 + sizes[i % 3]\n{i}    y = y + len(set(view))",
     "for row in nested:\n{i}    for v in row:\n{i}        s += v",
     "if {n} > 50:\n{i}    raise ValueError(f'{{how}} is {{k}}')",
 ]
@@ -108,7 +111,7 @@ def block(rng: random.Random, depth: int, indent: str) -> list[str]:
 def write(seed: int) -> str:
     rng = random.Random(seed)
     lines = ["def f(self, x, how, pair, slots, words, sizes, nested, out, k):",
-             "    s = 0.0; y = x", *block(rng, 0, "    "),
+             "    s = 0.0; y = x; view = range(k)", *block(rng, 0, "    "),
              f"    return s, y, {rng.choice(NUMBERS)}, {rng.choice(ARRAYS)}"]
     return "\n".join(lines) + "\n"
 

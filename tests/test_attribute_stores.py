@@ -21,6 +21,10 @@ class Model:
     def __repr__(self) -> str:
         return f"t = {self.t}"
 
+    def __call__(self, dt: float) -> Any:
+        self.n += 1
+        return self.u * dt
+
     @property
     def double(self) -> float:
         return 2 * self.t
@@ -136,9 +140,16 @@ def dictionary(s, dt):
 CAPTURED = [step, same, loops, inlined, asked]
 
 
+def one_of_two(s, dt):
+    """A function that is followed for each of two types stores to what nobody has stored to."""
+    if s.u[0] < 0:
+        dt = np.float32(dt)
+    return s(dt)
+
+
 @pytest.mark.parametrize("f", [
-    *CAPTURED, divided, warned, shown, printed, branches, early, raising, after_a_write, turns,
-    dictionary,
+    *CAPTURED, one_of_two, divided, warned, shown, printed, branches, early, raising,
+    after_a_write, turns, dictionary,
 ])
 def test_stores(f: Any, capsys: pytest.CaptureFixture[str]) -> None:
     compiled = jit(f)

@@ -107,6 +107,17 @@ def test_one_after_the_other(places: list[int], char: str, rows: bool) -> None:
     agree(f, x, i, np.arange(i.size * (3 if rows else 1)).reshape((-1, *shape[1:])).astype(char))
 
 
+@pytest.mark.parametrize("kind", ["F", "D"])
+def test_parts_of_complex_numbers_one_after_the_other(kind: str) -> None:
+    def f(x: Any, i: Any, v: Any) -> Any:
+        np.multiply.at(x.real, i, v)
+        np.subtract.at(x.imag[::-1], i, v)
+        return x
+
+    x = (np.arange(6) - 2j * np.arange(6)).astype(kind)
+    agree(f, x, np.array([1, 1, 3, -1]), np.arange(4).astype(x.real.dtype))
+
+
 def test_histogram_of_pairs() -> None:
     def f(c: Any, i: Any, j: Any, w: Any) -> Any:
         np.add.at(c, (i, j), w)

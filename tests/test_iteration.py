@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from npcompile import prange
+from npcompile import jit, prange
 from tests.support_calls import alike
 
 R = np.random.default_rng(5)
@@ -163,3 +164,14 @@ def test_prange():
         return out
 
     alike(f, (V,), (V[:1],))
+
+
+@pytest.mark.parametrize(("step", "error"), [(0, ValueError), (2.0, TypeError)])
+def test_a_range_that_nobody_goes_through(step, error):
+    def f(n, step):
+        range(0, n, step)
+        return n
+
+    with pytest.raises(error):
+        jit(f)(3, step)
+    assert jit(f)(3, -1) == 3

@@ -89,6 +89,20 @@ class TestStatements:
 
         run(f, X)
 
+    @pytest.mark.parametrize("held", ["range(1, n, 2)", "table.items()", "table.keys()"])
+    def test_ranges_and_views_that_are_held(self, held: str) -> None:
+        space: dict[str, Any] = {}
+        exec("def f(a, n, rng, table):\n"
+             f"    held = {held}\n"
+             "    for _ in range(2):\n"
+             "        a = a[rng.permutation(range(n))] * 2\n"
+             "    return a, list(held), len(held)\n", space)
+        compiled = jit(space["f"])
+        for _ in range(2):
+            got, want = (g(X, 12, np.random.RandomState(5), {"a": 1, "b": 2.0})
+                         for g in (compiled, space["f"]))
+            assert repr(got) == repr(want)
+
     def test_several(self) -> None:
         def f(a: Any) -> Any:
             a += 1

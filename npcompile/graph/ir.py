@@ -611,8 +611,8 @@ def container(kind: Any, items: list[Any], keys: tuple[Any, ...]) -> Any:
     """The object that an :class:`Items` stands for."""
     if kind is dict:
         return dict(zip(keys, items, strict=True))
-    if kind is slice:
-        return slice(*items)
+    if kind in (slice, range):
+        return kind(*items)
     if kind is Columns:
         return listed(keys[0], iter(items))
     if kind is Shared:

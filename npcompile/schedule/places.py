@@ -39,8 +39,8 @@ def scatter(s: Scheduler, node: Node) -> None:
     value, at = (nest.known[s.along(arg, target.shape)] for arg in operands)
     access = nest.access(target, axes, at)
     if attrs.combine:
-        value = nest.value(Apply(attrs.combine, (nest.load(access, node.dtype), value),
-                                 node.dtype))
+        old = nest.load(access, target.dtype)
+        value = nest.value(Apply(attrs.combine, (old, value), target.dtype))
     nest.puts.append(Put(access, value))
     nest.lines.add(node.line)
     s.place[node] = whole

@@ -224,6 +224,8 @@ def _alike(t: Tracer, frame: Frame, i: Instruction, states: list[State]) -> bool
         frame.state = state.copy()
         if control.instruct(t, frame, i, stack) is not None:
             raise Diverged
+        if t.stores.pending.keys() != before.pending.keys():  # a cell that the other has not
+            raise Diverged
         arm = Arm(NEXT, frame.state, Exits({NEXT: frame.state}), (t.writes, t.visible))
         arm.created.update(t.created[created:])
         return arm

@@ -460,9 +460,10 @@ def _view(kind: str) -> Callable[[Tracer, Value], Value]:
 
     def view(t: Tracer, container: Value) -> Value:
         if isinstance(container, Box):
-            return Iterator(kind, (container,))
+            return Iterator(kind, (container,), itself=True)
         shown = iteration.VIEWS[kind]
-        return Iterator("items", tuple(shown(k, v) for k, v in mapping(t, container).items()))
+        pairs = tuple(shown(k, v) for k, v in mapping(t, container).items())
+        return Iterator("items", pairs, itself=True)
 
     return view
 

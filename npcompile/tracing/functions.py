@@ -27,6 +27,7 @@ from npcompile.tracing import (
     iteration,
     operators,
     overloads,
+    turns,
 )
 from npcompile.tracing.bytecode import VERSION
 from npcompile.tracing.escapes import as_number
@@ -256,7 +257,10 @@ def _range(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     start, stop, step = (
         (Static(0), args[0], Static(1)) if len(args) == 1 else (*args, Static(1))[:3]
     )
-    return Iterator("range", (start, stop, step))
+    made = Iterator("range", (start, stop, step), itself=True)
+    if not any(isinstance(part, Either) for part in made.parts):
+        turns.check(t, made)
+    return made
 
 
 def _iterator(t: Tracer, kind: str, *parts: Value) -> Value:

@@ -45,7 +45,7 @@ def begin(t: Tracer, value: Value) -> Iterator:
         box = found.parts[0]
         assert isinstance(box, Box)
         found = replace(found, parts=(box, t.cells[box].length))
-    return replace(found, nodes=len(t.builder.region.nodes))
+    return replace(found, nodes=len(t.builder.region.nodes), itself=False)
 
 
 def _iterator(t: Tracer, value: Value) -> Iterator:

@@ -346,7 +346,7 @@ class _Merge:
                 if self.target < RETURN and turns.alike(a, b):
                     parts = tuple(map(self.value, a.parts, b.parts))
                     if not any(isinstance(part, Either) for part in parts):
-                        return Iterator(a.kind, parts)
+                        return Iterator(a.kind, parts, itself=a.itself)
                 if self.target < RETURN:
                     raise self.differ("go through different things")
                 return Iterator("lost", ())  # left on the stack by a loop that is left early

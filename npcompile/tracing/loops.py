@@ -128,13 +128,14 @@ class Checkpoint:
         self.mark, self.saved = t.builder.mark(), replace(frame)
         self.place = (t.scope, t.file, t.builder.line, t.builder.region)
         self.counts = (t.writes, t.visible, set(t.consumed))
+        self.pending = dict(t.stores.pending)
 
     def restore(self) -> None:
         t, frame, saved = self.t, self.frame, self.saved
         t.builder.rollback(self.mark)
         t.scope, t.file, t.builder.line, t.builder.region = self.place
         t.writes, t.visible, consumed = self.counts
-        t.consumed = set(consumed)
+        t.consumed, t.stores.pending = set(consumed), dict(self.pending)
         frame.state, frame.block, frame.stack = saved.state, saved.block, saved.stack
         frame.instruction, frame.writes = saved.instruction, saved.writes
         frame.regions, frame.allowed = saved.regions, saved.allowed

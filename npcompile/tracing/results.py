@@ -286,7 +286,10 @@ class Trees:
             if self.t.generators.pending(value):
                 raise self.t.refuse("generator", "Python can't go on in the middle of it")
             if value.kind == "range" and not value.position:
-                return Items(RANGE_ITERATOR, tuple(map(self.result, value.parts)))
+                kind = range if value.itself else RANGE_ITERATOR
+                return Items(kind, tuple(map(self.result, value.parts)))
+            if value.itself:
+                raise self.t.refuse(value.kind, "of a dictionary, which Python would go on with")
             if self._over_seen_list(value):
                 return self._live(value, value.position)
             rest = iteration.remaining(self.t, value)

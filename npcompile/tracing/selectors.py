@@ -66,9 +66,8 @@ def same(a: Value, b: Value) -> bool:
         case Either(), Either():
             return a.which is b.which and a.codes == b.codes and _all_same(a.options, b.options)
         case Iterator(), Iterator():
-            return (a.kind, a.position, a.token) == (b.kind, b.position, b.token) and _all_same(
-                a.parts, b.parts
-            )
+            first, second = ((x.kind, x.position, x.token, x.itself) for x in (a, b))
+            return first == second and _all_same(a.parts, b.parts)
     return False
 
 

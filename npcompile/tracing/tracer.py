@@ -241,7 +241,7 @@ class Tracer:
                     return {key: self.operand(item) for key, item in contents.items()}
             case Slice():
                 return slice(*map(self.operand, (value.start, value.stop, value.step)))
-            case Iterator() if value.kind == "range" and value.token is None:  # the range itself
+            case Iterator() if value.kind == "range" and value.itself:
                 made = run(self, "arange", *map(self.operand, value.parts))
                 assert isinstance(made, ArrayRef)
                 return made if self.facts.less(0, made.shape[0]) else []  # of float64

@@ -74,6 +74,13 @@ def first(t: Tracer, iterator: Iterator, over: Turns) -> Node:
     return found
 
 
+def check(t: Tracer, it: Iterator) -> None:
+    """Refuses a range that Python would refuse to make."""
+    found = bounds(t, it)
+    assert found is not None
+    is_positive(t, found[2])
+
+
 def is_positive(t: Tracer, step: Size) -> bool:
     """The sign of a step that is not 0; refuses one that only the run knows."""
     try:
@@ -186,6 +193,8 @@ def item(t: Tracer, it: Iterator, k: Size) -> Value:
 
 def standing(t: Tracer, it: Iterator) -> Iterator:
     """The same iterator at its beginning, if that can be told."""
+    if it.itself:
+        return it
     held = it.parts[0] if it.parts else None
     counted = isinstance(held, Static) and isinstance(held.value, range)
     return after(t, it, 0) if counted or iteration.remaining(t, it) is None else it
@@ -196,7 +205,7 @@ def alike(a: Iterator, b: Iterator) -> bool:
     kinds = ("range", "array", "zip", "enumerate")
     return (
         a.kind == b.kind and a.kind in kinds and len(a.parts) == len(b.parts)
-        and not a.position and not b.position
+        and not a.position and not b.position and a.itself == b.itself
     )
 
 

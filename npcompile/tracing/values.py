@@ -181,7 +181,8 @@ class Iterator:
     ``kind`` names a row of the iteration table; ``parts`` are what it runs over; ``nodes`` is the
     size of the graph when the loop began.  ``token`` is the identity of an iterator that the
     program can name: it runs once.  ``unrolled``: its loop is followed turn by turn;
-    ``nonempty``: it has a next item.
+    ``nonempty``: it has a next item.  ``itself``: no position in it at all, but the range or the
+    view of a dictionary that a position begins in.
     """
 
     kind: str
@@ -191,6 +192,7 @@ class Iterator:
     token: object = None
     unrolled: bool = False
     nonempty: bool = False
+    itself: bool = False
 
 
 @record(eq=False)
