@@ -31,6 +31,7 @@ from benchmarks.programs.compare import difference
 
 MOST = 7  # turns of one measurement
 QUICK, QUICK_CALLS = 5e-3, 3  # what takes less seconds is called so often in a turn
+FAR = 150  # nanoseconds to another processor and back, where they share no cache
 Answer = dict[str, Any]
 Results = dict[str, dict[str, Answer]]  # of each program and peer
 
@@ -67,6 +68,7 @@ def check(function: Callable[..., Any], program: Program, size: int, strict: boo
 def npcompile_and_numpy(program: Program, size: int, budget: float) -> Answer:
     """Times of both, of first calls without and with the code on disk, and what was captured."""
     import npcompile
+    from benchmarks.distance import distance
 
     first, _ = once(npcompile.jit(program.function), program.arguments(program.small))
     compiled = npcompile.jit(program.function)
@@ -75,12 +77,16 @@ def npcompile_and_numpy(program: Program, size: int, budget: float) -> Answer:
     told = compiled.explain(*program.arguments(size))
     # the history: how many versions, then every return to Python
     left = [str(told.refusal)] if told.refusal else told.pauses or compiled.explain().history[1:]
+    before = distance()
     times = {
         name: best(function, program, size, budget)
         for name, function in (("numpy", program.function), ("npcompile", compiled))
     }
     why = left[0] if left else ""
-    return {"first": first, "warm": warm, "wrong": wrong, "reason": why, **times}
+    apart = max((d for d in (before, distance()) if d is not None), default=None)
+    return {
+        "first": first, "warm": warm, "wrong": wrong, "reason": why, "apart": apart, **times
+    }
 
 
 def helpers(program: Program, made: Callable[[Any], Any]) -> tuple[Any, Callable[..., Any]]:
@@ -182,6 +188,7 @@ def work(name: str, link: Connection) -> None:
         import npcompile
 
         npcompile.jit(lambda x: x + 1)(np.zeros(3))  # imports the compiler
+    link.send("ready")
     while True:
         name_of_program, size, budget = link.recv()
         program = PROGRAMS[name_of_program]
@@ -209,6 +216,7 @@ class Worker:
         self.process = context.Process(target=work, args=(self.name, other), daemon=True)
         self.process.start()
         other.close()
+        self.link.recv()  # what it imports would take others' time
 
     def ask(self, program: str, size: int, budget: float) -> Answer:
         self.link.send((program, size, budget))
@@ -303,6 +311,14 @@ def beside(results: Results, able: Results, peers: list[str]) -> list[str]:
     return lines
 
 
+def far(own: dict[str, Answer]) -> str:
+    """Which programs were measured while the processors shared no cache, which threads notice."""
+    known = {name: a["apart"] for name, a in own.items() if a.get("apart") is not None}
+    names = [name for name, found in known.items() if found > FAR]
+    text = ", ".join(names) if len(names) < len(own) else "all"
+    return f"Processors more than {FAR} ns apart (there and back): {text or 'never'}."
+
+
 def summary(results: Results, peers: list[str]) -> list[str]:
     """Geometric means over NumPy, counts, reasons, and programs slower than NumPy."""
     able = {name: found for name, found in results.items() if "numpy" in found["npcompile"]}
@@ -321,6 +337,7 @@ def summary(results: Results, peers: list[str]) -> list[str]:
     slow = {name: ratio for name, ratio in slow.items() if ratio < 0.97}
     text = ", ".join(f"{n} ({r:.2f})" for n, r in sorted(slow.items(), key=lambda t: t[1]))
     lines += ["", f"Slower than NumPy (< 0.97): {text or 'none'}."]
+    lines += ["", far(own)]
     failed = [f"{n}: {a['npcompile']['reason']}" for n, a in results.items() if n not in able]
     wrong = [f"{n}: {a['wrong']}" for n, a in own.items() if a["wrong"]]
     lines += ["", "Wrong or failed: " + ("; ".join(failed + wrong) or "none") + "."]

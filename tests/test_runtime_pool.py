@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import npcompile
 from npcompile.backends.cpu.compile import Loaded, compile, load
 from npcompile.backends.cpu.symbols import resolve
 from npcompile.runtime import pool, processors
@@ -303,3 +304,30 @@ def test_workers_keep_off_the_processor_of_the_caller(parts: Loaded) -> None:
     finally:
         os.sched_setaffinity(0, allowed)
         pool.stop()
+
+
+@pytest.mark.parametrize("heavy", [False, True])
+def test_what_one_thread_reads_next_is_divided_only_if_it_is_much_work(heavy: bool) -> None:
+    if not pool.supported():
+        pytest.skip("no threads here")
+
+    def light_product(a, b, m):
+        return (a * b) @ m
+
+    def heavy_product(a, b, m):
+        return (np.exp(a) * np.sin(b)) @ m
+
+    function = heavy_product if heavy else light_product
+    rng = np.random.default_rng(0)
+    a, b, m = rng.random((600, 600)), rng.random((600, 600)), rng.random((600, 1))
+    before = pool.get_num_threads()
+    pool.set_num_threads(2)
+    try:
+        compiled = npcompile.jit(function, fullgraph=True)
+        compiled(a, b, m)
+        assert pool.stop()
+        got = compiled(a, b, m)
+        assert pool.running_threads() == (2 if heavy else 1)
+        np.testing.assert_allclose(got, function(a, b, m), rtol=1e-13)
+    finally:
+        pool.set_num_threads(before)

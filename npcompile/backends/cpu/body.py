@@ -49,7 +49,7 @@ class _Body(Statements):
         f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
         use = Use(program)
         super().__init__(f, Registers(f, frame, f.params[0], program, use), program, target)
-        self.lent = use.lent
+        self.lent, self.handed = use.lent, use.handed
         self.frame, self.parallel = frame, parallel
         self.objects = Objects()
         self.calls = HostCalls(self.slots, self.objects, lambda: self.fail("raised"))
@@ -241,6 +241,7 @@ class _Body(Statements):
             f.run_here(made.name, block, i64(0), extent)
             return
         work = sizes(product(made.work) * kernels.weight(kernel))
-        much = f.icmp("slt", i64(kernels.PARALLEL_WORK), work)
+        handed = any(store.buffer in self.handed for store in kernel.stores)
+        much = f.icmp("slt", i64(kernels.worth_threads(kernel, handed)), work)
         function = Value(f"@{made.name}", "ptr")
         f.run("npc_pool_call", function, block, extent, i64(made.unit), much)

@@ -88,6 +88,8 @@ def inline(f: Function, slots: Slots, kernel: Kernel, target: Target) -> None:
 
 #: elements times :func:`weight` from which on threads are worth waking (some 10 us of work)
 PARALLEL_WORK = 1 << 18
+LIGHT = 20  # what to fetch a number from another core's cache, once it is written, costs at least
+CACHED = 1 << 21  # elements that caches hold at most
 SLOW = {"div": 8, "sqrt": 8, "fmod": 16, "call": 100}
 
 
@@ -95,6 +97,14 @@ def weight(kernel: Kernel) -> int:
     """What one element costs: a load, a store and most operations are 1."""
     others = sum(not isinstance(v, Apply) for v in kernel.values)
     return _cost(kernel) + others + len(kernel.stores)
+
+
+def worth_threads(kernel: Kernel, handed: bool) -> int:
+    """The work from which on threads gain.  If one thread reads the results next (``handed``), it
+    fetches what others have written from their caches, line by line, which takes as long as to
+    compute light kernels; not so what is too much for caches."""
+    each = weight(kernel)
+    return max(PARALLEL_WORK, CACHED * each) if handed and each <= LIGHT else PARALLEL_WORK
 
 
 def _cost(kernel: Kernel) -> int:
