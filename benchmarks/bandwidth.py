@@ -13,6 +13,7 @@ import numpy as np
 import npcompile
 from benchmarks.workers import burst
 from npcompile.backends.cpu.compile import Loaded, load
+from npcompile.backends.cpu.divided import PIECES
 from npcompile.runtime import pool
 from npcompile.runtime.cache import compiled
 
@@ -101,10 +102,10 @@ def _loop(ahead: int) -> Loaded:
 
 def reading(a: Any, b: Any, ahead: int) -> Callable[[], None]:
     """Reads two arrays of whole lines on all threads, as a sum of products does."""
-    run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 2)(pool.ensure())
+    run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 3)(pool.ensure())
     arrays = (ctypes.c_void_p * 2)(a.ctypes.data, b.ctypes.data)
     where, lines = _loop(ahead)["read"], a.nbytes // 64
-    return lambda: run(where, arrays, lines, 64)
+    return lambda: run(where, arrays, lines, 64, PIECES)
 
 
 def gigabytes(n: int, dtype: str, rounds: int) -> dict[str, tuple[float, float]]:

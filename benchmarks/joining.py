@@ -27,7 +27,7 @@ EDGES = (1, 5, 10, 20, 50, 100)  # microseconds
 _TEXT = """
 declare i32 @sched_getcpu()
 declare i64 @llvm.readcyclecounter()
-declare void @npc_pool_run(ptr, ptr, i64, i64)
+declare void @npc_pool_run(ptr, ptr, i64, i64, i64)
 
 define i64 @cycles() {
   %now = call i64 @llvm.readcyclecounter()
@@ -71,7 +71,7 @@ loop:
   store i64 %work, ptr %frame
   %begin = call i64 @llvm.readcyclecounter()
   store i64 %begin, ptr %row
-  call void @npc_pool_run(ptr @part, ptr %frame, i64 2, i64 1)
+  call void @npc_pool_run(ptr @part, ptr %frame, i64 2, i64 1, i64 1)
   %end = call i64 @llvm.readcyclecounter()
   br label %rest
 rest:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from npcompile.backends.cpu.symbols import resolve
 from npcompile.runtime import pool, processors
 
 PARTS = """
-declare void @npc_pool_run(ptr, ptr, i64, i64)
+declare void @npc_pool_run(ptr, ptr, i64, i64, i64)
 declare void @llvm.x86.sse.stmxcsr(ptr)
 
 ; frame: array of counters
@@ -44,7 +45,7 @@ done:
 define void @nested(ptr %frame, i64 %begin, i64 %end) {
   %p = getelementptr i64, ptr %frame, i64 %begin
   %n = sub i64 %end, %begin
-  call void @npc_pool_run(ptr @mark, ptr %p, i64 %n, i64 1)
+  call void @npc_pool_run(ptr @mark, ptr %p, i64 %n, i64 1, i64 16)
   ret void
 }
 
@@ -73,13 +74,41 @@ done:
   ret void
 }
 
+; frame: how many of 16 indices others have done; the first ones wait for all of them, for a while
+define void @last(ptr %frame, i64 %begin, i64 %end) {
+entry:
+  %first = icmp eq i64 %begin, 0
+  br i1 %first, label %look, label %count
+count:
+  %mine = sub i64 %end, %begin
+  atomicrmw add ptr %frame, i64 %mine release
+  ret void
+look:
+  %others = sub i64 16, %end
+  br label %wait
+wait:
+  %turn = phi i64 [ 0, %look ], [ %next, %wait ]
+  call i32 @sched_yield()
+  %seen = load atomic i64, ptr %frame acquire, align 8
+  %less = icmp slt i64 %seen, %others
+  %next = add i64 %turn, 1
+  %patient = icmp slt i64 %next, 10000000
+  %more = and i1 %less, %patient
+  br i1 %more, label %wait, label %done
+done:
+  %found = getelementptr i64, ptr %frame, i64 1
+  store i64 %seen, ptr %found
+  ret void
+}
+declare i32 @sched_yield()
+
 define i32 @run_with(i32 %control, ptr %fn, ptr %frame, i64 %n) {
   %p = alloca i32
   %old = alloca i32
   call void @llvm.x86.sse.stmxcsr(ptr %old)
   store i32 %control, ptr %p
   call void @llvm.x86.sse.ldmxcsr(ptr %p)
-  call void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 1)
+  call void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 1, i64 16)
   call void @llvm.x86.sse.stmxcsr(ptr %p)
   %after = load i32, ptr %p
   call void @llvm.x86.sse.ldmxcsr(ptr %old)
@@ -106,24 +135,23 @@ def four_threads() -> Iterator[None]:
     pool.set_num_threads(before)
 
 
-def run(function: int, frame: np.ndarray, n: int, grain: int) -> None:
-    prototype = ctypes.CFUNCTYPE(
-        None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
-    )
-    prototype(resolve("npc_pool_run"))(function, frame.ctypes.data, n, grain)
+def run(function: int, frame: np.ndarray, n: int, grain: int, pieces: int = 16) -> None:
+    prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 3)
+    prototype(resolve("npc_pool_run"))(function, frame.ctypes.data, n, grain, pieces)
 
 
 @settings(max_examples=60)
-@given(n=st.integers(-1, 3000), grain=st.integers(0, 4000), threads=st.integers(1, 5))
-def test_every_index_once(parts: Loaded, n: int, grain: int, threads: int) -> None:
+@given(n=st.integers(-1, 3000), grain=st.integers(0, 4000), threads=st.integers(1, 5),
+       pieces=st.integers(1, 40))
+def test_every_index_once(parts: Loaded, n: int, grain: int, threads: int, pieces: int) -> None:
     pool.set_num_threads(threads)
     for name in ("mark", "nested"):
         counts = np.zeros(3000, np.int64)
-        run(parts[name], counts, n, grain)
+        run(parts[name], counts, n, grain, pieces)
         assert (counts == (np.arange(3000) < n)).all()
 
 
-def test_parts_are_multiples_of_the_grain(parts: Loaded) -> None:
+def test_pieces_are_multiples_of_the_grain(parts: Loaded) -> None:
     begins: list[tuple[int, int]] = []
     prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
     note = prototype(lambda frame, begin, end: begins.append((begin, end)))
@@ -131,9 +159,15 @@ def test_parts_are_multiples_of_the_grain(parts: Loaded) -> None:
     assert address is not None
     cases = {(1000, 0): 256, (1000, 7): 252, (10, 1): 3, (5, 1): 2, (100, 60): 60}
     for (n, grain), part in cases.items():
-        begins.clear()
-        run(address, np.zeros(1), n, grain)
-        assert sorted(begins) == [(b, min(b + part, n)) for b in range(0, n, part)]
+        for pieces, each in ((1, 1), (8, 2), (11, 2), (16, 4)):
+            begins.clear()
+            run(address, np.zeros(1), n, grain, pieces)
+            expected = []
+            for first in range(0, n, part):
+                count, unit = min(part, n - first), grain or 64
+                edges = [(count - (count >> k)) // unit * unit for k in range(each)] + [count]
+                expected += [(first + a, first + b) for a, b in pairwise(edges) if a < b]
+            assert sorted(begins) == expected
 
 
 def test_many_jobs_in_a_row_and_after_pauses(parts: Loaded) -> None:
@@ -143,6 +177,14 @@ def test_many_jobs_in_a_row_and_after_pauses(parts: Loaded) -> None:
         if i % 100 == 0:
             time.sleep(0.0005)
     assert (counts == 2000).all()
+
+
+def test_a_worker_takes_what_is_left_of_a_busy_thread_s_part(parts: Loaded) -> None:
+    pool.set_num_threads(2)
+    for _ in range(20):
+        seen = np.zeros(2, np.int64)
+        run(parts["last"], seen, 16, 1)
+        assert seen[1] == 12
 
 
 def test_other_python_threads_run_serially_or_in_turn(parts: Loaded) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 MAX_THREADS = 256
 
-# A worker's line: `ticket` counts its parts given out, `taken` those that somebody began; whether
-# it is asleep; its thread (0 until it runs); the processor that it keeps off, only for the caller.
+# A thread's line (the caller's is the first): `ticket` counts the jobs that it was called for;
+# pieces of its part that nobody has claimed, at most; whether it is asleep; its thread (0 until it
+# runs); the processor that it keeps off, only for the caller.
 LINE = "%line = type { i32, i32, i32, i32, i32, [44 x i8] }"
 
 PLACEMENT = f"""

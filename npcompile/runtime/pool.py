@@ -2,22 +2,24 @@
 
 ::
 
-    void npc_pool_run(void (*fn)(frame, begin, end), frame, n, grain)
-    void npc_pool_call(void (*fn)(frame, begin, end), frame, n, grain, bool much)
+    void npc_pool_run(void (*fn)(frame, begin, end), frame, n, grain, pieces)
+    void npc_pool_call(void (*fn)(frame, begin, end), frame, n, grain, pieces, bool much)
     void npc_pool_share(void (*fn)(frame, begin, end), frame, n, bool much)
 
-splits ``[0, n)`` into one part a thread, all but the last multiples of ``grain`` (0: of 64).  The
-caller does the first part.  A worker that still sleeps when the caller is done loses its part to
-it, so that a taken core costs no waiting.  Where another Python thread is in the pool, or a part
-calls it again, the caller runs the whole range.  Which thread runs what never shows in results:
-parts run under the caller's floating-point control bits, and the exception flags they raise are
-joined into the caller's.  ``npc_pool_call`` does so only if there is ``much`` to do.
+splits ``[0, n)`` into one part a thread, all but the last multiples of ``grain`` (0: of 64), and
+these into pieces, each half of what is left, altogether not more than ``pieces`` if there are
+fewer parts.  The caller's part is the first one.  Each thread runs its own part, which its cache
+may hold, then what is left of others', piece by piece: a worker that wakes late, or whose core is
+taken, costs no waiting, and joins in when it comes.  Where another Python thread is in the pool, or
+a piece calls it again, the caller runs the whole range.  Which thread runs what never shows in
+results: pieces run under the caller's floating-point control bits, and the exception flags they
+raise are joined into the caller's.  ``npc_pool_call`` does so only if there is ``much`` to do.
 ``npc_pool_share`` is for ranges of which some stretches take longer than others: each thread takes
 another stretch when it is done with one.
 
-Workers start at the first parallel run.  They spin for some 20 us after a job, and up to 100 where
-the last one came so soon, then sleep on a futex; they block all signals and end before a fork and
-at interpreter exit.  They keep off the caller's processor (:mod:`.placement`).
+Workers start at the first parallel run.  They spin while others are at work and for some 20 us
+after that, then sleep on a futex; they block all signals and end before a fork and at interpreter
+exit.  They keep off the caller's processor (:mod:`.placement`).
 """
 
 from __future__ import annotations
@@ -34,13 +36,15 @@ from npcompile.runtime.placement import LINE, MAX_THREADS, PLACEMENT
 from npcompile.runtime.processors import granted_processors
 from npcompile.runtime.sharing import CALLS
 
-# cycles of the time stamp counter: some 20 and 10 us
-_SPIN, _YIELD = 50_000, 25_000
+# cycles of the time stamp counter: some 20 and 10 us; 200 us while others are at work
+_SPIN, _YIELD, _LONGEST = 50_000, 25_000, 500_000
 
-# The caller may write @job only while it holds @busy and every part given out is done.
+# The caller may write @job only while it holds @busy and every piece given out is done.  Whoever
+# has claimed a piece knows by that that the job stays as it is; before, nobody may look at it.
 _NATIVE = f"""
 {LINE}
-%job = type {{ ptr, ptr, i64, i64, i32 }}            ; fn, frame, n, part length, control bits
+%job = type {{ ptr, ptr, i64, i64, i64, i64, i32 }}  ; fn, frame, n, part length, grain, pieces of
+                                                  ; a part, control bits
 @lines = internal global [{MAX_THREADS} x %line] zeroinitializer, align 64
 @handles = internal global [{MAX_THREADS} x i64] zeroinitializer, align 64
 @job = internal global %job zeroinitializer, align 64
@@ -59,6 +63,7 @@ declare i32 @sched_getcpu()
 declare i64 @syscall(i64, ...)
 declare i64 @llvm.readcyclecounter()
 declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.smax.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @llvm.x86.sse2.pause()
@@ -79,43 +84,133 @@ define internal void @set_mxcsr(i32 %bits) {{
   ret void
 }}
 
-define internal void @run_part(i64 %t) {{
+; Where piece %index of a part of so many begins: at a half, three quarters, and so on.
+define internal i64 @begin_of(i64 %count, i64 %index) {{
+  %grain = load i64, ptr getelementptr (%job, ptr @job, i64 0, i32 4)
+  %rest = lshr i64 %count, %index
+  %before = sub i64 %count, %rest
+  %over = urem i64 %before, %grain
+  %begin = sub i64 %before, %over
+  ret i64 %begin
+}}
+
+; Runs the piece of part %t that is followed by %others.
+define internal void @run_piece(i64 %t, i64 %others) {{
+entry:
   %fn = load ptr, ptr @job
   %frame = load ptr, ptr getelementptr (%job, ptr @job, i64 0, i32 1)
   %n = load i64, ptr getelementptr (%job, ptr @job, i64 0, i32 2)
   %length = load i64, ptr getelementptr (%job, ptr @job, i64 0, i32 3)
-  %begin = mul i64 %t, %length
-  %left = sub i64 %n, %begin
-  %mine = call i64 @llvm.smin.i64(i64 %left, i64 %length)
-  %end = add i64 %begin, %mine
+  %pieces = load i64, ptr getelementptr (%job, ptr @job, i64 0, i32 5)
+  %part = mul i64 %t, %length
+  %left = sub i64 %n, %part
+  %count = call i64 @llvm.smin.i64(i64 %left, i64 %length)
+  %after = sub i64 %pieces, %others
+  %index = sub i64 %after, 1
+  %first = call i64 @begin_of(i64 %count, i64 %index)
+  %next = call i64 @begin_of(i64 %count, i64 %after)
+  %is.last = icmp eq i64 %others, 0
+  %stop = select i1 %is.last, i64 %count, i64 %next
+  %some = icmp slt i64 %first, %stop
+  br i1 %some, label %run, label %done
+run:
+  %begin = add i64 %part, %first
+  %end = add i64 %part, %stop
   call void %fn(ptr %frame, i64 %begin, i64 %end)
+  br label %done
+done:
   ret void
 }}
 
-; Begins part %ticket of a line, unless somebody else has.
-define internal i1 @take(ptr %line, i32 %ticket) {{
-  %taken = getelementptr %line, ptr %line, i64 0, i32 1
-  %before = sub i32 %ticket, 1
-  %pair = cmpxchg ptr %taken, i32 %before, i32 %ticket acq_rel acquire
-  %mine = extractvalue {{ i32, i1 }} %pair, 1
-  ret i1 %mine
+; Runs the pieces that are left of part %t; how many, with those %done before.  %hired: not in the
+; caller's thread.
+define internal i32 @run_left(i64 %t, i1 %hired, i32 %done) {{
+entry:
+  %left = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t, i32 1
+  br label %look
+look:
+  %count = phi i32 [ %done, %entry ], [ %more, %run ]
+  %some = load atomic i32, ptr %left monotonic, align 4
+  %any = icmp sgt i32 %some, 0
+  br i1 %any, label %claim, label %leave
+claim:
+  %before = atomicrmw sub ptr %left, i32 1 acquire
+  %mine = icmp sgt i32 %before, 0
+  br i1 %mine, label %got, label %leave
+got:
+  %first = icmp eq i32 %count, 0
+  %begins = and i1 %hired, %first
+  br i1 %begins, label %begin, label %run
+begin:
+  %control = load i32, ptr getelementptr (%job, ptr @job, i64 0, i32 6)
+  call void @set_mxcsr(i32 %control)
+  br label %run
+run:
+  %wide = zext i32 %before to i64
+  %others = sub i64 %wide, 1
+  call void @run_piece(i64 %t, i64 %others)
+  %more = add i32 %count, 1
+  br label %look
+leave:
+  ret i32 %count
 }}
 
-; The line's next ticket after %last: spins, then sleeps.
+; Runs the pieces that are left, those of part %first before others.
+define internal void @run_all_left(i64 %first, i1 %hired) {{
+entry:
+  %threads = load atomic i64, ptr @running monotonic, align 8
+  br label %part
+part:
+  %k = phi i64 [ 0, %entry ], [ %next, %part ]
+  %count = phi i32 [ 0, %entry ], [ %more, %part ]
+  %sum = add i64 %first, %k
+  %beyond = icmp sge i64 %sum, %threads
+  %back = sub i64 %sum, %threads
+  %t = select i1 %beyond, i64 %back, i64 %sum
+  %more = call i32 @run_left(i64 %t, i1 %hired, i32 %count)
+  %next = add i64 %k, 1
+  %again = icmp slt i64 %next, %threads
+  br i1 %again, label %part, label %all
+all:
+  %some = icmp sgt i32 %more, 0
+  br i1 %some, label %tell, label %done
+tell:
+  br i1 %hired, label %join, label %subtract
+join:
+  %bits = call i32 @mxcsr()
+  %raised = and i32 %bits, 63
+  atomicrmw or ptr @flags, i32 %raised monotonic
+  br label %subtract
+subtract:
+  atomicrmw sub ptr @remaining, i32 %more release
+  br label %done
+done:
+  ret void
+}}
+
+; The line's next ticket after %last: spins, longer while others are at work, then sleeps.
 define internal i32 @next_ticket(ptr %line, i32 %last) {{
 entry:
   %start = call i64 @llvm.readcyclecounter()
   br label %look
 look:
+  %since = phi i64 [ %start, %entry ], [ %since, %spin ], [ %now, %tired ]
   %seen = load atomic i32, ptr %line acquire, align 64
   %fresh = icmp ne i32 %seen, %last
   br i1 %fresh, label %found, label %spin
 spin:
   call void @llvm.x86.sse2.pause()
   %now = call i64 @llvm.readcyclecounter()
-  %spent = sub i64 %now, %start
-  %tired = icmp ugt i64 %spent, {_SPIN}
-  br i1 %tired, label %doze, label %look
+  %spent = sub i64 %now, %since
+  %long = icmp ugt i64 %spent, {_SPIN}
+  br i1 %long, label %tired, label %look
+tired:
+  %held = load atomic i32, ptr @busy monotonic, align 64
+  %working = icmp ne i32 %held, 0
+  %whole = sub i64 %now, %start
+  %short = icmp ult i64 %whole, {_LONGEST}
+  %stays = and i1 %working, %short
+  br i1 %stays, label %look, label %doze
 doze:
   %asleep = getelementptr %line, ptr %line, i64 0, i32 2
   store atomic i32 1, ptr %asleep seq_cst, align 4
@@ -141,22 +236,13 @@ entry:
   call void @note_worker(i64 %t)
   br label %wait
 wait:
-  %last = phi i32 [ 0, %entry ], [ %ticket, %got ], [ %ticket, %work ]
+  %last = phi i32 [ 0, %entry ], [ %ticket, %work ]
   %ticket = call i32 @next_ticket(ptr %line, i32 %last)
   %stop = load atomic i32, ptr @stopping acquire, align 4
   %over = icmp ne i32 %stop, 0
-  br i1 %over, label %leave, label %got
-got:
-  %mine = call i1 @take(ptr %line, i32 %ticket)
-  br i1 %mine, label %work, label %wait
+  br i1 %over, label %leave, label %work
 work:
-  %control = load i32, ptr getelementptr (%job, ptr @job, i64 0, i32 4)
-  call void @set_mxcsr(i32 %control)
-  call void @run_part(i64 %t)
-  %after = call i32 @mxcsr()
-  %raised = and i32 %after, 63
-  atomicrmw or ptr @flags, i32 %raised monotonic
-  atomicrmw sub ptr @remaining, i32 1 release
+  call void @run_all_left(i64 %t, i1 true)
   br label %wait
 leave:
   ret ptr null
@@ -195,13 +281,17 @@ done:
   ret i1 %enough
 }}
 
-; Gives one ticket to each of the workers 1 .. %parts - 1, then wakes those that sleep.
-define internal void @give_tickets(i64 %parts) {{
+; Offers so many pieces of each part to whoever comes; gives one ticket to each of the workers
+; 1 .. %parts - 1, then wakes those that sleep.
+define internal void @give_tickets(i64 %parts, i32 %pieces) {{
 entry:
+  store atomic i32 %pieces, ptr getelementptr (%line, ptr @lines, i64 0, i32 1) release, align 4
   br label %give
 give:
   %t = phi i64 [ 1, %entry ], [ %next, %give ]
   %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
+  %left = getelementptr %line, ptr %line, i64 0, i32 1
+  store atomic i32 %pieces, ptr %left release, align 4
   atomicrmw add ptr %line, i32 1 seq_cst
   %next = add i64 %t, 1
   %more = icmp slt i64 %next, %parts
@@ -228,29 +318,7 @@ done:
   ret void
 }}
 
-; Runs the parts that no worker has begun.
-define internal void @run_untaken(i64 %parts) {{
-entry:
-  br label %look
-look:
-  %t = phi i64 [ 1, %entry ], [ %next, %following ]
-  %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
-  %ticket = load atomic i32, ptr %line monotonic, align 64
-  %mine = call i1 @take(ptr %line, i32 %ticket)
-  br i1 %mine, label %work, label %following
-work:
-  call void @run_part(i64 %t)
-  atomicrmw sub ptr @remaining, i32 1 release
-  br label %following
-following:
-  %next = add i64 %t, 1
-  %more = icmp slt i64 %next, %parts
-  br i1 %more, label %look, label %done
-done:
-  ret void
-}}
-
-; Waits until every part is done: spins, then yields so that a worker can have this core.
+; Waits until every piece is done: spins, then yields so that a worker can have this core.
 define internal void @wait() {{
 entry:
   %start = call i64 @llvm.readcyclecounter()
@@ -278,22 +346,25 @@ define internal i1 @lock() {{
   ret i1 %mine
 }}
 
-define internal void @run_parallel(ptr %fn, ptr %frame, i64 %n, i64 %length, i64 %parts) {{
+define internal void @run_parallel(ptr %fn, ptr %frame, i64 %n, i64 %length, i64 %grain,
+                                   i64 %pieces, i64 %parts) {{
 entry:
   store ptr %fn, ptr @job
   store ptr %frame, ptr getelementptr (%job, ptr @job, i64 0, i32 1)
   store i64 %n, ptr getelementptr (%job, ptr @job, i64 0, i32 2)
   store i64 %length, ptr getelementptr (%job, ptr @job, i64 0, i32 3)
+  store i64 %grain, ptr getelementptr (%job, ptr @job, i64 0, i32 4)
+  store i64 %pieces, ptr getelementptr (%job, ptr @job, i64 0, i32 5)
   %bits = call i32 @mxcsr()
   %control = and i32 %bits, -64
-  store i32 %control, ptr getelementptr (%job, ptr @job, i64 0, i32 4)
+  store i32 %control, ptr getelementptr (%job, ptr @job, i64 0, i32 6)
   store i32 0, ptr @flags
-  %all = trunc i64 %parts to i32
-  %others = sub i32 %all, 1
-  store atomic i32 %others, ptr @remaining release, align 64
-  call void @give_tickets(i64 %parts)
-  call void @run_part(i64 0)
-  call void @run_untaken(i64 %parts)
+  %all = mul i64 %parts, %pieces
+  %remaining = trunc i64 %all to i32
+  store atomic i32 %remaining, ptr @remaining monotonic, align 64
+  %each = trunc i64 %pieces to i32
+  call void @give_tickets(i64 %parts, i32 %each)
+  call void @run_all_left(i64 0, i1 false)
   call void @wait()
   %raised = load i32, ptr @flags
   %some = icmp ne i32 %raised, 0
@@ -307,7 +378,7 @@ done:
   ret void
 }}
 
-define void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 %grain) {{
+define void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 %grain, i64 %pieces) {{
 entry:
   %something = icmp sgt i64 %n, 0
   br i1 %something, label %split, label %done
@@ -322,6 +393,8 @@ split:
   %even.up = add i64 %even, %units.up
   %units = sdiv i64 %even.up, %unit
   %length = mul i64 %units, %unit
+  %share = sdiv i64 %pieces, %limit
+  %each = call i64 @llvm.smax.i64(i64 %share, i64 1)
   %less = add i64 %length, -1
   %n.less = add i64 %n, %less
   %parts = sdiv i64 %n.less, %length
@@ -338,7 +411,8 @@ start:
   %started = call i1 @start(i64 %parts)
   br i1 %started, label %parallel, label %unlock
 parallel:
-  call void @run_parallel(ptr %fn, ptr %frame, i64 %n, i64 %length, i64 %parts)
+  call void @run_parallel(ptr %fn, ptr %frame, i64 %n, i64 %length, i64 %unit,
+                          i64 %each, i64 %parts)
   store atomic i32 0, ptr @busy release, align 64
   br label %done
 unlock:
@@ -372,7 +446,7 @@ stop:
   br i1 %some, label %tell, label %done
 tell:
   store atomic i32 1, ptr @stopping seq_cst, align 4
-  call void @give_tickets(i64 %count)
+  call void @give_tickets(i64 %count, i32 0)
   br label %join
 join:
   %t = phi i64 [ 1, %tell ], [ %next, %join ]
@@ -396,7 +470,7 @@ define i64 @npc_pool_threads() {{
 # Where there is no futex, or no MXCSR: everything runs in the caller.
 _SERIAL = """
 @npc_pool_limit = global i64 1, align 8
-define void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 %grain) {
+define void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 %grain, i64 %pieces) {
 entry:
   %something = icmp sgt i64 %n, 0
   br i1 %something, label %run, label %done

@@ -5,11 +5,11 @@ from __future__ import annotations
 _STRETCHES = 8  # of a shared range, for each thread
 
 CALLS = f"""
-define void @npc_pool_call(ptr %fn, ptr %frame, i64 %n, i64 %grain, i1 %much) {{
+define void @npc_pool_call(ptr %fn, ptr %frame, i64 %n, i64 %grain, i64 %pieces, i1 %much) {{
 entry:
   br i1 %much, label %wide, label %narrow
 wide:
-  call void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 %grain)
+  call void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 %grain, i64 %pieces)
   ret void
 narrow:
   call void %fn(ptr %frame, i64 0, i64 %n)
@@ -69,7 +69,7 @@ wide:
   store i64 0, ptr %next
   %parts.least = icmp slt i64 %n, %threads
   %parts = select i1 %parts.least, i64 %n, i64 %threads
-  call void @npc_pool_run(ptr @take_stretches, ptr %range, i64 %parts, i64 1)
+  call void @npc_pool_run(ptr @take_stretches, ptr %range, i64 %parts, i64 1, i64 1)
   ret void
 narrow:
   %nonempty = icmp sgt i64 %n, 0

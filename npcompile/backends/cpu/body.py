@@ -147,7 +147,7 @@ class _Body(Statements):
         elif turns.uneven(loop):
             f.run("npc_pool_share", function, self.shared, trips, much)
         else:
-            f.run("npc_pool_call", function, self.shared, trips, i64(1), much)
+            f.run("npc_pool_call", function, self.shared, trips, i64(1), i64(1), much)
 
     def name(self) -> str:
         """A new name of a function."""
@@ -244,4 +244,6 @@ class _Body(Statements):
         handed = any(store.buffer in self.handed for store in kernel.stores)
         much = f.icmp("slt", i64(kernels.worth_threads(kernel, handed)), work)
         function = Value(f"@{made.name}", "ptr")
-        f.run("npc_pool_call", function, block, extent, i64(made.unit), much)
+        worth = f.binary("lshr", work, i64(kernels.PARALLEL_WORK.bit_length()))
+        pieces = f.intrinsic("smin", worth, i64(made.pieces))
+        f.run("npc_pool_call", function, block, extent, i64(made.unit), pieces, much)

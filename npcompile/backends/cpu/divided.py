@@ -15,6 +15,7 @@ from npcompile.program.ir import Kernel
 
 LEVELS = 5  # of a tree whose 2**5 nodes threads may sum, where it is at least so long:
 LONG = 1 << 15
+PIECES = 8  # that threads take one after the other, at most
 
 
 def divides(kernel: Kernel) -> bool:
@@ -51,7 +52,8 @@ def emit(module: Module, name: str, plan: Plan, least: int, words: dict[Word, in
     wide, narrow, after = (f.name_for(stem) for stem in ("wide", "narrow", "after"))
     f.branch(long, wide, narrow)
     f.label(wide)
-    f.run("npc_pool_run", Value(f"@{nodes}", "ptr"), block, i64(1 << LEVELS), i64(1))
+    f.run("npc_pool_run", Value(f"@{nodes}", "ptr"), block, i64(1 << LEVELS), i64(1),
+          i64(PIECES))
     f.jump(after)
     f.label(narrow)
     f.run_here(nodes, block, i64(0), i64(1))

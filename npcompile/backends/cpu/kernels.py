@@ -62,6 +62,7 @@ class Made:
     extent: Size
     work: tuple[Size, ...]  # extents of all axes
     unit: int  # ranges begin at multiples of it
+    pieces: int  # that threads may take one after the other, if each is much work
     past: int | None = None
 
 
@@ -218,9 +219,11 @@ def _loops(kernel: Kernel) -> tuple[int, ...]:
 def _made(kernel: Kernel, name: str, words: tuple[Word, ...], past: int | None = None) -> Made:
     work, loops = tuple(axis.extent for axis in kernel.axes), _loops(kernel)
     if kernel.in_order or not loops:
-        return Made(name, words, 1, work, 1)
-    unit = 64 if loops == (len(kernel.axes) - 1,) else 1
-    return Made(name, words, kernel.axes[loops[0]].extent, work, unit, past)
+        return Made(name, words, 1, work, 1, 1)
+    along = loops == (len(kernel.axes) - 1,)
+    # columns of reduced rows stay together: shorter stretches of each row take longer
+    pieces = 1 if along and len(kernel.axes) > 1 else divided.PIECES
+    return Made(name, words, kernel.axes[loops[0]].extent, work, 64 if along else 1, pieces, past)
 
 
 def _lanes(kernel: Kernel, target: Target) -> int:
