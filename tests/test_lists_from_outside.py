@@ -81,3 +81,13 @@ def test_long_lists_from_outside_are_not_followed_item_by_item():
     compiled = npcompile.jit(f)
     assert compiled(held) == f(held)
     assert "256 items" in str(compiled.explain(held))
+
+
+def test_long_lists_in_lists_are_left_to_python():
+    """Items are inputs, one by one: a matrix as lists would have as many as it has numbers."""
+    def f(rows):
+        return np.asarray(rows).sum()
+
+    compiled = npcompile.jit(f)
+    assert compiled([[1.0] * 60] * 20) == 1200
+    assert "together" in str(compiled.explain([[1.0] * 60] * 20).refusal)

@@ -114,7 +114,7 @@ def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
 
 def _history(dispatcher: Dispatcher) -> Explanation:
     paused = any(version.trace.pauses for version in dispatcher.versions)
-    captured = bool(dispatcher.versions) and not dispatcher.refusals and not paused
+    captured = bool(dispatcher.versions) and not dispatcher.refusals.exact and not paused
     return Explanation(
         dispatcher.function.__qualname__, captured, history=_past(dispatcher),
         compiled=bool(dispatcher.versions),

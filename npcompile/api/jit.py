@@ -178,7 +178,7 @@ class Jit(FunctionBase):
     def cache_info(self) -> CacheInfo:
         """Numbers of compiled versions, refused kinds of calls, and calls run in Python."""
         d = self._dispatcher
-        return CacheInfo((len(d.versions), len(d.refusals), sum(d.fallbacks.values())))
+        return CacheInfo((len(d.versions), len(d.refusals.exact), sum(d.fallbacks.values())))
 
     def __reduce__(self) -> str:
         """Pickles by reference, as functions do; the other side finds its own in the cache."""

@@ -31,6 +31,7 @@ from npcompile.runtime.kinds import call_kind, on_device, placed
 from npcompile.runtime.native import Native, Probe, in_python, link, native, store
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
+from npcompile.runtime.refusals import Refusals
 from npcompile.runtime.trial import BEFORE, Trial
 from npcompile.runtime.versions import Version
 from npcompile.tensors import memory
@@ -50,8 +51,6 @@ PAUSES = 8
 IDLE_LIMIT = 2
 #: why a call that compiled code could take is left to Python
 FASTER = "Python is faster for calls that do so little"
-#: refused traces of one kind of arguments before that kind is left to Python without trying
-REFUSAL_LIMIT = 8
 
 
 _dispatchers: WeakSet[Dispatcher] = WeakSet()
@@ -89,12 +88,10 @@ class Dispatcher:
         self.function = function
         self.config = config
         self.versions: list[Version] = []
-        self.refusals: dict[object, Refusal] = {}
+        self.refusals = Refusals()
         self.left = Fallbacks()
         self.on_version = on_version
         self._heirs = succession.kind(function, config)
-        self._refused_kinds: Counter[object] = Counter()
-        self._last_refusal: dict[object, Refusal] = {}
         self._idle: Counter[object] = Counter()  # kinds of calls whose stretches do little
         self.lock = threading.RLock()
         self.plain: Callable[..., Any] = function
@@ -248,11 +245,14 @@ class Dispatcher:
         kwargs: dict[str, Any],
         mode: Deterministic,
     ) -> Any:
-        refusal = self._known_refusal(bound)
+        refusal = self.refusals.known(bound)
+        if refusal is None and len(self.versions) >= self.limit:
+            refusal = Refusal("versions", f"more than {self.limit} compiled versions")
         if refusal is not None:
             if mode or self.config.fullgraph:
                 return self._python(refusal, args, kwargs, mode)
             return self._again(str(refusal), None, args, kwargs)
+        begun = thread_time()
         try:
             with collector.paused():
                 version, leaves = self.compile(bound)
@@ -263,6 +263,7 @@ class Dispatcher:
                 raise
             what = f"failed with {type(error).__name__}: {error}"
             refusal = Refusal("compiler", what, hint="NPCOMPILE_STRICT=1 raises it")
+        self.refusals.took(thread_time() - begun)
         if refusal is not None:  # out of the handler: what Python raises has no other context
             self._remember(bound, refusal)
             return self._python(refusal, args, kwargs, mode)
@@ -334,20 +335,9 @@ class Dispatcher:
         """How many calls were left to Python, by reason."""
         return self.left.counts
 
-    def _known_refusal(self, bound: dict[str, Any]) -> Refusal | None:
-        kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
-        found = self.refusals.get(exact)
-        if found is None and self._refused_kinds[kind] >= REFUSAL_LIMIT:
-            found = self._last_refusal.get(kind)
-        if found is None and len(self.versions) >= self.limit:
-            found = Refusal("versions", f"more than {self.limit} compiled versions")
-        return found
-
-    def _remember(self, bound: dict[str, Any], refusal: Refusal) -> None:
-        kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
+    def _remember(self, bound: dict[str, Any], refusal: Refusal, whole: bool = False) -> None:
         with self.lock:
-            self.refusals[exact] = self._last_refusal[kind] = refusal
-            self._refused_kinds[kind] += REFUSAL_LIMIT if refusal.general else 1
+            self.refusals.remember(bound, refusal, whole)
 
     def compile(
         self, bound: dict[str, Any], whole: bool = False
@@ -580,8 +570,7 @@ class Dispatcher:
             self._idle[kind] += 1
             if self._idle[kind] < IDLE_LIMIT or version not in self.versions:
                 return
-            self._remember(bound, next(iter(version.trace.pauses.values())))
-            self._refused_kinds[kind] = REFUSAL_LIMIT
+            self._remember(bound, next(iter(version.trace.pauses.values())), whole=True)
             self.versions = [v for v in self.versions if v is not version]
             build.retire(version.executable)
             self.on_version()
@@ -632,10 +621,8 @@ class Dispatcher:
                 continuation.clear()
             self.versions = []
             self.stretches = None
-            self.refusals.clear()
+            self.refusals = Refusals()
             self.left.clear()
-            self._refused_kinds.clear()
-            self._last_refusal.clear()
             self._idle.clear()
             self.on_version()
 

@@ -19,11 +19,16 @@ from npcompile.tracing.values import Growing, Static, Value
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
+MOST = 2 * LONGEST  # inputs of one function
+
 
 def items(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
     """All items of a list."""
     if len(held) > LONGEST:
         raise t.refuse(label(source), f"is a list of more than {LONGEST} items",
+                       "arrays may have any length")
+    if len(t.inputs.leaves) > MOST:
+        raise t.refuse(label(source), f"is a list, and lists have more than {MOST} items together",
                        "arrays may have any length")
     t.inputs.guard(source, "length", len(held))
     return tuple([t.inputs.lift(item, Item(source, k)) for k, item in enumerate(held)])

@@ -1,0 +1,55 @@
+"""Which calls of a function are left to Python without being looked at again.
+
+A refusal is remembered for arguments of the same sizes and values.  After several of one kind of
+arguments (their types) all of that kind are left to Python; after many kinds, or much time for
+compiling, all calls that no compiled version serves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from npcompile.core.errors import Refusal
+from npcompile.runtime.kinds import call_kind
+
+#: refused traces of one kind of arguments before that kind is left to Python without trying
+SAME = 8
+#: refused kinds of arguments before all others are
+KINDS = 64
+#: seconds of compiling before all other calls are, if it was for more calls than that
+BUDGET, CALLS = 30.0, 16
+
+
+class Refusals:
+    """Those of one function, and the time that was taken for compiling it."""
+
+    def __init__(self) -> None:
+        self.exact: dict[object, Refusal] = {}
+        self._same: Counter[object] = Counter()
+        self._latest: dict[object, Refusal] = {}
+        self._calls, self._seconds = 0, 0.0
+
+    def known(self, bound: dict[str, Any]) -> Refusal | None:
+        """Why a call is left to Python without trying."""
+        kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
+        found = self.exact.get(exact)
+        if found is None and self._same[kind] >= SAME:
+            found = self._latest.get(kind)
+        if found is None and len(self._latest) >= KINDS:
+            found = Refusal("versions", f"{KINDS} kinds of arguments are left to Python")
+        if found is None and self._calls > CALLS and self._seconds > BUDGET:
+            what = f"more than {BUDGET:.0f} s of compiling for more than {CALLS} kinds of calls"
+            found = Refusal("versions", what)
+        return found
+
+    def remember(self, bound: dict[str, Any], refusal: Refusal, whole: bool = False) -> None:
+        """Leaves such calls to Python; ``whole``: all of their kind."""
+        kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
+        self.exact[exact] = self._latest[kind] = refusal
+        self._same[kind] += SAME if whole or refusal.general else 1
+
+    def took(self, seconds: float) -> None:
+        """What compiling for one call has taken, in vain or not."""
+        self._calls += 1
+        self._seconds += seconds
