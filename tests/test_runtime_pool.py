@@ -18,9 +18,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import npcompile
+from npcompile import passes
+from npcompile.backends.cpu.company import LIGHT, Company
 from npcompile.backends.cpu.compile import Loaded, compile, load
+from npcompile.backends.cpu.kernels import PARALLEL_WORK, weight
 from npcompile.backends.cpu.symbols import resolve
+from npcompile.core.config import Config
+from npcompile.program.ir import Kernel
 from npcompile.runtime import pool, processors
+from npcompile.schedule import schedule
+from npcompile.tracing.tracer import trace
 
 PARTS = """
 declare void @npc_pool_run(ptr, ptr, i64, i64, i64)
@@ -371,5 +378,42 @@ def test_what_one_thread_reads_next_is_divided_only_if_it_is_much_work(heavy: bo
         got = compiled(a, b, m)
         assert pool.running_threads() == (2 if heavy else 1)
         np.testing.assert_allclose(got, function(a, b, m), rtol=1e-13)
+    finally:
+        pool.set_num_threads(before)
+
+
+def test_kernels_that_hand_arrays_to_each_other_are_divided_together() -> None:
+    def shifted(best, by):
+        best[by:] = np.maximum(best[by:], best[:-by] + 1)
+        return best
+
+    graph = trace(shifted, {"best": np.arange(9), "by": 2}, Config()).graph
+    program = schedule(passes.run(graph))
+    kernels = [s for s in program.body if isinstance(s, Kernel) and s.axes]
+    light, heavy = sorted(kernels, key=weight)
+    assert 1 < weight(light) < weight(heavy) <= LIGHT
+    together = Company(program)
+    assert together.weighed(light) == together.weighed(heavy) == (weight(heavy), PARALLEL_WORK)
+
+
+def test_sums_of_what_a_library_has_made_are_divided_only_if_they_are_much_work() -> None:
+    if not pool.supported():
+        pytest.skip("no threads here")
+
+    def mean_of_sorted(x):
+        return np.sort(x).mean()
+
+    before = pool.get_num_threads()
+    pool.set_num_threads(2)
+    try:
+        compiled = npcompile.jit(mean_of_sorted, fullgraph=True)
+        x = np.random.default_rng(0).random(300_000)
+        compiled(x)
+        assert pool.stop()
+        assert compiled(x) == mean_of_sorted(x)
+        assert pool.running_threads() == 1
+        x = np.random.default_rng(0).random(3_000_000)
+        assert compiled(x) == mean_of_sorted(x)
+        assert pool.running_threads() == 2
     finally:
         pool.set_num_threads(before)

@@ -7,6 +7,7 @@ temporaries that are left; result arrays are the caller's, however the body ends
 from __future__ import annotations
 
 from npcompile.backends.cpu import kernels, turns
+from npcompile.backends.cpu.company import Company
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE, RAISED, SHORT, Frame
 from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, new_array
@@ -49,7 +50,7 @@ class _Body(Statements):
         f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
         use = Use(program)
         super().__init__(f, Registers(f, frame, f.params[0], program, use), program, target)
-        self.lent, self.handed = use.lent, use.handed
+        self.lent, self.company = use.lent, Company(program)
         self.frame, self.parallel = frame, parallel
         self.objects = Objects()
         self.calls = HostCalls(self.slots, self.objects, lambda: self.fail("raised"))
@@ -234,15 +235,16 @@ class _Body(Statements):
     # ------------------------------------------------------------------ kernels
 
     def run(self, kernel: Kernel) -> None:
-        made = kernels.emit(self.module, kernel, self.name(), self.target, self.parallel)
+        each, enough = self.company.weighed(kernel)
+        made = kernels.emit(self.module, kernel, self.name(), self.target, self.parallel,
+                            least=enough // each)
         f, sizes = self.f, Sizes(self.slots)
         extent, block = sizes(made.extent), fill(self.slots, made.words)
         if made.extent == 1 or not self.parallel:
             f.run_here(made.name, block, i64(0), extent)
             return
-        work = sizes(product(made.work) * kernels.weight(kernel))
-        handed = any(store.buffer in self.handed for store in kernel.stores)
-        much = f.icmp("slt", i64(kernels.worth_threads(kernel, handed)), work)
+        work = sizes(product(made.work) * each)
+        much = f.icmp("slt", i64(enough), work)
         function = Value(f"@{made.name}", "ptr")
         worth = f.binary("lshr", work, i64(kernels.PARALLEL_WORK.bit_length()))
         pieces = f.intrinsic("smin", worth, i64(made.pieces))

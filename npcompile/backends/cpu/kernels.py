@@ -89,8 +89,6 @@ def inline(f: Function, slots: Slots, kernel: Kernel, target: Target) -> None:
 
 #: elements times :func:`weight` from which on threads are worth waking (some 10 us of work)
 PARALLEL_WORK = 1 << 18
-LIGHT = 20  # what to fetch a number from another core's cache, once it is written, costs at least
-CACHED = 1 << 21  # elements that caches hold at most
 SLOW = {"div": 8, "sqrt": 8, "fmod": 16, "call": 100}
 
 
@@ -100,32 +98,29 @@ def weight(kernel: Kernel) -> int:
     return _cost(kernel) + others + len(kernel.stores)
 
 
-def worth_threads(kernel: Kernel, handed: bool) -> int:
-    """The work from which on threads gain.  If one thread reads the results next (``handed``), it
-    fetches what others have written from their caches, line by line, which takes as long as to
-    compute light kernels; not so what is too much for caches."""
-    each = weight(kernel)
-    return max(PARALLEL_WORK, CACHED * each) if handed and each <= LIGHT else PARALLEL_WORK
-
-
 def _cost(kernel: Kernel) -> int:
     """The same of the operations alone."""
     return sum(SLOW.get(v.op, 1) for v in kernel.values if isinstance(v, Apply))
 
 
 def emit(module: Module, kernel: Kernel, name: str, target: Target,
-         parallel: bool = False, part: Part | None = None) -> Made:
-    """The function of a kernel with axes; one whose only axis is reduced calls threads itself."""
-    in_stock = stock.find(kernel, target.width) if parallel and part is None else None
+         parallel: bool = False, part: Part | None = None, least: int | None = None) -> Made:
+    """The function of a kernel with axes; one whose only axis is reduced calls threads itself, from
+    ``least`` elements on."""
+    usual = PARALLEL_WORK // weight(kernel)
+    if least is None or not (kernel.reductions and divided.divides(kernel)):
+        least = usual
+    whole = parallel and part is None and least == usual
+    in_stock = stock.find(kernel, target.width) if whole else None
     if in_stock is not None:
         name, words = in_stock
         module.declare(name, "void", ["ptr", "i64", "i64"])
         return _made(kernel, name, words)
     buffers, structure = _structure(kernel)
-    key = structure, parallel, part
+    key = structure, parallel, part, least
     made: Made
     if key not in module.written:
-        made = _write(module, kernel, name, target, parallel, part, {})
+        made = _write(module, kernel, name, target, parallel, part, {}, least)
         module.written[key] = kernel, buffers, made
         return made
     _, others, made = module.written[key]
@@ -139,7 +134,7 @@ def stock_text(name: str, target: Target) -> str:
     """The module of a function in stock."""
     kernel, words = stock.kernel(name.partition(".")[2])
     module, listed = Module(name), {word: at for at, word in enumerate(words)}
-    _write(module, kernel, name, target, True, None, listed)
+    _write(module, kernel, name, target, True, None, listed, PARALLEL_WORK // weight(kernel))
     assert tuple(listed) == words, f"{name} reads other words"
     return module.text()
 
@@ -172,12 +167,12 @@ def _structure(kernel: Kernel) -> tuple[list[Buffer], object]:
 
 
 def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: bool,
-           part: Part | None, words: dict[Word, int]) -> Made:
+           part: Part | None, words: dict[Word, int], least: int) -> Made:
     """The function of a kernel; the words that it reads are added to ``words``."""
     rank = len(kernel.axes)
     if parallel and kernel.reductions and divided.divides(kernel):
         plan = reductions.plan(kernel, target)
-        name = divided.emit(module, name, plan, PARALLEL_WORK // weight(kernel), words)
+        name = divided.emit(module, name, plan, least, words)
         return _made(kernel, name, tuple(words))
     if scans.scans(kernel):
         plan, nest = scans.plan(kernel, target), scans.nest

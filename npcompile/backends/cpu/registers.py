@@ -69,7 +69,6 @@ class Use:
         self.writes: list[Buffer] = []
         self.moves: list[Buffer] = []
         self.lent: dict[Buffer, set[Buffer]] = {}  # buffers whose memories are exchanged
-        self.handed: set[Buffer] = set()  # what statements on one thread read
         self.spans: dict[Statement, Span] = {}
         self._clock = 0
         self._apart = False  # inside a parallel loop, which is a function of its own
@@ -127,7 +126,6 @@ class Use:
                 for result in self.exits[statement.number].held():
                     self._touch(numbers(result))
             case Library():
-                self.handed.update(view.buffer for view in statement.inputs)
                 self._touch(view.buffer for view in statement.inputs)
                 self._touch(statement.outputs, True)
             case Call():
@@ -151,8 +149,6 @@ class Use:
         loads = [v.buffer for v in kernel.values if isinstance(v, Load)]
         stores = [store.buffer for store in kernel.stores]
         stores += [reduce.buffer for reduce in kernel.reductions]
-        if any(store.packed for store in kernel.stores):
-            self.handed.update(loads)
         self._touch(loads)
         self._touch(stores, True)
         if kernel.axes:
