@@ -560,8 +560,19 @@ class Row:
     items: tuple[Any, ...]
 
 
+@record
+class Line:
+    """The type of a list's item that is a list itself, as long as all others and as a size says,
+    of numbers of one type or of such lists; a program may write into it."""
+
+    item: Any
+    size: Size
+
+
 def listed(item: Any, columns: Iterator[Any]) -> list[Any]:
     """The list that columns stand for; an item is a number, or a tuple or list of items."""
+    if isinstance(item, Line):
+        return [listed(item.item, iter([row])) for row in next(columns)]
     if isinstance(item, Row):
         return list(map(list, listed(item.items, columns)))
     if isinstance(item, tuple):

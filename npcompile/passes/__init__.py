@@ -80,7 +80,9 @@ def run(graph: Graph, config: Config | None = None) -> Graph:
     """
     try:
         for step in PASSES:
+            known = graph.facts.mark()
             graph = step.run(graph)
+            assert graph.facts.mark() == known, f"{step.name} leaves facts that hold in one place"
     except Unhinted as unknown:
         reason = f"a layout depends on {unknown}, which only the run can tell"
         raise refuse("size", reason) from None

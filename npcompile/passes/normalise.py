@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from npcompile.core.facts import Facts
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size
 from npcompile.graph.builder import Builder
@@ -10,7 +9,6 @@ from npcompile.graph.ir import (
     WRITES,
     Attrs,
     Graph,
-    Items,
     Loop,
     Node,
     Scatter,
@@ -20,25 +18,30 @@ from npcompile.graph.ir import (
     Window,
 )
 from npcompile.graph.types import Array, Tuple, Type
-from npcompile.passes.rewrite import rewrite
+from npcompile.passes.rewrite import Rewriter
 
 
 def normalise(graph: Graph) -> Graph:
     """Parameters keep the sizes that they are read by."""
-    return _Normaliser(graph.facts).run(graph) if graph.facts.replaced else graph
+    return _Normaliser(graph).run() if graph.facts.replaced else graph
 
 
-class _Normaliser:
-    def __init__(self, facts: Facts) -> None:
-        self.norm = facts.norm
+class _Normaliser(Rewriter):
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph, self.normal)
+        self.norm = graph.facts.norm
         self.known: dict[tuple[Size, ...], tuple[Size, ...]] = {}
 
-    def run(self, graph: Graph) -> Graph:
-        new = rewrite(graph, self.rule)
-        new.result = self.tree(new.result)
-        return new
+    def param(self, param: Node) -> Node:
+        made = self.type(param.type)
+        given = param in self.graph.region.params
+        return param if given or made == param.type else replace(param, type=made)
 
-    def rule(self, builder: Builder, node: Node, args: tuple[Node, ...]) -> Node:
+    def parts(self, node: Node, args: tuple[Node, ...]) -> Node:
+        made = super().parts(node, args)
+        return replace(made, attrs=self.attrs(made.attrs), type=self.type(made.type))
+
+    def normal(self, builder: Builder, node: Node, args: tuple[Node, ...]) -> Node:
         # a write keeps the type of its version, which is a parameter's own at the start
         type_ = args[0].type if node.op in WRITES else self.type(node.type)
         return builder.emit(node.op, args, self.attrs(node.attrs), type_)
@@ -73,7 +76,5 @@ class _Normaliser:
 
     def tree(self, tree: Tree) -> Tree:
         if isinstance(tree, ViewOf):
-            return replace(tree, window=self.window(tree.window))
-        if isinstance(tree, Items):
-            return replace(tree, items=tuple(map(self.tree, tree.items)))
-        return tree
+            tree = replace(tree, window=self.window(tree.window))
+        return super().tree(tree)

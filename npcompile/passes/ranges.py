@@ -123,7 +123,9 @@ class Ranges:
                          if isinstance(p.attrs, Param) and p.attrs.symbol is not None)
         self.named = {node: name for name, node in self.node.items()}
         self._enter(graph.region)
+        before = self.mark()
         self._decide(graph.region)
+        self.undo(before)  # what a check says does not hold before it
 
     def _enter(self, region: Region) -> None:
         for node in region.nodes:

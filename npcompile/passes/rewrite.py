@@ -59,13 +59,21 @@ class Rewriter:
 
     def region(self, old: Region) -> Region:
         builder, before = Builder(self.graph.facts), self.graph.facts.mark()
-        self.new.update((param, param) for param in old.params)
-        builder.region.params = list(old.params)
+        builder.region.params = [self.param(param) for param in old.params]
+        self.new.update(zip(old.params, builder.region.params))
         for node in old.nodes:
             self.new[node] = self.node(builder, node)
         builder.region.results = [self.new[node] for node in old.results]
         self.graph.facts.undo(before)
         return builder.region
+
+    def param(self, param: Node) -> Node:
+        """A parameter of a nested region."""
+        return param
+
+    def parts(self, node: Node, args: tuple[Node, ...]) -> Node:
+        """A node with regions."""
+        return replace(node, args=args, regions=tuple(map(self.region, node.regions)))
 
     def node(self, builder: Builder, node: Node) -> Node:
         if node.op == "param":
@@ -74,8 +82,7 @@ class Rewriter:
         builder.line = node.line
         args = tuple([self.new[a] for a in node.args])
         if node.regions:
-            regions = tuple(map(self.region, node.regions))
-            made = replace(node, args=args, regions=regions)
+            made = self.parts(node, args)
             here = len(builder.region.nodes)
             found = self.join(builder, made) if self.join else None
             if found is None:

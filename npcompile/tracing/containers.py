@@ -12,6 +12,7 @@ from npcompile.graph.ir import Node
 from npcompile.ops import foreign, indexing, slices
 from npcompile.ops.operands import ArrayRef, same_elements
 from npcompile.tracing import consumers, devices, growing, hosts, iteration, outside, tensors
+from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.sources import Item, Source
 from npcompile.tracing.values import (
     NONE,
@@ -42,7 +43,10 @@ def items_of(t: Tracer, box: Box) -> tuple[Value, ...]:
     """The items of a list that is followed item by item."""
     found = t.cells[box]
     if isinstance(found, Growing):
-        raise t.refuse("list", "of a length that only the run knows")
+        known, count = t.known(found.length)
+        if not known or count > LONGEST:
+            raise t.refuse("list", "of a length that only the run knows")
+        return tuple([growing.load(t, box, found, k) for k in range(count)])
     items: tuple[Value, ...] = found
     return items
 
@@ -74,6 +78,7 @@ def _static(t: Tracer, box: Box, key: Value, what: str) -> Any:
         return t.static(key, what)
     except Refused:
         growing.wish(t, box, t.cells[box], False)
+        growing.wish_for_line(t, box)
         raise
 
 
@@ -173,10 +178,10 @@ def _in_list(t: Tracer, box: Box, key: Value) -> Value:
         index = _static(t, box, key, "an index of a list or tuple")
         return _at(t, held, Static(index), list)
     if not isinstance(key, Slice):
-        return growing.getitem(t, held, key)
+        return growing.getitem(t, box, held, key)
     operand = t.operand(key)
     start, count, step = slices.bounds(t, operand, growing.size(t, held))
-    return growing.copied(t, held, start, count, step)
+    return growing.copied(t, box, held, start, count, step)
 
 
 def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bool:
@@ -210,6 +215,12 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
         return
     if isinstance(value, ArrayRef) and _holds(t, container, key, value):
         return  # what ``container[key] += b`` assigns in the end
+    held = t.cells.get(container) if isinstance(container, Box) else None
+    if isinstance(container, Box) and container.lent and not isinstance(key, Slice):
+        growing.wish_for_line(t, container)
+        if isinstance(held, Growing):
+            growing.setitem(t, container, held, key, value)
+            return
     box = own(t, container)
     if box.kind is dict:
         name = t.static(key, "a dictionary's key")
@@ -386,7 +397,7 @@ def _pop(t: Tracer, box: Value, *index: Value) -> Value:
         found: Value = contents[name]
         return found
     if isinstance(contents, Growing):
-        found, t.cells[target] = growing.pop(t, contents, *index)
+        found, t.cells[target] = growing.pop(t, target, contents, *index)
         return found
     items = list(contents)
     try:
@@ -401,7 +412,7 @@ def _reverse(t: Tracer, box: Value) -> Value:
     target = own(t, box)
     held = t.cells[target]
     if isinstance(held, Growing):
-        growing.turn(t, held)
+        growing.turn(t, target, held)
         return NONE
     t.cells[target] = tuple(reversed(held))
     return NONE
@@ -434,7 +445,7 @@ def _clear(t: Tracer, box: Value) -> Value:
     target = own(t, box)
     held = t.cells[target]
     if isinstance(held, Growing):
-        t.cells[target] = growing.emptied(t, held)
+        t.cells[target] = growing.emptied(t, target, held)
         return NONE
     t.cells[target] = {} if target.kind is dict else ()
     return NONE
@@ -446,7 +457,8 @@ def _copy(t: Tracer, container: Value) -> Value:
     ):
         held = t.cells[container] if isinstance(container, Box) else ()
         if isinstance(held, Growing):
-            return growing.copied(t, held, 0, growing.size(t, held))
+            assert isinstance(container, Box)
+            return growing.copied(t, container, held, 0, growing.size(t, held))
         return t.box(list, iteration.items(t, container))
     return t.box(dict, dict(mapping(t, container)))
 

@@ -169,6 +169,10 @@ class Escape:
         if box not in self.state.cells:
             raise self.t.refuse("if", "depends on data, and only one path makes a list or object")
         made = self.t.register(box.like())
+        if box.part_of is not None:
+            whole = self.value(box.part_of)
+            assert isinstance(whole, Box)
+            made.part_of = whole
         self.cells[made] = self.contents(self.state.cells[box])
         return made
 

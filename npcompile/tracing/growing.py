@@ -31,7 +31,7 @@ from npcompile.core.sizes import (
     substitute,
     symbols,
 )
-from npcompile.graph.ir import Node, Param, Row
+from npcompile.graph.ir import Line, Node, Param, Row
 from npcompile.graph.types import (
     BOOL,
     FLOAT,
@@ -52,11 +52,13 @@ from npcompile.tracing.item_types import (
     common,
     held_parts,
     holds_objects,
+    is_numpys,
+    is_plain,
     item_type,
     leaves,
     parts,
 )
-from npcompile.tracing.references import sole
+from npcompile.tracing.references import sole, unseen
 from npcompile.tracing.values import (
     AnyOrigin,
     Box,
@@ -94,7 +96,12 @@ def wish(
     old = t.wishes.get(box.place) or t.columns.get(box.place)
     kind = common(t, [*kinds, old.item] if old else kinds)
     if kind is not None:
-        t.wishes[box.place] = Wish(kind, grows or (old is not None and old.grows))
+        _ask(t, box, Wish(kind, grows or (old is not None and old.grows)))
+
+
+def _ask(t: Tracer, box: Box, made: Wish) -> None:
+    if box.place is not None:
+        t.wishes[box.place] = made
 
 
 def wish_for_holders(t: Tracer, state: State, array: ArrayRef) -> None:
@@ -111,7 +118,7 @@ def wish_for(t: Tracer, box: Box, more: Growing | ArrayRef) -> None:
     held = t.cells[box]
     item = Scalar(more.dtype, "np") if isinstance(more, ArrayRef) else more.item
     if isinstance(held, tuple) and all(alike(t, item_type(t, x), item) for x in held):
-        t.wishes[box.place] = Wish(item, True)
+        _ask(t, box, Wish(item, True))
 
 
 def wish_both(t: Tracer, boxes: tuple[Box, Box], held: tuple[Any, Any]) -> None:
@@ -122,7 +129,7 @@ def wish_both(t: Tracer, boxes: tuple[Box, Box], held: tuple[Any, Any]) -> None:
         kinds = {contents.item for contents in held if isinstance(contents, Growing)}
         if not items and len(kinds) == 1 and box.place not in t.columns:
             (kind,) = kinds
-            t.wishes[box.place] = Wish(kind, True)
+            _ask(t, box, Wish(kind, True))
 
 
 def same_length(t: Tracer, a: Node, b: Node) -> bool:
@@ -149,12 +156,18 @@ def _here(t: Tracer, item: Item) -> Item:
         return tuple(_here(t, part) for part in item)
     if isinstance(item, (Scalar, AnyOrigin)):
         return item
+    if isinstance(item, Line):
+        return Line(_here(t, item.item), *_sizes_here(t, (item.size,)))
+    return contiguous(item.dtype, _sizes_here(t, item.shape))
+
+
+def _sizes_here(t: Tracer, sizes: tuple[Size, ...]) -> tuple[Size, ...]:
     known = {name.name: Poly((((name,), 1),)) for name in _names(t)}
-    there = {name for n in item.shape for name in symbols(n)}
+    there = {name for n in sizes for name in symbols(n)}
     if any(name.name not in known for name in there):
-        raise t.refuse("list", "of arrays whose sizes are known later than it")
+        raise t.refuse("list", "of arrays or lists whose sizes are known later than it")
     named = {name: known[name.name] for name in there}
-    return contiguous(item.dtype, tuple(t.facts.norm(substitute(n, named)) for n in item.shape))
+    return tuple(t.facts.norm(substitute(n, named)) for n in sizes)
 
 
 def _names(t: Tracer) -> Iterator[Symbol]:
@@ -212,6 +225,8 @@ def _flat(t: Tracer, value: Value, item: Item) -> list[Node]:
         raise t.refuse("list", "gets items of several types, or arrays that have other names")
     if isinstance(value, Box) and (value.lent or not sole(t, value)):
         raise t.refuse("list", "gets a list that has another name")
+    if isinstance(item, Line):
+        return _lined(t, value, item)
     if inner is not None:
         pairs = zip(held_parts(t, value) or (), inner)
         return [n for v, kind in pairs for n in _flat(t, v, kind)]
@@ -224,6 +239,18 @@ def _flat(t: Tracer, value: Value, item: Item) -> list[Node]:
         assert isinstance(kind, Scalar)
         return [number, t.builder.const(np.bool_(kind.origin == "np"))]
     return [number]
+
+
+def _lined(t: Tracer, value: Value, line: Line) -> list[Node]:
+    """The numbers of a list that becomes one of a list's equally long ones: an array of each."""
+    held = t.cells[value] if isinstance(value, Box) else ()
+    if not isinstance(held, Growing):
+        held = begin(t, held, Wish(line.item, False))
+    found = [t.read(_items(column, 0, line.size)) for column in held.columns]
+    if len(found) < len(leaves(line.item)):
+        flag = t.builder.const(np.bool_(is_numpys(held.item)))
+        found.append(t.builder.full(found[0].shape, flag))
+    return found
 
 
 def _plain(t: Tracer, number: Node) -> Node:
@@ -239,8 +266,40 @@ def _fits(t: Tracer, box: Box, g: Growing, value: Value) -> None:
     kind = item_type(t, value)
     both = common(t, (g.item, kind))
     if both is not None and both != g.item:
-        t.wishes[box.place] = Wish(both, g.grows)
+        _wish_item(t, box, g, both)
         raise t.refuse("list", "gets numbers of Python's and of NumPy's")
+
+
+def _wish_item(t: Tracer, box: Box, g: Growing, item: Item) -> None:
+    """Asks for columns of another type for a list, or for the one that holds it."""
+    outer = t.cells.get(box.part_of) if box.part_of is not None else None
+    _ask(t, box, Wish(item, g.grows))
+    if box.part_of is not None and isinstance(outer, Growing) and isinstance(outer.item, Line):
+        _wish_item(t, box.part_of, outer, Line(item, outer.item.size))
+
+
+def wish_for_line(t: Tracer, box: Box) -> None:
+    """Asks for lists that a program may write into, in place of what it read from a list."""
+    held = t.cells.get(box.part_of) if box.part_of is not None else None
+    if box.part_of is None or not isinstance(held, Growing) or not isinstance(held.item, Row):
+        return
+    item = common(t, held.item.items)
+    if item is not None and is_plain(item):
+        _wish_item(t, box.part_of, held, Line(item, len(held.item.items)))
+
+
+def _stays(t: Tracer, box: Box, g: Growing) -> None:
+    """Refuses that a list's equally long lists change places where somebody sees one."""
+    frame = t.frame
+    after = frame.instruction.following if frame.instruction else 0
+    live = frame.code.live_at(frame.block, after)
+    if shows(g) and not unseen(t, frame, frame.state, live, box):
+        raise t.refuse("list", "of lists that change places while one of them has a name")
+
+
+def shows(g: Growing) -> bool:
+    """Whether what is read from a list shows its columns."""
+    return isinstance(g.item, Line)
 
 
 def _store(t: Tracer, g: Growing, at: Size, value: Value) -> None:
@@ -248,10 +307,19 @@ def _store(t: Tracer, g: Growing, at: Size, value: Value) -> None:
         t.write(_item(column, at), _plain(t, number))
 
 
-def load(t: Tracer, g: Growing, at: Size) -> Value:
-    """The item at a place that is in range."""
+def load(t: Tracer, box: Box | None, g: Growing, at: Size) -> Value:
+    """The item of a list at a place that is in range; a list of a list's equally long ones is a
+    view of the columns."""
+    if isinstance(g.item, Line):
+        columns = tuple(_item(column, at) for column in g.columns)
+        made = t.register(Box(list, lent=True, part_of=box))
+        t.cells[made] = Growing(t.builder.size(g.item.size), columns, g.item.item, False)
+        return made
     found = [_loaded(t, _item(c, at), kind) for c, kind in zip(g.columns, leaves(g.item))]
-    return _built(t, g.item, iter(found))
+    value = _built(t, g.item, iter(found))
+    if isinstance(value, Box):
+        value.part_of = box
+    return value
 
 
 def _loaded(t: Tracer, place: ArrayRef, kind: Scalar | Array) -> Value:
@@ -290,18 +358,30 @@ def _moved(t: Tracer, g: Growing, by: int) -> Node:
     return made
 
 
-def pop(t: Tracer, g: Growing, index: Value | None = None) -> tuple[Value, Growing]:
+def pop(t: Tracer, box: Box, g: Growing, index: Value | None = None) -> tuple[Value, Growing]:
     """An item, by default the last, and the list without it."""
+    _stays(t, box, g)
     n = size(t, g)
     if index is None:
         if t.facts.prove("<", 0, n) is False:
             raise Dead
         arguments.require(t, "<", 0, n, "pop from an empty list")
-        return load(t, g, n - 1), replace(g, length=_moved(t, g, -1))
+        return _alone(t, load(t, box, g, n - 1)), replace(g, length=_moved(t, g, -1))
     at = position(t, g, index)
-    found = load(t, g, at)
+    found = _alone(t, load(t, box, g, at))
     _put(t, g, at, n - 1 - at, part(t, g, at + 1, n - 1 - at))
     return found, replace(g, length=_moved(t, g, -1))
+
+
+def _alone(t: Tracer, value: Value) -> Value:
+    """An item that its list holds no more."""
+    held = t.cells.get(value) if isinstance(value, Box) else None
+    if not isinstance(held, Growing):
+        return value
+    made = t.register(Box(list))
+    nodes = part(t, held, 0, size(t, held))
+    t.cells[made] = Growing(held.length, tuple(map(t.new, nodes)), held.item, False)
+    return made
 
 
 def _put(t: Tracer, g: Growing, at: Size, count: Size, nodes: tuple[Node, ...]) -> None:
@@ -312,6 +392,7 @@ def _put(t: Tracer, g: Growing, at: Size, count: Size, nodes: tuple[Node, ...]) 
 
 def insert(t: Tracer, box: Box, g: Growing, index: Value, value: Value) -> Growing:
     """The list with one more item, before a place; Python cuts the place off at the ends."""
+    _stays(t, box, g)
     n = size(t, g)
     at = arguments.integer(t, t.operand(index), "insert")
     if not t.facts.prove("<=", 0, at):
@@ -333,6 +414,7 @@ def extend(t: Tracer, box: Box, g: Growing, more: Growing | ArrayRef) -> Growing
         more = Growing(t.builder.size(more.shape[0]), (t.new(t.read(more)),), g.item, False)
     if more.item != g.item:
         raise t.refuse("list", "gets items of several types")
+    _stays(t, box, g)
     if holds_objects(g.item):
         t.lending.shares()
     n, count = size(t, g), size(t, more)
@@ -343,6 +425,7 @@ def extend(t: Tracer, box: Box, g: Growing, more: Growing | ArrayRef) -> Growing
 
 def replaced(t: Tracer, box: Box, g: Growing, key: Any, value: Value) -> Growing:
     """The list with other items in place of a slice, of step 1."""
+    _stays(t, box, g)
     n = size(t, g)
     start, gone, step = slices.bounds(t, key, n)
     held = t.cells.get(value) if isinstance(value, Box) else None
@@ -363,13 +446,14 @@ def replaced(t: Tracer, box: Box, g: Growing, key: Any, value: Value) -> Growing
 
 def _roomy_for(t: Tracer, box: Box, g: Growing, count: Size) -> None:
     if not g.grows:
-        t.wishes[box.place] = Wish(g.item, True)
+        _ask(t, box, Wish(g.item, True))
         raise t.refuse("list", "grows, and was made for a fixed number of items")
     arguments.require(t, "<=", count, room(g.item), "a list that is very long")
 
 
-def turn(t: Tracer, g: Growing) -> None:
+def turn(t: Tracer, box: Box, g: Growing) -> None:
     """Reverses the list in place."""
+    _stays(t, box, g)
     n = size(t, g)
     _put(t, g, 0, n, part(t, g, n - 1, n, -1))
 
@@ -403,11 +487,12 @@ def position(t: Tracer, g: Growing, index: Value) -> Size:
     return slices.position(t, operand, n)
 
 
-def getitem(t: Tracer, g: Growing, index: Value) -> Value:
-    return load(t, g, position(t, g, index))
+def getitem(t: Tracer, box: Box | None, g: Growing, index: Value) -> Value:
+    return load(t, box, g, position(t, g, index))
 
 
 def setitem(t: Tracer, box: Box, g: Growing, index: Value, value: Value) -> None:
+    _stays(t, box, g)
     _fits(t, box, g, value)
     _store(t, g, position(t, g, index), value)
 
@@ -438,7 +523,8 @@ def choose(t: Tracer, items: tuple[Value, ...], index: Node) -> Value:
 
 def _changes(item: Any) -> bool:
     """Whether an item is, or holds, something that may be written to."""
-    return any(map(_changes, item)) if isinstance(item, tuple) else isinstance(item, (Array, Row))
+    changing = (Array, Row, Line)
+    return any(map(_changes, item)) if isinstance(item, tuple) else isinstance(item, changing)
 
 
 def _built(t: Tracer, item: Item, numbers: Iterator[Value]) -> Value:
@@ -485,7 +571,10 @@ def as_array(t: Tracer, g: Growing) -> ArrayRef:
     """What ``np.asarray`` makes of it; of an empty list an empty array of float64."""
     if g.item != Scalar(FLOAT, "np") and g.item != PY_FLOAT:
         arguments.require(t, "<", 0, size(t, g), "an array of an empty list")
-    inner = parts(g.item)
+    inner, line = parts(g.item), g.item
+    while isinstance(line, Line):
+        arguments.require(t, "<", 0, line.size, "an array of empty lists")
+        line = line.item
     if inner is None:
         return contents(t, g)[0]
     kinds = [kind for kind in inner if isinstance(kind, Scalar)]
@@ -508,11 +597,17 @@ def beside(t: Tracer, value: Value, other: Value) -> Value:
 
 
 def copied(
-    t: Tracer, g: Growing, start: Size, count: Size, step: Size = 1, rest: bool = False
+    t: Tracer, box: Box, g: Growing, start: Size, count: Size, step: Size = 1, rest: bool = False
 ) -> Box:
-    """A list of some of the items; ``rest``: only to go on in Python with."""
+    """A list of some of the items; ``rest``: only to go on in Python with.  Of equally long lists
+    it shows the columns."""
     if holds_objects(g.item) and not rest:
         t.lending.shares()
+    if shows(g):
+        views = tuple(_items(column, start, count, step) for column in g.columns)
+        shown = t.register(Box(list, lent=True, part_of=box))
+        t.cells[shown] = Growing(t.builder.size(count), views, g.item, False)
+        return shown
     made = t.register(Box(list, place=t.place()))
     wanted = None if rest else t.columns.get(made.place)
     columns = tuple(
@@ -533,7 +628,8 @@ def _roomy(t: Tracer, node: Node, item: Item) -> ArrayRef:
     return column
 
 
-def emptied(t: Tracer, g: Growing) -> Growing:
+def emptied(t: Tracer, box: Box, g: Growing) -> Growing:
+    _stays(t, box, g)
     return replace(g, length=t.builder.const(0))
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.sizes import Size, Unhinted
 from npcompile.graph import layout
-from npcompile.graph.ir import Row
+from npcompile.graph.ir import Line, Row
 from npcompile.graph.types import BOOL, Array, Scalar, c_strides, contiguous
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.escapes import as_number
-from npcompile.tracing.values import AnyOrigin, Box, Item, Sequence, Static, Value
+from npcompile.tracing.values import AnyOrigin, Box, Growing, Item, Sequence, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -21,12 +21,20 @@ Cells = Mapping[Any, Any]
 
 def item_type(t: Tracer, value: Value, cells: Cells | None = None) -> Item | None:
     """What kind of item a value is; None: none that columns hold.  ``cells``: what lists hold."""
+    held = (t.cells if cells is None else cells).get(value) if isinstance(value, Box) else None
+    if isinstance(held, Growing):
+        size = t.lengths.get(held.length)
+        count = t.builder.size_of(held.length, 0) if size is None else size
+        return Line(held.item, count) if is_plain(held.item) else None
     inner = held_parts(t, value, cells)
     if inner is not None:
         found = [item_type(t, part, cells) for part in inner]
         items = tuple([item for item in found if item is not None])
         if not items or len(items) != len(found):
             return None
+        if any(isinstance(item, Line) for item in items):
+            same = isinstance(value, Box) and all(alike(t, item, items[0]) for item in items)
+            return Line(items[0], len(items)) if same else None
         return Row(items) if isinstance(value, Box) else items
     if isinstance(value, ArrayRef):
         return contiguous(value.dtype, value.shape) if value.ndim and _ordered(t, value) else None
@@ -52,6 +60,16 @@ def held_parts(t: Tracer, value: Value, cells: Cells | None = None) -> tuple[Val
     return None
 
 
+def is_plain(item: Item) -> bool:
+    """Whether it is a number, or a line of such."""
+    return is_plain(item.item) if isinstance(item, Line) else isinstance(item, (Scalar, AnyOrigin))
+
+
+def is_numpys(item: Item) -> bool:
+    """Whether numbers are NumPy's."""
+    return isinstance(item, Scalar) and item.origin == "np"
+
+
 def parts(item: Item | None) -> tuple[Item, ...] | None:
     """The types of the items of an item that is a tuple or list."""
     return item.items if isinstance(item, Row) else item if isinstance(item, tuple) else None
@@ -59,6 +77,8 @@ def parts(item: Item | None) -> tuple[Item, ...] | None:
 
 def undecided(item: Item) -> bool:
     """Whether it has numbers each of which is Python's or NumPy's."""
+    if isinstance(item, Line):
+        return undecided(item.item)
     inner = parts(item)
     return isinstance(item, AnyOrigin) if inner is None else any(map(undecided, inner))
 
@@ -66,13 +86,19 @@ def undecided(item: Item) -> bool:
 def holds_objects(item: Item) -> bool:
     """Whether it is, or holds, an array or list."""
     inner = parts(item)
-    return isinstance(item, (Array, Row)) or (inner is not None and any(map(holds_objects, inner)))
+    objects = isinstance(item, (Array, Row, Line))
+    return objects or (inner is not None and any(map(holds_objects, inner)))
 
 
 def alike(t: Tracer, kind: Item | None, item: Item | None) -> bool:
     """Whether an item of a type may be one of a list's, where sizes that are equal now always have
     to be."""
     some, others = parts(kind), parts(item)
+    if isinstance(item, Line) and isinstance(kind, Line):
+        return alike(t, kind.item, item.item) and _equal(t, kind.size, item.size)
+    if isinstance(item, Line) and isinstance(kind, Row):
+        same = all(alike(t, part, item.item) for part in kind.items)
+        return same and _equal(t, len(kind.items), item.size)
     if some is not None and others is not None:
         same = type(kind) is type(item) and len(some) == len(others)
         return same and all(alike(t, a, b) for a, b in zip(some, others))
@@ -93,9 +119,12 @@ def _equal(t: Tracer, a: Size, b: Size) -> bool:
 
 def common(t: Tracer, kinds: Iterable[Item | None]) -> Item | None:
     """The type of items of several; None if there is none."""
-    (kind, *others) = kinds = list(dict.fromkeys(kinds))
-    if all(alike(t, other, kind) for other in others):
-        return kind
+    kinds = list(dict.fromkeys(kinds))
+    for kind in kinds:
+        if all(alike(t, other, kind) for other in kinds):
+            return kind
+    if any(isinstance(kind, Line) for kind in kinds):
+        return _line(t, kinds)
     rows = [inner for inner in map(parts, kinds) if inner is not None]
     if len(rows) == len(kinds):
         if len({(type(k), len(row)) for k, row in zip(kinds, rows)}) > 1:
@@ -109,8 +138,20 @@ def common(t: Tracer, kinds: Iterable[Item | None]) -> Item | None:
     return AnyOrigin(*dtypes) if len(numbers) == len(kinds) and len(dtypes) == 1 else None
 
 
+def _line(t: Tracer, kinds: list[Item | None]) -> Item | None:
+    """The type of lists whose numbers are Python's in some, and NumPy's in others."""
+    lines = [kind for kind in kinds if isinstance(kind, Line)]
+    first = lines[0]
+    inner = [part for kind in kinds if isinstance(kind, Row) for part in kind.items]
+    item = common(t, [*(kind.item for kind in lines), *inner])
+    made = None if item is None else Line(item, first.size)
+    return made if made is not None and all(alike(t, kind, made) for kind in kinds) else None
+
+
 def leaves(item: Item) -> tuple[Scalar | Array, ...]:
     """The types of the numbers and arrays in an item."""
+    if isinstance(item, Line):
+        return tuple(contiguous(kind.dtype, (item.size, *kind.shape)) for kind in leaves(item.item))
     if isinstance(item, Row):
         return leaves(item.items)
     if isinstance(item, tuple):

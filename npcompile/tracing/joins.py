@@ -457,7 +457,7 @@ class _Merge:
     def _box(self, a: Box, b: Box) -> Box:
         first, second = self.states
         mine = a in self.arms[0].created and b in self.arms[1].created
-        if a.kind is not b.kind or not mine:
+        if a.kind is not b.kind or not mine or a.part_of is not None or b.part_of is not None:
             raise self.differ("give one name to different objects")
         made = self.t.register(a.like(b))
         self.cells[made] = self.contents(first.cells[a], second.cells[b], a, b)

@@ -47,7 +47,7 @@ def chosen(t: Tracer, held: list[Any], source: Source, index: Value) -> Value | 
     """The item at an index that only the run knows; None if another attempt may find it."""
     columns = t.outside.get(source)
     if columns is not None and isinstance(index, Node):
-        return growing.getitem(t, columns, index)
+        return growing.getitem(t, None, columns, index)
     if columns is None and isinstance(source, Arg) and len(held) <= LONGEST:
         kinds = {item_types.item_type(t, found) for found in items(t, held, source)}
         kind = kinds.pop() if len(kinds) == 1 else None

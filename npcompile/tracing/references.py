@@ -63,13 +63,29 @@ def unshared(t: Tracer, ref: ArrayRef) -> bool:
 
 
 def sole(t: Tracer, box: Box) -> bool:
-    """Whether a list that was taken off the stack has no other reference."""
+    """Whether a list that was taken off the stack has no other reference, and nothing shows its
+    items."""
     frame = t.frame
     if frame.instruction is None:
         return False
     live = frame.code.live_at(frame.block, frame.instruction.following)
-    return all(value is not box for value in reached(_roots(t, frame, frame.state, live),
-                                                     frame.state))
+    found = reached(_roots(t, frame, frame.state, live), frame.state)
+    return not any(box in (value, *_shown(value, frame.state)) for value in found)
+
+
+def unseen(t: Tracer, frame: Frame, state: State, live: set[int], box: Box) -> bool:
+    """Whether nothing shows the items of a list, which others may hold."""
+    found = reached(_roots(t, frame, state, live), state)
+    return not any(box in _shown(value, state) for value in found)
+
+
+def _shown(value: Value, state: State) -> Iterator[Box]:
+    """The lists whose columns a list shows."""
+    while isinstance(value, Box) and isinstance(state.cells.get(value), Growing):
+        if value.part_of is None:
+            return
+        value = value.part_of
+        yield value
 
 
 def outside(t: Tracer, array: ArrayRef) -> list[Value]:

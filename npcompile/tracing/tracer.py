@@ -119,6 +119,7 @@ class Tracer:
         self.columns: dict[growing.Place, growing.Wish] = {}  # of lists made there
         self.wishes: dict[growing.Place, growing.Wish] = {}  # for another attempt
         self.outside: dict[Source, Growing] = {}  # what lists from outside hold
+        self.lengths: dict[Node, sizes.Size] = {}  # of lists that a loop made
         self.learned: dict[tuple[Code, int], Knowledge] = {}  # of loops, by their header
 
     # ------------------------------------------------------------------ what operators ask

@@ -135,10 +135,12 @@ def length(t: Tracer, it: Iterator) -> Size:
             assert isinstance(it.parts[0], ArrayRef)
             return t.facts.norm(it.parts[0].shape[0])
         case "grown":
-            return growing.size(t, _grown(t, it))
+            return growing.size(t, _grown(t, it)[1])
         case "enumerate" | "reversed":
             return length(t, inner[0]) - inner[0].position
-        case "zip" if inner:
+        case "zip" | "map" if inner:
+            if any(part.kind == "map" for part in inner[:-1]):
+                raise t.refuse("zip", "may call a function once more than it needs to")
             counts = [length(t, part) - part.position for part in inner]
             shortest = counts[0]
             for count in counts[1:]:
@@ -174,16 +176,20 @@ def item(t: Tracer, it: Iterator, k: Size) -> Value:
     k = k + it.position
     match it.kind:
         case "grown":
-            return growing.load(t, _grown(t, it), k)
+            return growing.load(t, *_grown(t, it), k)
         case "array":
             return t.operate(indexing.getitem, it.parts[0], t.builder.size(k))
         case "zip":
             return Sequence(tuple(item(t, part, k) for part in inner))
+        case "map":
+            from npcompile.tracing import calls
+
+            return calls.call(t, it.parts[0], tuple(item(t, part, k) for part in inner), {})
         case "enumerate":
             return Sequence((_counted(t, it.parts[1], k), item(t, inner[0], k)))
         case "reversed" if inner[0].kind == "grown" and not inner[0].position:
-            held = _grown(t, inner[0])
-            return growing.load(t, held, growing.size(t, held) - 1 - k)
+            over, held = _grown(t, inner[0])
+            return growing.load(t, over, held, growing.size(t, held) - 1 - k)
         case "reversed" if inner[0].kind == "array" and not inner[0].position:
             return t.operate(indexing.getitem, _flipped(inner[0]), t.builder.size(k))
         case "ndindex" | "ndenumerate":
@@ -219,9 +225,9 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
     k = k + it.position
     match it.kind:
         case "reversed" if inner[0].kind == "grown" and not inner[0].position:
-            held = _grown(t, inner[0])
+            over, held = _grown(t, inner[0])
             count = growing.size(t, held) - k
-            box = growing.copied(t, held, count - 1, count, -1, rest=True)
+            box = growing.copied(t, over, held, count - 1, count, -1, rest=True)
             return _rest(t, inner[0], box)
         case "array" | "reversed":
             ref = it.parts[0] if it.kind == "array" else _flipped(inner[0])
@@ -231,11 +237,13 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
             return Iterator("array", (rest,))
         case "zip":
             return Iterator("zip", tuple(after(t, part, k) for part in inner))
+        case "map":
+            return Iterator("map", (it.parts[0], *(after(t, part, k) for part in inner)))
         case "enumerate":
             return Iterator("enumerate", (after(t, inner[0], k), _counted(t, it.parts[1], k)))
         case "grown":
-            held = _grown(t, it)
-            box = growing.copied(t, held, k, growing.size(t, held) - k, rest=True)
+            over, held = _grown(t, it)
+            box = growing.copied(t, over, held, k, growing.size(t, held) - k, rest=True)
             return _rest(t, it, box)
         case "ndindex" | "ndenumerate":
             first, _ = _grid(t, it)
@@ -249,7 +257,7 @@ def _rest(t: Tracer, it: Iterator, box: Box) -> Iterator:
     return Iterator("grown", (box, t.cells[box].length))
 
 
-def _grown(t: Tracer, it: Iterator) -> Growing:
+def _grown(t: Tracer, it: Iterator) -> tuple[Box, Growing]:
     """A list, which must not grow or shrink from the beginning of a loop over it on."""
     box = it.parts[0]
     assert isinstance(box, Box)
@@ -260,7 +268,7 @@ def _grown(t: Tracer, it: Iterator) -> Growing:
     )
     if changed or not isinstance(held, Growing):
         raise t.refuse("loop", "over a list that it makes longer or shorter")
-    return held
+    return box, held
 
 
 def _grid(t: Tracer, it: Iterator) -> tuple[Size, tuple[Size, ...]]:

@@ -27,7 +27,7 @@ import numpy as np
 from npcompile.core.errors import refuse
 from npcompile.core.records import record
 from npcompile.core.tuples import reads_as_tuple
-from npcompile.graph.ir import Node, Row
+from npcompile.graph.ir import Line, Node, Row
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
 from npcompile.tensors import memory
@@ -80,15 +80,17 @@ class Box:
     value).
     """
 
-    __slots__ = ("kind", "lent", "place", "source")
+    __slots__ = ("kind", "lent", "part_of", "place", "source")
 
     def __init__(
-        self, kind: type | None, source: Source | None = None, place: Any = None, lent: bool = False
+        self, kind: type | None, source: Source | None = None, place: Any = None,
+        lent: bool = False, part_of: Box | None = None,
     ) -> None:
         self.kind = kind
         self.source = source  # of the class of an instance
         self.place = place  # where the program made a list
         self.lent = lent  # whether it stands for a list that one of unknown length holds
+        self.part_of = part_of  # the list of lists whose columns it shows
 
     def like(self, *others: Box) -> Box:
         """A new one in its place, or in that of several."""
@@ -102,7 +104,7 @@ class AnyOrigin:
     dtype: np.dtype
 
 
-Item = Union[Scalar, Array, AnyOrigin, Row, "tuple[Item, ...]"]
+Item = Union[Scalar, Array, AnyOrigin, Row, Line, "tuple[Item, ...]"]
 
 
 @record(eq=False)
@@ -283,16 +285,18 @@ class Knowledge:
     """What earlier attempts found out about a loop.
 
     ``rebound`` are variables that hold another array from turn to turn, ``varying`` those that hold
-    shorter ones; ``mixed`` gives the kinds of values that a variable, or an item of its tuple,
-    holds (see :mod:`.mixed`); ``changed`` are lists, dictionaries and instances whose contents
-    change; ``writes``: a turn writes what the caller can see, so its checks must know where
-    Python goes on; ``pairs``: arrays swap names, and a turn of the region is two of the loop;
-    ``early`` are the paths that got several kinds before the first turn was tried on its own, which
-    is not done again if ``parting``; ``refused`` is why it can't be a region.
+    shorter ones, ``lent`` those that come to hold a list out of another list; ``mixed`` gives the
+    kinds of values that a variable, or an item of its tuple, holds (see :mod:`.mixed`); ``changed``
+    are lists, dictionaries and instances whose contents change; ``writes``: a turn writes what the
+    caller can see, so its checks must know where Python goes on; ``pairs``: arrays swap names, and
+    a turn of the region is two of the loop; ``early`` are the paths that got several kinds before
+    the first turn was tried on its own, which is not done again if ``parting``; ``refused`` is why
+    it can't be a region.
     """
 
     rebound: set[Any] = field(default_factory=set)
     varying: set[Any] = field(default_factory=set)
+    lent: set[Any] = field(default_factory=set)
     mixed: dict[tuple[Any, ...], tuple[Any, ...]] = field(default_factory=dict)
     changed: set[Box] = field(default_factory=set)
     writes: bool = False
