@@ -1,217 +1,123 @@
-"""Lists of lists that a program writes into."""
+"""Loops over the bits of numbers: shifts and tables in place of turns."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests import random_tables
-from tests.support_calls import alike
-
-A = np.array([0.5, 2.0, 1.0, 3.0])
+import npcompile
 
 
-def longest_common(a, b):
-    m, n = len(a), len(b)
-    found = [[0] * (n + 1) for _ in range(m + 1)]
-    for i in range(m):
-        for j in range(n):
-            if a[i] == b[j]:
-                found[i + 1][j + 1] = found[i][j] + 1
+def reflected(data: Any, crc: int) -> int:
+    for byte in data:
+        crc ^= int(byte)
+        for _ in range(8):
+            if crc & 1:
+                crc = (crc >> 1) ^ 0xEDB88320
             else:
-                found[i + 1][j + 1] = max(found[i + 1][j], found[i][j + 1])
-    return found, found[m][n]
+                crc >>= 1
+    return crc
 
 
-def best_trades(prices):
-    held = [[0.0, 0.0] for _ in prices]
-    held[0][1] = -prices[0]
-    for i in range(1, len(prices)):
-        held[i][0] = max(held[i - 1][0], held[i - 1][1] + prices[i])
-        held[i][1] = max(held[i - 1][1], held[i - 1][0] - prices[i])
-    return held[-1][0], np.array(held)
+def forward(data: Any, crc: int) -> int:
+    crc &= 0xFFFF
+    for byte in data:
+        crc ^= int(byte) << 8
+        for _ in range(8):
+            crc = ((crc << 1) ^ 0x1021 if crc & 0x8000 else crc << 1) & 0xFFFF
+    return crc
 
 
-def flood(n):
-    """Lists beside a queue of places."""
-    seen = [[False] * n for _ in range(n)]
-    queue, count = [[0, 0]], 0
-    seen[0][0] = True
-    while queue:
-        y, x = queue.pop(0)
-        count += 1
-        for down, right in ((0, 1), (1, 0)):
-            if y + down < n and x + right < n and not seen[y + down][x + right]:
-                seen[y + down][x + right] = True
-                queue.append([y + down, x + right])
-    return count, seen
+def two_numbers(data: Any, crc: int) -> int:
+    for i in range(len(data)):
+        byte = int(data[i])
+        for _ in range(8):
+            if (crc & 1) ^ (byte & 1):
+                crc = (crc >> 1) ^ 0x8408
+            else:
+                crc >>= 1
+            byte >>= 1
+    return crc + byte
 
 
-def boards(n):
-    """A list of lists that is made anew in each turn."""
-    board = [[0] * n for _ in range(n)]
-    for _ in range(3):
-        following = [[0] * n for _ in range(n)]
-        for i in range(n):
-            for j in range(n):
-                following[i][j] = board[i - 1][j] + board[i][j - 1] + i * j + 1
-        board = following
-    return board
+def unsigned(data: Any, crc: int) -> Any:
+    state = np.uint32(crc & 0xFFFF)
+    for byte in data:
+        state = state ^ np.uint32(byte)
+        for _ in range(8):
+            low = state & np.uint32(1)
+            state = state >> np.uint32(1)
+            if low != 0:
+                state = state ^ np.uint32(0xEDB88320)
+    return state
 
 
-def whole_rows(n):
-    rows = [[0] * n for _ in range(n)]
-    rows[0] = list(range(n))
-    rows[1] = rows[0][:]
-    rows[1][0] = 7
-    taken = rows.pop()
-    taken[0] = 5
-    rows.append([1] * n)
-    rows.reverse()
-    return rows, taken
+def mirrored(data: Any, crc: int) -> int:
+    total = crc
+    for byte in data:
+        here = 0
+        for k in range(8):
+            here |= (int(byte) >> k & 1) << (7 - k)
+        total ^= here
+    return total
 
 
-def under_names(n):
-    """Rows under names of their own are the very lists."""
-    rows = [[0] * n for _ in range(n)]
-    first = rows[0]
-    for k, row in enumerate(rows[1:]):
-        row[k] = k + 1
-        first[k] += row[k]
-    first[-1] = 9
-    return first, sum(map(sum, rows)), max(map(max, rows))
+def signs(data: Any, crc: int) -> int:
+    for byte in data:
+        crc ^= ~int(byte)
+        for k in range(4):
+            crc = (crc >> 2) ^ (k + 5)
+    return crc
 
 
-def three_deep(n):
-    deep = [[[0] * n for _ in range(2)] for _ in range(n)]
-    for i in range(n):
-        deep[i][i % 2][i] = i + 1
-        deep[0][1][i] += deep[i][0][0]
-    return deep
+def counted(data: Any, crc: int) -> int:
+    ones = crc
+    for byte in data:
+        rest = int(byte)
+        for _ in range(8):
+            ones += rest & 1
+            rest >>= 1
+    return ones
 
 
-def of_numpys_numbers(a):
-    found = [[0.0] * len(a) for _ in a]
-    for i in range(len(a)):
-        found[i][0] = a[i]
-    return np.array(found), type(found[1][0]) is type(a[0])
+def nonlinear(data: Any, crc: int) -> int:
+    for byte in data:
+        for _ in range(5):
+            crc = (crc >> 1) ^ (crc & (crc >> 3)) ^ int(byte)
+    return crc
 
 
-def powers(half, p):
-    return np.array([[k**i for i in range(p + 1)] for k in range(-half, half + 1)])
+LINEAR = [reflected, forward, two_numbers, unsigned, mirrored, signs]
 
 
-WHOLE = {
-    longest_common: [(A, A[::-1]), (A, A[:0]), (A[:2], A)],
-    best_trades: [(A,), (A[:1],)],
-    flood: [(4,), (1,)],
-    boards: [(3,), (1,)],
-    whole_rows: [(3,), (5,)],
-    under_names: [(4,), (2,)],
-    three_deep: [(3,)],
-    of_numpys_numbers: [(A,)],
-    powers: [(3, 2), (0, 0)],
-}
+@pytest.mark.parametrize("function", [*LINEAR, counted, nonlinear])
+@pytest.mark.parametrize("start", [0, 0xFFFF, -1, 2**62 + 12345, -(2**63)])
+def test_bits_of_numbers(function: Callable[..., Any], start: int) -> None:
+    data = np.random.default_rng(3).integers(0, 256, 40, np.uint8)
+    got, want = npcompile.jit(function)(data, start), function(data, start)
+    assert (got, type(got)) == (want, type(want))
 
 
-@pytest.mark.parametrize("function", WHOLE, ids=lambda f: f.__name__)
-def test_whole(function):
-    alike(function, *WHOLE[function])
+@pytest.mark.parametrize("function", LINEAR)
+def test_turns_are_gone(function: Callable[..., Any]) -> None:
+    program = npcompile.jit(function).lower(np.arange(40, dtype=np.uint8), 7).program
+    assert "0 : 8 : 1" not in program and "0 : 4 : 1" not in program
 
 
-def mixed(n):
-    rows = [[0] * n for _ in range(n)]
-    rows[0][0] = 0.5
-    return rows
+def test_many_numbers_at_once() -> None:
+    def checksums(words: Any) -> Any:
+        out = np.empty(len(words), np.int64)
+        for i in range(len(words)):
+            crc = int(words[i])
+            for _ in range(8):
+                crc = (crc >> 1) ^ 0xA001 if crc & 1 else crc >> 1
+            out[i] = crc
+        return out
 
-
-def one_row(n):
-    rows = [[0] * n] * n
-    rows[0][1] = 2
-    return rows
-
-
-def moved(n):
-    rows = [[0] * n for _ in range(n)]
-    kept = rows[-1]
-    rows.append([1] * n)
-    rows[n - 1] = [2] * n
-    kept[0] = 3
-    return rows, kept
-
-
-def shared(n):
-    rows = [[0] * n for _ in range(n)]
-    part = rows[1:]
-    part[0][0] = 1
-    return rows, part
-
-
-def carried(n):
-    rows = [[k] * n for k in range(n)]
-    before = rows[0]
-    for row in rows[1:]:
-        row[0] += before[0]
-        before = row
-    before[1] = 9
-    return rows
-
-
-@pytest.mark.parametrize("function", [mixed, one_row, moved, shared, carried])
-def test_what_is_left_to_python(function):
-    alike(function, (3,), (3,), captured=False)
-
-
-def test_index_errors():
-    def reach(n, i, j):
-        rows = [[0] * n for _ in range(n)]
-        rows[i][j] = 1
-        return rows
-
-    alike(reach, (3, -1, 2), (3, 3, 0), (3, 0, 3), (3, -4, 0), (3, 0, -4), captured=False)
-
-
-def test_identity_of_a_carried_row():
-    def same(a, n):
-        rows = [[0, 0] for _ in range(n)]
-        row = [0] * n
-        for k in range(n):
-            if a[k] > 0.25:
-                row = rows[k]
-        return row is rows[n - 1], row is rows[0]
-
-    alike(same, (A, 4), (A, 2), (A[::-1], 2), captured=False)
-
-
-def test_maps_of_what_only_the_run_knows():
-    def through(a, n):
-        pairs = list(map(lambda x, k: x * k, a, range(n)))
-        total = 0.0
-        for x, y in zip(a, map(abs, a)):
-            total += x - y
-        return pairs, total, sum(map(abs, a)), max(map(float, a))
-
-    alike(through, (A - 1, 3), (A, 9))
-
-
-def test_random_programs():
-    for seed in range(40, 55):
-        assert not random_tables.check(seed, Counter(), Counter())
-
-
-def test_a_check_that_a_later_pass_sees_again():
-    """What a check has told must not decide it when the graph is rewritten once more."""
-
-    def last(n, m):
-        rows = np.zeros((n, 3))
-        j = 0
-        for i in range(m):
-            for j in range(n):
-                if i > 0 and j > 0:
-                    rows[m - 1, 1] += rows[0, 0]
-        rows[0, j]
-        return rows[0, 0]
-
-    alike(last, (4, 4), (3, 3), (4, 4))
+    words = np.random.default_rng(4).integers(-(2**63), 2**63 - 1, 100)
+    compiled = npcompile.jit(checksums)
+    assert np.array_equal(compiled(words), checksums(words))
+    assert "lookup" in compiled.lower(words).program

@@ -1,6 +1,6 @@
 """Random programs with lists of equally long lists that they write into, compiled and plain.
 
-``python -m tests.random_tables SEED COUNT`` runs programs and prints the first differences.
+``python -m tests.random_lists SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
