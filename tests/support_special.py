@@ -85,8 +85,10 @@ def above_minus_1(p: Points) -> Samples:
 
 def angles(p: Points) -> Samples:
     multiples = np.exp(p.rng.uniform(0, 40, p.count)).round()
-    # the double and the float nearest to a multiple of pi/2 (Muller, Elementary Functions, 11.3)
-    hardest = [6381956970095103 * 2.0**797, 16367173 * 2.0**72]
+    # the double and the float nearest to a multiple of pi/2 (Muller, Elementary Functions, 11.3),
+    # and the nearest doubles below 2**21 and 2**40
+    hardest = [6381956970095103 * 2.0**797, 16367173 * 2.0**72, 6411027962775774 * 2.0**-47,
+               7763785107565477 * 2.0**-29]
     return (p.every(p.signed(p.bits()), p.signed(p.near(multiples * np.pi / 2)),
                     p.span(-1, 1), p.span(-100, 100), p.near(np.resize(
                         np.arange(1, 99) * np.pi / 4, p.count)), hardest),)

@@ -58,6 +58,14 @@ def exp() -> Rows:
 
 
 @table("exponential")
+def growth() -> Rows:
+    """(exp(r) - 1 - r - r**2/2) / r**3 on |r| <= log(2)/32, error relative to r."""
+    return by_format(lambda c, b: minimax(
+        lambda r: (mp.expm1(r) - r - r**2 / 2) / r**3, range({"d": 5, "f": 2}[c]), -HALF_STEP,
+        HALF_STEP, b, lambda r: r**2))
+
+
+@table("exponential")
 def ln10() -> Rows:
     """log(10) in two parts."""
     return by_format(lambda c, b: split(mp.log(10), b))
@@ -87,10 +95,9 @@ def sinh() -> Rows:
 @table("exponential")
 def expm1() -> Rows:
     """(exp(r) - 1 - r - r**2/2) / r**3 on |r| <= log(2)/2, error relative to r."""
-    count = {"d": 10, "f": 5}
-    return by_format(lambda c, b: minimax(
-        lambda r: (mp.expm1(r) - r - r**2 / 2) / r**3, range(count[c]), -HALF_LN2, HALF_LN2, b,
-        lambda r: r**2))
+    return {"f": minimax(
+        lambda r: (mp.expm1(r) - r - r**2 / 2) / r**3, range(5), -HALF_LN2, HALF_LN2, 24,
+        lambda r: r**2)}
 
 
 @table("exponential")
@@ -271,9 +278,19 @@ HALF_TURN = TURN / 2 * mp.mpf("1.001")
 
 @table("circular")
 def turn_step() -> Rows:
-    """pi/16 in two parts, 16/pi, and below which part of x a remainder is too small to trust."""
-    trust = {"d": 2.0**-44, "f": 2.0**-16}
-    return by_format(lambda c, b: (*split(TURN, b), rounded(1 / TURN, b), trust[c]))
+    """pi/16 in three parts and 16/pi; in float64 the second part times 24 bits is exact."""
+    def row(char: str, bits: int) -> tuple[Any, ...]:
+        first, rest = split(TURN, bits)[0], TURN - split(TURN, bits)[0]
+        second = rounded(rest, 29 if char == "d" else bits)
+        return first, second, rounded(rest - second, bits), rounded(1 / TURN, bits)
+
+    return by_format(row)
+
+
+@table("circular")
+def wide_step() -> Rows:
+    """pi/16 in three parts as wide as the format, and 16/pi."""
+    return {"d": (*split(TURN, 53, 3), rounded(1 / TURN, 53))}
 
 
 @table("circular")
@@ -460,12 +477,10 @@ ERF_WIDTH = mp.mpf("0.375")
 
 
 def erf_row(index: int, count: int) -> tuple[tuple[float, ...], Any]:
-    """One interval: centre, erf and its derivative there in two parts, the rest's fit.
-    About 0 the first part of the derivative is 1, so that tiny arguments lose no bits."""
+    """One interval: centre, erf and its derivative there in two parts, the rest's fit."""
     centre = (index + mp.mpf(1) / 2) * ERF_WIDTH if index else mp.mpf(0)
     value = split(mp.erf(centre), 53)
-    exact = 2 / mp.sqrt(mp.pi) * mp.exp(-(centre**2))
-    slope = split(exact, 53) if index else (1.0, rounded(exact - 1, 53))
+    slope = split(2 / mp.sqrt(mp.pi) * mp.exp(-(centre**2)), 53)
 
     def rest(t: Any) -> Any:
         known = mp.fsum(map(mp.mpf, value)) + mp.fsum(map(mp.mpf, slope)) * t

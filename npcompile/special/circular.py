@@ -1,10 +1,10 @@
 """sin, cos and tan, as programs.
 
-``x = n*pi/16 + r + low``: pi/16 in two parts by fused multiply-adds (Cody & Waite 1980; Boldo,
+``x = n*pi/16 + r + low``: pi/16 in three parts by fused multiply-adds (Cody & Waite 1980; Boldo,
 Daumas & Li, Formally verified argument reduction with a fused multiply-add, IEEE TC 58, 2009).
-The first step is exact.  Where the remainder is small against ``x``, that is where ``x`` is huge
-or next to a multiple of pi/16 above 1, the rare path takes 16/pi to 210 bits (Payne & Hanek, Radian
-reduction for trigonometric functions, SIGNUM 18, 1983).  Sines and cosines of n*pi/16 come from a
+The first two steps are exact.  Large arguments are reduced in a subprogram: by parts as wide as the
+format, where n is exact, and beyond by 16/pi to 210 bits (Payne & Hanek, Radian reduction for
+trigonometric functions, SIGNUM 18, 1983).  Sines and cosines of n*pi/16 come from a
 table, those of r from short polynomials (Gal & Bachelis, An accurate elementary mathematical
 library for the IEEE floating point standard, ACM TOMS 17, 1991).  Signs are transferred at the end,
 so -0 needs no care.  float32 goes by steps of pi/8, in three parts, up to 2**17, and beyond it by
@@ -33,7 +33,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.graph.subprograms import subprogram
+from npcompile.graph.subprograms import choose, subprogram
 from npcompile.special.coefficients.circular import (
     COS,
     QUARTER_STEP,
@@ -46,6 +46,7 @@ from npcompile.special.coefficients.circular import (
     TAN,
     TURN_SINES,
     TURN_STEP,
+    WIDE_STEP,
 )
 from npcompile.special.formats import FORMATS, Format, format_of, sign_bit
 from npcompile.special.words import joined, quick_two_sum, quotient, two_product, two_sum
@@ -55,6 +56,9 @@ DOUBLE = FORMATS["d"]
 INFINITY = float("inf")
 #: steps of half a turn; two bits of n more give the sign
 STEPS, STEP_BITS = 16, 4
+#: beyond these three parts of pi/16 do not reduce numbers well enough: n has more than 24 bits in
+#: float64; and beyond the last wide ones don't
+LARGE, WIDE = {"d": 2.0**21, "f": 2.0**16}, 2.0**40
 #: beyond it three parts of pi/8 do not reduce float32 well enough
 LARGE_SINGLE = 2.0**17
 #: sines and cosines of multiples of pi/4, the latter's whole part, times sqrt(2) where n is odd
@@ -66,10 +70,10 @@ def sin(x: Expr) -> Expr:
     f = format_of(x)
     if f.char == "f":
         return _single(x, False)
-    bits, r, low, untrusted = reduce(abs(x), f)
-    sine, _ = sine_cosine(bits, r, low, f)
-    value = with_sign(joined(sine), (_half_turn(bits, f) ^ to_bits(x)) & sign_bit(f))
-    return rare(untrusted, _far(x, untrusted, far_sine), value)
+    bits, r, low, large = reduce(abs(x), f)
+    value = _sine(bits, r, low, f)
+    value = with_sign(value, (_half_turn(bits, f) ^ to_bits(x)) & sign_bit(f))
+    return rare(large, _far(x, large, far_sine), value)
 
 
 def cos(x: Expr) -> Expr:
@@ -77,10 +81,9 @@ def cos(x: Expr) -> Expr:
     f = format_of(x)
     if f.char == "f":
         return _single(x, True)
-    bits, r, low, untrusted = reduce(abs(x), f, STEPS // 2)
-    sine, _ = sine_cosine(bits, r, low, f)
-    value = with_sign(joined(sine), _half_turn(bits, f) & sign_bit(f))
-    return rare(untrusted, _far(x, untrusted, far_cosine), value)
+    bits, r, low, large = reduce(abs(x), f, STEPS // 2)
+    value = with_sign(_sine(bits, r, low, f), _half_turn(bits, f) & sign_bit(f))
+    return rare(large, _far(x, large, far_cosine), value)
 
 
 def tan(x: Expr) -> Expr:
@@ -88,10 +91,10 @@ def tan(x: Expr) -> Expr:
     f = format_of(x)
     if f.char == "f":
         return _single_tangent(x)
-    bits, r, low, untrusted = reduce(abs(x), f)
+    bits, r, low, large = reduce(abs(x), f)
     value = quotient(*sine_cosine(bits, r, low, f))
     value = with_sign(value, to_bits(x) & sign_bit(f))
-    return rare(untrusted, _far(x, untrusted, far_tangent), value)
+    return rare(large, _far(x, large, far_tangent), value)
 
 
 def _half_turn(bits: Expr, f: Format) -> Expr:
@@ -111,21 +114,21 @@ class Turned:
 
 def turned(x: Expr, f: Format, more: Expr | None = None) -> Turned:
     """Sine and cosine of ``x + more``, their signs apart so that zeros keep them."""
-    bits, r, low, untrusted = reduce(abs(x), f)
+    bits, r, low, large = reduce(abs(x), f)
     if more is not None:
         low = low + where(x < 0.0, -more, more)
     (s, s_low), (c, c_low) = sine_cosine(bits, r, low, f)
-    far = rare(untrusted, complex_(_far(abs(x), untrusted, far_cosine),
-                                   _far(abs(x), untrusted, far_sine)), complex_(c, s))
-    s_low, c_low = where(untrusted, 0.0, s_low), where(untrusted, 0.0, c_low)
-    sign = where(untrusted, const(0, bits), _half_turn(bits, f))
+    far = rare(large, complex_(_far(abs(x), large, far_cosine),
+                                   _far(abs(x), large, far_sine)), complex_(c, s))
+    s_low, c_low = where(large, 0.0, s_low), where(large, 0.0, c_low)
+    sign = where(large, const(0, bits), _half_turn(bits, f))
     return Turned((imag(far), s_low), (real(far), c_low),
                   (sign ^ to_bits(x)) & sign_bit(f), sign & sign_bit(f))
 
 
 def circle(angle: Expr, low: Expr | None = None) -> tuple[Pair, Pair]:
     """Sine and cosine of an angle of moderate size, each in two parts; errors are parts of 1."""
-    bits, r, rest = _reduced(abs(angle), DOUBLE, 0)
+    bits, r, rest = _reduced(abs(angle), DOUBLE)
     rest = rest if low is None else rest + with_sign(low, to_bits(angle) & sign_bit(DOUBLE))
     sine, cosine = sine_cosine(bits, r, rest, DOUBLE)
     flip = _half_turn(bits, DOUBLE) & sign_bit(DOUBLE)
@@ -149,6 +152,16 @@ def sine_cosine(bits: Expr, r: Expr, low: Expr, f: Format) -> tuple[Pair, Pair]:
     return _turn(s, s_low, c, r, rise, fall), _turn(c, c_low, -s, r, rise, fall)
 
 
+def _sine(bits: Expr, r: Expr, low: Expr, f: Format) -> Expr:
+    """The sine alone, by fewer products: ``a + b*r``, what it loses, and the rest over r**2."""
+    a, a_low, b = (lookup(bits, row, f.char) for row in TURN_SINES[f.char][:3])
+    z, slant = r * r, b * r
+    value = fma(b, r, a)
+    lost = fma(b, r, a - value) + a_low
+    bend = fma(slant, horner(z, SIN[f.char]), a * horner(z, COS[f.char]))
+    return value + fma(z, bend, fma(b, low, lost))
+
+
 def _turn(a: Expr, a_low: Expr, b: Expr, r: Expr, rise: Expr, fall: Expr) -> Pair:
     """``a * cos(r) + b * sin(r)``"""
     value = fma(b, r, a)
@@ -158,55 +171,65 @@ def _turn(a: Expr, a_low: Expr, b: Expr, r: Expr, rise: Expr, fall: Expr) -> Pai
 
 def reduce(x: Expr, f: Format, ahead: int = 0) -> tuple[Expr, Expr, Expr, Expr]:
     """For ``x >= 0``: ``n + ahead``, of whose bits the last five count, the remainder in two parts,
-    and where it must not be trusted, which is 0 there; ahead is even."""
-    bits, r, low = _reduced(x, f, ahead)
-    trust = TURN_STEP[f.char][3]
-    untrusted = ~(abs(r) >= fma(x, trust, -trust))  # below 1 a remainder is never too small
-    return bits, rare(untrusted, where(untrusted, const(0.0, r), r), r), low, untrusted
+    and where x is too large for it, which is taken for 0 there; ahead is even."""
+    large = ~(x < LARGE[f.char])
+    return *_reduced(rare(large, where(large, const(0.0, x), x), x), f, ahead), large
 
 
-def _reduced(x: Expr, f: Format, ahead: int) -> tuple[Expr, Expr, Expr]:
-    """The same for remainders that are trusted.  Eighths of n: nothing overflows."""
-    first, second, inverse, _ = TURN_STEP[f.char]
+def _reduced(x: Expr, f: Format, ahead: int = 0, wide: bool = False) -> tuple[Expr, Expr, Expr]:
+    """The same for arguments that are not too large.  Eighths of n: nothing overflows.  Next to a
+    multiple of pi the second step is exact, in float64 because the second part is short; ``wide``:
+    where n is too long for that."""
+    first, second, third, inverse = (WIDE_STEP if wide else TURN_STEP)[f.char]
     middle = (f.magic + ahead) / 8
     shifted = fma(x, inverse / 8, middle)
     eighth = shifted - middle
-    r1 = fma(eighth, -8 * first, x)
-    r = fma(eighth, -8 * second, r1)
-    return to_bits(shifted), r, fma(eighth, -8 * second, r1 - r)
+    most = fma(eighth, -8 * first, x)
+    more = eighth * (-8 * second)
+    r, low = quick_two_sum(most, more)
+    if wide or f.char == "f":
+        low = low + fma(eighth, -8 * second, -more)
+    return to_bits(shifted), r, fma(eighth, -8 * third, low)
 
 
 # ------------------------------------------------------------------ large arguments
 
 
-def _far(x: Expr, untrusted: Expr, program: Callable[[Expr], Expr]) -> Expr:
+def _far(x: Expr, large: Expr, program: Callable[[Expr], Expr]) -> Expr:
     """A subprogram's value where needed; infinite arguments are invalid."""
-    inside = where(untrusted & (abs(x) < INFINITY), x, const(1.0, x))
-    return cast(program(inside), x.dtype) + where(untrusted, x - x, 0.0)
+    inside = where(large & (abs(x) < INFINITY), x, const(1.0, x))
+    return cast(program(inside), x.dtype) + where(large, x - x, 0.0)
 
 
 @subprogram
 def far_sine(x: Expr) -> Expr:
     """Sine of any double of magnitude 1 or more."""
-    bits, r, low = payne_hanek(abs(x))
-    sine, _ = sine_cosine(bits, r, low, DOUBLE)
-    return with_sign(joined(sine), (_half_turn(bits, DOUBLE) ^ to_bits(x)) & sign_bit(DOUBLE))
+    bits, r, low = _far_reduced(abs(x))
+    sign = (_half_turn(bits, DOUBLE) ^ to_bits(x)) & sign_bit(DOUBLE)
+    return with_sign(_sine(bits, r, low, DOUBLE), sign)
 
 
 @subprogram
 def far_cosine(x: Expr) -> Expr:
     """Cosine, likewise."""
-    bits, r, low = payne_hanek(abs(x))
-    sine, _ = sine_cosine(bits + STEPS // 2, r, low, DOUBLE)
-    return with_sign(joined(sine), _half_turn(bits + STEPS // 2, DOUBLE) & sign_bit(DOUBLE))
+    bits, r, low = _far_reduced(abs(x))
+    bits = bits + STEPS // 2
+    return with_sign(_sine(bits, r, low, DOUBLE), _half_turn(bits, DOUBLE) & sign_bit(DOUBLE))
 
 
 @subprogram
 def far_tangent(x: Expr) -> Expr:
     """Tangent, likewise."""
-    bits, r, low = payne_hanek(abs(x))
+    bits, r, low = _far_reduced(abs(x))
     value = quotient(*sine_cosine(bits, r, low, DOUBLE))
     return with_sign(value, to_bits(x) & sign_bit(DOUBLE))
+
+
+def _far_reduced(x: Expr) -> tuple[Expr, Expr, Expr]:
+    """The reduction of any double of 1 or more."""
+    bits, r, low = choose(x < WIDE, lambda: _reduced(x, DOUBLE, wide=True),
+                          lambda: payne_hanek(x))
+    return bits, r, low
 
 
 def payne_hanek(x: Expr) -> tuple[Expr, Expr, Expr]:
@@ -231,7 +254,7 @@ def payne_hanek(x: Expr) -> tuple[Expr, Expr, Expr]:
     rest = t1 + (e2 + (m1 + fma(whole, parts[3], l2)))
     high, low = two_sum(high, low)
     high, low = two_sum(high, low + rest)
-    first, second, _, _ = TURN_STEP["d"]
+    first, second, _, _ = WIDE_STEP["d"]
     r = high * first
     r_low = fma(high, first, -r) + fma(high, second, low * first)
     return to_bits(n + f.magic), r, r_low

@@ -26,6 +26,7 @@ from npcompile.special.coefficients.exponential import (
     EXP,
     EXP_STEP,
     EXP_TABLE,
+    GROWTH,
     LN2,
     LN10,
     LOG10_2,
@@ -214,11 +215,11 @@ def growth(x: Expr, f: Format) -> Growth:
     step, step_low, inverse = EXP_STEP[f.char]
     shifted = fma(x, inverse, f.magic)
     n, bits = shifted - f.magic, to_bits(shifted)
-    r = fma(n, -step, x)
-    more = n * -step_low
-    more = fma(more, r, more)
+    r, more = fma(n, -step, x), n * -step_low
+    near = r + more
+    curve = fma(0.5 * near, near, fma(near * near * near, poly(near, GROWTH[f.char]), more))
     head, low = (lookup(bits, row, f.char) for row in EXP_TABLE[f.char])
-    rest = fma(head, fma(r * r, poly(r, EXP[f.char]), more), fma(low, r, low))
+    rest = fma(head, curve, fma(low, r, low))
     k = bits - f.magic_bits >> 4
     return Growth(head, r, rest, power_of_two(-where(k > 100, const(100, k), k), f), k)
 

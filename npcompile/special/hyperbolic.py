@@ -21,14 +21,14 @@ from npcompile.graph.expression import (
 )
 from npcompile.special.coefficients.exponential import EVEN, EXPM1, LN2, ODD
 from npcompile.special.coefficients.logarithm import LOG_LN2
-from npcompile.special.exponential import RANGE, clamp, exp_parts
+from npcompile.special.exponential import RANGE, clamp, exp_parts, expm1_parts
 from npcompile.special.formats import Format, format_of, power_of_two
 
 INFINITY = float("inf")
 
 
-#: from where on ``2**n - 1`` is not exact, and from where on ``2**n - 2**-n`` is not
-LARGE = {"d": (53.5, 26.5), "f": (24.5, 12.5)}
+#: from where on ``2**n - 2**-n`` is not exact, and ``2**n - 1`` in float32
+LARGE, SINGLE_LARGE = {"d": 26.5, "f": 12.5}, 24.5
 
 
 @record
@@ -46,22 +46,27 @@ def expm1(x: Expr, quiet: bool = False) -> Expr:
     """e**x - 1."""
     f = format_of(x)
     special = ~(abs(x) <= RANGE[f.char][2])
-    reduced = _reduced(x, special, f)
-    r = reduced.r
+    if f.char == "d":
+        head, tail, k = expm1_parts(rare(special, where(special, const(0.0, x), x), x), f)
+        value = (head + tail) * power_of_two(k, f)
+    else:
+        value = _single_expm1(_reduced(x, special, f), f)
+    large = special & ~(x < 0.0)
+    beyond = where(x < 0.0, -1.0, _beyond(x, large, 0, f, quiet))
+    return rare(special, beyond, copysign(value, x))
+
+
+def _single_expm1(reduced: Reduced, f: Format) -> Expr:
+    """The same for float32, which needs no table."""
+    r, near = reduced.r, reduced.near
     unit = from_bits((reduced.bits << f.mantissa) + (f.bias << f.mantissa))
     base = unit - 1.0
     head = fma(unit, r, base)
     lost = fma(unit, r, base - head)
-    lost = where(reduced.n > LARGE[f.char][0], lost - 1.0, lost)
-    near, low, main = reduced.near, reduced.low, reduced.near
-    if f.char == "d":  # r is exact, and the square of low does not count
-        low, main = fma(low, r, low), r
-    rest = fma(near * near * near, lean_poly(near, EXPM1[f.char]), -low)
-    rest = fma(0.5 * main, main, rest)
-    value = copysign(head + fma(unit, rest, lost), x)
-    large = special & ~(x < 0.0)
-    beyond = where(x < 0.0, -1.0, _beyond(x, large, 0, f, quiet))
-    return rare(special, beyond, value)
+    lost = where(reduced.n > SINGLE_LARGE, lost - 1.0, lost)
+    rest = fma(near * near * near, lean_poly(near, EXPM1["f"]), -reduced.low)
+    rest = fma(0.5 * near, near, rest)
+    return head + fma(unit, rest, lost)
 
 
 def sinh(x: Expr) -> Expr:
@@ -75,7 +80,7 @@ def sinh(x: Expr) -> Expr:
     even, odd = _even_odd(reduced, f)
     head = fma(cosine, reduced.r, sine)
     lost = fma(cosine, reduced.r, sine - head)
-    lost = where(reduced.n > LARGE[f.char][1], lost - fallen, lost)
+    lost = where(reduced.n > LARGE[f.char], lost - fallen, lost)
     value = head + fma(sine, even, fma(cosine, odd, lost))
     return copysign(rare(special, _beyond(a, special, 1, f), value), x)
 

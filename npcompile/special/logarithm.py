@@ -109,11 +109,12 @@ def log_sum(whole: Expr, low: Expr, f: Format, more: Pair | None = None,
         lowered = from_bits(to_bits(inverse) - (k << f.mantissa))
     else:
         lowered = _twice_lowered(k, f) * (0.5 * inverse)
-    r, rest = fma(m, inverse, -1.0), low * lowered
     if moderate:
+        r, rest = fma(m, inverse, -1.0), low * lowered
         rest = fma(-rest, r, rest)  # over 1 + r, up to r**2
     else:
-        r, rest = quick_two_sum(r, rest)
+        near, near_low = two_product(m, inverse)
+        r, rest = quick_two_sum(near - 1.0, fma(low, lowered, near_low))
     return _parts(count, i, r, rest, f)
 
 

@@ -7,12 +7,21 @@ coefficients, weighted as the table says.
 # fmt: off
 _ = float.fromhex
 
-# pi/16 in two parts, 16/pi, and below which part of x a remainder is too small to trust.
+# pi/16 in three parts and 16/pi; in float64 the second part times 24 bits is exact.
 TURN_STEP = {
     "d": (
-        _("1.921fb54442d18p-3"), _("1.1a62633145c07p-57"), _("1.45f306dc9c883p+2"), _("1p-44"),
+        _("1.921fb54442d18p-3"), _("1.1a62633p-57"), _("1.45c06e0e68948p-89"),
+        _("1.45f306dc9c883p+2"),
     ),
-    "f": (_("1.921fb6p-3"), _("-1.777a5cp-28"), _("1.45f306p+2"), _("1p-16"),),
+    "f": (_("1.921fb6p-3"), _("-1.777a5cp-28"), _("-1.ee59dap-53"), _("1.45f306p+2"),),
+}
+
+# pi/16 in three parts as wide as the format, and 16/pi.
+WIDE_STEP = {
+    "d": (
+        _("1.921fb54442d18p-3"), _("1.1a62633145c07p-57"), _("-1.f1976b7ed8fbcp-113"),
+        _("1.45f306dc9c883p+2"),
+    ),
 }
 
 # sin(i*pi/16) in two parts, then cos(i*pi/16).
