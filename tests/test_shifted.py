@@ -48,6 +48,22 @@ def test_sums_of_neighbours(seed: int) -> None:
         assert fast(u, v).tobytes() == plain(u, v).tobytes(), (text, n)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_rows_aligned_to_what_is_loaded(dtype: str) -> None:
+    """Whether rows around one begin lines together or not, wherever the arrays begin."""
+    def stencil(u: Any, out: Any) -> None:
+        out[...] = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1]
+
+    fast, numbers = npcompile.jit(stencil, fullgraph=True), np.random.default_rng(0)
+    for width in (128, 132, 200, 301):
+        for first in (0, 3):
+            u = numbers.random(first + 5 * width).astype(dtype)[first:].reshape(5, width)
+            outs = [np.full(3 * (width - 2) + 9, 7, dtype) for _ in range(2)]
+            for function, out in zip((stencil, fast), outs, strict=True):
+                function(u, out[5:-4].reshape(3, width - 2))
+            assert outs[0].tobytes() == outs[1].tobytes(), (width, first)
+
+
 def test_nothing_is_read_beside_the_array() -> None:
     """An array that ends with the last page, and one that begins with the first."""
     memory = mmap.mmap(-1, 3 * PAGE)

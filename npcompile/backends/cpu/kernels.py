@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npcompile.backends.cpu import access, divided, padded, reductions, roots, scans, stock
+from npcompile.backends.cpu import access, divided, padded, reductions, roots, scans, shifted, stock
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import component, wide_lanes
 from npcompile.backends.cpu.scope import (
@@ -404,7 +404,7 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
     count = f.binary("sub", end, begin)
     f.branch(f.icmp("sle", i64(_least(plan) * lanes), count), long, short)
     f.label(long)
-    within = f.binary("and", _address(scope, edge, begin), i64(plan.target.width - 1))
+    within = f.binary("and", _best_edge(scope, edge, begin), i64(plan.target.width - 1))
     over = f.binary("udiv", within, i64(edge[0].dtype.itemsize))
     first = f.binary("sub", i64(lanes), over)
     f.jump(after)
@@ -447,6 +447,22 @@ def _least(plan: Plan) -> int:
 
 def _address(scope: Scope, edge: tuple[Buffer, Index], begin: Value) -> Value:
     return scope.f.op(f"ptrtoint {scope.first(*edge, begin).typed} to i64", "i64")
+
+
+def _best_edge(scope: Scope, edge: tuple[Buffer, Index], begin: Value) -> Value:
+    """The address of what vectors had better be aligned to.  Loads are what stencils wait for: if
+    two or more begin lines together, their vectors cross none and those that are stored may."""
+    f, plan, stored = scope.f, scope.plan, _address(scope, edge, begin)
+    alone = shifted.beside(plan.kernel, plan.runs)
+    if len(alone) < 2 or alone[0].buffer.dtype != edge[0].dtype:
+        return stored
+    first, *others = alone
+    apart = i64(0)
+    for other in others:
+        apart = f.binary("or", apart, scope.sizes(other.at.offset - first.at.offset))
+    apart = f.binary("and", apart, i64(plan.target.width // edge[0].dtype.itemsize - 1))
+    loaded = _address(scope, (first.buffer, first.at), begin)
+    return f.select(f.icmp("eq", apart, i64(0)), loaded, stored)
 
 
 def _side_by_side(scope: Scope, edge: tuple[Buffer, Index], first: Value, begin: Value) -> Value:

@@ -52,6 +52,16 @@ def runs(kernel: Kernel, target: Target, axis: int, lanes: int) -> dict[int, tup
     return made
 
 
+def beside(kernel: Kernel, made: dict[int, tuple[Run, int]]) -> list[Load]:
+    """The loads that stand alone beside others that are put together, if all are of one array."""
+    alone = [value for position, value in enumerate(kernel.values)
+             if isinstance(value, Load) and position not in made and value.by is None
+             and value.at.coefficients[-1] == 1]
+    arrays = {(run.address.buffer, run.address.coefficients) for run, _ in made.values()}
+    arrays |= {(load.buffer, load.at.coefficients) for load in alone}
+    return alone if len(arrays) == 1 else []
+
+
 def _clusters(constants: Iterable[int], register: int) -> list[list[int]]:
     """Constants in groups that lie within a register: where sizes are known, other rows are only
     further away."""
