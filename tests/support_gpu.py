@@ -56,11 +56,13 @@ def read(kernels: Iterable[Kernel]) -> None:
     """Compiles kernels and reads their PTX, each once a run.  For one generation memory and sizes
     are known to be aligned, as they are in most launches."""
     texts: dict[int, list[str]] = {}
-    for source, constants in kernels:
+    launched = {(id(source), *constants.items()): (source, constants)
+                for source, constants in kernels}
+    for source, constants in launched.values():
+        if not claimed(identity(*unnamed(source, constants), 0, frozenset())):
+            continue
         every = frozenset(name for name, _ in source.parameters)
-        same = unnamed(source, constants)
         targets = [(c, every if c == 90 else frozenset()) for c in CAPABILITIES]
-        targets = [t for t in targets if claimed(identity(*same, t[0], {str(bool(t[1]))}))]
         for target, found in zip(targets, assemblies(source, constants, targets)):
             check(source, found)
             several = texts.setdefault(target[0], [])

@@ -7,6 +7,7 @@ import dis
 import sys
 import weakref
 from collections.abc import Callable
+from functools import cache
 from types import CellType, CodeType, FrameType, FunctionType, TracebackType
 from typing import Any
 
@@ -300,12 +301,19 @@ def leave(function: FunctionType, args: tuple[object, ...], stop: int) -> Any:
     return result
 
 
+PUSHES_ERROR = dis.opmap["PUSH_EXC_INFO"]
+
+
+@cache
+def beginning(code: CodeType) -> int:
+    """Where a frame is entered, found once: this is asked at each line of each run."""
+    return next(i.offset for i in dis.get_instructions(code) if i.opname == "RESUME")
+
+
 def can_leave(frame: FrameType, function: FunctionType) -> bool:
     """Whether the frame is entered, handles no exception, and hangs by Python calls only."""
     code = frame.f_code
-    following = code.co_code[frame.f_lasti]
-    resumes = [i.offset for i in dis.get_instructions(code) if i.opname == "RESUME"]
-    if frame.f_lasti <= resumes[0] or following == dis.opmap["PUSH_EXC_INFO"]:
+    if frame.f_lasti <= beginning(code) or code.co_code[frame.f_lasti] == PUSHES_ERROR:
         return False
     if sys.exc_info()[0] is not None:
         return False
