@@ -175,3 +175,31 @@ def test_a_range_that_nobody_goes_through(step, error):
     with pytest.raises(error):
         jit(f)(3, step)
     assert jit(f)(3, -1) == 3
+
+
+def test_steps_that_only_the_run_knows():
+    """The likelier direction is taken, and checked."""
+
+    def sieve(n):
+        found = np.ones(n + 1, bool)
+        i = 2
+        while i * i <= n:
+            if found[i]:
+                for j in range(i * i, n + 1, i):
+                    found[j] = False
+            i += 1
+        return np.flatnonzero(found)
+
+    def both_ways(a):
+        total = 0
+        for step in a:
+            if step:
+                for j in range(0, 5 * step, step):
+                    total = 2 * total + j
+                for j in range(7, 0, -step):
+                    total = 3 * total - j
+        return total
+
+    alike(sieve, (50,), (4,))
+    up = np.array([1, 3, 2])
+    alike(both_ways, (up,), (np.array([1, 0, 4]),), (-up,), (np.array([2, -2]),), captured=False)

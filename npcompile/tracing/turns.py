@@ -10,7 +10,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from npcompile.core.records import record, replace
-from npcompile.core.sizes import INDEX, Size, Unhinted, floordiv, largest, mod, product, smallest
+from npcompile.core.sizes import (
+    INDEX,
+    Poly,
+    Size,
+    Unhinted,
+    floordiv,
+    largest,
+    mod,
+    product,
+    smallest,
+)
 from npcompile.graph.ir import Node
 from npcompile.ops import arguments, indexing
 from npcompile.ops.operands import ArrayRef
@@ -82,13 +92,18 @@ def check(t: Tracer, it: Iterator) -> None:
 
 
 def is_positive(t: Tracer, step: Size) -> bool:
-    """The sign of a step that is not 0; refuses one that only the run knows."""
+    """The sign of a step that is not 0; that only the run knows is taken for the likelier one, and
+    checked."""
     try:
         if t.facts.ask("==", step, 0):
             raise t.refuse("range", "a step of 0: Python raises")
         return t.facts.ask("<", 0, step)
     except Unhinted:
-        raise t.refuse("range", "has a step whose sign only the run knows") from None
+        falls = isinstance(step, Poly) and all(factor < 0 for _, factor in step.terms)
+        down = t.facts.prove("<", step, 0) or (falls and not t.facts.prove("<", 0, step))
+        low, high = (step, 0) if down else (0, step)
+        arguments.require(t, "<", low, high, "a range goes the other way than it did")
+        return not down
 
 
 def small(t: Tracer, *ends: Size) -> bool:
