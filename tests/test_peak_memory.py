@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from npcompile.runtime.pool import get_num_threads, set_num_threads
 
 
 def expression(a: Any, b: Any) -> Any:
@@ -77,6 +78,25 @@ def test_never_more_than_numpy(function: Callable[..., Any]) -> None:
     assert told.peak is not None and told.captured
     assert told.peak <= plain_peak(function, a.copy(), b.copy())
     assert f"{told.peak:,} bytes at once" in str(told)
+
+
+def chain(a: Any, b: Any) -> Any:
+    c = a[1:] * b[:-1]
+    d = c[1:] - c[:-1]
+    return d[1:] * d[:-1]
+
+
+def test_a_single_part_is_on_one_thread() -> None:
+    """What a parallel loop of one turn allocates is there once."""
+    a, b = np.random.default_rng(1).uniform(1.0, 2.0, (2, 20, 30))
+    before = get_num_threads()
+    try:
+        set_num_threads(1)
+        alone = jit(chain).explain(a, b).peak
+        set_num_threads(2)
+        assert jit(chain).explain(a, b).peak == alone
+    finally:
+        set_num_threads(before)
 
 
 def test_counts() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from npcompile import jit
 from npcompile.backends import reference
 from npcompile.core.errors import VerifyError
 from npcompile.core.records import replace
@@ -220,3 +221,11 @@ def test_the_text_of_a_program() -> None:
         "    store out[i] = v2",
         "  return out",
     ]
+
+
+def test_sums_of_nothing_in_chunks() -> None:
+    """Chunks of an array of no columns have no size."""
+    compiled = jit(cache=False, backend="reference")(lambda a: (a[2:-2, 4:] * 2).sum())
+    for shape in [(30, 9), (9, 4), (0, 4)]:
+        a = np.ones(shape, complex)
+        assert compiled(a) == (a[2:-2, 4:] * 2).sum()

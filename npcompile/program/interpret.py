@@ -363,7 +363,8 @@ class Run:
                             last)
         steps = [reduce.at.coefficients[axis] for axis in kept]
         target = self.view(reduce.buffer, reduce.at.offset, tuple(shape), steps, reduce.at.part)
-        target[...] = accumulate(reduce, rows, self.size(reduce.chunk), self.run_sum)
+        chunk = self.size(reduce.chunk) if rows.size else 0  # of no elements it may be no size
+        target[...] = accumulate(reduce, rows, chunk, self.run_sum)
 
     # ------------------------------------------------------------------ results
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npcompile.core.sizes import Size, Symbol, Unhinted, evaluate, product
+from npcompile.core.sizes import Size, Symbol, Unhinted, evaluate, floordiv, product
 from npcompile.program.ir import (
     Alloc,
     Bind,
@@ -66,7 +66,7 @@ class _Peak:
                     self.symbols[symbol] = evaluate(self.numbers[buffer], self._value)
             case For():
                 self.symbols[statement.symbol] = evaluate(statement.start, self._value)
-                self.block(statement.body, self.threads if statement.parallel else copies)
+                self.block(statement.body, self._turns(statement) if statement.parallel else copies)
             case While():
                 self.block(statement.body, copies)
             case If():
@@ -75,6 +75,15 @@ class _Peak:
                 after, self.now = self.now, before
                 self.block(statement.orelse, copies)
                 self.now = max(after, self.now)
+
+    def _turns(self, loop: For) -> int:
+        """How many turns of a parallel loop run side by side at most."""
+        try:
+            count = evaluate(floordiv(loop.stop - loop.start + loop.step - 1, loop.step),
+                             self._value)
+        except Unhinted:  # the run will know, and has no more threads
+            return self.threads
+        return min(self.threads, max(count, 1))
 
     def _value(self, name: Symbol) -> int:
         value = self.symbols.get(name, name.hint)
