@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -71,14 +71,14 @@ def points(name: str, char: str) -> tuple[np.ndarray, ...]:
     return tuple(np.append(x, e.ravel()) for x, e in zip(found, crossed, strict=True))
 
 
-def groups(char: str) -> Iterator[tuple[int, list[str]]]:
+def groups(char: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     for count in (1, 2, 3, 4):
         chosen = [name for name in names(char) if operands(OPERATORS[name], char) == count]
         for first in range(0, len(chosen), GROUP):
-            yield count, chosen[first : first + GROUP]
+            yield count, tuple(chosen[first : first + GROUP])
 
 
-def calls(count: int, chosen: list[str], place: str) -> tuple[list[str], dict[str, Any]]:
+def calls(count: int, chosen: Sequence[str], place: str) -> tuple[list[str], dict[str, Any]]:
     """Expressions that call each function with operands of its own."""
     space = {"numpy": np, "scipy": importlib.import_module("scipy"),
              "special": importlib.import_module("scipy.special")}
@@ -89,22 +89,23 @@ def calls(count: int, chosen: list[str], place: str) -> tuple[list[str], dict[st
     return texts, space
 
 
-def parameters(count: int, chosen: list[str]) -> list[str]:
+def parameters(count: int, chosen: Sequence[str]) -> list[str]:
     return [f"{'xyzw'[k]}{at}" for at in range(len(chosen)) for k in range(count)]
 
 
-def given(count: int, chosen: list[str], char: str) -> list[np.ndarray]:
+def given(count: int, chosen: Sequence[str], char: str) -> list[np.ndarray]:
     return [x for name in chosen for x in points(name, char)[:count]]
 
 
-def by_vectors(count: int, chosen: list[str], char: str) -> tuple[np.ndarray, ...]:
+@cache
+def by_vectors(count: int, chosen: tuple[str, ...], char: str) -> tuple[np.ndarray, ...]:
     texts, space = calls(count, chosen, "")
     exec(f"def f({', '.join(parameters(count, chosen))}):\n    return {', '.join(texts)},", space)
     with np.errstate(all="ignore"):
         return npcompile.jit(space["f"])(*given(count, chosen, char))
 
 
-def one_by_one(count: int, chosen: list[str], like: tuple[np.ndarray, ...],
+def one_by_one(count: int, chosen: Sequence[str], like: tuple[np.ndarray, ...],
                char: str) -> tuple[np.ndarray, ...]:
     """The same by a loop over scalars."""
     texts, space = calls(count, chosen, "[i]")
