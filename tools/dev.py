@@ -18,16 +18,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 EXTRAS = {"demo": "plot", "test": "test"}
 SHORT = ["-m", "not slow", "-n", "2", "--dist", "worksteal"]
+HOME = Path(os.environ.get("NPCOMPILE_VENV", ROOT / ".venv")).absolute()
 
 
 def environment(extra: str) -> Path:
     """The Python of an environment that has npcompile and the extra installed."""
-    home = Path(os.environ.get("NPCOMPILE_VENV", ROOT / ".venv"))
-    python = home / "bin" / "python"
+    python = HOME / "bin" / "python"
     if not python.exists():
-        run(sys.executable, "-m", "venv", "--without-pip", str(home))
+        run(sys.executable, "-m", "venv", "--without-pip", str(HOME))
     pip = [sys.executable, "-m", "pip", "--python", str(python)]
-    run(*pip, "install", "--quiet", "--disable-pip-version-check", "-e", f"{ROOT}[{extra}]")
+    # modules are compiled when they are imported, which most never are
+    options = ["--quiet", "--disable-pip-version-check", "--no-compile"]
+    run(*pip, "install", *options, "-e", f"{ROOT}[{extra}]")
     return python
 
 
@@ -44,6 +46,9 @@ def main() -> None:
     if task not in EXTRAS or sys.version_info < (3, 11):
         raise SystemExit(__doc__)
     python = str(environment(EXTRAS[task]))
+    # many processes read the same bytecode: it is kept, with the environment, whatever is set
+    os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+    os.environ["PYTHONPYCACHEPREFIX"] = str(HOME / "bytecode")
     if task == "demo":
         run(python, "-m", "npcompile", "demo", *sys.argv[2:])
     else:
