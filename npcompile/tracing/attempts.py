@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.records import replace
-from npcompile.core.sizes import Size, Unhinted, hint, largest, lower_bound, mod, symbol
+from npcompile.core.sizes import Size, Unhinted, hint, lower_bound, mod, symbol
 from npcompile.graph.builder import Carried
 from npcompile.graph.ir import Loop, Node, Region, Window
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
@@ -26,7 +26,7 @@ from npcompile.tracing.bodies import (
 from npcompile.tracing.bytecode import RETURN, Instruction
 from npcompile.tracing.escapes import Escape, as_number, spread
 from npcompile.tracing.mixed import Mixed
-from npcompile.tracing.references import alone, exclusive, unseen
+from npcompile.tracing.references import exclusive, movable
 from npcompile.tracing.selectors import same
 from npcompile.tracing.turns import Turns
 from npcompile.tracing.values import (
@@ -198,17 +198,10 @@ class Attempt:
             return self.enter_box(value, path[0])
         return value
 
-    def shown(self, state: State, box: Box) -> bool:
-        """Whether a list shows another one's items, or is shown: then it can't move."""
-        mine = isinstance(state.cells[box], Growing) and box.part_of is not None
-        return mine or not unseen(self.t, self.frame, state, self.live, box)
-
     def enter_box(self, value: Box, slot: Any) -> Box:
         """What stands for a list, dictionary or instance that each turn makes anew."""
         held = self.state.cells[value]
-        if self.shown(self.state, value) or not alone(
-            self.t, self.frame, self.state, self.live, value
-        ):
+        if not movable(self.t, self.frame, self.state, self.live, value):
             raise Unlike("gives one name to different objects")
         made = value.like()
         made.lent |= slot in self.knowledge.lent
@@ -402,7 +395,7 @@ class Attempt:
                 self.knowledge.rebound.add(path[0])
                 raise Again
             return
-        if self.shown(back, last) or not alone(self.t, self.frame, back, self.live, last):
+        if not movable(self.t, self.frame, back, self.live, last):
             raise Unlike("gives one name to different objects")
         if last.lent and not first.lent:
             self.knowledge.lent.add(path[0])
@@ -614,24 +607,10 @@ class Attempt:
     def rebuilt_contents(self, held: Any) -> Any:
         """What a list, dictionary or instance holds after the loop."""
         if isinstance(held, Growing):
-            return replace(held, length=self.grown(held.length))
+            return replace(held, length=lengths.of_list(self, held.length))
         if isinstance(held, dict):
             return {key: self.rebuilt(item) for key, item in held.items()}
         return tuple(map(self.rebuilt, held)) if isinstance(held, tuple) else self.rebuilt(held)
-
-    def grown(self, length: Node) -> Node:
-        """The length of a list after the last turn: known where all turns add as many items."""
-        builder, made, first = self.t.builder, self.after(length), self.carried[length]
-        over, whole = self.over, self.index not in self.carried and not self.knowledge.pairs
-        known = None if first is None else builder.known_size(first)
-        begin, end = builder.known_size(length), builder.known_size(self.next[length])
-        if known is None or begin is None or end is None or over is None or not whole:
-            return made
-        more = self.t.facts.norm(end - begin)
-        if isinstance(more, int) and over.step == 1:
-            turns = largest(over.stop - over.start, 0)
-            self.t.lengths[made] = known + turns * more
-        return made
 
     def rebuilt(self, value: Value) -> Value:
         """What stands after the loop for what stood in it."""

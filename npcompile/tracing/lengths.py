@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from npcompile.core.sizes import Size, symbol, symbols
+from npcompile.core.sizes import Size, largest, symbol, symbols
 from npcompile.graph.ir import Node, Region, Window
 from npcompile.graph.types import Array, c_strides, contiguous
 from npcompile.ops.operands import ArrayRef
@@ -106,3 +106,18 @@ def after(attempt: Attempt, ref: ArrayRef) -> ArrayRef:
     window = Window(0, (size, *ref.shape[1:]), ref.strides)
     held = t.builder.read(attempt.after(param), window)
     return t.new(t.builder.emit("copy", (held,), None, contiguous(ref.dtype, window.shape)))
+
+
+def of_list(attempt: Attempt, length: Node) -> Node:
+    """The length of a list after the last turn: known where all turns add as many items."""
+    t, made, first = attempt.t, attempt.after(length), attempt.carried[length]
+    over, builder = attempt.over, t.builder
+    known = None if first is None else builder.known_size(first)
+    begin, end = builder.known_size(length), builder.known_size(attempt.next[length])
+    whole = attempt.index not in attempt.carried and not attempt.knowledge.pairs
+    if known is None or begin is None or end is None or over is None or not whole:
+        return made
+    more = t.facts.norm(end - begin)
+    if isinstance(more, int) and over.step == 1:
+        t.lengths[made] = known + largest(over.stop - over.start, 0) * more
+    return made

@@ -41,6 +41,13 @@ def alone(t: Tracer, frame: Frame, state: State, live: set[int], box: Box) -> bo
     return sum(value is box for value in reached(_roots(t, frame, state, live), state)) == 1
 
 
+def movable(t: Tracer, frame: Frame, state: State, live: set[int], box: Box) -> bool:
+    """Whether a list, dictionary or instance has one reference, and shows nothing of another one,
+    as none of it."""
+    shows = isinstance(state.cells[box], Growing) and box.part_of is not None
+    return not shows and alone(t, frame, state, live, box) and unseen(t, frame, state, live, box)
+
+
 def seen(t: Tracer, box: Box) -> bool:
     """Whether more than one iterator holds a list, which Python may change as it runs."""
     frame = t.frame
