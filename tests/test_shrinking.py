@@ -133,3 +133,23 @@ def test_what_is_repeated_does_not_give_its_memory_away() -> None:
     compiled = jit(tiled)
     for a in (np.array([5.0]), np.arange(4.0), np.array([1.0, 7.0])):
         assert compiled(a).tolist() == tiled(a).tolist()
+
+
+def test_memory_from_before_a_branch_keeps_its_place() -> None:
+    """The same zeros stand in both turns: what an arm leaves does not change places with them."""
+    def f(a: Any, n: int, m: int) -> Any:
+        y, w = 1.0, np.zeros(6)
+        for i in range(2, m):
+            w = np.zeros(6)
+            if i * (0.25 - w[i]) > a[i]:
+                for _ in range(0, n, 2):
+                    w = np.ones(n + 2)
+                for _ in range(n, 0, -2):
+                    y = 0.25
+        return w, y
+
+    a = np.array([0.0, 0.0, 2.0, 2.0])
+    compiled = jit(f)
+    for _ in range(3):
+        want, got = f(a, 3, 4), compiled(a, 3, 4)
+        assert got[0].tolist() == want[0].tolist() and got[1] == want[1]

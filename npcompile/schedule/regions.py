@@ -37,6 +37,7 @@ def choose(s: Scheduler, node: Node) -> None:
         region = node.regions[k]
         s.demand, s.written = demand.without(node.regions[1 - k]), before
         with s.aside(steps):
+            s.turn = len(s.memories)  # what was made before is needed after the other arm too
             for root, home in outside.items():
                 if s.place[root] != home:  # its old contents are somewhere else
                     s.live.pop(root, None)
