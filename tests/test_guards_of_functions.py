@@ -14,6 +14,7 @@ import scipy.special as sp
 
 import npcompile
 from npcompile import jit
+from npcompile.runtime.dispatch import Dispatcher
 
 X = np.linspace(0.5, 3.0, 5)
 
@@ -115,3 +116,24 @@ def test_decorators_of_the_user_around_library_functions(of: Callable[..., Any])
         for k in range(3):
             np.testing.assert_allclose(two(X), X + of(4.0), rtol=1e-14)
             assert calls == [1] * (k + 4)
+
+
+def test_a_version_behind_one_that_watches_what_has_changed(monkeypatch):
+    space = {"np": np}
+    exec("def f(u, out):\n    np.add(u, 1.0, out=out)\n", space)
+    compiled = jit(space["f"])
+    wide, narrow = np.ones(9), np.ones(9, np.float32)
+    for u in (wide, wide, narrow, narrow):  # the second version is looked at first
+        compiled(u, np.empty_like(u))
+    space["another"] = 1
+    compiled(wide, out := np.empty(9))
+    slow = []
+    call = Dispatcher.call
+    monkeypatch.setattr(Dispatcher, "call", lambda *args: slow.append(1) or call(*args))
+    compiled(wide, out)
+    assert not slow
+    compiled(narrow, shorter := np.empty_like(narrow))
+    compiled(wide, out)
+    compiled(narrow, shorter)
+    assert len(slow) == 1
+    assert (out == 2).all() and (shorter == 2).all()

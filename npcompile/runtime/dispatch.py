@@ -88,6 +88,7 @@ class Dispatcher:
         self.function = function
         self.config = config
         self.versions: list[Version] = []
+        self._outdated = False  # whether the first entry has found that what it watches has changed
         self.refusals = Refusals()
         self.left = Fallbacks()
         self.on_version = on_version
@@ -192,10 +193,15 @@ class Dispatcher:
 
     def _connect(self, version: Version, bound: dict[str, Any]) -> bool:
         connected = version.connect(bound, self.function)
-        if connected and version.adrift:
-            version.adrift = False
-            self.on_version()
+        if connected and (version.adrift or self._outdated):
+            version.adrift = self._outdated = False
+            self._order([version, *(v for v in self.versions if v is not version)])
         return connected
+
+    def _order(self, versions: list[Version]) -> None:
+        """Entries are tried in this order, but those of whole functions first."""
+        self.versions = sorted(versions, key=lambda v: bool(v.trace.pauses))
+        self.on_version()
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
         """Arguments by parameter name with defaults filled in, or None if they don't fit."""
@@ -366,11 +372,10 @@ class Dispatcher:
             if leaves is None:
                 raise Refused(Refusal("guards", "the arguments don't satisfy their own guards"))
             made = [version, *(v for v in self.versions if v not in recalled)]
-            self.versions = sorted(made, key=lambda v: bool(v.trace.pauses))  # whole ones first
             for old in recalled:
                 build.retire(old.executable)
+            self._order(made)
             logs.log("recompiles", lambda: f"{self.function.__qualname__}: {len(self.versions)}")
-            self.on_version()
             return version, leaves
 
     def _make(self, bound: dict[str, Any]) -> Version:
@@ -492,8 +497,11 @@ class Dispatcher:
     ) -> Any:
         """Called by the machine-code entry when compiled code was left or could not be entered."""
         probing = isinstance(function, Probe)  # called by the slow path, which knows more
+        if left.number == STALE and not probing:
+            self._outdated = True  # if the call is of other arguments, nobody will look at it anew
+            return self(*args)
         if left.number == STALE:
-            return MISS if probing else self(*args)
+            return MISS
         if probing:
             raise left
         return self.leave(executable.owner, left, args, {})
