@@ -492,7 +492,8 @@ def page(kept: list[dict[str, Any]]) -> str:
              "|---" * (2 + len(COUNTS) + len(COLUMNS)) + "|"]
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in (*rows, ("all", "", *sums))]
     lines += ["", "Different:", "", *(f"- {line}" for line in different)] if different else []
-    lines += ["", "Left to Python most often (kinds of arguments, reason):", ""]
+    if reasons:
+        lines += ["", "Left to Python most often (kinds of arguments, reason):", ""]
     lines += [f"- {count}: {reason}" for reason, count in reasons.most_common(SHOWN)]
     return "\n".join(lines) + "\n"
 
