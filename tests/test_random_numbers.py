@@ -14,6 +14,12 @@ def test_programs(first: int) -> None:
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
+@pytest.mark.parametrize("seed", [81318, 990011])
+def test_once_wrong(seed: int) -> None:
+    """A constant of 16 bits beside a branch; comparisons of complex numbers with NaN."""
+    assert not checked(written(seed), npcompile.jit)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("first", range(1000, 4000, 500))

@@ -162,7 +162,20 @@ def compare(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
     if is_python(a) and is_python(b):
         return _python_compare(ctx, symbol, a, b)
     no_sequences(ctx, symbol, a, b)
-    return run(ctx, UFUNCS[symbol], a, b)
+    before = ctx.builder.quiet
+    if not has_array(a, b) and _complex_takes(ctx, symbol, a, b):
+        ctx.builder.quiet = before + "i"
+    try:
+        return run(ctx, UFUNCS[symbol], a, b)
+    finally:
+        ctx.builder.quiet = before
+
+
+def _complex_takes(ctx: Context, symbol: str, a: Operand, b: Operand) -> bool:
+    """Whether a complex number of NumPy's compares itself, which tells of no NaN; ufuncs do."""
+    samples = [lift(ctx, x, symbol).sample for x in (a, b)]
+    dtype = np.result_type(*samples)
+    return bool(dtype.kind == "c" and dtype in samples)  # those of Python's are no dtypes
 
 
 def truth(ctx: Context, a: Operand) -> bool | Node:

@@ -118,9 +118,11 @@ class Escape:
         return value
 
     def node(self, node: Node, like: Value | Cell | None = None) -> Node:
+        if isinstance(node.attrs, Const) and isinstance(node.type, Scalar):
+            return self.t.builder.const(node.attrs.value, node.type)
         size = self.t.builder.known_size(node)
         # other ints that are equal to a size may be large: arithmetic on them is checked
-        if size is not None and node.op in ("size", "const") and (
+        if size is not None and node.op == "size" and (
             self.t.builder.closed.isdisjoint(symbols(size))
         ):
             return self.t.builder.size(size)
