@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import keyword
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +14,6 @@ import pytest
 from npcompile.backends.gpu.compile import Cubin, assemble, assemblies, identity
 from npcompile.backends.gpu.interpreter import Interpreter
 from npcompile.backends.gpu.source import Source
-from npcompile.core.records import replace
 
 #: sm_80, sm_90 and sm_120
 CAPABILITIES = (80, 90, 120)
@@ -35,23 +33,6 @@ def claimed(kernel: object) -> bool:
     return True
 
 
-def unnamed(source: Source, constants: dict[str, int]) -> tuple[Source, dict[str, int]]:
-    """The same code, whatever its names are, and without the user's lines."""
-    names: dict[str, str] = {}
-
-    def number(match: re.Match[str]) -> str:
-        word = match[0]
-        if keyword.iskeyword(word) or word in ("tl", "npc", "triton", "range", "float", "inf"):
-            return word
-        return names.setdefault(word, f"_{len(names)}")
-
-    text = re.sub(r"(?m)^ *#.*\n|  #.*$", "", source.text)
-    text = re.sub(r"(?<![\w.\"])[A-Za-z_]\w*", number, text)
-    parameters = tuple((names.get(name, name), p) for name, p in source.parameters)
-    return (replace(source, text=text, parameters=parameters),
-            {names.get(name, name): value for name, value in constants.items()})
-
-
 def read(kernels: Iterable[Kernel]) -> None:
     """Compiles kernels and reads their PTX, each once a run.  For one generation memory and sizes
     are known to be aligned, as they are in most launches."""
@@ -59,7 +40,7 @@ def read(kernels: Iterable[Kernel]) -> None:
     launched = {(id(source), *constants.items()): (source, constants)
                 for source, constants in kernels}
     for source, constants in launched.values():
-        if not claimed(identity(*unnamed(source, constants), 0, frozenset())):
+        if not claimed(identity(source, constants, 0, frozenset())):
             continue
         every = frozenset(name for name, _ in source.parameters)
         targets = [(c, every if c == 90 else frozenset()) for c in CAPABILITIES]

@@ -37,7 +37,7 @@ pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs 
 
 from npcompile.backends import gpu
 from npcompile.backends.gpu import chains, cuda, packing, rows
-from npcompile.backends.gpu.compile import assemblies, assembly, translate
+from npcompile.backends.gpu.compile import assemblies, assembly, identity, translate
 from npcompile.backends.gpu.cuda import Cuda
 from npcompile.backends.gpu.driver import Launched, lower
 from npcompile.backends.gpu.interpreter import Interpreter
@@ -305,10 +305,105 @@ def test_the_code_reads_well():
     def step(u, k):
         return u[1:-1] + k * (u[:-2] - 2 * u[1:-1] + u[2:])
 
-    text = npcompile.jit(step, device="interpreter").lower(np.ones(9), 0.5).triton
-    assert "# line" in text
-    assert "return u[1:-1] + k * (u[:-2] - 2 * u[1:-1] + u[2:])" in text
-    assert "u_at_1 = tl.load(u + lane" in text
+    text = npcompile.jit(step).lower(np.ones(9), 0.5).triton
+    first = step.__code__.co_firstlineno
+    assert text == f"""\
+# one lane for each of u_shape0 - 2 elements, 1024 in each program
+@triton.jit
+def step_k0(u_shape0, k, u_ptr, result_ptr, BLOCK: tl.constexpr):
+    base = tl.program_id(0).to(tl.int64) * BLOCK
+    lane = base + tl.arange(0, BLOCK)
+    live = lane < u_shape0 - 2
+    u_1 = tl.load(u_ptr + lane + 1, live, 0)
+    u_0 = tl.load(u_ptr + lane, live, 0)
+    u_2 = tl.load(u_ptr + lane + 2, live, 0)
+    # line {first + 1}: return u[1:-1] + k * (u[:-2] - 2 * u[1:-1] + u[2:])
+    tl.store(result_ptr + lane, u_1 + k * (u_0 - 2.0 * u_1 + u_2), live)
+"""
+
+
+def test_values_have_the_names_of_variables():
+    """Statements stand as such; several lines of one are shown as one."""
+    def wave(x, damping):
+        phase = (
+            2.0 * x
+            + 1.0
+        )
+        decay = np.exp(-damping * x)
+        lane = decay * np.tanh(phase)  # a name that the kernel has, too
+        return lane, lane * lane
+
+    text = npcompile.jit(wave).lower(np.ones(9), 0.5).triton
+    *functions, kernel = text.split("\n\n\n")
+    first = wave.__code__.co_firstlineno
+    assert kernel == f"""\
+# one lane for each of x_shape0 elements, 1024 in each program
+@triton.jit
+def wave_k1(x_shape0, x_ptr, number, exp_f64_tables, tanh_f64_tables, lane_ptr, result_ptr,
+            BLOCK: tl.constexpr):
+    base = tl.program_id(0).to(tl.int64) * BLOCK
+    lane = base + tl.arange(0, BLOCK)
+    live = lane < x_shape0
+    x = tl.load(x_ptr + lane, live, 0)
+    # line {first + 1}: phase = ( 2.0 * x + 1.0 )
+    phase = 2.0 * x + 1.0
+    # line {first + 5}: decay = np.exp(-damping * x)
+    decay = exp_f64(number * x, exp_f64_tables)
+    # line {first + 6}: lane = decay * np.tanh(phase) # a name that the kernel has, too
+    lane_1 = decay * tanh_f64(phase, tanh_f64_tables)
+    tl.store(lane_ptr + lane, lane_1, live)
+    # line {first + 7}: return lane, lane * lane
+    tl.store(result_ptr + lane, lane_1 * lane_1, live)
+"""
+    assert [re.search(r"def (\w+)", part)[1] for part in functions] == ["exp_f64", "tanh_f64"]
+    assert '"""e**x"""' in functions[0] and "polynomial_by_" in functions[0]
+
+
+@pytest.mark.parametrize("name", ["black_scholes_prices", "gray_scott", "layer_norm_gelu"])
+def test_statements_and_functions_are_found_again(name):
+    """Each statement that kernels come from is told, and elementary functions are calls."""
+    program = PROGRAMS[name]
+    lowered = npcompile.jit(program.function).lower(*program.arguments(program.small))
+    text = lowered.triton
+    told = {int(line) for line in re.findall(r"# line (\d+): ", text)}
+    assert len(told) > 3
+    kernels = [part for part in text.split("\n\n\n") if "# line" in part]
+    assert not any("lookup(" in part or "npc.fma" in part for part in kernels)
+    names = {name for part in kernels for name in re.findall(r"(?m)^ +(\w+) = ", part)}
+    assert names & set(program.function.__code__.co_varnames)
+
+
+def test_names_and_comments_are_not_in_the_key():
+    """The same code of other variables is the same machine code, whatever is between."""
+    def one(u, k):
+        v = np.exp(u) * k
+        return v - u
+
+    def other(speed, factor):  # as above
+        faster = np.exp(speed) * factor
+
+        return faster - speed
+
+    def another(u, k):
+        v = np.exp(u) * k
+        return u - v
+
+    keys = [identity(source, constants, 90, frozenset(name for name, _ in source.parameters))
+            for function in (one, other, another)
+            for source, constants in launches(function, np.ones(9), 2.0)]
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_names_that_python_or_the_kernel_has():
+    def f(x, BLOCK):
+        tl = x + BLOCK
+        range = tl * tl
+        live = range * 0.5 + range
+        exp_f64 = live * live
+        return np.exp(exp_f64) + exp_f64 + np.exp(live)
+
+    x = np.linspace(-1, 1, 9)
+    assert same(npcompile.jit(f, device="interpreter")(x, 0.5), npcompile.jit(f)(x, 0.5))
 
 
 def test_the_code_says_nothing_in_vain():
@@ -318,12 +413,13 @@ def test_the_code_says_nothing_in_vain():
 
     text = npcompile.jit(step, device="interpreter").lower(np.ones((9, 9))).triton
     assert "index = i * u_shape1 + j\n" in text
-    assert "u_at = tl.load(u + index + u_shape1 + 1, live, 0)" in text
-    assert "u_shape0 * u_shape1 - u_shape1" in text  # not - 1 * u_shape1
+    assert "u_1_1 = tl.load(u_ptr + index + u_shape1 + 1, live, 0)" in text
+    assert "(u_shape0 - 1) * (u_shape1 - 1)" in text  # not multiplied out
     assert "<< 52" in text and "npc.fma(" in text and "tl.fma(" not in text
     assert not re.search(r"npc\.sh[lr]|[&|^] (tl\.full\(\(\), )?(True|False)", text)
-    for name in re.findall(r"(?m)^ +(t(?:_\d+)?) = ", text):
-        assert len(re.findall(rf"\b{name}\b", text)) > 1, f"{name} is not used"
+    for part in text.split("\n\n\n"):
+        for name in re.findall(r"(?m)^ +(\w+) = ", part):
+            assert len(re.findall(rf"\b{name}\b", part)) > 1, f"{name} is not used"
 
 
 # ------------------------------------------------------------------ machine code

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from npcompile.core.records import replace
 from npcompile.graph.show import show as show_graph
+from npcompile.program.ir import Program
 from npcompile.program.show import show as show_program
 from npcompile.runtime.build import Executable
 from npcompile.runtime.dispatch import Dispatcher
@@ -18,6 +21,7 @@ class Lowered:
     executable: Executable
     graph: str
     file: str = ""
+    for_gpu: Callable[[], Program] | None = None  # makes another program, if this is the host's
 
     @property
     def program(self) -> str:
@@ -43,7 +47,8 @@ class Lowered:
         """Triton code of the kernels, with the user's lines, as for a GPU."""
         from npcompile.backends.gpu import code
 
-        return code(self.executable.program, self.file)
+        program = self.for_gpu() if self.for_gpu is not None else self.executable.program
+        return code(program, self.file)
 
 
 def lower(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
@@ -65,4 +70,14 @@ def lower(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any])
         raise CompileError(str(refused.refusal)) from None
     assert version.trace.graph is not None
     file = dispatcher.function.__code__.co_filename
-    return Lowered(version.executable, show_graph(version.trace.graph), file)
+    again = _for_gpu(dispatcher, bound) if dispatcher.config.device == "cpu" else None
+    return Lowered(version.executable, show_graph(version.trace.graph), file, again)
+
+
+def _for_gpu(dispatcher: Dispatcher, bound: dict[str, Any]) -> Callable[[], Program]:
+    """What makes the program that a GPU would run."""
+    from npcompile.runtime.build import Stopwatch
+    from npcompile.runtime.lowering import lower
+
+    traced, config = dispatcher.follow(bound), replace(dispatcher.config, device="cuda")
+    return lambda: lower(traced, config, Stopwatch())

@@ -34,8 +34,8 @@ def record(*, eq: bool = True) -> Callable[[type[T]], type[T]]: ...
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(made: Any = None, /, *, eq: bool = True) -> Any:
-    """A class of the annotated fields, in slots; ``eq``: equal where all fields are, else by
-    identity."""
+    """A class of the annotated fields, in slots; ``eq``: equal where all fields are (but those that
+    are not to be compared), else by identity."""
     return _record(made, eq) if made is not None else lambda named: _record(named, eq)
 
 
@@ -62,7 +62,7 @@ def _record(named: type, eq: bool) -> type:
     body |= {"__slots__": fields, "__match_args__": fields, "__record__": True}
     methods: dict[str, Any] = {"__repr__": _shown}
     if eq:
-        read = _reader(fields)
+        read = _reader(tuple([f for f in fields if getattr(given.get(f), "compare", True)]))
         methods |= {"__eq__": _equal(read), "__hash__": lambda self: hash(read(self))}
     for name, method in methods.items():
         body.setdefault(name, method)
@@ -84,6 +84,8 @@ def _init(fields: tuple[str, ...], given: dict[str, Any]) -> Callable[..., None]
     known: dict[str, Any] = {"MISSING": MISSING}
     for name in fields:
         value: Any = given.get(name, MISSING)
+        if isinstance(value, Field) and value.default is not MISSING:
+            value = value.default
         if isinstance(value, Field):
             known[f"make_{name}"] = value.default_factory
             params.append(f"{name}=MISSING")

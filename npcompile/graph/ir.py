@@ -173,12 +173,20 @@ class Table:
 class Subprogram:
     """A function of so many float64 numbers for the primitive ``call``; the program is one of
     :mod:`npcompile.graph.subprograms`.  ``registers``: how many it had better
-    be given at a time; of more than two the lanes are sorted by the arms that they take."""
+    be given at a time; of more than two the lanes are sorted by the arms that they take.
+
+    One with a ``body`` is an operator's program without branches, for backends that put calls in
+    line: its operands are of the dtypes of the body's parameters.  ``names`` and ``tables`` name
+    values and tables in it, ``doc`` says what it computes."""
 
     name: str
     operands: int
     program: Callable[..., Any]
     registers: int = 1
+    body: Region | None = None
+    names: dict[Node, str] = field(default_factory=dict)
+    tables: dict[Table, str] = field(default_factory=dict)
+    doc: str = ""
 
 
 def keywords(attrs: Attrs, dtype: np.dtype) -> dict[str, Any]:
@@ -482,7 +490,8 @@ class Graph:
     ``bound`` gives the node of each symbol that is computed; ``hushed`` the first letters of the
     floating-point errors that nodes do not tell of; ``echoes`` are nodes whose errors others tell
     of, so that they are computed only for their values; ``repeated`` are those that stand for
-    several of the program's, on other lines.
+    several of the program's, on other lines; ``names`` are variables that hold nodes, for who
+    reads what becomes of them.
     """
 
     name: str
@@ -494,6 +503,7 @@ class Graph:
     hushed: dict[Node, str] = field(default_factory=dict)
     echoes: set[Node] = field(default_factory=set)
     repeated: set[Node] = field(default_factory=set)
+    names: dict[Node, str] = field(default_factory=dict)
 
     @property
     def params(self) -> list[Node]:

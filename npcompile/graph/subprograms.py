@@ -38,7 +38,9 @@ Results = tuple[Expr, ...]
 
 @cache
 def region_of(what: Subprogram) -> Region:
-    """A subprogram's body, on scalars."""
+    """A subprogram's body, on scalars unless it has one."""
+    if what.body is not None:
+        return what.body
     builder = Builder()
     params = [builder.param(NUMBER) for _ in range(what.operands)]
     scope = Scope(builder, params)
@@ -67,9 +69,10 @@ Meaning = Callable[[str], Callable[..., Any]]
 def evaluate(what: Subprogram, args: Sequence[Any],
              meaning: Meaning = lambda name: PRIMITIVES[name].meaning) -> Any:
     """The meaning of a call by NumPy, on arrays; ``meaning`` is that of a primitive's name."""
-    whole = np.broadcast_arrays(*(np.asarray(a, DOUBLE) for a in args))
+    region = region_of(what)
+    whole = np.broadcast_arrays(*(np.asarray(a, p.dtype) for a, p in zip(args, region.params)))
     with np.errstate(all="ignore"):
-        run = _Run(region_of(what), [np.array(a, ndmin=1).ravel() for a in whole], meaning)
+        run = _Run(region, [np.array(a, ndmin=1).ravel() for a in whole], meaning)
     return run.results[0].reshape(whole[0].shape)[()]
 
 

@@ -13,6 +13,7 @@ from npcompile.passes.checks import merge_checks
 from npcompile.passes.complexes import expand_complex
 from npcompile.passes.dead import drop_dead, keep_flags
 from npcompile.passes.decompose import decompose
+from npcompile.passes.functions import name_functions
 from npcompile.passes.halves import widen_halves
 from npcompile.passes.hoist import hoist
 from npcompile.passes.normalise import normalise
@@ -25,18 +26,21 @@ from npcompile.passes.wrapping import drop_wrapping
 
 @record
 class Pass:
-    """``after`` names the passes that must have run before, ``reason`` says why."""
+    """``after`` names the passes that must have run before, ``reason`` says why.  ``inlined``: only
+    for devices whose compilers put what is called in line."""
 
     name: str
     run: Callable[[Graph], Graph]
     after: tuple[str, ...] = ()
     reason: str = ""
+    inlined: bool = False
 
 
 PASSES = (
     Pass("flags", keep_flags, (), "later, what the user wrote can't be told from our own"),
     Pass("wrapping", drop_wrapping, ("flags",), "later, answers rest on the checks"),
     Pass("normalise", normalise, ("wrapping",), "equal sizes make equal nodes one"),
+    Pass("functions", name_functions, ("normalise",), "programs compare shapes", inlined=True),
     Pass("decompose", decompose, ("normalise",), "programs compare shapes"),
     Pass("halves", widen_halves, ("decompose",), "works on primitives"),
     Pass("complexes", expand_complex, ("decompose",), "works on primitives"),
@@ -71,7 +75,7 @@ def run(graph: Graph, config: Config | None = None) -> Graph:
     graph
         What the tracer recorded.
     config
-        The options of the compiled function; no pass depends on them so far.
+        The options of the compiled function: where it is to run decides which passes do.
 
     Raises
     ------
@@ -80,6 +84,8 @@ def run(graph: Graph, config: Config | None = None) -> Graph:
     """
     try:
         for step in PASSES:
+            if step.inlined and (config is None or config.device == "cpu"):
+                continue
             known = graph.facts.mark()
             graph = step.run(graph)
             assert graph.facts.mark() == known, f"{step.name} leaves facts that hold in one place"

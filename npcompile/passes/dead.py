@@ -41,7 +41,8 @@ def keep_flags(graph: Graph) -> Graph:
     if not roots:
         return graph
     region = Region(graph.region.params, nodes, roots)
-    return Graph(graph.name, region, graph.result, graph.facts, graph.finals, graph.bound)
+    return Graph(graph.name, region, graph.result, graph.facts, graph.finals, graph.bound,
+                 names=graph.names)
 
 
 def drop_dead(graph: Graph) -> Graph:
@@ -58,7 +59,8 @@ def drop_dead(graph: Graph) -> Graph:
     kept = [node for node in graph.region.nodes if node in live or node.op == "param"]
     bound = {name: node for name, node in graph.bound.items() if node in live}
     region = Region(graph.region.params, kept, roots[::-1])
-    return Graph(graph.name, region, graph.result, graph.facts, graph.finals, bound)
+    return Graph(graph.name, region, graph.result, graph.facts, graph.finals, bound,
+                 names=graph.names)
 
 
 def _is_computed(node: Node, computed: set[Node]) -> bool:

@@ -55,6 +55,7 @@ class Rewriter:
             graph.facts,
             {index: self.new[node] for index, node in graph.finals.items()},
             {name: self.new[node] for name, node in graph.bound.items() if node in self.new},
+            names={self.new[node]: name for node, name in graph.names.items() if node in self.new},
         )
 
     def region(self, old: Region) -> Region:

@@ -73,7 +73,8 @@ class Buffer:
     array of the caller's; ``temp``: ours; ``owned``: ours, but the memory of a NumPy array, which
     a called function may keep or has made; ``scalar``: one number in the frame (parameter
     ``index`` if that is not negative); ``object``: a Python object (parameter likewise).
-    Strides count elements and address element (0, ..., 0) at offset 0.
+    Strides count elements and address element (0, ..., 0) at offset 0.  ``title`` is the user's
+    variable that holds it, for readers.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Buffer:
     shape: tuple[Size, ...] = ()
     strides: tuple[Size, ...] = ()
     index: int = -1
+    title: str = ""
 
 
 @record
@@ -139,12 +141,15 @@ class SizeValue:
 
 @record
 class Apply:
-    """A primitive over earlier values (by position); ``cast`` converts to ``dtype``."""
+    """A primitive over earlier values (by position); ``cast`` converts to ``dtype``.  ``line`` and
+    ``name`` are the user's line that it comes from and variable that holds it, for readers."""
 
     op: str
     args: tuple[int, ...]
     dtype: np.dtype
     attrs: Table | Subprogram | None = None
+    line: int = field(default=0, compare=False)
+    name: str = field(default="", compare=False)
 
 
 Value = Union[Load, Const, AxisIndex, SizeValue, Apply]

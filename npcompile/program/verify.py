@@ -11,6 +11,7 @@ from npcompile.core.sizes import Size, Symbol, symbols
 from npcompile.graph.ir import Subprogram, Table
 from npcompile.graph.layout import is_packed_here
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
+from npcompile.graph.subprograms import region_of
 from npcompile.graph.types import BOOL, INT
 from npcompile.program.ir import (
     Alloc,
@@ -44,7 +45,6 @@ from npcompile.program.ir import (
 CLASSES = {"f": "f", "i": "iub", "b": "b", "n": "fiub", "a": "fiubc", "c": "c"}
 
 
-DOUBLE = np.dtype(np.float64)
 #: how turns may change a number together
 FOLDS = frozenset({"sum", "max", "min", "and", "or"})
 
@@ -231,8 +231,10 @@ class _Verifier:
         assert primitive is not None
         wanted = primitive.signature.partition("->")[0]
         if isinstance(value.attrs, Subprogram):
-            wanted = wanted[0] * value.attrs.operands
-            self.require(set(given) == {value.dtype} == {DOUBLE}, f"{where}: calls with float64")
+            region = region_of(value.attrs)
+            self.require(value.op == "call" and given == [p.dtype for p in region.params]
+                         and value.dtype == region.results[0].dtype, f"{where}: other dtypes")
+            return
         self.require(len(wanted) == len(given), f"{where}: {value.op} takes {len(wanted)}")
         seen: dict[str, np.dtype] = {}
         for letter, dtype in zip(wanted, given):

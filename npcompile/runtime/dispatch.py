@@ -382,7 +382,7 @@ class Dispatcher:
         from npcompile.runtime import keeping, lowering  # only who compiles needs them
 
         watch = Stopwatch()
-        followed = self._trace(bound)
+        followed = self.follow(bound)
         watch.lap("trace")
         config = on_device(followed, self.config)
         program = lowering.lower(followed, config, watch)
@@ -459,7 +459,7 @@ class Dispatcher:
         self._log(version)
         return version
 
-    def _trace(self, bound: dict[str, Any]) -> Trace:
+    def follow(self, bound: dict[str, Any]) -> Trace:
         """Traces the function; where something can't be followed, it pauses."""
         from npcompile.tracing.stretches import may_pause, worthwhile
         from npcompile.tracing.tracer import trace

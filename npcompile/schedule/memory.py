@@ -18,7 +18,8 @@ from npcompile.program.ir import Buffer
 class Memory:
     """A buffer in the making: its kind is settled when the whole program is known."""
 
-    __slots__ = ("buffer", "dtype", "index", "kind", "like", "name", "shape", "strides")
+    __slots__ = ("buffer", "dtype", "index", "kind", "like", "name", "shape", "strides",
+                 "title")
 
     def __init__(
         self,
@@ -28,9 +29,10 @@ class Memory:
         shape: tuple[Size, ...] = (),
         strides: tuple[Size, ...] = (),
         index: int = -1,
+        title: str = "",
     ) -> None:
         self.name, self.kind, self.dtype = name, kind, dtype
-        self.shape, self.strides, self.index = shape, strides, index
+        self.shape, self.strides, self.index, self.title = shape, strides, index, title
         self.buffer: Buffer | None = None
         self.like: Memory | None = None  # not smaller, and it may take the place of this
 
@@ -49,7 +51,7 @@ class Memory:
         if self.buffer is None:
             model = self.model
             self.buffer = Buffer(self.name, self.kind, self.dtype, model.shape, model.strides,
-                                 self.index)
+                                 self.index, self.title)
         return self.buffer
 
 

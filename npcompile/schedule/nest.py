@@ -252,7 +252,8 @@ class Nest:
 def _renumbered(value: Draft, new: dict[int, int]) -> Draft:
     """A value whose operands have other numbers."""
     if isinstance(value, Apply):
-        return Apply(value.op, tuple([new[a] for a in value.args]), value.dtype, value.attrs)
+        return Apply(value.op, tuple([new[a] for a in value.args]), value.dtype, value.attrs,
+                     value.line, value.name)
     if isinstance(value, Fetch):
         return Fetch(_moved(value.access, new), value.dtype)
     return value

@@ -124,11 +124,13 @@ class Scheduler:
         dtype: np.dtype,
         shape: tuple[Size, ...] = (),
         strides: tuple[Size, ...] = (),
+        title: str = "",
     ) -> Memory:
         """New memory.  Strides are a wish, as they may be a view's, but of what others make."""
         if kind != "owned":
             strides = layout.packed_strides(self.facts, shape, strides)
-        made = Memory(self.name(f"{stem}{len(self.memories)}"), kind, dtype, shape, strides)
+        name = self.name(f"{stem}{len(self.memories)}")
+        made = Memory(name, kind, dtype, shape, strides, title=title)
         self.memories.append(made)
         return made
 
@@ -140,12 +142,13 @@ class Scheduler:
 
     def fresh(self, node: Node, kind: Literal["result", "temp"] = "temp") -> Memory:
         """Memory for all of a node's elements, laid out as NumPy lays out a fresh array."""
+        title = self.graph.names.get(node, "")
         if is_number(node):
-            return self.memory("s", "scalar", node.dtype)
+            return self.memory("s", "scalar", node.dtype, title=title)
         type_ = node.type
         assert isinstance(type_, Array)
         return self.memory("r" if kind == "result" else "t", kind, type_.dtype, type_.shape,
-                           type_.strides)
+                           type_.strides, title)
 
     def shape(self, node: Node) -> tuple[Size, ...]:
         """A node's shape in the sizes' normal names (a parameter's type has its own)."""
@@ -446,7 +449,8 @@ class Scheduler:
                     access = nest.access(self.gathered(node), axes, operands[0])
                     nest.known[key] = nest.load(access, node.dtype)
                 else:
-                    nest.known[key] = _compute(nest, node, axes, operands)
+                    name = self.graph.names.get(node, "")
+                    nest.known[key] = _compute(nest, node, axes, operands, name)
                 if operands:
                     nest.lines.add(node.line)
         self._share(nest, work)
@@ -590,8 +594,8 @@ def whole_access(place: Place) -> Access:
 # ------------------------------------------------------------------ one value
 
 
-def _compute(nest: Nest, node: Node, axes: AxisMap, args: list[int]) -> int:
-    """The number of a virtual node's value inside a nest."""
+def _compute(nest: Nest, node: Node, axes: AxisMap, args: list[int], name: str) -> int:
+    """The number of a virtual node's value inside a nest; ``name`` is the user's, if any."""
     match node.op:
         case "const":
             value = node.dtype.type(cast(ConstAttrs, node.attrs).value)
@@ -607,9 +611,9 @@ def _compute(nest: Nest, node: Node, axes: AxisMap, args: list[int]) -> int:
         case "full" | "copy" | "read" | "write" | "cast":
             if nest.values[args[0]].dtype == node.dtype:
                 return args[0]
-            return nest.value(Apply("cast", (args[0],), node.dtype))
+            return nest.value(Apply("cast", (args[0],), node.dtype, None, node.line, name))
     attrs = node.attrs if isinstance(node.attrs, (Table, Subprogram)) else None
-    return nest.value(Apply(node.op, tuple(args), node.dtype, attrs))
+    return nest.value(Apply(node.op, tuple(args), node.dtype, attrs, node.line, name))
 
 
 _FREE = frozenset({"cast", "copy", "full", "empty", "iota", "const", "size"})

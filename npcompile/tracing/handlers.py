@@ -53,6 +53,11 @@ def _load(t: Tracer, frame: Frame, index: int) -> None:
     push(frame, value)
 
 
+def _store(t: Tracer, frame: Frame, index: int) -> None:
+    value = frame.state.locals[index] = pop(frame)
+    t.name(value, frame.code.names[index])
+
+
 @on("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CLOSURE")
 def load_fast(t: Tracer, frame: Frame, i: Instruction) -> None:
     _load(t, frame, i.arg)
@@ -72,18 +77,18 @@ def load_two(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("STORE_FAST")
 def store_fast(t: Tracer, frame: Frame, i: Instruction) -> None:
-    frame.state.locals[i.arg] = pop(frame)
+    _store(t, frame, i.arg)
 
 
 @on("STORE_FAST_STORE_FAST")
 def store_two(t: Tracer, frame: Frame, i: Instruction) -> None:
-    frame.state.locals[i.arg >> 4] = pop(frame)
-    frame.state.locals[i.arg & 15] = pop(frame)
+    _store(t, frame, i.arg >> 4)
+    _store(t, frame, i.arg & 15)
 
 
 @on("STORE_FAST_LOAD_FAST")
 def store_and_load(t: Tracer, frame: Frame, i: Instruction) -> None:
-    frame.state.locals[i.arg >> 4] = pop(frame)
+    _store(t, frame, i.arg >> 4)
     _load(t, frame, i.arg & 15)
 
 

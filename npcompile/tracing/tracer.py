@@ -121,6 +121,7 @@ class Tracer:
         self.outside: dict[Source, Growing] = {}  # what lists from outside hold
         self.lengths: dict[Node, sizes.Size] = {}  # of lists that a loop made
         self.learned: dict[tuple[Code, int], Knowledge] = {}  # of loops, by their header
+        self.names: dict[Node, str] = {}  # variables that held nodes first
 
     # ------------------------------------------------------------------ what operators ask
 
@@ -135,6 +136,19 @@ class Tracer:
     @property
     def cells(self) -> dict[Cell | Box, Any]:
         return self.frames[-1].state.cells
+
+    def name(self, value: Value, name: str) -> None:
+        """A variable has got a value: what is computed is known by its first name."""
+        node = value
+        if isinstance(value, ArrayRef):
+            whole, cell = value.window, value.cell
+            if whole.offset != 0 or whole.shape != cell.type.shape:
+                return
+            node = self.cells.get(cell, cell.first)
+        if isinstance(node, Node) and node.op not in ("param", "const", "size"):
+            first = self.names.setdefault(node, name)
+            if first != name and node.op in ("full", "copy"):
+                self.names[node] = ""  # equal when they are made, and not for long
 
     def version(self, cell: Cell) -> Node:
         found: Node | None = self.cells.get(cell)
@@ -598,7 +612,7 @@ def _trace(
     params = set(tracer.root.params)
     graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)
     graph.hushed, graph.echoes = tracer.builder.hushed, tracer.builder.echoes
-    graph.repeated = tracer.builder.repeated
+    graph.repeated, graph.names = tracer.builder.repeated, tracer.names
     inputs = tracer.inputs
     code = function.__code__
     return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.pauses,

@@ -9,18 +9,28 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import keyword
 import linecache
 import os
+import re
 import tempfile
 from collections.abc import Sequence, Set
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from npcompile.backends.gpu.source import Between, Given, Memory, Parameter, Source, Tables
+from npcompile.backends.gpu.source import (
+    SCOPE,
+    Between,
+    Given,
+    Memory,
+    Parameter,
+    Source,
+    Tables,
+)
 from npcompile.core.records import record, replace
 
 #: Triton's names of dtypes in signatures
@@ -48,10 +58,39 @@ class Cubin:
 
 def identity(source: Source, constants: dict[str, int], capability: int,
              sixteens: Set[str]) -> tuple[object, ...]:
-    """All that the machine code of :func:`translate` depends on, in every process the same."""
-    signature = tuple((name, signature_of(p)) for name, p in source.parameters)
-    return ("cubin", version("triton"), _means(), capability, source.text, signature,
-            tuple(sorted(constants.items())), tuple(sorted(sixteens)))
+    """All that the machine code of :func:`translate` depends on, in every process the same.  Names
+    and comments are the user's: other ones make the same machine code."""
+    text, names = unnamed(source.text)
+    signature = tuple((names.get(name, name), signature_of(p)) for name, p in source.parameters)
+    numbers = {names.get(name, name): value for name, value in constants.items()}
+    return ("cubin", version("triton"), _means(), capability, text, signature,
+            tuple(sorted(numbers.items())), tuple(sorted(names.get(n, n) for n in sixteens)))
+
+
+#: words that are no names of a kernel's own
+_KEPT = SCOPE | set(keyword.kwlist) | {"inf"}
+
+
+@lru_cache(256)
+def unnamed(text: str) -> tuple[str, dict[str, str]]:
+    """Code without comments, in which all names are numbers; and the numbers of the names in the
+    last function."""
+    text = re.sub(r'(?m)^ *(#.*|""".*""")\n|  #.*$', "", text)
+    functions = {name: f"f{k}" for k, name in enumerate(re.findall(r"(?m)^def (\w+)", text))}
+    names: dict[str, str] = {}
+
+    def number(match: re.Match[str]) -> str:
+        word = match[0]
+        if word in _KEPT or word in functions:
+            return functions.get(word, word)
+        return names.setdefault(word, f"v{len(names)}")
+
+    found = []
+    for part in re.split(r"(?m)^(?=@)", text):
+        names.clear()
+        # not attributes, texts and names of arguments
+        found.append(re.sub(r'(?<![\w."])[^\W\d]\w*\b(?!=[^=])', number, part))
+    return "".join(found), names
 
 
 @cache

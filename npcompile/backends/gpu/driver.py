@@ -79,16 +79,18 @@ class Module:
     def text(self) -> str:
         """The code of all kernels: of a group as a whole, not of each one."""
         apart = {k for group in self.groups.values() for k in group.kernels}
-        texts = [self.groups[k].source.text if k in self.groups else source.text
-                 for k, sources in self.sources.items() for source in sources
-                 if k in self.groups or k not in apart]
+        texts = [part for k, sources in self.sources.items() for source in sources
+                 if k in self.groups or k not in apart
+                 for part in (self.groups[k].source if k in self.groups else source).parts]
         return "\n\n".join(dict.fromkeys(texts))
 
 
 def lower(program: Program, file: str = "") -> Module:
     """Kernels of a program as Triton code; ``file`` has the user's lines."""
     groups: list[list[Kernel]] = []
-    program = replace(program, body=arranged(program.body, groups))
+    stem = program.name.rpartition(".")[2].strip("<>")
+    body = _named(program.body, stem if stem.isidentifier() else "kernel")
+    program = replace(program, body=arranged(body, groups))
     module = Module(program)
     kernels = [s for s in flatten(program.body) if isinstance(s, Kernel)]
     given = _given(program, kernels)
@@ -104,6 +106,24 @@ def lower(program: Program, file: str = "") -> Module:
             with suppress(Refused):  # they are kernels of their own
                 module.groups[members[0]] = group(members, given, file)
     return module
+
+
+def _named(body: Sequence[Statement], stem: str) -> tuple[Statement, ...]:
+    """A block whose kernels have the name of the function."""
+    found: list[Statement] = []
+    for statement in body:
+        match statement:
+            case Kernel():
+                statement = replace(statement, name=f"{stem}_{statement.name}")
+            case For() | While():
+                statement = replace(statement, body=_named(statement.body, stem))
+            case If():
+                then, orelse = (_named(b, stem) for b in (statement.then, statement.orelse))
+                statement = replace(statement, then=then, orelse=orelse)
+            case Check():
+                statement = replace(statement, leaving=_named(statement.leaving, stem))
+        found.append(statement)
+    return tuple(found)
 
 
 def _sources(kernel: Kernel, given: frozenset[Buffer], file: str) -> tuple[Source, ...]:

@@ -9,7 +9,7 @@ its bits stay.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from npcompile.graph.ir import Attrs, Const, Get, Node, Region, Subprogram
@@ -32,7 +32,10 @@ class Flat:
     parameter of a body.
     """
 
-    def __init__(self, region: Region, active: Node, outer: Flat | None = None) -> None:
+    def __init__(self, region: Region, active: Node, outer: Flat | None = None,
+                 names: Mapping[Node, str] | None = None) -> None:
+        self.names: dict[Node, str] = {}  # of nodes, by those of the region's
+        self._wishes = names or {}
         self.params = [*region.params, active]
         self.nodes: list[Node] = []
         self.active: dict[Node, Node] = {}
@@ -65,7 +68,9 @@ class Flat:
                 assert isinstance(node.attrs, Get)
                 self._values[node] = self._ends[node.args[0]][node.attrs.index]
             elif node.op != "const":
-                self._values[node] = self._pure(node.op, args, node.attrs, node.type)
+                made = self._values[node] = self._pure(node.op, args, node.attrs, node.type)
+                if node in self._wishes:
+                    self.names.setdefault(made, self._wishes[node])
 
     def _new(self, node: Node) -> Node:
         self.nodes.append(node)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -13,16 +12,21 @@ from npcompile.backends.gpu import casts, scalar
 from npcompile.backends.gpu.scalar import Parts, Term
 from npcompile.backends.gpu.source import (
     BASE,
+    COMMON,
+    INLINE,
     Given,
     Lanes,
     Memory,
     Source,
     Whole,
     Writer,
+    title,
+    wish,
 )
-from npcompile.backends.gpu.subprograms import Library
+from npcompile.backends.gpu.statements import statement
+from npcompile.backends.gpu.subprograms import Library, has_lanes
 from npcompile.core.errors import refuse
-from npcompile.core.sizes import Size, product
+from npcompile.core.sizes import Size, poly, product
 from npcompile.graph.ir import Subprogram, Table
 from npcompile.program.ir import (
     Apply,
@@ -39,7 +43,6 @@ from npcompile.program.ir import (
 )
 
 LONG = 150  # lines: what is longer has one point a thread, for the time to compile it
-INLINE = 72  # characters of an expression that is written inside another one
 
 
 def pointwise(kernel: Kernel, given: frozenset[Buffer], file: str = "") -> Source:
@@ -59,21 +62,22 @@ def pointwise(kernel: Kernel, given: frozenset[Buffer], file: str = "") -> Sourc
     Refused
         There is no Triton code for it (yet).
     """
-    body = Body(kernel, given, Writer(kernel.name), file)
-    body.comment()
+    body = Body(kernel, given, Writer(kernel.name, set(COMMON)), file)
     w, axes = body.w, merge(kernel)
-    points = w.size(product([axis.extent for axis in kernel.axes]))
+    points = w.product([axis.extent for axis in kernel.axes])
     w.line(f"{BASE} = tl.program_id(0).to(tl.int64) * BLOCK")
     front = len(w.lines)
     w.line(f"lane = {BASE} + tl.arange(0, BLOCK)")
     extents = body.spread(axes)
-    if any(isinstance(v, Apply) and isinstance(v.attrs, Subprogram) for v in kernel.values):
+    if any(isinstance(v, Apply) and isinstance(v.attrs, Subprogram) and has_lanes(v.attrs)
+           for v in kernel.values):
         _in_turns(body, front, points)
     else:
         _lanes(body, points)
-    long = len(w.lines) + sum(text.count("\n") for text in body.library.parts) > LONG
+    long = len(w.used()) + body.library.lines > LONG
     grid = Lanes(extents, 128 if long else 1024)
-    return w.source(grid, ["BLOCK", *grid.long], body.library.parts)
+    return w.source(grid, ["BLOCK", *grid.long], body.library.parts,
+                    above=[f"one lane for each of {points} elements, {grid.block} in each program"])
 
 
 def _lanes(body: Body, points: str) -> None:
@@ -110,9 +114,11 @@ class Body:
                  file: str) -> None:
         self.kernel, self.given, self.w, self.file = kernel, given, writer, file
         self.axes = [""] * len(kernel.axes)  # text of each axis' index
-        self.terms: list[Parts] = []
+        self.terms: list[Parts] = [()] * len(kernel.values)
         self.uses = Counter(_used(kernel))
         self.library = Library()
+        self.w.taken.update(v.attrs.name for v in kernel.values
+                            if isinstance(v, Apply) and isinstance(v.attrs, Subprogram))
         self.varying: set[int] = set()  # values that are not the same in all lanes
         self.places: dict[str, str] | None = None  # names of addresses that a loop carries
         #: names of what several accesses add to an address, where axes keep their index
@@ -120,9 +126,14 @@ class Body:
         self.accesses = Counter(_accesses(kernel))
 
     def comment(self) -> None:
+        """The statements that the kernel comes from."""
         for line in sorted(set(self.kernel.lines)):
-            text = linecache.getline(self.file, line).strip()
-            self.w.line(f"# line {line}: {text}" if text else f"# line {line}")
+            self.say(line)
+
+    def say(self, line: int) -> None:
+        """The statement that the next lines come from."""
+        if line:
+            self.w.comment(statement(self.file, line))
 
     def spread(self, groups: Sequence[Sequence[int]]) -> tuple[Size, ...]:
         """Names the index of each axis in each lane; the extents of groups of axes, which have one
@@ -132,6 +143,13 @@ class Body:
             self.axes[axis] = "0"
         if len(groups) == 1:
             self.axes[groups[0][-1]] = "lane"
+        if len(groups) > 1:
+            names = [self.kernel.axes[group[-1]].name for group in groups]
+            whole = names[0]
+            for name, length in zip(names[1:], extents[1:]):
+                whole = f"{whole} * {self.w.factor(length)} + {name}"
+                whole = f"({whole})" if name != names[-1] else whole
+            self.w.line(f"# lane = {whole}")
         rest, more = BASE, "tl.arange(0, BLOCK)"
         for k in reversed(range(1, len(groups))):
             name = self.axes[groups[k][-1]] = self.w.fresh(self.kernel.axes[groups[k][-1]].name)
@@ -162,8 +180,12 @@ class Body:
     # ------------------------------------------------------------------ values
 
     def values(self, live: str) -> None:
-        for number, value in enumerate(self.kernel.values):
-            self.terms.append(self.value(number, value, live))
+        """Writes all values: first what is loaded from known places, then in order."""
+        values = self.kernel.values
+        early = [k for k, v in enumerate(values) if isinstance(v, Load) and v.by is None]
+        for number in (*early, *(k for k in range(len(values)) if k not in set(early))):
+            value = values[number]
+            self.terms[number] = self.value(number, value, live)
             match value:
                 case Load(_, at, _, by):
                     varies = self.varies(at, by)
@@ -207,11 +229,21 @@ class Body:
         return scalar.apply(value.op, operands, value.dtype)
 
     def named(self, number: int, parts: Parts) -> Parts:
-        """A value that is used once stays an expression; others get a name."""
+        """A value that is used once stays an expression; others, and those that the user has in a
+        variable, get a name."""
+        value = self.kernel.values[number]
+        assert isinstance(value, Apply)
         once = self.uses[number] <= 1 and all(len(part.text) < INLINE for part in parts)
-        if once or all(part.value is not None or part.text.isidentifier() for part in parts):
+        if all(part.value is not None or part.text.isidentifier() for part in parts):
             return parts
-        return tuple(part if part.value is not None else self.assign(part, "t") for part in parts)
+        if once and not value.name:
+            return parts
+        self.say(value.line)
+        called = isinstance(value.attrs, Subprogram) and value.attrs.name.rpartition("_")[0]
+        stem = value.name or called or wish(value.op)
+        ends = [""] if len(parts) == 1 else ["_real", "_imag"]
+        return tuple([part if part.value is not None else self.assign(part, stem + end)
+                      for part, end in zip(parts, ends)])
 
     def assign(self, term: Term, wish: str) -> Term:
         return Term(self.w.let(wish, term.text), term.dtype)
@@ -231,9 +263,17 @@ class Body:
             pointer = self.address(buffer, at, by, part)
             varies = self.varies(at, by)
             text = f"tl.load({pointer}, {live}, 0)" if varies else f"tl.load({pointer})"
-            name = f"{buffer.name}_{part}" if part else f"{buffer.name}_at"
+            name = title(buffer) + self.shifted(buffer, at) + f"_{part}" * bool(part)
             found.append(self.assign(self._truth(Term(text, half), dtype), name))
         return tuple(found)
+
+    def shifted(self, buffer: Buffer, at: Index) -> str:
+        """Where in a buffer of which several elements are loaded one is, for its name: how far it
+        is from the first along each axis."""
+        others = {v.at.offset for v in self.kernel.values
+                  if isinstance(v, Load) and v.buffer is buffer}
+        steps = found_in(at.offset, buffer.strides) if len(others) > 1 else None
+        return "".join(f"_{step}" for step in steps or ())
 
     def _truth(self, term: Term, dtype: np.dtype[Any]) -> Term:
         return Term(f"{term.text} != 0", dtype, False) if dtype.kind == "b" else term
@@ -278,6 +318,9 @@ class Body:
                 text = f"{truth}.to(tl.uint8)"
             elif part.value is not None:
                 text = scalar.typed(part)
+            stored = self.kernel.values[store.value]
+            last = max(self.kernel.lines, default=0)
+            self.say(stored.line if isinstance(stored, Apply) else last)
             self.w.line(f"tl.store({pointer}, {text}, {where})")
 
 
@@ -287,6 +330,19 @@ def _used(kernel: Kernel) -> list[int]:
     for store in kernel.stores:
         found += [v for v in (store.value, store.mask, store.by) if v is not None]
     return found + [reduce.value for reduce in kernel.reductions]
+
+
+def found_in(offset: Size, strides: Sequence[Size]) -> list[int] | None:
+    """An offset as so many steps along each axis, none of them backwards; None: it is none."""
+    left, steps = poly(offset), [0] * len(strides)
+    for k, stride in enumerate(map(poly, strides)):
+        if len(stride.terms) == 1:
+            ((atoms, unit),) = stride.terms
+            count = dict(left.terms).get(atoms, 0)
+            if count > 0 and count % unit == 0:
+                steps[k] = count // unit
+                left = poly(left - steps[k] * stride)
+    return None if left.terms else steps
 
 
 def _accesses(kernel: Kernel) -> list[tuple[Size, ...]]:

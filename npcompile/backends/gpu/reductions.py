@@ -17,7 +17,7 @@ import numpy as np
 from npcompile.backends.gpu import casts, scalar
 from npcompile.backends.gpu.kernels import Body
 from npcompile.backends.gpu.scalar import Parts, Term
-from npcompile.backends.gpu.source import BASE, Lanes, Source, Writer
+from npcompile.backends.gpu.source import BASE, Grid, Lanes, Source, Writer
 from npcompile.core.errors import refuse
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size, largest, product
@@ -262,7 +262,8 @@ class Form:
         if not reduce.running:
             self.store(total, "live")
         grid = Lanes((product(self.at(self.kept)),), 128)
-        return w.source(grid, ["BLOCK"], self.before, self.first)
+        return self.source(grid, ["BLOCK"], "one lane for each result, which takes the numbers of "
+                           "its own in order")
 
     def rows(self) -> Source:
         """Lanes lie along the reduced axes; what they hold is combined at the end."""
@@ -271,7 +272,17 @@ class Form:
         self.along_row("0", w.size(product(self.at(self.reduced))), self.value_in_row)
         self.finish()
         grid = Rows(self.at(self.kept), self.at(self.reduced))
-        return w.source(grid, ["ROWS", "LEVELS"], self.before, self.first)
+        return self.source(grid, ["ROWS", "LEVELS"], "ROWS results in each program, 2**LEVELS "
+                           "lanes for each")
+
+    def source(self, grid: Grid, constants: list[str], how: str) -> Source:
+        """The function; ``how`` it goes through the numbers."""
+        kind = f"running {self.reduce.kind}" if self.reduce.running else self.reduce.kind
+        count = self.w.product(self.at(self.kept))
+        above = [f"{kind} of {self.w.product(self.at(self.reduced))} numbers for each of "
+                 f"{count} results:" if self.kept else
+                 f"{kind} of {self.w.product(self.at(self.reduced))} numbers:", how]
+        return self.w.source(grid, constants, self.before, self.first, above)
 
     def value_in_row(self) -> str:
         """What is reduced, at a place in each row."""
@@ -315,7 +326,8 @@ class Form:
         self.best("0", self.w.size(product(self.at(self.reduced))))
         self.store(["found"], "row")
         grid = Rows(self.at(self.kept), self.at(self.reduced))
-        return self.w.source(grid, ["ROWS", "LEVELS"], self.before, self.first)
+        return self.source(grid, ["ROWS", "LEVELS"], "ROWS results in each program, 2**LEVELS "
+                           "lanes for each; the first of equals counts")
 
     def best(self, begin: str, end: str, among: str = "at") -> None:
         """Each lane keeps the first of the least or largest elements, or the first NaN; then the
@@ -343,7 +355,8 @@ class Form:
         self.scan("0", end, self.value_in_row, f"tl.broadcast_to({self.neutral}, (ROWS,))",
                   lambda: self.store(["whole"], "live", "[:, None]"))
         grid = Rows(self.at(self.kept), self.at(self.reduced))
-        return self.w.source(grid, ["ROWS", "LEVELS"], self.before, self.first)
+        return self.source(grid, ["ROWS", "LEVELS"], "ROWS rows in each program, 2**LEVELS lanes "
+                           "along each, block after block")
 
     def scan(self, begin: str, end: str, value: Callable[[], str], before: str,
              put: Callable[[], None]) -> None:
@@ -395,7 +408,8 @@ class Form:
         w.indent = 1
         self.store(total, "row")
         grid = Runs(self.at(self.kept), length, reduce.chunk, self.lanes)
-        return w.source(grid, ["ROWS", "DEPTH", "LANES"], self.before, self.first)
+        return self.source(grid, ["ROWS", "DEPTH", "LANES"], "pairwise, in NumPy's order: ROWS "
+                           "results in each program, beside the leaves of a tree of DEPTH levels")
 
     def leaves(self, outer: Sequence[int], inner: int) -> list[str]:
         """The sums of trees: of each leaf in lanes, which are folded, and what is left one by one;

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from npcompile.backends.gpu.kernels import Body
 from npcompile.backends.gpu.reductions import FIRST, WIDTH, power, reduction
-from npcompile.backends.gpu.source import BASE, Grid, Source, Writer
+from npcompile.backends.gpu.source import BASE, Grid, Source, Writer, wrapped
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size, product
 from npcompile.program.ir import (
@@ -94,7 +94,7 @@ def group(kernels: Sequence[Kernel], given: frozenset[Buffer], file: str) -> Gro
             stages.append(_stores(kernel, rank, given, file))
     extents = tuple([axis.extent for axis in kernels[0].axes[:rank]])
     lengths = tuple([product([axis.extent for axis in k.axes[rank:]]) for k in kernels])
-    name = f"{kernels[0].name}_to_{kernels[-1].name}"
+    name = f"{kernels[0].name}_to_{kernels[-1].name.rpartition('_')[2]}"
     return Group(tuple(kernels), _joined(name, stages, extents), lengths)
 
 
@@ -109,10 +109,13 @@ def _joined(name: str, stages: Sequence[Source], rows: tuple[Size, ...]) -> Sour
         given = [w.parameter(parameter) for _, parameter in stage.parameters]
         constants = [c if c == "ROWS" else own_name(c, k) for c in stage.constants]
         own += constants[1:]
-        w.line(f"{stage.name}({', '.join([BASE, *given, *constants])})")
+        call = wrapped(f"{stage.name}(", [BASE, *given, *constants], ")")
+        for line in call:
+            w.line(line)
     texts = dict.fromkeys(part for stage in stages for part in stage.parts)
     grid = Stages(rows, tuple([stage.grid for stage in stages]))
-    return w.source(grid, ["ROWS", *own], tuple(texts))
+    above = ["ROWS rows in each program, which does all that is computed of them"]
+    return w.source(grid, ["ROWS", *own], tuple(texts), above=above)
 
 
 def _stores(kernel: Kernel, rank: int, given: frozenset[Buffer], file: str) -> Source:

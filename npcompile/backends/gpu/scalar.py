@@ -33,13 +33,25 @@ class Term:
 
     text: str
     dtype: np.dtype[Any]
-    simple: bool = True  # needs no parentheses as an operand
+    simple: bool = True  # needs no parentheses whatever is done with it
     value: Number | None = None
+    sign: str = ""  # of the operation that it is
 
     @property
     def operand(self) -> str:
         return self.text if self.simple else f"({self.text})"
 
+    def beside(self, sign: str, right: bool = False) -> str:
+        """The text as an operand of an infix operation, in parentheses if it needs them."""
+        mine, other = BINDS.get(self.sign, 0), BINDS[sign]
+        enough = mine > other or (mine == other > 0 and not right)
+        enough = enough and (other >= BINDS["+"] or mine == other or mine > BINDS["*"])
+        return self.text if self.simple or enough else f"({self.text})"
+
+
+#: how tightly operations of Python bind
+BINDS = {"minus": 7, "*": 6, "/": 6, "+": 5, "-": 5, "<<": 4, ">>": 4, "&": 3, "^": 2, "|": 1,
+         "<": 0, "<=": 0, "==": 0, "!=": 0}
 
 Parts = tuple[Term, ...]
 Rule = Callable[..., Term]
@@ -57,7 +69,7 @@ def constant(value: Number, dtype: np.dtype[Any]) -> Term:
     if dtype.kind == "b":
         return Term(str(bool(number)), dtype, True, bool(number))
     if dtype.kind in "iu":
-        return Term(str(int(number)), dtype, int(number) >= 0, int(number))
+        return Term(str(int(number)), dtype, int(number) >= 0, int(number), "minus")
     bits = BITS[dtype.itemsize]
     if np.isnan(number) or (number == 0 and np.signbit(number)):
         whole = int(np.asarray(number).view(bits))
@@ -68,7 +80,7 @@ def constant(value: Number, dtype: np.dtype[Any]) -> Term:
     text = repr(float(str(number)))
     if dtype.type(float(text)) != number:
         text = repr(float(number))
-    return Term(text, dtype, number >= 0, float(number))
+    return Term(text, dtype, number >= 0, float(number), "minus")
 
 
 def typed(term: Term) -> str:
@@ -101,7 +113,8 @@ def call(function: str, terms: Sequence[Term], dtype: np.dtype[Any]) -> Term:
     return Term(f"{function}({', '.join(map(typed, terms))})", dtype)
 
 
-def lookup(tables: str, place: int, numbers: Table, index: Term, dtype: np.dtype[Any]) -> Term:
+def lookup(tables: str, place: int | str, numbers: Table, index: Term,
+           dtype: np.dtype[Any]) -> Term:
     """An element of the table that begins at a place of others, whose length is a power of two."""
     last = len(numbers.values) - 1
     return Term(f"npc.lookup({tables}, {index.operand} & {last}, {place})", dtype)
@@ -113,9 +126,14 @@ def _call(function: str) -> Rule:
 
 def _infix(sign: str) -> Rule:
     def rule(dtype: np.dtype[Any], a: Term, b: Term) -> Term:
-        return Term(f"{a.operand} {sign} {b.operand}", dtype, False)
+        return infix(sign, a, b, dtype)
 
     return rule
+
+
+def infix(sign: str, a: Term, b: Term, dtype: np.dtype[Any]) -> Term:
+    """One of Python's operations."""
+    return Term(f"{a.beside(sign)} {sign} {b.beside(sign, True)}", dtype, False, sign=sign)
 
 
 def _logic(sign: str, decides: bool) -> Rule:
@@ -124,7 +142,7 @@ def _logic(sign: str, decides: bool) -> Rule:
         for one, other in ((a, b), (b, a)):
             if one.value is not None:
                 return one if bool(one.value) == decides else other
-        return Term(f"{a.operand} {sign} {b.operand}", dtype, False)
+        return infix(sign, a, b, dtype)
 
     return rule
 
@@ -137,14 +155,14 @@ def _exclusive_or(dtype: np.dtype[Any], a: Term, b: Term) -> Term:
     for one, other in ((a, b), (b, a)):
         if one.value is not None:
             return call("npc.bit_not", [other], dtype) if one.value else other
-    return Term(f"{a.operand} ^ {b.operand}", dtype, False)
+    return infix("^", a, b, dtype)
 
 
 def _shift(sign: str, function: str) -> Rule:
     """By a constant that is less than the width, Triton's own."""
     def rule(dtype: np.dtype[Any], a: Term, n: Term) -> Term:
         if n.text in map(str, range(8 * dtype.itemsize)):
-            return Term(f"{a.operand} {sign} {n.text}", dtype, False)
+            return infix(sign, a, n, dtype)
         return call(function, [a, n], dtype)
 
     return rule
@@ -218,8 +236,9 @@ def _equality(op: str, infix: str, join: str) -> Callable[..., Parts]:
                 return (constant(op == "ne", dtype),)
         if not texts:
             return (constant(op == "eq", dtype),)
-        text = texts[0] if len(texts) == 1 else f" {join} ".join(f"({t})" for t in texts)
-        return (Term(text, dtype, False),)
+        if len(texts) == 1:
+            return (Term(texts[0], dtype, False, sign=infix),)
+        return (Term(f" {join} ".join(f"({t})" for t in texts), dtype, False, sign=join),)
 
     return rule
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -12,7 +14,7 @@ from typing import Any, Protocol, Union
 import numpy as np
 
 from npcompile.core.records import record
-from npcompile.core.sizes import Poly, Size, Symbol
+from npcompile.core.sizes import Poly, Size, Symbol, poly, product
 from npcompile.graph.ir import Table
 from npcompile.program.ir import Buffer
 
@@ -135,12 +137,19 @@ class Source:
     long: Chain | None = None
 
 
+INLINE = 80  #: characters of an expression that is written inside another one
+WIDE = 96  #: of a line that lists parameters
+
 BASE = "base"  #: the first row of a program, where a function is only a stage of a kernel
 
-#: modules in the scope of a kernel, and names that the forms of kernels use themselves
-OWN = frozenset({
-    BASE, "tl", "npc", "triton", "lane", "live", "row", "at", "step", "run", "begin", "count",
-    "start", "size", "whole", "more", "only", "left", "place", "rest", "best", "better", "found",
+#: what functions have in their scope
+SCOPE = frozenset({"tl", "npc", "triton", *dir(builtins)})
+#: names in kernels with a lane for each element
+COMMON = SCOPE | {BASE, "lane", "live", "rest", "more"}
+#: names that other forms of kernels use themselves
+OWN = COMMON | frozenset({
+    "row", "at", "step", "run", "begin", "count",
+    "start", "size", "whole", "only", "left", "place", "best", "better", "found",
     "first", "piece", "slot", "end", "earlier", "holds", "chosen",
 } | {f"{stem}{part}" for stem in ("total", "part", "leaf", "sum", "value", "other")
      for part in ("", "_real", "_imag")})
@@ -157,20 +166,36 @@ class Writer:
     lines: list[str] = field(default_factory=list)
     values: set[str] = field(default_factory=set)  # names without which nothing else happens
     indent: int = 1
+    said: str = ""  # by the last comment
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.indent + text)
 
     def fresh(self, wish: str) -> str:
-        """A name like the wish that nothing has yet."""
-        stem = re.sub(r"\W", "_", wish)
+        """A name like the wish that nothing has yet; constants alone are in capitals."""
+        letters = [c if c.isascii() else unicodedata.name(c, "letter").split()[-1] for c in wish]
+        stem = re.sub(r"\W", "_", "".join(letters)).strip("_") or "value"
+        stem = stem.lower() if stem.isupper() else stem
         if not stem[:1].isalpha() or keyword.iskeyword(stem):
             stem = f"v_{stem}"
+        return self._free(stem)
+
+    def constant(self, wish: str) -> str:
+        """A name in capitals."""
+        return self._free(wish.upper())
+
+    def _free(self, stem: str) -> str:
         name, number = stem, 1
         while name in self.taken:
             name, number = f"{stem}_{number}", number + 1
         self.taken.add(name)
         return name
+
+    def comment(self, text: str) -> None:
+        """Says where the next lines come from, if it is not known yet."""
+        if text != self.said:
+            self.said = text
+            self.line(f"# {text}")
 
     def let(self, wish: str, text: str) -> str:
         """Names what has no effect; a function does without it if nothing uses it."""
@@ -180,11 +205,16 @@ class Writer:
         return name
 
     def used(self) -> list[str]:
-        """The lines without those that name what is not used; uses follow."""
+        """The lines without those that name what is not used, and comments on nothing; uses
+        follow."""
         found: list[str] = []
         words: set[str] = set()
         for line in reversed(self.lines):
             name, _, text = line.strip().partition(" = ")
+            if name.startswith("#"):
+                if found and not found[-1].strip().startswith("#"):
+                    found.append(line)
+                continue
             if text and name in self.values and name not in words:
                 continue
             words.update(re.findall(r"\w+", line))
@@ -232,31 +262,79 @@ class Writer:
             terms.append(f" + {self.size(offset)}")
         return "".join(terms).replace("+ -", "- ")
 
+    def product(self, sizes: Sequence[Size]) -> str:
+        """A product as the user would write it: its factors stand apart."""
+        whole = product(tuple(sizes))
+        if isinstance(whole, int) or whole == 0 or len(poly(whole).terms) == 1:
+            return self.size(whole)
+        return " * ".join(self.factor(n) for n in sizes if n != 1) if len(sizes) > 1 \
+            else self.size(whole)
+
     def factor(self, size: Size) -> str:
         """A size as an operand of ``* // %``."""
         text = self.size(size)
         return f"({text})" if " " in text or text.startswith("-") else text
 
-    def function(self, first: Sequence[str] = (), last: Sequence[str] = ()) -> str:
-        """The text; parameters stand between the ``first`` names and the ``last``."""
+    def function(self, first: Sequence[str] = (), last: Sequence[str] = (),
+                 title: str = "", above: Sequence[str] = ()) -> str:
+        """The text; parameters stand between the ``first`` names and the ``last``.  ``title`` says
+        what it computes, comments stand ``above`` it."""
         names = [*first, *self.parameters.values(), *last]
-        head = f"@triton.jit\ndef {self.name}({', '.join(names)}):"
-        return "\n".join([head, *self.used()]) + "\n"
+        head = wrapped(f"def {self.name}(", names, "):")
+        doc = [f'    """{title}"""'] * bool(title)
+        said = [f"# {line}" for line in above]
+        return "\n".join([*said, "@triton.jit", *head, *doc, *self.used()]) + "\n"
 
     def source(self, grid: Grid, constants: Sequence[str], before: tuple[str, ...] = (),
-               first: Sequence[str] = ()) -> Source:
-        text = self.function(first, [f"{name}: tl.constexpr" for name in constants])
+               first: Sequence[str] = (), above: Sequence[str] = ()) -> Source:
+        text = self.function(first, [f"{name}: tl.constexpr" for name in constants], above=above)
         given = tuple((name, parameter) for parameter, name in self.parameters.items())
         parts = (*before, text)
         return Source(self.name, "\n\n".join(parts), given, grid, tuple(constants), parts)
 
 
+def wrapped(head: str, items: Sequence[str], tail: str) -> list[str]:
+    """A list in brackets, on as many lines as it needs."""
+    lines, line = [], head
+    for k, item in enumerate(items):
+        piece = item + (", " if k + 1 < len(items) else "")
+        if len(line + piece.rstrip()) + len(tail) > WIDE and line != head:
+            lines.append(line.rstrip())
+            line = " " * len(head)
+        line += piece
+    return [*lines, line + tail]
+
+
+#: names of values that the user has not named, by what they are
+_WISHES = {
+    "add": "total", "sub": "difference", "mul": "product", "div": "quotient", "sqrt": "root",
+    "where": "chosen", "rare": "chosen", "minimum": "least", "maximum": "most", "abs": "magnitude",
+    "neg": "negative", "lt": "is_less", "le": "is_less", "eq": "is_equal", "ne": "differs",
+    "bit_and": "both", "bit_or": "either", "bit_not": "opposite", "fma": "fused", "rint": "nearest",
+    "floor": "below", "ceil": "above", "trunc": "whole_part", "to_bits": "bits", "shl": "shifted",
+    "shr": "shifted", "lookup": "entry", "cast": "converted", "from_bits": "number",
+    "copysign": "signed",
+}
+
+
+def wish(op: str) -> str:
+    """A name for the result of a primitive."""
+    return _WISHES.get(op, "value")
+
+
+def title(buffer: Buffer) -> str:
+    """What the user calls a buffer, or what it is."""
+    known = {"result": "result", "temp": "temporary", "owned": "temporary", "scalar": "number"}
+    return buffer.title or (known.get(buffer.kind, buffer.name) if buffer.index < 0
+                            else buffer.name)
+
+
 def _wish(parameter: Parameter) -> str:
     match parameter:
         case Memory(buffer):
-            return buffer.name
+            return f"{title(buffer)}_ptr"
         case Given(buffer, part):
-            return f"{buffer.name}_{part}" if part else buffer.name
+            return f"{title(buffer)}_{part}" if part else title(buffer)
         case Tables(name=name):
             return name
         case Between(_, out):

@@ -6,13 +6,15 @@ runs until no lane needs another turn.  What a lane gets does not depend on the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from npcompile.backends.gpu import casts, scalar
 from npcompile.backends.gpu.flat import Flat, Turns
 from npcompile.backends.gpu.scalar import Parts, Term
-from npcompile.backends.gpu.source import Tables, Writer
+from npcompile.backends.gpu.source import INLINE, SCOPE, Tables, Writer, wish
 from npcompile.core.errors import refuse
 from npcompile.graph.ir import Const, Get, Node, Subprogram, Table
 from npcompile.graph.subprograms import DOUBLE, region_of
@@ -24,17 +26,33 @@ class Library:
     """The functions that a kernel calls, each after those that it calls itself, and the tables
     that each needs as further arguments."""
 
+    names: dict[Subprogram, str] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     tables: dict[str, tuple[Tables, ...]] = field(default_factory=dict)
+    calls: list[str] = field(default_factory=list)
 
     def call(self, what: Subprogram, args: list[Term], active: str, writer: Writer) -> str:
         """The text of a call, its function being defined; ``active`` are the lanes that count."""
-        if what.name not in self.texts:
-            function = _Function(what, self)
-            self.tables[what.name] = function.tables
-            self.texts[what.name] = function.text
-        more = [writer.parameter(tables) for tables in self.tables[what.name]]
-        return f"{what.name}({', '.join([*map(scalar.typed, args), active, *more])})"
+        name = self.names.get(what)
+        if name is None:
+            name = self.names[what] = self._fresh(what.name)
+            function = _Function(what, name, self)
+            self.tables[name], self.texts[name] = function.tables, function.text
+        self.calls.append(name)
+        writer.taken.add(name)
+        more = [writer.parameter(tables) for tables in self.tables[name]]
+        lanes = [active] * has_lanes(what)
+        return f"{name}({', '.join([*map(scalar.typed, args), *lanes, *more])})"
+
+    def _fresh(self, name: str) -> str:
+        """The name, unless another function has it."""
+        others = [other for other in self.names if other.name == name]
+        return f"{name}_{len(others) + 1}" if others else name
+
+    @property
+    def lines(self) -> int:
+        """How many lines all calls put in line."""
+        return sum(self.texts[name].count("\n") for name in self.calls)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -42,23 +60,36 @@ class Library:
         return tuple(self.texts.values())
 
 
+@cache
+def has_lanes(what: Subprogram) -> bool:
+    """Whether a function is told which lanes count: it, or what it calls, has loops."""
+    return what.body is None or any(
+        isinstance(node.attrs, Subprogram) and has_lanes(node.attrs) for node in what.body.nodes)
+
+
 class _Function:
     """One subprogram being written."""
 
-    def __init__(self, what: Subprogram, library: Library) -> None:
-        self.library, self.w = library, Writer(what.name)
+    def __init__(self, what: Subprogram, name: str, library: Library) -> None:
+        self.library, self.w = library, Writer(name, set(SCOPE))
+        self.titles = what.tables
+        self.starts: dict[str, tuple[str, int]] = {}  # constants that say where tables begin
         region, active = region_of(what), Node("param", (), None, Scalar(BOOL, "np"))
         self.values: dict[Node, Parts] = {}
         self.several: dict[Node, list[Term]] = {}
         params = [self.w.fresh("xyzabcdef"[k]) for k in range(what.operands)]
         params.append(self.w.fresh("active"))
-        flat = Flat(region, active)
+        self.fold = what.body is not None
+        flat = Flat(region, active, names=what.names)
+        self.uses = Counter(a for node in flat.nodes for a in node.args)
+        self.uses.update(flat.results)
         for node, name in zip(flat.params, params, strict=True):
             self.values[node] = (Term(name, node.dtype),)
         self.lanes = params[-1]
         self.write(flat)
         self.w.line(f"return {scalar.typed(self.term(flat.results[0]))}")
-        self.text = self.w.function(first=params)
+        self.text = self.w.function(first=params[: len(params) - (not has_lanes(what))],
+                                    title=what.doc)
         self.tables = tuple(p for p in self.w.parameters if isinstance(p, Tables))
 
     def parts(self, node: Node) -> Parts:
@@ -87,7 +118,14 @@ class _Function:
                 args, active = [self.term(a) for a in unit.args], self.term(flat.active[unit])
                 self.values[unit] = (self.called(unit.attrs, args, active),)
             else:
-                self.values[unit] = tuple(map(self.named, self.value(unit)))
+                self.values[unit] = self.kept(unit, flat)
+
+    def kept(self, node: Node, flat: Flat) -> Parts:
+        """What is used once and short stays an expression, but for what programs name."""
+        parts, name = self.value(node), flat.names.get(node, "")
+        if self.fold and self.uses[node] <= 1 and not name and len(parts[0].text) < INLINE:
+            return parts
+        return tuple([self.named(part, name or wish(node.op)) for part in parts])
 
     def called(self, what: Subprogram, args: list[Term], active: Term) -> Term:
         """A call's result has the name of what is called."""
@@ -154,10 +192,23 @@ class _Function:
             return casts.cast((args[0],), args[0].dtype, node.dtype)
         if isinstance(node.attrs, Table):
             tables, place = self.w.table(node.attrs, node.dtype)
-            return (scalar.lookup(tables, place, node.attrs, args[0], node.dtype),)
+            start = self.start(node.attrs, place)
+            return (scalar.lookup(tables, start, node.attrs, args[0], node.dtype),)
         if node.op not in scalar.KNOWN:
             raise refuse(node.op, "has no Triton code")
         return scalar.apply(node.op, [self.parts(a) for a in node.args], node.dtype)
+
+    def start(self, table: Table, place: int) -> str:
+        """Where a table begins, after the first one of its name."""
+        title = self.titles.get(table)
+        if title is None:
+            return str(place)
+        if title not in self.starts:
+            name = self.w.constant(title)
+            self.starts[title] = name, place
+            self.w.lines.insert(len(self.starts) - 1, f"    {name}: tl.constexpr = {place}")
+        name, first = self.starts[title]
+        return f"{name} + {place - first}".replace("+ -", "- ").removesuffix(" + 0")
 
     def repeat(self, node: Node, flat: Flat) -> None:
         w, body = self.w, flat.bodies[node]
