@@ -20,6 +20,7 @@ from npcompile.schedule import rolling
 def few_rows(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Few rows at a time and small parts, so that small arrays take many steps."""
     monkeypatch.setattr(rolling, "NEAR", 300)
+    monkeypatch.setattr(rolling, "PART", 300)
     monkeypatch.setattr(rolling, "SHARE", 2)
     before = get_num_threads()
     yield
@@ -165,6 +166,6 @@ def test_random_chains() -> None:
 if __name__ == "__main__":
     import sys
 
-    rolling.NEAR, rolling.SHARE = 300, 2
+    rolling.NEAR, rolling.PART, rolling.SHARE = 300, 300, 2
     first, count = map(int, sys.argv[1:])
     print(count, "programs,", sum(check(seed) for seed in range(first, first + count)), "sweeps")

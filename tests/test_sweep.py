@@ -22,6 +22,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Blocks of few rows, so that small arrays are cut into parts."""
     monkeypatch.setattr(cuts, "BLOCK", 300)
     monkeypatch.setattr(rolling, "NEAR", 300)
+    monkeypatch.setattr(rolling, "PART", 300)
     before = get_num_threads()
     yield
     set_num_threads(before)
@@ -165,6 +166,6 @@ def test_random_stencils() -> None:
 if __name__ == "__main__":
     import sys
 
-    cuts.BLOCK = rolling.NEAR = 300
+    cuts.BLOCK = rolling.NEAR = rolling.PART = 300
     first, count = map(int, sys.argv[1:])
     print(count, "programs,", sum(check(seed) for seed in range(first, first + count)), "sweeps")

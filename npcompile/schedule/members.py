@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from npcompile.core.facts import Facts
@@ -77,7 +77,8 @@ class Group:
     def _accepts(self, new: Member) -> bool:
         lag = edge = 0
         for other, its_lag, its_edge in zip(self.members, self.lags, self.edges, strict=True):
-            if not written(other).isdisjoint(new.still) or not written(new).isdisjoint(other.still):
+            far = written(new) & other.still
+            if not written(other).isdisjoint(new.still) or not may_copy(other, far):
                 return False
             for before in other.touches:
                 for after in new.touches:
@@ -108,6 +109,13 @@ class Group:
                 both = times.setdefault(touch.buffer, (set(), set()))
                 both[touch.writes].update((lag - touch.first, lag - touch.last))
         return any(read and wrote and len(read | wrote) > 1 for read, wrote in times.values())
+
+
+def may_copy(member: Member, far: Set[Buffer]) -> bool:
+    """Whether a member may read copies of some buffers: it has a single row, or reads none."""
+    return not far or (member.stop - member.start == 1 and not any(
+        isinstance(v, Load) and v.by is not None and v.buffer in far for v in member.kernel.values
+    ))
 
 
 def written(member: Member) -> frozenset[Buffer]:
@@ -157,15 +165,20 @@ def one_store(kernel: Kernel, store: Store) -> Kernel:
     return replace(kernel, values=values, stores=(only,))
 
 
-def row_bytes(facts: Facts, group: Group) -> dict[Buffer, Size]:
-    """How many bytes the rows of what a group touches are apart."""
+def row_strides(facts: Facts, group: Group) -> dict[Buffer, Size]:
+    """How many elements the rows of what a group touches are apart."""
     found: dict[Buffer, Size] = {}
     for member in group.members:
         for buffer, at, _ in accesses(member.kernel):
             if member.axis is not None:
-                row = at.coefficients[member.axis] * member.width
-                found[buffer] = facts.norm(row * buffer.dtype.itemsize)
+                found[buffer] = facts.norm(at.coefficients[member.axis] * member.width)
     return found
+
+
+def row_bytes(facts: Facts, group: Group) -> dict[Buffer, Size]:
+    """The same in bytes."""
+    strides = row_strides(facts, group)
+    return {b: facts.norm(stride * b.dtype.itemsize) for b, stride in strides.items()}
 
 
 @record

@@ -29,11 +29,22 @@ from npcompile.program.ir import (
     Statement,
     Store,
 )
-from npcompile.schedule.members import Group, Window, row_bytes, some_rows, uses, written
+from npcompile.schedule.members import (
+    Group,
+    Window,
+    row_bytes,
+    row_strides,
+    some_rows,
+    uses,
+    written,
+)
 from npcompile.schedule.rows import Fusion
+from npcompile.schedule.saved import Halo, Reach, Rows, far_rows, new_halo, reaches, rows_of
 
 NEAR = 1 << 18  # bytes that the rows of a block touch
+PART = 1 << 18  # bytes that the rows of a part touch at least, if some are copied for others
 PARTS = 12  # at most, for threads to share
+EVEN = 4  # threads that have as many parts each
 SHARE = 8  # rows of a part for each one that is computed twice
 
 
@@ -59,8 +70,29 @@ class Depth:
 def write(out: Fusion, group: Group) -> list[Statement] | None:
     """The loop over parts of a group, if temporaries of it can be windows."""
     depths = _depths(out, group)
-    margins = _margins(group, depths.keys()) if depths else None
-    return None if margins is None else _Writer(out, group, depths, margins).write()
+    if not depths:
+        return None
+    changed = {b for member in group.members for b in written(member)} - depths.keys()
+    old = reaches(group, changed)
+    margins = _margins(group, depths.keys(), changed, old)
+    rows = _saved(out, group, old)
+    if margins is None or rows is None:
+        return None
+    far_rows(out, group)
+    return _Writer(out, group, depths, margins, old, rows).write()
+
+
+def _saved(
+    out: Fusion, group: Group, old: list[Reach | None]
+) -> dict[Buffer, Rows] | None:
+    """The rows of what parts overwrite and others read; None where they can't be told."""
+    found, strides = dict[Buffer, Rows](), row_strides(out.facts, group)
+    for buffer in [b for reach in old if reach is not None for b in reach.buffers]:
+        rows = rows_of(out.facts, buffer, strides[buffer]) if buffer in strides else None
+        if rows is None:
+            return None
+        found[buffer] = rows
+    return found
 
 
 def _depths(out: Fusion, group: Group) -> dict[Buffer, Depth]:
@@ -97,19 +129,20 @@ def _axis(facts: Facts, buffer: Buffer, row: Size) -> int | None:
     return None
 
 
-def _margins(group: Group, windows: Set[Buffer]) -> list[Margins] | None:
-    """What each member computes beyond a part; None where one changes what is left afterwards in
-    other rows than those where others touch it: parts do not wait for each other."""
-    changed = {b for member in group.members for b in written(member)} - windows
+def _margins(group: Group, windows: Set[Buffer], changed: Set[Buffer],
+             old: list[Reach | None]) -> list[Margins] | None:
+    """What each member computes beyond a part; None where one reads what others have left in other
+    rows than those that it changes: parts do not wait for each other."""
     needs = dict.fromkeys(windows, (0, 0))  # rows of each that later members read
     found: list[Margins] = []
-    for member in reversed(group.members):
+    for member, reach in zip(reversed(group.members), reversed(old), strict=True):
         before = behind = 0
         for touch in member.touches:
             if touch.writes and touch.buffer in windows:
                 before = max(before, needs[touch.buffer][0] + touch.last)
                 behind = max(behind, needs[touch.buffer][1] - touch.first)
-        rows = {row for t in member.touches if t.buffer in changed for row in (t.first, t.last)}
+        after = changed if reach is None else changed - reach.buffers
+        rows = {row for t in member.touches if t.buffer in after for row in (t.first, t.last)}
         if rows:  # it has this row of a part, no less and no more
             row, *others = rows
             if others or max(before - row, behind + row) > 0:
@@ -129,48 +162,70 @@ class _Writer:
     """Writes the loop over parts; see the head of the module."""
 
     def __init__(self, out: Fusion, group: Group, depths: dict[Buffer, Depth],
-                 margins: list[Margins]) -> None:
+                 margins: list[Margins], old: list[Reach | None], rows: dict[Buffer, Rows]) -> None:
         self.out, self.group, self.depths, self.margins = out, group, depths, margins
-        rows = row_bytes(out.facts, group)
+        self.old, self.rows = old, rows
+        sizes = row_bytes(out.facts, group)
         self.row: Size = 0
-        for size in rows.values():
+        for size in sizes.values():
             self.row = self.row + size
-        sizes = [size for m in group.members for size in (m.start, m.stop)]
-        outer = {name for size in (*sizes, *rows.values()) for name in symbols(size)}
+        ends = [size for m in group.members for size in (m.start, m.stop)]
+        outer = {name for size in (*ends, *sizes.values()) for name in symbols(size)}
         self.early: list[Statement] = out.front if outer.isdisjoint(out.inside) else []
         self.lead = max(0, *(m.before - lag for m, lag in self._margins()))
         self.trail = max(0, *(m.behind + lag for m, lag in self._margins()))
-        self.base = Symbol("base")
+        self.base, self.part = Symbol("base"), Symbol("part", low=0)
 
     def _margins(self) -> Iterator[tuple[Margins, int]]:
         return zip(self.margins, self.group.lags, strict=True)
 
     def write(self) -> list[Statement]:
         group, bind, early = self.group, self.out.bind, self.early
-        height: Size = 0
-        for member, margins in zip(group.members, self.margins, strict=True):
-            height = largest(height, member.stop - margins.behind)
-        twice = max(m.before + m.behind for m in self.margins)
-        again = max(SHARE * (twice + self.trail), 1)  # 0: nothing is read, in no rows at all
-        fit = smallest(largest(floordiv(height, again), 1), PARTS)
-        parts = bind("parts", fit, early)
-        width = bind("width", largest(floordiv(height + parts - 1, parts), 1), early)
+        parts, width = self._parts()
         most = width + self.lead + self.trail
         kept = max(depth.more for depth in self.depths.values())
         near = largest(floordiv(NEAR, largest(self.row, 1)), max(2 * kept, 1))
         block = bind("block", smallest(near, most), early)
         self._note()
-        part = Symbol("part", low=0)
-        begin = Poly((((part,), 1),)) * width
-        windows = self._windows(block)
+        halo = new_halo(self.out, self.rows, *self._around(), parts, width)
+        windows = self._windows(_size(self.part) * width, block)
         made = [window.buffer for window in windows.values()]
-        start, stop = begin - self.lead, begin + width + self.trail
-        body = (*self._members(windows, begin, width, block),
+        start, stop = -self.lead, width + self.trail
+        body = (*self._members(windows, halo, parts, block),
                 *self._keep(windows, stop, block))
         steps = For(self.base, start, stop, block, tuple(body))
         turn: list[Statement] = [*map(Alloc, made), steps, *map(Free, made)]
         here = [] if early is self.out.front else early
-        return [*group.numbers, *here, For(part, 0, parts, 1, tuple(turn), parallel=True)]
+        return [*group.numbers, *here, *halo.write(parts),
+                For(self.part, 0, parts, 1, tuple(turn), parallel=True)]
+
+    def _parts(self) -> tuple[Size, Size]:
+        """How many parts there are, and their rows."""
+        height: Size = 0
+        for member, margins in zip(self.group.members, self.margins, strict=True):
+            height = largest(height, member.stop - margins.behind)
+        again = max(m.before + m.behind for m in self.margins) + self.trail + sum(self._around())
+        least: Size = max(SHARE * again, 1)  # 0: nothing is read, in no rows at all
+        if self.rows:
+            least = largest(least, floordiv(PART, largest(self.row, 1)))
+        fit = smallest(largest(floordiv(height, least), 1), PARTS)
+        if self.rows:
+            fit = largest(floordiv(fit, EVEN) * EVEN, smallest(fit, EVEN - 1))
+        parts = self.out.bind("parts", fit, self.early)
+        width = largest(floordiv(height + parts - 1, parts), 1)
+        return parts, self.out.bind("width", width, self.early)
+
+    def _around(self) -> tuple[int, int]:
+        """How many rows before and after a cut are overwritten and read by the other part."""
+        below = above = 0
+        for margins, reach in zip(self.margins, self.old, strict=True):
+            if reach is not None and margins.before > reach.first:
+                below = max(below, margins.before - reach.first)
+                above = max(above, reach.last - reach.first)
+            if reach is not None and margins.behind > -reach.last:
+                below = max(below, reach.last - reach.first)
+                above = max(above, margins.behind + reach.last)
+        return below, above
 
     def _note(self) -> None:
         names = ", ".join(m.kernel.name for m in self.group.members)
@@ -178,8 +233,8 @@ class _Writer:
             f"{names} sweep over the rows together, up to {max(self.group.lags)} rows behind each "
             f"other; {len(self.depths)} temporaries hold some rows at a time")
 
-    def _windows(self, block: Size) -> dict[Buffer, Window]:
-        found, base = {}, Poly((((self.base,), 1),))
+    def _windows(self, begin: Size, block: Size) -> dict[Buffer, Window]:
+        found, base = {}, begin + _size(self.base)
         for buffer, depth in self.depths.items():
             shape = list(buffer.shape)
             shape[depth.axis] = block + depth.more
@@ -187,15 +242,30 @@ class _Writer:
             found[buffer] = Window(small, base - depth.behind, depth.stride)
         return found
 
-    def _members(self, windows: dict[Buffer, Window], begin: Size, width: Size,
+    def _members(self, windows: dict[Buffer, Window], halo: Halo, parts: Size,
                  block: Size) -> list[Statement]:
         """What the members do in a step."""
-        base, body = Poly((((self.base,), 1),)), []
-        for member, (margins, lag) in zip(self.group.members, self._margins(), strict=True):
+        begin, body = _size(self.part) * halo.width, list[Statement]()
+        base = begin + _size(self.base)
+        for k, (margins, lag) in enumerate(self._margins()):
+            member, reach = self.group.members[k], self.old[k]
             low = largest(largest(base - lag, begin - margins.before), member.start)
-            end = begin + width + margins.behind
+            end = begin + halo.width + margins.behind
             high = smallest(smallest(base - lag + block, end), member.stop)
-            body.append(some_rows(member, windows).rows(low, high))
+            if reach is None:
+                body.append(some_rows(member, windows).rows(low, high))
+                continue
+            part, left = _size(self.part), parts - 1 - _size(self.part)
+            first = begin - min(reach.first, margins.before) * smallest(part, 1)
+            last = end - max(reach.last + margins.behind, 0) * smallest(left, 1)
+            if margins.before > reach.first:
+                before = {**windows, **halo.windows(reach.buffers, part)}
+                body.append(some_rows(member, before).rows(low, smallest(high, first)))
+            own = some_rows(member, windows)
+            body.append(own.rows(largest(low, first), smallest(high, last)))
+            if margins.behind > -reach.last:
+                behind = {**windows, **halo.windows(reach.buffers, part + 1)}
+                body.append(some_rows(member, behind).rows(largest(low, last), high))
         return body
 
     def _keep(self, windows: dict[Buffer, Window], stop: Size, block: Size) -> list[Statement]:
@@ -209,6 +279,10 @@ class _Writer:
                 copies.append(Kernel("keep", (Axis("i", count),), (load,), (store,)))
         if not copies:
             return []
-        base = Poly((((self.base,), 1),))
+        base = _size(self.base)
         left = largest(floordiv(stop - 1 - base, block), 0)
         return [For(Symbol("again"), 0, smallest(left, 1), 1, tuple(copies))]
+
+
+def _size(symbol: Symbol) -> Poly:
+    return Poly((((symbol,), 1),))

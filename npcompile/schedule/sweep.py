@@ -24,6 +24,7 @@ from npcompile.schedule.cuts import Cuts
 from npcompile.schedule.members import Group, Member, Strides, Touch, accesses, one_store, uses
 from npcompile.schedule.memory import quotient, span, split
 from npcompile.schedule.rows import Fusion
+from npcompile.schedule.saved import far_rows
 
 #: kernels as rows, by what :func:`_member` looks at; groups that begin elsewhere ask again
 Known = dict[tuple[Kernel, tuple[Size | None, ...]], list[Member]]
@@ -69,7 +70,9 @@ def _sweep(
         group = _grow(out.facts, run, known, divide=False)
     if not group.useful:
         return None
-    return Cuts(out, _thrifty(out, group)).write(), group.end
+    group = _thrifty(out, group)
+    far_rows(out, group)
+    return Cuts(out, group).write(), group.end
 
 
 # ------------------------------------------------------------------ finding groups

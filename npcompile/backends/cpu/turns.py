@@ -53,6 +53,7 @@ LINE = 64
 #: bytes between buffers beyond whole lines, so that the same rows of two never meet in the places
 #: of the nearest cache
 APART = 5 * LINE
+ROOM = 1 << 14  # bytes on the stack, where to take and give memory would cost more than to fill it
 MEMORY = -2  #: the status where memory has run out
 SCALAR = 8  # an operation on numbers takes as long as one on so many elements
 #: what the turns of a stretch begin with
@@ -173,7 +174,8 @@ class _Turns(Statements):
     # ------------------------------------------------------------------ memory
 
     def take(self) -> Value:
-        """Memory for what is as large in all turns, in one piece."""
+        """Memory for what is as large in all turns, in one piece: on the stack, if that is small;
+        what is to be freed."""
         f = self.f
         if not self.lasting:
             return NULL
@@ -182,10 +184,14 @@ class _Turns(Statements):
             places.append(total)
             lines = _lines(f, bytes_of(self.slots, buffer))
             total = f.binary("add", total, f.binary("add", lines, i64(APART)))
-        room = self.allocated(total, "ret void")
+        near, before = f.alloca("i8", ROOM), f.block
+        with f.when(f.icmp("slt", i64(ROOM), total)):
+            far, block = self.allocated(total, "ret void"), f.block
+        room = f.phi("ptr", 1, (near, before), (far, block))
+        taken = f.phi("ptr", 1, (NULL, before), (far, block))
         for buffer, place in zip(self.lasting, places, strict=True):
             self.slots.set_data(buffer, f.offset(room, "i8", place))
-        return room
+        return taken
 
     def allocated(self, count: Value, otherwise: str) -> Value:
         f = self.f
