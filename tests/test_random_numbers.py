@@ -14,9 +14,10 @@ def test_programs(first: int) -> None:
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
-@pytest.mark.parametrize("seed", [81318, 990011])
+@pytest.mark.parametrize("seed", [81318, 990011, 1191])
 def test_once_wrong(seed: int) -> None:
-    """A constant of 16 bits beside a branch; comparisons of complex numbers with NaN."""
+    """A constant of 16 bits beside a branch; comparisons of complex numbers with NaN;
+    the square of one complex number."""
     assert not checked(written(seed), npcompile.jit)
 
 

@@ -84,7 +84,7 @@ ufunc("divide", loops("xx->x", FLOATS + COMPLEX),
 ufunc("negative", loops("x->x", NUMBERS), by_kind(iuf=lambda x: -x, c=cx.cneg), doc="-x")
 ufunc("positive", loops("x->x", NUMBERS), lambda x: x, doc="A copy.")
 ufunc("square", loops("x->x", NUMBERS),
-      by_kind(iuf=lambda x: x * x, c=lambda z: cx.cmul(z, z)),
+      by_kind(iuf=lambda x: x * x, c=cx.csquare),
       data=Ufunc(prepare=_no_reversed_singles), doc="x * x")
 ufunc("reciprocal", loops("x->x", FLOATS + COMPLEX),
       by_kind(f=lambda x: 1.0 / x, c=cx.creciprocal), doc="1 / x")

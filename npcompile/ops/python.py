@@ -98,6 +98,8 @@ def _array_power(ctx: Context, a: Operand, b: Operand) -> tuple[str, tuple[Opera
     if kind == "b" and is_python(b) and exponent is None:
         raise ctx.refuse("**", "of bool by an int that decides the dtype")
     if type(exponent) is int and exponent == 2 and kind:
+        if kind == "c" and isinstance(a, ArrayRef) and not a.ndim:
+            raise ctx.refuse("**", "of a complex array without axes, which rounds in its own way")
         return "square", (a,)
     if type(exponent) is int and exponent == -1 and kind in ("f", "c"):
         return "reciprocal", (a,)
