@@ -153,7 +153,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
                _memory(program, most), *_places(dispatcher, program)],
         peak=most,
         host_calls=[_host_call(s) for s in statements if isinstance(s, Call)],
-        routines=[_routine(s) for s in statements if isinstance(s, Library)],
+        routines=[_routine(s) for s in statements if isinstance(s, Library) and s.outputs],
         times=executable.times,
         history=_past(dispatcher),
     )

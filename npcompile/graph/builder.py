@@ -126,6 +126,7 @@ class Builder:
         self.closed: set[Symbol] = set()  # bound in regions that are finished
         self.passed: dict[Node, None] = {}  # conditions of checks that were made on the way here
         self.expected: list[Node] | None = None  # effects that must come next, the first one last
+        self._stretch = 0  # how many settles there are; no node is one with those before them
         self._interned: dict[tuple[object, ...], Node] = {}
         self._layouts: dict[tuple[object, ...], Array] = {}
         self._unique: dict[Type, Type] = {}  # equal types are one
@@ -140,6 +141,8 @@ class Builder:
                 return self._again(op, tuple(args), attrs, type_)
             node = Node(op, tuple(args), attrs, type_, self.line)
             self.region.nodes.append(node)
+            if op == "settle":
+                self._stretch += 1
             return node
         if op == "empty":  # each is an array of its own, for others to write into
             self.region.nodes.append(node := Node(op, (), None, type_, self.line))
@@ -147,8 +150,10 @@ class Builder:
         held = self._types.get(id(type_))
         if held is None:
             held = self._types[id(type_)] = type_, self._unique.setdefault(type_, type_)
-        quiet = self.quiet if op not in ("const", "size") else ""
-        key = (op, *map(id, args), attrs, id(held[1]), quiet)
+        quiet, stretch = self.quiet, self._stretch
+        if op in ("const", "size"):
+            quiet, stretch = "", 0
+        key = (op, *map(id, args), attrs, id(held[1]), quiet, stretch)
         found = self._interned.get(key)
         if found is None:
             found = self._interned[key] = Node(op, tuple(args), attrs, type_, self.line)

@@ -259,6 +259,9 @@ class _Run:
             return [self._as(kind, part) for kind, part in zip(node.type.items, found, strict=True)]
         return self._typed(node, found)
 
+    def _op_settle(self, node: Node, *args: Any) -> None:
+        """Flags are no part of a graph's meaning here."""
+
     def _op_host_call(self, node: Node, *args: Any) -> Any:
         if isinstance(node.attrs, Site):
             return self._site(node, node.attrs)

@@ -31,6 +31,8 @@
       reduce  Reduction                   args (array[, initial]); a running one gives the results
                                           of all that an axis has up to each element
       extern Extern                       one of npcompile.graph.routines, on whole arrays
+      settle  Extern                      args that are computed by now; the errors in its spec that
+                                          were raised since the last settle are forgotten
       host_call HostCall | Site           runs the real Python function, in order; the type of a
                                           Site's node is the Tuple of what it gives
       check   Check                       args (bool,): where false, leave for Python
@@ -54,8 +56,8 @@ bound inside a region occur only there, and in regions within it.
 
 An array that the program sees is a cell: successive versions of one memory.  A version is a node;
 ``write`` makes the next one.  Node order is memory order: a window read before a write in the list
-sees what was there before it.  Effects are ``write``, ``scatter``, ``host_call`` and ``check``, in
-list order.
+sees what was there before it.  Effects are ``write``, ``scatter``, ``host_call``, ``check`` and
+``settle``, in list order.
 """
 
 from __future__ import annotations
@@ -515,7 +517,7 @@ class Graph:
 
 
 WRITES = frozenset({"write", "scatter"})  # what makes the next version of an array
-EFFECTS = WRITES | {"host_call", "check"}
+EFFECTS = WRITES | {"host_call", "check", "settle"}
 
 
 def walk(region: Region) -> Iterator[Node]:

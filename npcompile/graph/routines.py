@@ -151,6 +151,7 @@ _ROWS = (
     Routine("qr", _qr("reduced"), "Orthogonal and triangular factor.", core="mn->mK,Kn"),
     Routine("qr_complete", _qr("complete"), "Orthogonal and triangular factor, all of them.",
             core="mn->mm,mn"),
+    Routine("settle", lambda spec, *computed: (), "Forgets flags: see the op of that name."),
     Routine("qr_r", _qr("r"), "The triangular factor.", core="mn->Kn"),
 )
 ROUTINES: dict[str, Routine] = {routine.name: routine for routine in _ROWS}

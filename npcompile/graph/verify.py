@@ -31,6 +31,7 @@ _ATTRS: dict[str, type] = {
     "scatter": Scatter,
     "reduce": Reduction,
     "extern": Extern,
+    "settle": Extern,
     "get": Get,
     "for_": Loop,
 }

@@ -18,29 +18,45 @@ from npcompile.passes.halves import widen_halves
 from npcompile.passes.hoist import hoist
 from npcompile.passes.normalise import normalise
 from npcompile.passes.ranges import narrow
+from npcompile.passes.settle import settle
 from npcompile.passes.simplify import simplify
 from npcompile.passes.split import split
 from npcompile.passes.tables import tabulate
 from npcompile.passes.wrapping import drop_wrapping
 
 
+def everywhere(config: Config | None) -> bool:
+    return True
+
+
+def has_flags(config: Config | None) -> bool:
+    """Whether what runs tells of floating-point errors by flags that it can take back."""
+    return config is None or (config.device, config.backend) == ("cpu", "cpu")
+
+
+def inlines(config: Config | None) -> bool:
+    """Whether the compiler of a device puts what is called in line."""
+    return config is not None and config.device != "cpu"
+
+
 @record
 class Pass:
-    """``after`` names the passes that must have run before, ``reason`` says why.  ``inlined``: only
-    for devices whose compilers put what is called in line."""
+    """``after`` names the passes that must have run before, ``reason`` says why; ``where`` says for
+    which configurations it runs."""
 
     name: str
     run: Callable[[Graph], Graph]
     after: tuple[str, ...] = ()
     reason: str = ""
-    inlined: bool = False
+    where: Callable[[Config | None], bool] = everywhere
 
 
 PASSES = (
     Pass("flags", keep_flags, (), "later, what the user wrote can't be told from our own"),
-    Pass("wrapping", drop_wrapping, ("flags",), "later, answers rest on the checks"),
+    Pass("settle", settle, ("flags",), "later, nodes of both sorts might become one", has_flags),
+    Pass("wrapping", drop_wrapping, ("settle",), "later, answers rest on the checks"),
     Pass("normalise", normalise, ("wrapping",), "equal sizes make equal nodes one"),
-    Pass("functions", name_functions, ("normalise",), "programs compare shapes", inlined=True),
+    Pass("functions", name_functions, ("normalise",), "programs compare shapes", inlines),
     Pass("decompose", decompose, ("normalise",), "programs compare shapes"),
     Pass("halves", widen_halves, ("decompose",), "works on primitives"),
     Pass("complexes", expand_complex, ("decompose",), "works on primitives"),
@@ -84,7 +100,7 @@ def run(graph: Graph, config: Config | None = None) -> Graph:
     """
     try:
         for step in PASSES:
-            if step.inlined and (config is None or config.device == "cpu"):
+            if not step.where(config):
                 continue
             known = graph.facts.mark()
             graph = step.run(graph)

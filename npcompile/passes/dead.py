@@ -42,7 +42,7 @@ def keep_flags(graph: Graph) -> Graph:
         return graph
     region = Region(graph.region.params, nodes, roots)
     return Graph(graph.name, region, graph.result, graph.facts, graph.finals, graph.bound,
-                 names=graph.names)
+                 graph.hushed, names=graph.names)
 
 
 def drop_dead(graph: Graph) -> Graph:
@@ -113,7 +113,7 @@ def _seen(graph: Graph) -> list[Node]:
     for them."""
     return [*_held(graph, graph.result), *graph.finals.values()] + [
         node for node in graph.region.nodes if any(
-            inner.op in ("check", "host_call") or (inner is not node and _may_flag(inner))
+            inner.op in ("check", "host_call", "settle") or (inner is not node and _may_flag(inner))
             for inner in (node, *_inside(node)))
     ]
 

@@ -21,7 +21,8 @@ HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 #: the grammar's own ops; operators of the same name stand for other functions
 GRAMMAR = frozenset({
     "param", "const", "size", "cast", "copy", "full", "empty", "iota", "read", "write", "gather",
-    "scatter", "pack", "reduce", "extern", "host_call", "check", "get", "if_", "for_", "while_",
+    "scatter", "pack", "reduce", "extern", "settle", "host_call", "check", "get", "if_", "for_",
+    "while_",
 })
 
 

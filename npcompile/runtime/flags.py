@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.records import replace
-from npcompile.graph.ir import Const, Extern, Graph, Node, Number, Reduction, Site, walk
-from npcompile.graph.routines import ROUTINES
-from npcompile.graph.types import Array, Scalar, Type
+from npcompile.graph.ir import Extern, Graph, Node, Site, walk
+from npcompile.graph.types import Scalar, Type
+from npcompile.passes.categories import OF_SCALARS, raises
 
 CATEGORIES = {
     "divide": "divide by zero",
@@ -23,41 +23,15 @@ CATEGORIES = {
     "invalid": "invalid value",
 }
 
-#: which categories NumPy's loops of floats can raise, by first letter
-_RAISES = {
-    **dict.fromkeys(["add", "subtract", "logaddexp", "logaddexp2"], "oi"),
-    **dict.fromkeys(["multiply", "square"], "oui"),
-    **dict.fromkeys(["divide", "reciprocal", "power", "pow", "float_power"], "doui"),
-    **dict.fromkeys(["floor_divide", "divmod"], "doi"),
-    **dict.fromkeys(["remainder", "fmod", "sqrt", "arcsin", "arccos", "arccosh"], "i"),
-    **dict.fromkeys(["exp", "exp2", "expm1", "sinh", "cosh", "hypot"], "ou"),
-    **dict.fromkeys(["log", "log2", "log10", "log1p", "arctanh"], "di"),
-    **dict.fromkeys(["sin", "cos", "tan"], "i"),
-    **dict.fromkeys(["cast", "astype"], "oi"),
-    "reduce": "oui",
-    **dict.fromkeys(["ldexp", "degrees", "rad2deg", "spacing", "nextafter"], "ou"),
-}
-#: those of complex numbers, where they can raise others
-_OF_COMPLEX = {
-    **dict.fromkeys(["greater", "greater_equal", "less", "less_equal"], "i"),
-    **dict.fromkeys(["exp", "exp2", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh"], "oui"),
-    **dict.fromkeys(["arctan", "arctanh"], "doui"),
-    "absolute": "ou",
-    "sign": "oui",
-}
 #: what NumPy's scalars compute by themselves, and call so
 _OPERATORS = frozenset(
     ["add", "subtract", "multiply", "divide", "floor_divide", "remainder", "divmod", "power"]
 )
-#: what operators are called that compute otherwise than NumPy's ufuncs
-_OF_SCALARS = "scalar_"
 #: invalid for some finite numbers; others only for infinite ones and NaN
 _NOT_OF_ALL = frozenset(
     ["divide", "floor_divide", "remainder", "divmod", "fmod", "power", "pow", "float_power", "sqrt",
      "arcsin", "arccos", "arccosh", "arctanh", "log", "log2", "log10", "log1p", "cast", "astype"]
 )
-_POWERS = frozenset(["power", "pow", "float_power"])
-_OF_INTEGERS = frozenset({"floor_divide", "remainder", "fmod", "divmod"})
 
 
 def wanted(flags: frozenset[str]) -> list[str]:
@@ -110,6 +84,14 @@ def loud(graph: Graph) -> Loud:
     return [(node, letters) for node in walk(graph.region) if (letters := raises(node))]
 
 
+def audible(graph: Graph, operations: Loud) -> Loud:
+    """The same without what ``np.errstate`` ignores."""
+    found = [(node, "".join(letter for letter in letters
+                            if letter not in graph.hushed.get(node, "")))
+             for node, letters in operations]
+    return [(node, letters) for node, letters in found if letters]
+
+
 def candidate(operations: Loud, category: str) -> tuple[str, int]:
     """Name and line of the likeliest operation to raise a category: the first that can, one that
     finds finite numbers invalid if there is any.  Without a name if it can only be one of Python's
@@ -130,13 +112,13 @@ def _called(node: Node) -> str:
     """What NumPy's warnings call an operation."""
     if isinstance(node.attrs, Extern):
         return node.attrs.name.rpartition(".")[2]
-    return node.op.removeprefix(_OF_SCALARS)
+    return node.op.removeprefix(OF_SCALARS)
 
 
 def _by_scalars(node: Node) -> list[bool]:
     """Whether NumPy's scalars compute it themselves: one of them takes the other.  The graph may
     allow several answers, of which the first is the most likely."""
-    if node.op.startswith(_OF_SCALARS):
+    if node.op.startswith(OF_SCALARS):
         return [True]
     if node.op not in _OPERATORS or len(node.args) != 2:
         return [False]
@@ -205,35 +187,3 @@ def marked(graph: Graph) -> bool:
     """Whether what it calls and others can tell says so when it happens (`core.effects`)."""
     return all(n.attrs.direct is None for n in walk(graph.region)
                if isinstance(n.attrs, Site) and n.attrs.effect)
-
-
-def raises(node: Node) -> str:
-    """The first letters of the categories that an operation can raise on its dtype."""
-    kind = node.args[0].type if node.args else node.type
-    if not isinstance(kind, (Array, Scalar)):
-        return ""
-    if node.op == "cast":
-        assert isinstance(node.type, (Array, Scalar))
-        width, other = (t.dtype.itemsize >> (t.dtype.kind == "c") for t in (node.type, kind))
-        narrower = node.type.dtype.kind in "iu" or (node.type.dtype.kind != "b" and width < other)
-        return _RAISES["cast"] if kind.dtype.kind in "fc" and narrower else ""
-    if isinstance(node.attrs, Extern):
-        loud = kind.dtype.kind in "fc" and not node.attrs.quiet
-        return "oui" if loud and ROUTINES[node.attrs.routine].flags else ""
-    if isinstance(node.attrs, Reduction) and node.attrs.kind not in ("sum", "prod"):
-        return ""
-    if kind.dtype.kind in "iub" and node.op != "divide":
-        return "d" if node.op in _OF_INTEGERS else ""
-    more = _OF_COMPLEX if kind.dtype.kind == "c" else {}
-    name = node.op.removeprefix(_OF_SCALARS)
-    if name in _POWERS and kind.dtype.kind == "f" and isinstance(node.args[-1].attrs, Const):
-        return _of_power(node.args[-1].attrs.value)
-    return more.get(name) or _RAISES.get(name, "")
-
-
-def _of_power(exponent: Number) -> str:
-    """What a float to a power that is known can raise."""
-    value = complex(exponent).real
-    if not value >= 0:
-        return _RAISES["power"]
-    return "ou" if value.is_integer() else "oui"

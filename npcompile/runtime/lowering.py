@@ -39,6 +39,7 @@ def outline(traced: Trace, config: Config) -> Outline:
     written = [traced.leaves[k].source for k in sorted(graph.written)]
     modes: tuple[Deterministic, ...] = (True, "portable")
     operations, repeatable = flags.loud(graph), flags.repeatable(graph)
+    heard = flags.audible(graph, operations) if passes.has_flags(config) else operations
     return Outline(
         traced.leaves,
         traced.guards,
@@ -46,8 +47,8 @@ def outline(traced: Trace, config: Config) -> Outline:
         graph.facts.guards,
         tuple([p.symbol if isinstance(p, Param) else None for p in params]),
         frozenset(graph.written),
-        {category: flags.candidate(operations, category) for category in flags.CATEGORIES},
-        flags.ambiguous(graph, operations) and config.device == "cpu",  # others have no flags
+        {category: flags.candidate(heard, category) for category in flags.CATEGORIES},
+        flags.ambiguous(graph, heard) and config.device == "cpu",  # others have no flags
         repeatable,
         not repeatable or stores(graph.result),
         flags.marked(graph) and not stores(graph.result),

@@ -24,7 +24,9 @@ HEAVY = 4
 LIMIT = 1000
 
 #: nodes that happen at their own place in the program
-ORDERED = WRITES | {"extern", "host_call", "check", "reduce", "pack", "if_", "for_", "while_"}
+ORDERED = WRITES | {
+    "extern", "settle", "host_call", "check", "reduce", "pack", "if_", "for_", "while_",
+}
 
 
 class _Use(NamedTuple):

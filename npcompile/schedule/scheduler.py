@@ -43,7 +43,7 @@ from npcompile.schedule.nest import AxisMap, Nest, Put
 from npcompile.schedule.places import pack, scatter
 from npcompile.schedule.reductions import reduce
 from npcompile.schedule.regions import choose, repeat
-from npcompile.schedule.sites import call, call_routine
+from npcompile.schedule.sites import call, call_routine, settle
 from npcompile.schedule.steps import Binding, Leave, Step
 from npcompile.schedule.writes import write
 
@@ -256,6 +256,9 @@ class Scheduler:
 
     def _extern(self, node: Node) -> None:
         call_routine(self, node)
+
+    def _settle(self, node: Node) -> None:
+        settle(self, node)
 
     def _host_call(self, node: Node) -> None:
         call(self, node)
@@ -630,6 +633,7 @@ _HANDLERS: dict[str, Handler] = {
     "get": Scheduler._get,
     "check": Scheduler._check,
     "extern": Scheduler._extern,
+    "settle": Scheduler._settle,
     "host_call": Scheduler._host_call,
     "if_": Scheduler._choose,
     "for_": Scheduler._repeat,

@@ -27,6 +27,15 @@ def call_routine(s: Scheduler, node: Node) -> None:
     s.steps.append(Routine(cast(Extern, node.attrs), inputs, outputs, node.line))
 
 
+def settle(s: Scheduler, node: Node) -> None:
+    """Schedules the end of a stretch whose floating-point flags are its own."""
+    inputs = tuple([
+        ((s.number(arg).whole(s.facts) if isinstance(arg.type, Scalar) else s.materialise(arg)),
+         arg.dtype, "np") for arg in node.args
+    ])
+    s.steps.append(Routine(cast(Extern, node.attrs), inputs, (), node.line))
+
+
 def call(s: Scheduler, node: Node) -> None:
     """Schedules a call of a Python function."""
     if isinstance(node.attrs, Site):

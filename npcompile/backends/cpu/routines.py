@@ -16,6 +16,9 @@ from npcompile.core.sizes import Size
 from npcompile.graph.routines import ROUTINES, Routine, Spec, parse
 from npcompile.program.ir import Buffer, Library, View
 
+#: the flags of MXCSR by the first letters of what NumPy calls them
+_FLAGS = {"i": 1, "d": 4, "o": 8, "u": 16}
+
 
 @dataclass(frozen=True)
 class Operand:
@@ -46,9 +49,13 @@ class Routines:
         self.f, self.slots = slots.f, slots
         self.product_module = "own" if own else "product"
         self.used: set[str] = set()
+        self.known: Value | None = None  # the control word when flags were last looked at
 
     def emit(self, call: Library) -> None:
         f, routine = self.f, ROUTINES[call.routine.routine]
+        if routine.name == "settle":
+            self.settle(call.routine.spec)
+            return
         product = routine.name == "product"
         name = "_".join([routine.name, *[call.routine.spec] * bool(call.routine.spec)])
         self.used.add(f"{self.product_module if product else name}.{call.inputs[0].dtype.name}")
@@ -62,6 +69,25 @@ class Routines:
             self.matrices(call, routine, name)
         if control is not None:
             f.run("llvm.x86.sse.ldmxcsr", control)
+
+    def settle(self, letters: str) -> None:
+        """Flags become what they were at the last such place, or at first, when there were none.
+        Kernels are calls, and what stands in line between them stays where it is."""
+        f, forgotten = self.f, sum(_FLAGS[letter] for letter in letters)
+        if self.known is None:
+            self.known = f.alloca("i32")
+            with f.at_entry():
+                f.store(literal("i32", 0), self.known)
+        room = f.alloca("i32")
+        f.run("llvm.x86.sse.stmxcsr", room)
+        state = f.load(room, "i32")
+        if letters:
+            before = f.binary("and", f.load(self.known, "i32"), literal("i32", forgotten))
+            state = f.binary("and", state, literal("i32", ~forgotten))
+            state = f.binary("or", state, before)
+            f.store(state, room)
+            f.run("llvm.x86.sse.ldmxcsr", room)
+        f.store(state, self.known)
 
     # ------------------------------------------------------------------ operands
 
