@@ -249,8 +249,9 @@ def test_a_stencil_in_place_reads_old_values() -> None:
     x = d.array((n, m))
     total = b.map("add", [b.read(x, inner(n, m, 0)), b.read(x, inner(n, m, 2))], FLOAT)
     d.finals[0] = b.write(x, total, inner(n, m))
-    made = {s for s in flat(check(d).body) if isinstance(s, Kernel) and s.axes}
-    assert len(made) == 2
+    made = [s.name for s in flat(check(d).body) if isinstance(s, Kernel) and s.axes]
+    # the rows beside a part, the values of some rows, their store, the rows that the next need
+    assert list(dict.fromkeys(made)) == ["save", "k0", "k1", "keep"]
 
 
 def test_a_value_is_saved_before_what_it_reads_changes() -> None:

@@ -75,6 +75,7 @@ import numpy as np
 from npcompile.core.facts import Facts
 from npcompile.core.records import record
 from npcompile.core.sizes import Size, Symbol
+from npcompile.graph.items import listed
 from npcompile.graph.stubs import Stub
 from npcompile.graph.types import Array, Nothing, Scalar, Type
 
@@ -563,37 +564,6 @@ def held(node: Node) -> Iterator[Node]:
 class Columns:
     """The kind of an :class:`Items` that is a list whose length the run finds: its items are one
     array for each number of an item, ``keys`` the type of an item."""
-
-
-@record
-class Row:
-    """The type of a list's item that is a list itself, of so many items."""
-
-    items: tuple[Any, ...]
-
-
-@record
-class Line:
-    """The type of a list's item that is a list itself, as long as all others and as a size says,
-    of numbers of one type or of such lists; a program may write into it."""
-
-    item: Any
-    size: Size
-
-
-def listed(item: Any, columns: Iterator[Any]) -> list[Any]:
-    """The list that columns stand for; an item is a number, or a tuple or list of items."""
-    if isinstance(item, Line):
-        return [listed(item.item, iter([row])) for row in next(columns)]
-    if isinstance(item, Row):
-        return list(map(list, listed(item.items, columns)))
-    if isinstance(item, tuple):
-        return list(zip(*(listed(part, columns) for part in item)))
-    column = next(columns)
-    if isinstance(item, Array):
-        return [array.copy() for array in column]
-    found: list[Any] = column.tolist() if item.origin == "py" else list(column)
-    return found
 
 
 RANGE_ITERATOR, ARRAY_ITERATOR = type(iter(range(0))), type(iter(np.empty(0)))

@@ -31,7 +31,8 @@ from npcompile.core.sizes import (
     substitute,
     symbols,
 )
-from npcompile.graph.ir import Line, Node, Param, Row
+from npcompile.graph.ir import Node, Param
+from npcompile.graph.items import Line, Row
 from npcompile.graph.types import (
     BOOL,
     FLOAT,

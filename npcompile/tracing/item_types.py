@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.sizes import Size, Unhinted
 from npcompile.graph import layout
-from npcompile.graph.ir import Line, Row
+from npcompile.graph.items import Line, Row
 from npcompile.graph.types import BOOL, Array, Scalar, c_strides, contiguous
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.escapes import as_number

@@ -27,7 +27,8 @@ import numpy as np
 from npcompile.core.errors import refuse
 from npcompile.core.records import record
 from npcompile.core.tuples import reads_as_tuple
-from npcompile.graph.ir import Line, Node, Row
+from npcompile.graph.ir import Node
+from npcompile.graph.items import Line, Row
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
 from npcompile.tensors import memory
