@@ -13,7 +13,7 @@ from npcompile.graph.builder import Carried
 from npcompile.graph.ir import Loop, Node, Region, Window
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
-from npcompile.tracing import control, growing, lengths, mixed, selectors, turns
+from npcompile.tracing import control, growing, lengths, mixed, selectors, turns, wishes
 from npcompile.tracing.bodies import (
     Again,
     MayBeEmpty,
@@ -189,7 +189,7 @@ class Attempt:
             return tensor_of(*items) if value.kind is Tensor else Sequence(items, value.kind)
         if isinstance(value, ArrayRef) and path[0] in self.knowledge.rebound:
             if not exclusive(t, self.frame, self.state, self.live, value):
-                growing.wish_for_holders(t, self.state, value)
+                wishes.for_holders(t, self.state, value)
                 raise Unlike("gives one name to different arrays")
             if path[0] in self.knowledge.varying:
                 return self.made(*lengths.enter(self, value), value.dtype)
@@ -305,7 +305,7 @@ class Attempt:
             self.knowledge.changed.add(box)
             raise Again
         if box.kind is list:
-            growing.wish_both(self.t, (box, other or box), (first, last))
+            wishes.for_both(self.t, (box, other or box), (first, last))
             raise self.t.refuse("loop", "changes the length of a list")
         raise Unlike("changes the keys of a dictionary or object")
 

@@ -11,7 +11,16 @@ from npcompile.core.errors import Refused
 from npcompile.graph.ir import Node
 from npcompile.ops import foreign, indexing, slices
 from npcompile.ops.operands import ArrayRef, same_elements
-from npcompile.tracing import consumers, devices, growing, hosts, iteration, outside, tensors
+from npcompile.tracing import (
+    consumers,
+    devices,
+    growing,
+    hosts,
+    iteration,
+    outside,
+    tensors,
+    wishes,
+)
 from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.sources import Item, Source
 from npcompile.tracing.values import (
@@ -77,8 +86,8 @@ def _static(t: Tracer, box: Box, key: Value, what: str) -> Any:
     try:
         return t.static(key, what)
     except Refused:
-        growing.wish(t, box, t.cells[box], False)
-        growing.wish_for_line(t, box)
+        wishes.for_columns(t, box, t.cells[box], False)
+        wishes.for_line(t, box)
         raise
 
 
@@ -217,7 +226,7 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
         return  # what ``container[key] += b`` assigns in the end
     held = t.cells.get(container) if isinstance(container, Box) else None
     if isinstance(container, Box) and container.lent and not isinstance(key, Slice):
-        growing.wish_for_line(t, container)
+        wishes.for_line(t, container)
         if isinstance(held, Growing):
             growing.setitem(t, container, held, key, value)
             return
@@ -367,7 +376,7 @@ def _extend(t: Tracer, box: Value, more: Value) -> Value:
         t.cells[target] = growing.extend(t, target, held, other)
         return NONE
     if isinstance(other, (Growing, ArrayRef)):
-        growing.wish_for(t, target, other)
+        wishes.for_items_of(t, target, other)
     extend(t, target, iteration.items(t, more))
     return NONE
 

@@ -4,10 +4,11 @@ arrays that are used as far as the list is long.
 An array moves into a list: it has no other name when it does.  What is read from a list is a copy
 that nobody may write into.
 
-Where a list is made is a *place*: the instruction, and the calls around it.  Lists are followed
-item by item at first.  What can't be followed so (a loop or a branch changes the length, an index
-depends on data) asks for another kind of list at that place: if the function would be left to
-Python, it is traced again, and such a list has columns from the beginning.
+A list in a list that is as long as all others there is a view of the columns instead, which a
+program may write into.
+
+Lists are followed item by item at first; what can't be followed so asks for columns where the list
+was made (:mod:`.wishes`).
 
 The columns of a list that grows have a large fixed capacity.  It is address space, not memory: the
 system gives pages as they are first written.  A list that would be longer leaves for Python.
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npcompile.core.records import record, replace
+from npcompile.core.records import replace
 from npcompile.core.sizes import (
     Poly,
     Size,
@@ -46,15 +47,14 @@ from npcompile.graph.types import (
 from npcompile.ops import arguments, elementwise, library, slices
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
+from npcompile.tracing import wishes
 from npcompile.tracing.escapes import as_number, retyped
 from npcompile.tracing.item_types import (
-    Cells,
     alike,
     common,
     held_parts,
     holds_objects,
     is_numpys,
-    is_plain,
     item_type,
     leaves,
     parts,
@@ -68,69 +68,14 @@ from npcompile.tracing.values import (
     Growing,
     Item,
     Sequence,
-    State,
     Value,
 )
+from npcompile.tracing.wishes import Wish
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 CAPACITY = 2**23  #: items of a list that grows
-Place = tuple[Any, ...]
-
-
-@record
-class Wish:
-    """A list with items of this type at some place; ``grows``: it is appended to."""
-
-    item: Item
-    grows: bool
-
-
-def wish(
-    t: Tracer, box: Box, items: tuple[Value, ...], grows: bool, cells: Cells | None = None
-) -> None:
-    """Asks for columns where a list was made, should the function be left to Python."""
-    if box.kind is not list or box.place is None or not items:
-        return
-    kinds = [item_type(t, item, cells) for item in items]
-    old = t.wishes.get(box.place) or t.columns.get(box.place)
-    kind = common(t, [*kinds, old.item] if old else kinds)
-    if kind is not None:
-        _ask(t, box, Wish(kind, grows or (old is not None and old.grows)))
-
-
-def _ask(t: Tracer, box: Box, made: Wish) -> None:
-    if box.place is not None:
-        t.wishes[box.place] = made
-
-
-def wish_for_holders(t: Tracer, state: State, array: ArrayRef) -> None:
-    """Asks for columns for the lists that hold an array."""
-    for box, held in state.cells.items():
-        if isinstance(box, Box) and isinstance(held, tuple) and any(
-            item is array or (isinstance(item, Sequence) and array in item.items) for item in held
-        ):
-            wish(t, box, held, True)
-
-
-def wish_for(t: Tracer, box: Box, more: Growing | ArrayRef) -> None:
-    """Asks for columns for a list that gets the items of a longer one, or of an array."""
-    held = t.cells[box]
-    item = Scalar(more.dtype, "np") if isinstance(more, ArrayRef) else more.item
-    if isinstance(held, tuple) and all(alike(t, item_type(t, x), item) for x in held):
-        _ask(t, box, Wish(item, True))
-
-
-def wish_both(t: Tracer, boxes: tuple[Box, Box], held: tuple[Any, Any]) -> None:
-    """Asks for columns for two lists that should become one."""
-    items = tuple(item for contents in held if isinstance(contents, tuple) for item in contents)
-    for box in boxes:
-        wish(t, box, items, True)
-        kinds = {contents.item for contents in held if isinstance(contents, Growing)}
-        if not items and len(kinds) == 1 and box.place not in t.columns:
-            (kind,) = kinds
-            _ask(t, box, Wish(kind, True))
 
 
 def same_length(t: Tracer, a: Node, b: Node) -> bool:
@@ -267,26 +212,8 @@ def _fits(t: Tracer, box: Box, g: Growing, value: Value) -> None:
     kind = item_type(t, value)
     both = common(t, (g.item, kind))
     if both is not None and both != g.item:
-        _wish_item(t, box, g, both)
+        wishes.ask_for_items(t, box, g, both)
         raise t.refuse("list", "gets numbers of Python's and of NumPy's")
-
-
-def _wish_item(t: Tracer, box: Box, g: Growing, item: Item) -> None:
-    """Asks for columns of another type for a list, or for the one that holds it."""
-    outer = t.cells.get(box.part_of) if box.part_of is not None else None
-    _ask(t, box, Wish(item, g.grows))
-    if box.part_of is not None and isinstance(outer, Growing) and isinstance(outer.item, Line):
-        _wish_item(t, box.part_of, outer, Line(item, outer.item.size))
-
-
-def wish_for_line(t: Tracer, box: Box) -> None:
-    """Asks for lists that a program may write into, in place of what it read from a list."""
-    held = t.cells.get(box.part_of) if box.part_of is not None else None
-    if box.part_of is None or not isinstance(held, Growing) or not isinstance(held.item, Row):
-        return
-    item = common(t, held.item.items)
-    if item is not None and is_plain(item):
-        _wish_item(t, box.part_of, held, Line(item, len(held.item.items)))
 
 
 def _stays(t: Tracer, box: Box, g: Growing) -> None:
@@ -447,7 +374,7 @@ def replaced(t: Tracer, box: Box, g: Growing, key: Any, value: Value) -> Growing
 
 def _roomy_for(t: Tracer, box: Box, g: Growing, count: Size) -> None:
     if not g.grows:
-        _ask(t, box, Wish(g.item, True))
+        wishes.ask(t, box, Wish(g.item, True))
         raise t.refuse("list", "grows, and was made for a fixed number of items")
     arguments.require(t, "<=", count, room(g.item), "a list that is very long")
 

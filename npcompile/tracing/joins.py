@@ -21,7 +21,7 @@ from npcompile.graph.ir import Node, Region, SizeOf, Window
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, c_strides
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
-from npcompile.tracing import growing, lengths, turns
+from npcompile.tracing import lengths, turns, wishes
 from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
 from npcompile.tracing.references import exclusive, reached
@@ -326,7 +326,7 @@ class _Merge:
         if isinstance(a, tuple) and isinstance(b, tuple):
             cells = {k: v for state in self.states for k, v in state.cells.items()}
             for box in boxes:
-                growing.wish(self.t, box, (*a, *b), True, cells)
+                wishes.for_columns(self.t, box, (*a, *b), True, cells)
         if isinstance(a, (tuple, dict)):
             raise self.differ("change the length of a list or dictionary")
         return self.value(a, b)

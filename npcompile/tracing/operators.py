@@ -25,6 +25,7 @@ from npcompile.tracing import (
     iteration,
     overloads,
     tensors,
+    wishes,
 )
 from npcompile.tracing.sources import is_given
 from npcompile.tracing.values import (
@@ -197,7 +198,7 @@ def _repeated(t: Tracer, symbol: str, sequence: Value, times: Value) -> Value:
         if wanted is not None:
             t.cells[box] = growing.repeated(t, items, times, wanted)
             return box
-        growing.wish(t, box, items, False)
+        wishes.for_columns(t, box, items, False)
     return _joined(t, symbol, sequence, items * _repetitions(t, times))
 
 

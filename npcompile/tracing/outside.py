@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.records import replace
 from npcompile.graph.ir import Node
 from npcompile.graph.types import Scalar, contiguous
-from npcompile.tracing import growing, item_types
+from npcompile.tracing import growing, item_types, wishes
 from npcompile.tracing.inputs import LONGEST, label
 from npcompile.tracing.sources import Arg, Item, Source
 from npcompile.tracing.values import Growing, Static, Value
@@ -52,7 +52,7 @@ def chosen(t: Tracer, held: list[Any], source: Source, index: Value) -> Value | 
         kinds = {item_types.item_type(t, found) for found in items(t, held, source)}
         kind = kinds.pop() if len(kinds) == 1 else None
         if isinstance(kind, Scalar):
-            t.wishes[source,] = growing.Wish(kind, False)
+            t.wishes[source,] = wishes.Wish(kind, False)
     return None
 
 

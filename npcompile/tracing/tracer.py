@@ -41,6 +41,7 @@ from npcompile.tracing import (
     outside,
     results,
     stretches,
+    wishes,
 )
 from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction, analyse
 from npcompile.tracing.generators import Generators
@@ -116,8 +117,8 @@ class Tracer:
         self.stores = Stores(self)
         self.stored: Attributes = {}  # that an earlier attempt stored to on some paths
         self.errstate = Box(None)  # holds what ``np.errstate`` ignores now
-        self.columns: dict[growing.Place, growing.Wish] = {}  # of lists made there
-        self.wishes: dict[growing.Place, growing.Wish] = {}  # for another attempt
+        self.columns: dict[wishes.Place, wishes.Wish] = {}  # of lists made there
+        self.wishes: dict[wishes.Place, wishes.Wish] = {}  # for another attempt
         self.outside: dict[Source, Growing] = {}  # what lists from outside hold
         self.lengths: dict[Node, sizes.Size] = {}  # of lists that a loop made
         self.learned: dict[tuple[Code, int], Knowledge] = {}  # of loops, by their header
@@ -301,7 +302,7 @@ class Tracer:
         self.cells[made] = contents
         return made
 
-    def place(self) -> growing.Place:
+    def place(self) -> wishes.Place:
         """The instruction being executed, and the calls around it."""
         return tuple(
             (frame.code.code, frame.instruction.offset if frame.instruction else -1)
@@ -527,7 +528,7 @@ def trace(
     >>> [leaf.type for leaf in found.leaves]
     [float64[x.0]]
     """
-    columns: dict[growing.Place, growing.Wish] = {}
+    columns: dict[wishes.Place, wishes.Wish] = {}
     stored: Attributes = {}
     ragged: frozenset[Source] = frozenset()
     attempts = 0
