@@ -137,3 +137,30 @@ def test_a_version_behind_one_that_watches_what_has_changed(monkeypatch):
     compiled(narrow, shorter)
     assert len(slow) == 1
     assert (out == 2).all() and (shorter == 2).all()
+
+
+class Held:
+    def __init__(self, values):
+        self.values = values
+
+
+def test_attributes_that_overlap_make_one_version():
+    def move(to, source, where):
+        to.values[where] = source.values[where] + 1
+        return to
+
+    compiled = jit(move)
+    one = Held(np.arange(6.0))
+    where = np.arange(6) % 2 == 0
+    for _ in range(4):
+        assert compiled(one, one, where) is one
+    assert np.array_equal(one.values, [4, 1, 6, 3, 8, 5])
+    assert compiled.cache_info().compiled == 1
+    locked = Held(np.arange(6.0))
+    locked.values.flags.writeable = False
+    for _ in range(3):
+        with pytest.raises(ValueError, match="read-only"):
+            compiled(locked, one, where)
+    assert compiled.cache_info().compiled == 1
+    compiled(Held(np.zeros(6)), one, where)
+    assert compiled.cache_info().compiled == 1

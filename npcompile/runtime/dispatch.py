@@ -21,7 +21,6 @@ from npcompile.core import collector, logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode, modes, strict
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
 from npcompile.program.ir import Exit
-from npcompile.program.show import show
 from npcompile.runtime import build, flags, match, remembered, succession, wiring
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.checked import checked
@@ -51,6 +50,8 @@ PAUSES = 8
 IDLE_LIMIT = 2
 #: why a call that compiled code could take is left to Python
 FASTER = "Python is faster for calls that do so little"
+
+_OVERLAP = Refusal("arguments", "arrays that overlap and are written, or may not be")
 
 
 _dispatchers: WeakSet[Dispatcher] = WeakSet()
@@ -175,8 +176,13 @@ class Dispatcher:
         mode = self.mode()
         for version in self.versions:
             leaves = version.match(bound, self.function)
-            if leaves is None or (version.direct and not match.accepts(version.trace, leaves)):
-                continue  # what its entry would find out, after all that it watches is looked up
+            if leaves is None:
+                continue
+            if version.direct and not match.accepts(version.trace, leaves):
+                # what its entry would find out, after all that it watches is looked up
+                if match.overlaps(version.trace, leaves):
+                    return self._refused(_OVERLAP, args, kwargs, mode)
+                continue
             connected = True
             if version.direct:  # else its entry gets all that it relies on
                 with self.lock:
@@ -255,9 +261,7 @@ class Dispatcher:
         if refusal is None and len(self.versions) >= self.limit:
             refusal = Refusal("versions", f"more than {self.limit} compiled versions")
         if refusal is not None:
-            if mode or self.config.fullgraph:
-                return self._python(refusal, args, kwargs, mode)
-            return self._again(str(refusal), None, args, kwargs)
+            return self._refused(refusal, args, kwargs, mode)
         begun = thread_time()
         try:
             with collector.paused():
@@ -279,6 +283,14 @@ class Dispatcher:
         misfit = Refusal("arguments", "not what the compiled version expects of them")
         self._remember(bound, misfit)
         return self._python(misfit, args, kwargs, mode)
+
+    def _refused(
+        self, refusal: Refusal, args: tuple[Any, ...], kwargs: Any, mode: Deterministic
+    ) -> Any:
+        """A call of a kind that is known to be left to Python."""
+        if mode or self.config.fullgraph:
+            return self._python(refusal, args, kwargs, mode)
+        return self._again(str(refusal), None, args, kwargs)
 
     def _tried(
         self,
@@ -456,7 +468,7 @@ class Dispatcher:
         bare = direct and isinstance(made, Native) and made.bare
         if wanted and traced.exact and not (bare and not traced.pauses):
             version.trial = Trial(version.heavy)
-        self._log(version)
+        version.log(self.function.__qualname__)
         return version
 
     def follow(self, bound: dict[str, Any]) -> Trace:
@@ -481,14 +493,6 @@ class Dispatcher:
             if idle or not worthwhile(traced.graph, self.function, pauses):
                 raise first
         return traced
-
-    def _log(self, version: Version) -> None:
-        name, traced, made = self.function.__qualname__, version.trace, version.executable
-        spent = ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in made.times.items())
-        logs.log("trace", lambda: f"{name}: {len(traced.leaves)} inputs; {spent}")
-        logs.log("guards", lambda: f"{name}: " + "; ".join(map(repr, traced.predicates)))
-        logs.log("fusion", lambda: f"{name}: " + "; ".join(made.program.notes))
-        logs.log("kernels", lambda: f"{name}:\n{show(made.program)}")
 
     # ------------------------------------------------------------------ leaving
 
@@ -530,8 +534,7 @@ class Dispatcher:
             for array, copy in saved:
                 array[...] = copy
         if left.number == OVERLAP:
-            overlap = Refusal("arguments", left.reason)
-            return self._python(overlap, args, kwargs, self.mode())
+            return self._python(_OVERLAP, args, kwargs, self.mode())
         return self._rerun(version, left, args, kwargs)
 
     def _rerun(self, version: Version, left: Left, args: tuple[Any, ...], kwargs: Any) -> Any:

@@ -177,12 +177,20 @@ def same_constant(a: Any, b: Any) -> bool:
 
 def accepts(trace: Outline, values: tuple[Any, ...]) -> bool:
     """Whether leaf values have the types, layouts and sizes that the trace is valid for."""
-    if not all(map(_leaf, trace.leaves, values)):
+    if not all(map(_leaf, trace.leaves, values)) or _conflicts(trace, values):
         return False
     known = bind_sizes(trace, values)
-    if known is None or any(_conflict(values, index) for index in trace.written):
-        return False
-    return all(guard.holds(known.__getitem__) for guard in trace.predicates)
+    return known is not None and all(guard.holds(known.__getitem__) for guard in trace.predicates)
+
+
+def overlaps(trace: Outline, values: tuple[Any, ...]) -> bool:
+    """Whether leaf values have the types and layouts, but one that is written is read-only or
+    shares memory: every version would be left."""
+    return all(map(_leaf, trace.leaves, values)) and _conflicts(trace, values)
+
+
+def _conflicts(trace: Outline, values: tuple[Any, ...]) -> bool:
+    return any(_conflict(values, index) for index in trace.written)
 
 
 def _leaf(leaf: Leaf, value: Any) -> bool:

@@ -204,7 +204,7 @@ def _left(program: Program, frame: Frame, number: int, raised: int, what: Any) -
     if number == SHORT:
         return Left("memory has run out", number)
     if number == OVERLAP:
-        return Left("arrays that overlap and are written", number)
+        return Left("arrays that overlap and are written, or may not be", number)
     if number == STALE:
         return Left("a global or a closure changed", number)
     way_out = program.resumes[number]

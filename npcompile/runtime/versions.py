@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from npcompile.core import effects
+from npcompile.core import effects, logs
+from npcompile.program.show import show
 from npcompile.runtime import match, succession, wiring
 from npcompile.runtime.build import Executable
 from npcompile.runtime.native import Native
@@ -92,3 +93,12 @@ class Version:
     def run(self, args: tuple[Any, ...], leaves: tuple[Any, ...]) -> Any:
         """The result, or ``MISS``; raises :class:`Left` if leaves were passed."""
         return self.executable(args if self.direct else leaves)
+
+    def log(self, name: str) -> None:
+        """What was made for a function of this name."""
+        traced, made = self.trace, self.executable
+        spent = ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in made.times.items())
+        logs.log("trace", lambda: f"{name}: {len(traced.leaves)} inputs; {spent}")
+        logs.log("guards", lambda: f"{name}: " + "; ".join(map(repr, traced.predicates)))
+        logs.log("fusion", lambda: f"{name}: " + "; ".join(made.program.notes))
+        logs.log("kernels", lambda: f"{name}:\n{show(made.program)}")
