@@ -79,5 +79,5 @@ def _for_gpu(dispatcher: Dispatcher, bound: dict[str, Any]) -> Callable[[], Prog
     from npcompile.runtime.build import Stopwatch
     from npcompile.runtime.lowering import lower
 
-    traced, config = dispatcher.follow(bound), replace(dispatcher.config, device="cuda")
-    return lambda: lower(traced, config, Stopwatch())
+    config = replace(dispatcher.config, device="cuda")
+    return lambda: lower(dispatcher.follow(bound), config, Stopwatch())

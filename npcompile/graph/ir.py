@@ -75,7 +75,6 @@ import numpy as np
 from npcompile.core.facts import Facts
 from npcompile.core.records import record
 from npcompile.core.sizes import Size, Symbol
-from npcompile.graph.items import listed
 from npcompile.graph.stubs import Stub
 from npcompile.graph.types import Array, Nothing, Scalar, Type
 
@@ -607,6 +606,8 @@ def container(kind: Any, items: list[Any], keys: tuple[Any, ...]) -> Any:
     if kind in (slice, range):
         return kind(*items)
     if kind is Columns:
+        from npcompile.graph.items import listed  # not every process has such lists
+
         return listed(keys[0], iter(items))
     if kind is Shared:
         return Shared(items)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from npcompile.graph.builder import Builder
+from npcompile.graph.categories import raises
 from npcompile.graph.ir import (
     WRITES,
     Extern,
@@ -24,7 +25,6 @@ from npcompile.graph.ir import (
 )
 from npcompile.graph.types import Array, Nothing, Scalar
 from npcompile.ops.record import OPERATORS
-from npcompile.passes.categories import raises
 from npcompile.passes.rewrite import Rewriter
 
 _FREE = frozenset({"param", "const", "size"})

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.records import replace
+from npcompile.graph.categories import OF_SCALARS, raises
 from npcompile.graph.ir import Extern, Graph, Node, Site, walk
 from npcompile.graph.types import Scalar, Type
-from npcompile.passes.categories import OF_SCALARS, raises
 
 CATEGORIES = {
     "divide": "divide by zero",

@@ -8,7 +8,6 @@ from types import FunctionType
 from typing import Any
 
 from npcompile.core import effects, logs
-from npcompile.program.show import show
 from npcompile.runtime import match, succession, wiring
 from npcompile.runtime.build import Executable
 from npcompile.runtime.native import Native
@@ -96,9 +95,15 @@ class Version:
 
     def log(self, name: str) -> None:
         """What was made for a function of this name."""
+
+        def kernels() -> str:
+            from npcompile.program.show import show
+
+            return f"{name}:\n{show(made.program)}"
+
         traced, made = self.trace, self.executable
         spent = ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in made.times.items())
         logs.log("trace", lambda: f"{name}: {len(traced.leaves)} inputs; {spent}")
         logs.log("guards", lambda: f"{name}: " + "; ".join(map(repr, traced.predicates)))
         logs.log("fusion", lambda: f"{name}: " + "; ".join(made.program.notes))
-        logs.log("kernels", lambda: f"{name}:\n{show(made.program)}")
+        logs.log("kernels", kernels)
