@@ -7,6 +7,9 @@ from npcompile.graph.ir import Const, Extern, Node, Number, Reduction
 from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar
 
+#: stands beside categories of which a function of NumPy's never tells
+UNTOLD = "*"
+
 #: which categories NumPy's loops of floats can raise, by first letter
 _RAISES = {
     **dict.fromkeys(["add", "subtract", "logaddexp", "logaddexp2"], "oi"),

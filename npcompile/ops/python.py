@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.sizes import Unhinted, is_known, product
+from npcompile.graph.categories import UNTOLD
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, PY_BOOL, PY_COMPLEX, PY_FLOAT, PY_INT, Scalar
 from npcompile.ops.elementwise import WHOLE, as_node, lift, py_scalar, run
@@ -166,7 +167,7 @@ def compare(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
     no_sequences(ctx, symbol, a, b)
     before = ctx.builder.quiet
     if not has_array(a, b) and _complex_takes(ctx, symbol, a, b):
-        ctx.builder.quiet = before + "i"
+        ctx.builder.quiet = before + "i" + UNTOLD
     try:
         return run(ctx, UFUNCS[symbol], a, b)
     finally:

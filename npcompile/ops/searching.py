@@ -13,6 +13,7 @@ import numpy as np
 
 from npcompile.core.sizes import Size, hint, is_known, product
 from npcompile.graph import layout
+from npcompile.graph.categories import UNTOLD
 from npcompile.graph.ir import Node, Window
 from npcompile.graph.types import BOOL, FLOAT, INT, Array, contiguous
 from npcompile.ops import arguments
@@ -132,7 +133,7 @@ def digitize(ctx: Context, x: Operand, bins: Operand, right: Operand = False) ->
 @contextmanager
 def _quietly(ctx: Context) -> Iterator[None]:
     """What NumPy computes in C of its own tells of no floating-point errors."""
-    before, ctx.builder.quiet = ctx.builder.quiet, "doui"
+    before, ctx.builder.quiet = ctx.builder.quiet, "doui" + UNTOLD
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from npcompile.graph.builder import Builder
-from npcompile.graph.categories import raises
+from npcompile.graph.categories import UNTOLD, raises
 from npcompile.graph.ir import (
     WRITES,
     Extern,
@@ -35,7 +35,8 @@ def mixed(graph: Graph) -> str:
     ignored, heard = set[str](), set[str]()
     for node in walk(graph.region) if graph.hushed else ():
         letters, hushed = set(_letters(node)), set(graph.hushed.get(node, ""))
-        ignored |= letters & hushed
+        if UNTOLD not in hushed:  # else these few would come apart from all others
+            ignored |= letters & hushed
         heard |= letters - hushed
     return "".join(sorted(ignored & heard))
 
