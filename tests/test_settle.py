@@ -68,7 +68,34 @@ def in_arm(a: Any, b: Any) -> Any:
     return np.where(np.isinf(found), 0, found) / (b + 1)
 
 
-@pytest.mark.parametrize("function", [ratio, same, in_loop, numbers, in_place, in_arm])
+def heard_then_put(a: Any, b: Any) -> Any:
+    """What a mask picks out is computed where it is put, but heard where it stands."""
+    holds, out = b < 1.2, a * 1
+    found = out[holds] / b[holds] * 1e120
+    with np.errstate(all="ignore"):
+        out[holds] = found
+    return out
+
+
+def ignored_then_put(a: Any, b: Any) -> Any:
+    holds, out = b < 1.2, a * 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = out[holds] / b[holds]
+    out[holds] = found * 1e120
+    return np.where(np.isfinite(out), out, 1) / (b + 1)
+
+
+def determinant(a: Any, b: Any) -> Any:
+    """A routine with several results."""
+    found = np.linalg.det(np.outer(a[:3], a[:3]) + np.diag(b[:3]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = a * 1e120 * b
+    return found, product, a * (b - 1) * 1e120
+
+
+@pytest.mark.parametrize("function", [
+    ratio, same, in_loop, numbers, in_place, in_arm, heard_then_put, ignored_then_put, determinant,
+])
 def test_only_calls_that_warn_leave(function: Any) -> None:
     compiled = jit(function)
     a, b = np.linspace(1, 2, 9), np.linspace(0.5, 1.5, 9)
@@ -84,6 +111,20 @@ def test_only_calls_that_warn_leave(function: Any) -> None:
     assert heard == {False, True}
     assert left(compiled) > 0
     assert compiled.explain(a, b).captured
+
+
+def test_quotients_of_integers_overflow() -> None:
+    def f(i: Any, j: Any, a: Any) -> Any:
+        with np.errstate(divide="ignore"):
+            found = i // j
+        with np.errstate(over="ignore"):
+            return found * (a * a)
+
+    compiled, least = jit(f), np.iinfo(np.int64).min
+    for i, j in [(7, 2), (7, 0), (least, -1), (least, 0)]:
+        for a in (1.0, 1e200):
+            args = [np.array([i, 1]), np.array([j, 1]), np.array([a, 1.0])]
+            assert outcome(compiled, args) == outcome(f, args)
 
 
 def test_large_arrays_that_are_written_warn_of_what_is_heard() -> None:

@@ -15,7 +15,7 @@ _RAISES = {
     **dict.fromkeys(["add", "subtract", "logaddexp", "logaddexp2"], "oi"),
     **dict.fromkeys(["multiply", "square"], "oui"),
     **dict.fromkeys(["divide", "reciprocal", "power", "pow", "float_power"], "doui"),
-    **dict.fromkeys(["floor_divide", "divmod"], "doi"),
+    **dict.fromkeys(["floor_divide", "divmod"], "doui"),
     **dict.fromkeys(["remainder", "fmod", "sqrt", "arcsin", "arccos", "arccosh"], "i"),
     **dict.fromkeys(["exp", "exp2", "expm1", "sinh", "cosh", "hypot"], "ou"),
     **dict.fromkeys(["log", "log2", "log10", "log1p", "arctanh"], "di"),
@@ -23,6 +23,7 @@ _RAISES = {
     **dict.fromkeys(["cast", "astype"], "oi"),
     "reduce": "oui",
     **dict.fromkeys(["ldexp", "degrees", "rad2deg", "spacing", "nextafter"], "ou"),
+    **dict.fromkeys(["radians", "deg2rad"], "u"),
 }
 #: those of complex numbers, where they can raise others
 _OF_COMPLEX = {
@@ -31,11 +32,13 @@ _OF_COMPLEX = {
     **dict.fromkeys(["arctan", "arctanh"], "doui"),
     "absolute": "ou",
     "sign": "oui",
+    "sqrt": "ui",
 }
+#: those of integers; unsigned ones don't overflow
+_OF_INTEGERS = {"floor_divide": "do", "divmod": "do", "remainder": "d", "fmod": "d"}
 #: what operators are called that compute otherwise than NumPy's ufuncs
 OF_SCALARS = "scalar_"
 _POWERS = frozenset(["power", "pow", "float_power"])
-_OF_INTEGERS = frozenset({"floor_divide", "remainder", "fmod", "divmod"})
 
 
 def raises(node: Node) -> str:
@@ -54,7 +57,8 @@ def raises(node: Node) -> str:
     if isinstance(node.attrs, Reduction) and node.attrs.kind not in ("sum", "prod"):
         return ""
     if kind.dtype.kind in "iub" and node.op != "divide":
-        return "d" if node.op in _OF_INTEGERS else ""
+        letters = _OF_INTEGERS.get(node.op, "")
+        return letters if kind.dtype.kind == "i" else letters[:1]
     more = _OF_COMPLEX if kind.dtype.kind == "c" else {}
     name = node.op.removeprefix(OF_SCALARS)
     if name in _POWERS and kind.dtype.kind == "f" and isinstance(node.args[-1].attrs, Const):

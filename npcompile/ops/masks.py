@@ -133,12 +133,13 @@ def spread(ctx: Context, node: Node, holds: Node) -> Node | None:
     if len(given) < len(args):
         return None
     b.echoes.add(node)
-    line, b.line = b.line, node.line
+    before = b.line, b.quiet
+    b.line, b.quiet = node.line, b.hushed.get(node, "")
     if node.op == "cast":
         made = b.cast(given[0], node.dtype)
     else:
         made = b.map(node.op, given, node.dtype, node.attrs)
-    b.line = line
+    b.line, b.quiet = before
     return made
 
 

@@ -142,11 +142,13 @@ class _Settler(Rewriter):
         return super().node(builder, node)
 
     def _emit(self, builder: Builder, stretch: _Stretch) -> None:
-        """All nodes that are there by now have been made anew."""
+        """All nodes that are there by now have been made anew; what has several results is computed
+        at its own place."""
         needed = dict.fromkeys(map(self._last, stretch.nodes))
         args = dict.fromkeys(self.new[node] for node in needed if node)
         attrs = Extern("settle", "errstate", stretch.quiet, quiet=True)
-        builder.emit("settle", [n for n in args if n.op not in _FREE], attrs, Nothing())
+        builder.emit("settle", [n for n in args if n.op not in _FREE
+                                and isinstance(n.type, (Array, Scalar))], attrs, Nothing())
 
     def _last(self, node: Node) -> Node | None:
         """What must be there for a node to be computed by now: the node itself, or what alone is
