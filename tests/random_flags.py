@@ -100,6 +100,15 @@ class Writer:
             target = rng.choice(self.arrays)
             if target in "ab":
                 add(f"{pad}{target} = {target} + 0")
+            if rng.random() < 0.2:  # what is picked out in one place and put in another
+                add(f"{pad}holds = {self.pick('a', 'b')} {self.pick('>', '!=')} 1")
+                add(f"{pad}put = {rng.choice(self.arrays)}[holds] {self.pick('/', '*', '-')} "
+                    f"{rng.choice(self.arrays)}[holds]")
+                if rng.random() < 0.6:
+                    add(f"{pad}with np.errstate({self.pick(*ENDS, 'all')}='ignore'):")
+                    pad += "    "
+                add(f"{pad}{target}[holds] = put{self.pick('', ' * 2', ' * 1e200')}")
+                return
             add(pad + self.pick(
                 f"{target} /= {self.array(2)}", f"{target}[0] = {self.number(1)}",
                 f"{target}[np.isnan({target})] = 1", f"{target}[1:] = {self.array(1)}[:-1]",

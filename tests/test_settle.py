@@ -127,6 +127,23 @@ def test_quotients_of_integers_overflow() -> None:
             assert outcome(compiled, args) == outcome(f, args)
 
 
+def test_loops_that_keep_a_number_do_not_lose_its_error() -> None:
+    def f(x: Any, n: int) -> Any:
+        found = x / x
+        for _ in range(n):
+            found = found
+        with np.errstate(invalid="ignore"):
+            return found * x - 1
+
+    compiled = jit(f)
+    for x in (1.0, 0.0):
+        for n in (2, 0):
+            args = [np.float64(x), n]
+            want, before = outcome(f, args), left(compiled)
+            assert outcome(compiled, args) == want
+            assert want[1] or left(compiled) == before
+
+
 def test_large_arrays_that_are_written_warn_of_what_is_heard() -> None:
     """Such a call can't be run again: the warning is that of the operation that can raise it."""
     def f(a: Any, b: Any) -> None:

@@ -164,8 +164,16 @@ class _Settler(Rewriter):
 
 
 def _changes(user: Node, node: Node) -> bool:
-    """Whether a value is in memory of its own by then, which the user may write into."""
-    return bool(user.regions) or (user.op in WRITES and user.args[0] is node)
+    """Whether a value is in memory of its own by then, which the user may write into.  A loop that
+    carries a number, or leaves an array as it is, may go, and with it the need for the value."""
+    if user.op in ("for_", "while_"):
+        (region,) = user.regions
+        results, params = region.results, region.params
+        carried = zip(user.args, results[user.op == "while_":], params[user.op == "for_":],
+                      strict=True)
+        return any(isinstance(arg.type, Array) and arg is node and result is not param
+                   for arg, result, param in carried)
+    return user.op in WRITES and user.args[0] is node
 
 
 def _takes_all(user: Node, node: Node) -> bool:
