@@ -24,7 +24,7 @@ from npcompile.backends.cpu.compile import Loaded, compile, load
 from npcompile.backends.cpu.kernels import PARALLEL_WORK, weight
 from npcompile.backends.cpu.symbols import resolve
 from npcompile.core.config import Config
-from npcompile.program.ir import Kernel
+from npcompile.program.ir import Kernel, Library
 from npcompile.runtime import pool, processors
 from npcompile.schedule import schedule
 from npcompile.tracing.tracer import trace
@@ -394,6 +394,19 @@ def test_kernels_that_hand_arrays_to_each_other_are_divided_together() -> None:
     assert 1 < weight(light) < weight(heavy) <= LIGHT
     together = Company(program)
     assert together.weighed(light) == together.weighed(heavy) == (weight(heavy), PARALLEL_WORK)
+
+
+def test_kernels_around_errors_that_are_ignored_are_divided() -> None:
+    def ratio(a, b):
+        with np.errstate(divide="ignore"):
+            found = a / b
+        return found / (b + 1)
+
+    graph = trace(ratio, {"a": np.ones(9), "b": np.ones(9)}, Config()).graph
+    program = schedule(passes.run(graph))
+    assert any(isinstance(s, Library) for s in program.body)
+    found = [s for s in program.body if isinstance(s, Kernel) and s.axes]
+    assert [Company(program).weighed(s)[1] for s in found] == [PARALLEL_WORK] * 2
 
 
 def test_sums_of_what_a_library_has_made_are_divided_only_if_they_are_much_work() -> None:

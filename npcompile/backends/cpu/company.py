@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from npcompile.backends.cpu.kernels import PARALLEL_WORK, weight
+from npcompile.backends.cpu import kernels
+from npcompile.backends.cpu.kernels import weight
 from npcompile.backends.cpu.statements import branches
 from npcompile.program.ir import (
     Buffer,
@@ -36,11 +37,12 @@ class Company:
     def __init__(self, program: Program) -> None:
         self._found: dict[Kernel, tuple[int, int]] = {}
         for block in _blocks(program.body):
-            self._note([s for s in block if isinstance(s, (Kernel, Library, Call))])
+            self._note([s for s in block if isinstance(s, (Kernel, Library, Call))
+                        and not _settles(s)])
 
     def weighed(self, kernel: Kernel) -> tuple[int, int]:
         """What an element costs, for the choice, and how much work is enough for threads."""
-        return self._found.get(kernel) or (weight(kernel), PARALLEL_WORK)
+        return self._found.get(kernel) or (weight(kernel), kernels.PARALLEL_WORK)
 
     def _note(self, block: list[Kernel | Library | Call]) -> None:
         light = [s for s in block if isinstance(s, Kernel) and s.axes and weight(s) <= LIGHT]
@@ -53,10 +55,10 @@ class Company:
         for kernel in light:
             each, touched = weight(kernel), _touched(kernel)
             if touched & single:
-                self._found[kernel] = each, max(PARALLEL_WORK, each * CACHED)
+                self._found[kernel] = each, max(kernels.PARALLEL_WORK, each * CACHED)
             else:
                 most = max((heaviest.get(buffer, 0) for buffer in touched), default=0)
-                self._found[kernel] = max(each, min(most, TIMES * each)), PARALLEL_WORK
+                self._found[kernel] = max(each, min(most, TIMES * each)), kernels.PARALLEL_WORK
 
 
 def _blocks(body: Iterable[Statement]) -> Iterator[list[Statement]]:
@@ -65,6 +67,11 @@ def _blocks(body: Iterable[Statement]) -> Iterator[list[Statement]]:
     for statement in flat(body):
         if isinstance(statement, (For, While)):
             yield list(branches(statement.body))
+
+
+def _settles(statement: Statement) -> bool:
+    """Whether it looks at flags only, at no array."""
+    return isinstance(statement, Library) and statement.routine.routine == "settle"
 
 
 def _touched(statement: Kernel | Library | Call) -> set[Buffer]:
