@@ -203,3 +203,32 @@ def test_steps_that_only_the_run_knows():
     alike(sieve, (50,), (4,))
     up = np.array([1, 3, 2])
     alike(both_ways, (up,), (np.array([1, 0, 4]),), (-up,), (np.array([2, -2]),), captured=False)
+
+
+def test_a_map_that_ends_behind_others():
+    """``zip`` takes an item of each before it finds that a later one has none."""
+
+    def known():
+        calls, total = [], 0
+
+        def noted(x):
+            calls.append(x)
+            return x
+
+        for pair in zip(map(noted, (1, 2, 3)), (1, 2)):
+            total += pair[0]
+        return calls, total
+
+    def inside(a, n):
+        calls, total = [], 0
+
+        def noted(x):
+            calls.append(float(x))
+            return x
+
+        for (_, x), k in zip(enumerate(map(noted, a)), range(n)):
+            total += x * k
+        return calls, total
+
+    alike(known, (), captured=False)
+    alike(inside, (V, 2), (V, len(V)), (V, 9), captured=False)

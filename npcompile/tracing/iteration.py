@@ -155,8 +155,17 @@ def _inner(it: Iterator) -> list[Iterator]:
     return [part for part in it.parts if isinstance(part, Iterator)]
 
 
+def calls(it: Iterator) -> bool:
+    """Whether taking an item calls a function."""
+    return it.kind == "map" or any(map(calls, _inner(it)))
+
+
 def _shortest(t: Tracer, it: Iterator) -> int | None:
     lengths = [length(t, part) for part in _inner(it)]
+    for k, part in enumerate(_inner(it)[:-1]):
+        least = [0 if n is None else n for n in lengths[k + 1 :]]
+        if calls(part) and (lengths[k] is None or min(least) < (lengths[k] or 0)):
+            raise t.refuse(it.kind, "may call a function once more than it needs to")
     known = [n for n in lengths if n is not None]
     if 0 in known:
         return 0

@@ -154,8 +154,8 @@ def length(t: Tracer, it: Iterator) -> Size:
         case "enumerate" | "reversed":
             return length(t, inner[0]) - inner[0].position
         case "zip" | "map" if inner:
-            if any(part.kind == "map" for part in inner[:-1]):
-                raise t.refuse("zip", "may call a function once more than it needs to")
+            if any(map(iteration.calls, inner[:-1])):
+                raise t.refuse(it.kind, "may call a function once more than it needs to")
             counts = [length(t, part) - part.position for part in inner]
             shortest = counts[0]
             for count in counts[1:]:
