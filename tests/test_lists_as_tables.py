@@ -159,6 +159,45 @@ def carried(n):
     return rows
 
 
+def left_early(a, n):
+    rows = [[-1] * n for _ in range(n)]
+    for k in range(n):
+        following = [[k] * n for _ in range(n)]
+        following[0][k] = 7
+        if a[k] > 0.7:
+            break
+        rows = following
+    return np.array(rows)
+
+
+def left_with_a_row(a, n):
+    rows = [[0] * n for _ in range(n)]
+    for k in range(n):
+        row = rows[k]
+        rows = [[k + 3] * n for _ in range(n)]
+        rows[0][k] = 7
+        if a[k] > 0.7:
+            return np.array(rows), sum(row)
+    return np.array(rows)
+
+
+def numbers_left_early(a, n):
+    numbers = [0] * n
+    for k in range(n):
+        before = numbers
+        numbers = [k + 3] * n
+        numbers[k] = 7
+        if a[k] > 0.7:
+            return np.array(numbers), np.array(before)
+    return np.array(numbers)
+
+
+@pytest.mark.parametrize("function", [left_early, left_with_a_row, numbers_left_early])
+def test_a_loop_left_early_leaves_lists_as_they_are(function):
+    """What a list is in the next turn is not moved to where this one has it, if there is none."""
+    alike(function, (A, 3), (A, 4), (A[::-1], 2), (A * 0, 4), captured=False)
+
+
 @pytest.mark.parametrize("function", [mixed, one_row, moved, shared, carried])
 def test_what_is_left_to_python(function):
     alike(function, (3,), (3,), captured=False)

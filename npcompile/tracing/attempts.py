@@ -130,6 +130,9 @@ class Attempt:
                 raise Unlike("never comes to a second turn")
             frame.state = back
             self.compare(begin, back)
+            if self.moves:
+                growing.move(self.t, self.moves, self.stays(ends))
+            self.versions(back)
             if self.over is not None and len(ends.states) > 1:
                 self.count()
             again = self.again(ends)
@@ -288,7 +291,16 @@ class Attempt:
                 self.changed(box, contents, back.cells[box])
         if self.learned:
             raise Again
-        growing.move(self.t, self.moves)
+
+    def stays(self, ends: Exits) -> Node | None:
+        """Whether another turn comes; None if the turn does not tell."""
+        if len(ends.states) == 1:
+            return None
+        assert ends.selector is not None
+        return selectors.selects(self.t, ends.selector, self.header)
+
+    def versions(self, back: State) -> None:
+        """What arrays hold as the next turn begins."""
         for cell, param in self.scope.params.items():
             self.carried[param] = self.scope.inits[cell]
             self.next[param] = back.cells.get(cell, param)
@@ -451,12 +463,11 @@ class Attempt:
     def again(self, ends: Exits) -> Node | None:
         """The tail test; None: a ``for_`` needs none."""
         t, over = self.t, self.over
-        if len(ends.states) == 1:
+        stays = self.stays(ends)
+        if stays is None:
             if over is None:
                 raise t.refuse("while", "never ends")
             return None
-        assert ends.selector is not None
-        stays = selectors.selects(t, ends.selector, self.header)
         if over is None:
             return stays
         following, stop = self.next[self.index], t.builder.size(over.stop)

@@ -561,10 +561,21 @@ def emptied(t: Tracer, box: Box, g: Growing) -> Growing:
     return replace(g, length=t.builder.const(0))
 
 
-def move(t: Tracer, moves: list[tuple[Growing, Growing]]) -> None:
-    """Copies lists, all at once, to where the next turn of a loop finds them."""
-    found = [(to, part(t, held, 0, size(t, held))) for to, held in moves]
-    for (to, nodes), (_, held) in zip(found, moves):
-        count = size(t, held)
+def move(t: Tracer, moves: list[tuple[Growing, Growing]], stays: Node | None) -> None:
+    """Copies lists, all at once, to where the next turn of a loop finds them, if it comes."""
+    counts = [_moving(t, held, stays) for _, held in moves]
+    found = [part(t, held, 0, count) for (_, held), count in zip(moves, counts)]
+    for (to, _), nodes, count in zip(moves, found, counts):
         arguments.require(t, "<=", count, to.columns[0].shape[0], "a list that is very long")
         _put(t, to, 0, count, nodes)
+
+
+def _moving(t: Tracer, g: Growing, stays: Node | None) -> Size:
+    """How many items the next turn gets; None where the loop is left: others may see the list."""
+    count = size(t, g)
+    if stays is None:
+        return count
+    chosen = t.builder.map("where", (stays, g.length, t.builder.const(0)), INT, origin="py")
+    found = t.builder.size_of(chosen, 0)
+    t.facts.limit(found, count)
+    return found
