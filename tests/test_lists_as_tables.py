@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from npcompile import jit
 from tests import random_lists
 from tests.support_calls import alike
 
@@ -159,6 +160,66 @@ def carried(n):
     return rows
 
 
+def part_written(a, n):
+    """A part of a table is a list of its own."""
+    rows = [[0] * n for _ in range(n)]
+    part = rows[1:]
+    part[0] = [1] * n
+    part[1][0] = int(a[1])
+    rows[int(a[1]) - 2][0] = 3
+    return np.array(rows)
+
+
+def extended(a, n):
+    rows, more = ([[k] * n for k in range(n)] for _ in range(2))
+    rows.extend(more)
+    more[int(a[1])][0] = 7
+    return np.array(rows)
+
+
+def in_a_slice(a, n):
+    rows, more = ([[k] * n for k in range(n)] for _ in range(2))
+    rows[:1] = more
+    more[int(a[1])][0] = 7
+    return np.array(rows)
+
+
+def of_itself(a, n):
+    rows = [[k] * n for k in range(n)]
+    rows[1:] = rows[:-1]
+    rows[int(a[1]) - 2][0] = 7
+    return np.array(rows)
+
+
+def twice(a, n):
+    row = [0] * n
+    rows = [[1] * n for _ in range(n)]
+    rows.extend([row, row])
+    rows[int(a[1]) - 3][0] = 7
+    return np.array(rows)
+
+
+SHARED = [part_written, extended, in_a_slice, of_itself, twice]
+
+
+@pytest.mark.parametrize("function", SHARED)
+def test_rows_in_two_lists(function):
+    alike(function, (A, 3), (A, 3), (A, 4), captured=False)
+
+
+def test_pairs_of_one_list():
+    def pairs(a, n):
+        found = []
+        for k in range(n):
+            one, numbers = [k, k], a + k
+            found.append((one, one, numbers, numbers))
+        return found
+
+    for one, other, a, b in jit(pairs)(A, 3):
+        assert one is other
+        assert a is b
+
+
 def left_early(a, n):
     rows = [[-1] * n for _ in range(n)]
     for k in range(n):
@@ -196,6 +257,24 @@ def numbers_left_early(a, n):
 def test_a_loop_left_early_leaves_lists_as_they_are(function):
     """What a list is in the next turn is not moved to where this one has it, if there is none."""
     alike(function, (A, 3), (A, 4), (A[::-1], 2), (A * 0, 4), captured=False)
+
+
+def test_whose_numbers_are_deep_in_lists():
+    def deep(a, n):
+        rows = [[[0.0] * n for _ in range(n)] for _ in range(n)]
+        rows[0][0][0] = a[0]
+        rows[int(a[1]) - 1] = [[x * 1.0 for x in a[:n]] for _ in range(n)]
+        return type(rows[1][0][0]) is type(a[0]), type(rows[0][1][0]) is float
+
+    def rows_in_a_slice(a, n):
+        rows, k = [[0.0] * 3 for _ in range(n)], int(a[1])
+        more = [[1.0, 2.0, float(a[3])] for _ in range(k)]
+        rows[0][k] = 5.0
+        rows[1:3] = more
+        return np.array(rows)
+
+    alike(deep, (A, 3), (A, 4), captured=False)
+    alike(rows_in_a_slice, (A, 3), (A, 4), captured=False)
 
 
 @pytest.mark.parametrize("function", [mixed, one_row, moved, shared, carried])

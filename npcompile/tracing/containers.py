@@ -77,6 +77,8 @@ def extend(t: Tracer, box: Box, items: tuple[Value, ...]) -> None:
     if anew and box.place in t.columns:
         t.cells[box] = growing.begin(t, items, t.columns[box.place])
         return
+    if isinstance(held, Growing):
+        growing.once(t, items)
     for item in items:
         append(t, box, item)
 
@@ -373,7 +375,8 @@ def _extend(t: Tracer, box: Value, more: Value) -> Value:
     held = t.cells[target]
     other = t.cells[more] if isinstance(more, Box) and more.kind is list else more
     if isinstance(held, Growing) and isinstance(other, (Growing, ArrayRef)):
-        t.cells[target] = growing.extend(t, target, held, other)
+        assert isinstance(more, (Box, ArrayRef))
+        t.cells[target] = growing.extend(t, target, held, more)
         return NONE
     if isinstance(other, (Growing, ArrayRef)):
         wishes.for_items_of(t, target, other)

@@ -46,7 +46,7 @@ from npcompile.graph.types import (
 )
 from npcompile.ops import arguments, elementwise, library, slices
 from npcompile.ops.elementwise import py_scalar
-from npcompile.ops.operands import ArrayRef
+from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import wishes
 from npcompile.tracing.escapes import as_number, retyped
 from npcompile.tracing.item_types import (
@@ -59,7 +59,7 @@ from npcompile.tracing.item_types import (
     leaves,
     parts,
 )
-from npcompile.tracing.references import sole, unseen
+from npcompile.tracing.references import reached, sole, unseen
 from npcompile.tracing.values import (
     AnyOrigin,
     Box,
@@ -84,6 +84,7 @@ def same_length(t: Tracer, a: Node, b: Node) -> bool:
 
 def begin(t: Tracer, items: tuple[Value, ...], made: Wish) -> Growing:
     """A list at a place where columns are wanted."""
+    once(t, items)
     item = _here(t, made.item)
     capacity = room(item) if made.grows else len(items)
     columns = tuple(_column(t, kind, capacity) for kind in leaves(item))
@@ -91,6 +92,15 @@ def begin(t: Tracer, items: tuple[Value, ...], made: Wish) -> Growing:
     for k, value in enumerate(items):
         _store(t, found, k, value)
     return found
+
+
+def once(t: Tracer, items: tuple[Value, ...]) -> None:
+    """Refuses that a list gets an array or a list twice: it would have two copies."""
+    held = list(reached(items, t.frame.state))
+    things: list[Box | Cell] = [value for value in held if isinstance(value, Box)]
+    things += [v.cell for v in held if isinstance(v, ArrayRef) and t.trees.owns(v)]
+    if len(set(things)) < len(things):
+        raise t.refuse("list", "gets an array or list twice")
 
 
 def _here(t: Tracer, item: Item) -> Item:
@@ -231,6 +241,7 @@ def shows(g: Growing) -> bool:
 
 
 def _store(t: Tracer, g: Growing, at: Size, value: Value) -> None:
+    once(t, (value,))
     for column, number in zip(g.columns, _flat(t, value, g.item)):
         t.write(_item(column, at), _plain(t, number))
 
@@ -334,14 +345,17 @@ def insert(t: Tracer, box: Box, g: Growing, index: Value, value: Value) -> Growi
     return made
 
 
-def extend(t: Tracer, box: Box, g: Growing, more: Growing | ArrayRef) -> Growing:
+def extend(t: Tracer, box: Box, g: Growing, value: Box | ArrayRef) -> Growing:
     """The list with the items of another one, or of an array."""
-    if isinstance(more, ArrayRef):
-        if Scalar(more.dtype, "np") != g.item or more.ndim != 1:
+    if isinstance(value, ArrayRef):
+        if Scalar(value.dtype, "np") != g.item or value.ndim != 1:
             raise t.refuse("list", "gets items of several types")
-        more = Growing(t.builder.size(more.shape[0]), (t.new(t.read(more)),), g.item, False)
+        more = Growing(t.builder.size(value.shape[0]), (t.new(t.read(value)),), g.item, False)
+    else:
+        more = t.cells[value]
     if more.item != g.item:
         raise t.refuse("list", "gets items of several types")
+    _given(t, g, value)
     _stays(t, box, g)
     if holds_objects(g.item):
         t.lending.shares()
@@ -349,6 +363,13 @@ def extend(t: Tracer, box: Box, g: Growing, more: Growing | ArrayRef) -> Growing
     _roomy_for(t, box, g, n + count)
     _put(t, g, n, count, part(t, more, 0, count))
     return replace(g, length=t.builder.size(n + count))
+
+
+def _given(t: Tracer, g: Growing, value: Value) -> None:
+    """Refuses that a list gets another one's equally long lists, which somebody still sees there:
+    it would have copies."""
+    if shows(g) and isinstance(value, Box) and (value.part_of is not None or not sole(t, value)):
+        raise t.refuse("list", "gets the lists of a list that has a name")
 
 
 def replaced(t: Tracer, box: Box, g: Growing, key: Any, value: Value) -> Growing:
@@ -359,8 +380,12 @@ def replaced(t: Tracer, box: Box, g: Growing, key: Any, value: Value) -> Growing
     held = t.cells.get(value) if isinstance(value, Box) else None
     if isinstance(held, tuple):
         held = begin(t, held, Wish(g.item, False))
-    if step != 1 or not isinstance(held, Growing) or not alike(t, held.item, g.item):
+    same = isinstance(held, Growing) and (
+        alike(t, held.item, g.item) and alike(t, g.item, held.item)
+    )
+    if step != 1 or not isinstance(held, Growing) or not same:
         raise t.refuse("list", "assignment to a slice of something that is no such list")
+    _given(t, g, value)
     if holds_objects(g.item):
         t.lending.shares()
     count, rest = size(t, held), n - start - gone
@@ -421,6 +446,11 @@ def getitem(t: Tracer, box: Box | None, g: Growing, index: Value) -> Value:
 
 def setitem(t: Tracer, box: Box, g: Growing, index: Value, value: Value) -> None:
     _stays(t, box, g)
+    outer = t.cells.get(box.part_of) if box.part_of is not None else None
+    if box.lent and shows(g) and not (
+        isinstance(outer, Growing) and isinstance(outer.item, Line) and outer.item.item == g.item
+    ):
+        raise t.refuse("list", "gets a list in a part of it, which is a list of its own")
     _fits(t, box, g, value)
     _store(t, g, position(t, g, index), value)
 

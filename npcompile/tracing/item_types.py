@@ -67,6 +67,8 @@ def is_plain(item: Item) -> bool:
 
 def is_numpys(item: Item) -> bool:
     """Whether numbers are NumPy's."""
+    if isinstance(item, Line):
+        return is_numpys(item.item)
     return isinstance(item, Scalar) and item.origin == "np"
 
 
