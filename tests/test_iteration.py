@@ -232,3 +232,30 @@ def test_a_map_that_ends_behind_others():
 
     alike(known, (), captured=False)
     alike(inside, (V, 2), (V, len(V)), (V, 9), captured=False)
+
+
+@pytest.mark.parametrize("over", [
+    "found", "iter(found)", "reversed(found)", "[x for x, _ in zip(found, a)]",
+])
+def test_python_goes_on_in_a_list_that_changes(over):
+    """Numbers grow too large in the middle; what is left is the list's, as it is by then."""
+    source = f"""
+def f(a, n):
+    found, total, product = [], 0, 1
+    for k in range(n):
+        found.append(k)
+    for x in {over}:
+        a[0] += 1
+        product *= 10**6
+        found[-1] += 1
+        found[0] += 1
+        total += x
+    for k, (x, y) in enumerate(zip(found, found[1:])):
+        product *= 10**6
+        found[-1] += k
+        total += x * y
+    return total, product, found
+"""
+    space: dict = {}
+    exec(source, space)
+    alike(space["f"], (V, 6), (V, 2), (V, 8), captured=False)

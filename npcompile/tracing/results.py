@@ -296,6 +296,10 @@ class Trees:
             if rest is not None:
                 return Items(TUPLE_ITERATOR, tuple(map(self._held, rest)))
             value = turns.after(self.t, value, 0)
+            if value.kind == "grown" and isinstance(value.parts[2], Box) and (
+                seen(self.t, value.parts[2])
+            ):
+                return self._grown(value)
             if value.kind in _POSITIONS:
                 return Items(_POSITIONS[value.kind], tuple(map(self._held, value.parts)))
         try:
@@ -327,6 +331,13 @@ class Trees:
                 first = StaticObject(it.parts[1].value + position)
                 return Items(enumerate, (self._moved(it.parts[0], position), first))
         raise self.t.refuse("loop", "over a list that Python may change")
+
+    def _grown(self, it: Iterator) -> Tree:
+        """The same over a list of a length that only the run knows."""
+        whole, *places = it.parts[2:]
+        if not places:
+            raise self.t.refuse("loop", "over a list that Python may change")
+        return Items(ir.LIST_ITERATOR, (self._held(whole), self.result(places[0])))
 
     def _moved(self, it: Value, by: int) -> Tree:
         assert isinstance(it, Iterator)

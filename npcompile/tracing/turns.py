@@ -243,7 +243,7 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
             over, held = _grown(t, inner[0])
             count = growing.size(t, held) - k
             box = growing.copied(t, over, held, count - 1, count, -1, rest=True)
-            return _rest(t, inner[0], box)
+            return _rest(t, inner[0], box, None)
         case "array" | "reversed":
             ref = it.parts[0] if it.kind == "array" else _flipped(inner[0])
             assert isinstance(ref, ArrayRef)
@@ -259,17 +259,22 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
         case "grown":
             over, held = _grown(t, it)
             box = growing.copied(t, over, held, k, growing.size(t, held) - k, rest=True)
-            return _rest(t, it, box)
+            return _rest(t, it, box, k)
         case "ndindex" | "ndenumerate":
             first, _ = _grid(t, it)
             return Iterator(it.kind, (t.builder.size(first + k), *it.parts[1:]))
     raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
 
 
-def _rest(t: Tracer, it: Iterator, box: Box) -> Iterator:
-    """The iterator over the items of a list that another one has not given."""
+def _rest(t: Tracer, it: Iterator, box: Box, k: Size | None) -> Iterator:
+    """The iterator over the items of a list that another one has not given; it remembers the whole
+    list, and how far it is in it, if it goes through it from the front."""
     t.generators.goes_on(it.parts[0], box)
-    return Iterator("grown", (box, t.cells[box].length))
+    whole, *places = it.parts[2:] or (it.parts[0], t.builder.const(0))
+    if k is not None and places:
+        begun = arguments.integer(t, t.operand(places[0]), "list")
+        places = [t.builder.size(begun + k)]
+    return Iterator("grown", (box, t.cells[box].length, whole, *places[: k is not None]))
 
 
 def _grown(t: Tracer, it: Iterator) -> tuple[Box, Growing]:
