@@ -62,15 +62,6 @@ def last_instruction(frame: Frame, header: int) -> Instruction:
     return found
 
 
-def has_turns(t: Tracer, over: Turns) -> bool:
-    """Whether there is a first turn, by a guard if need be."""
-    ends = (over.low, over.high)
-    try:
-        return t.facts.ask("<=", *ends)
-    except Unhinted:
-        return t.facts.ensure("<=", *ends)
-
-
 class Attempt:
     """One attempt at a loop: ``over`` is what a ``for`` runs over."""
 
@@ -449,7 +440,7 @@ class Attempt:
         """Whether there is a first turn; what a turn has found says nothing about it."""
         assert self.over is not None
         with self.t.facts.earlier(self.known):
-            return self.nonempty or has_turns(self.t, self.over)
+            return self.nonempty or turns.has_turns(self.t, self.over)
 
     def count(self) -> None:
         """The index becomes a carried number: a loop that may be left early is a ``while_``."""

@@ -22,6 +22,7 @@ from npcompile.tracing import (
     wishes,
 )
 from npcompile.tracing.inputs import LONGEST
+from npcompile.tracing.references import once
 from npcompile.tracing.sources import Item, Source
 from npcompile.tracing.values import (
     NONE,
@@ -78,7 +79,7 @@ def extend(t: Tracer, box: Box, items: tuple[Value, ...]) -> None:
         t.cells[box] = growing.begin(t, items, t.columns[box.place])
         return
     if isinstance(held, Growing):
-        growing.once(t, items)
+        once(t, items)
     for item in items:
         append(t, box, item)
 

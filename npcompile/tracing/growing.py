@@ -22,17 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.records import replace
-from npcompile.core.sizes import (
-    Poly,
-    Size,
-    Symbol,
-    floordiv,
-    largest,
-    product,
-    substitute,
-    symbols,
-)
-from npcompile.graph.ir import Node, Param
+from npcompile.core.sizes import Size, floordiv, largest, product
+from npcompile.graph.ir import Node
 from npcompile.graph.items import Line, Row
 from npcompile.graph.types import (
     BOOL,
@@ -46,20 +37,21 @@ from npcompile.graph.types import (
 )
 from npcompile.ops import arguments, elementwise, library, slices
 from npcompile.ops.elementwise import py_scalar
-from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import wishes
 from npcompile.tracing.escapes import as_number, retyped
 from npcompile.tracing.item_types import (
     alike,
     common,
     held_parts,
+    here,
     holds_objects,
     is_numpys,
     item_type,
     leaves,
     parts,
 )
-from npcompile.tracing.references import reached, sole, unseen
+from npcompile.tracing.references import once, sole, unseen
 from npcompile.tracing.values import (
     AnyOrigin,
     Box,
@@ -85,54 +77,13 @@ def same_length(t: Tracer, a: Node, b: Node) -> bool:
 def begin(t: Tracer, items: tuple[Value, ...], made: Wish) -> Growing:
     """A list at a place where columns are wanted."""
     once(t, items)
-    item = _here(t, made.item)
+    item = here(t, made.item)
     capacity = room(item) if made.grows else len(items)
     columns = tuple(_column(t, kind, capacity) for kind in leaves(item))
     found = Growing(t.builder.const(len(items)), columns, item, made.grows)
     for k, value in enumerate(items):
         _store(t, found, k, value)
     return found
-
-
-def once(t: Tracer, items: tuple[Value, ...]) -> None:
-    """Refuses that a list gets an array or a list twice: it would have two copies."""
-    held = list(reached(items, t.frame.state))
-    things: list[Box | Cell] = [value for value in held if isinstance(value, Box)]
-    things += [v.cell for v in held if isinstance(v, ArrayRef) and t.trees.owns(v)]
-    if len(set(things)) < len(things):
-        raise t.refuse("list", "gets an array or list twice")
-
-
-def _here(t: Tracer, item: Item) -> Item:
-    """The type of an item that another attempt to trace has found: sizes of arguments are found
-    again by their names."""
-    if isinstance(item, Row):
-        return Row(tuple(_here(t, part) for part in item.items))
-    if isinstance(item, tuple):
-        return tuple(_here(t, part) for part in item)
-    if isinstance(item, (Scalar, AnyOrigin)):
-        return item
-    if isinstance(item, Line):
-        return Line(_here(t, item.item), *_sizes_here(t, (item.size,)))
-    return contiguous(item.dtype, _sizes_here(t, item.shape))
-
-
-def _sizes_here(t: Tracer, sizes: tuple[Size, ...]) -> tuple[Size, ...]:
-    known = {name.name: Poly((((name,), 1),)) for name in _names(t)}
-    there = {name for n in sizes for name in symbols(n)}
-    if any(name.name not in known for name in there):
-        raise t.refuse("list", "of arrays or lists whose sizes are known later than it")
-    named = {name: known[name.name] for name in there}
-    return tuple(t.facts.norm(substitute(n, named)) for n in sizes)
-
-
-def _names(t: Tracer) -> Iterator[Symbol]:
-    """The sizes of arguments."""
-    for node in t.root.params:
-        if isinstance(node.type, Array):
-            yield from (name for n in node.type.shape for name in symbols(n))
-        elif isinstance(node.attrs, Param) and node.attrs.symbol is not None:
-            yield node.attrs.symbol
 
 
 def repeated(t: Tracer, items: tuple[Value, ...], times: Node, made: Wish) -> Growing:
@@ -471,9 +422,9 @@ def choose(t: Tracer, items: tuple[Value, ...], index: Node) -> Value:
     for column in zip(*rows):
         found = column[-1]
         for k, number in reversed(list(enumerate(column[:-1]))):
-            here = t.builder.map("eq", (at, t.builder.const(k)), BOOL)
+            chosen = t.builder.map("eq", (at, t.builder.const(k)), BOOL)
             assert isinstance(number.type, Scalar)
-            pair = (here, number, found)
+            pair = (chosen, number, found)
             found = t.builder.map("where", pair, number.dtype, origin=number.type.origin)
         numbers.append(found)
     return _built(t, kind, iter(numbers))

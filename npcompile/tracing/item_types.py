@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from npcompile.core.sizes import Size, Unhinted
+from npcompile.core.sizes import Poly, Size, Symbol, Unhinted, substitute, symbols
 from npcompile.graph import layout
+from npcompile.graph.ir import Param
 from npcompile.graph.items import Line, Row
 from npcompile.graph.types import BOOL, Array, Scalar, c_strides, contiguous
 from npcompile.ops.operands import ArrayRef
@@ -161,3 +162,35 @@ def leaves(item: Item) -> tuple[Scalar | Array, ...]:
     if isinstance(item, AnyOrigin):
         return Scalar(item.dtype, "np"), Scalar(BOOL, "np")
     return (item,)
+
+
+def here(t: Tracer, item: Item) -> Item:
+    """The type of an item that another attempt to trace has found: sizes of arguments are found
+    again by their names."""
+    if isinstance(item, Row):
+        return Row(tuple(here(t, part) for part in item.items))
+    if isinstance(item, tuple):
+        return tuple(here(t, part) for part in item)
+    if isinstance(item, (Scalar, AnyOrigin)):
+        return item
+    if isinstance(item, Line):
+        return Line(here(t, item.item), *_sizes_here(t, (item.size,)))
+    return contiguous(item.dtype, _sizes_here(t, item.shape))
+
+
+def _sizes_here(t: Tracer, sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+    known = {name.name: Poly((((name,), 1),)) for name in _names(t)}
+    there = {name for n in sizes for name in symbols(n)}
+    if any(name.name not in known for name in there):
+        raise t.refuse("list", "of arrays or lists whose sizes are known later than it")
+    named = {name: known[name.name] for name in there}
+    return tuple(t.facts.norm(substitute(n, named)) for n in sizes)
+
+
+def _names(t: Tracer) -> Iterator[Symbol]:
+    """The sizes of arguments."""
+    for node in t.root.params:
+        if isinstance(node.type, Array):
+            yield from (name for n in node.type.shape for name in symbols(n))
+        elif isinstance(node.attrs, Param) and node.attrs.symbol is not None:
+            yield node.attrs.symbol

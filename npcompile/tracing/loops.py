@@ -98,7 +98,7 @@ def advance(t: Tracer, frame: Frame, iterator: Iterator) -> Exits | None:
     over = turns.turns(t, iterator)
     header, state = frame.block, frame.state
     last = frame.code.blocks[header][-1]
-    if not iterator.nonempty and not attempts.has_turns(t, over):
+    if not iterator.nonempty and not turns.has_turns(t, over):
         try:
             hint(over.high - over.low)
         except Unhinted:

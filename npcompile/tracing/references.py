@@ -80,6 +80,15 @@ def sole(t: Tracer, box: Box) -> bool:
     return not any(box in (value, *_shown(value, frame.state)) for value in found)
 
 
+def once(t: Tracer, items: tuple[Value, ...]) -> None:
+    """Refuses that a list gets an array or a list twice: it would have two copies."""
+    held = list(reached(items, t.frame.state))
+    things: list[Box | Cell] = [value for value in held if isinstance(value, Box)]
+    things += [v.cell for v in held if isinstance(v, ArrayRef) and t.trees.owns(v)]
+    if len(set(things)) < len(things):
+        raise t.refuse("list", "gets an array or list twice")
+
+
 def unseen(t: Tracer, frame: Frame, state: State, live: set[int], box: Box) -> bool:
     """Whether nothing shows the items of a list, which others may hold."""
     found = reached(_roots(t, frame, state, live), state)

@@ -70,6 +70,15 @@ def turns(t: Tracer, iterator: Iterator) -> Turns:
     return Turns(start, stop, step, *ends, number)
 
 
+def has_turns(t: Tracer, over: Turns) -> bool:
+    """Whether there is a first turn, by a guard if need be."""
+    ends = (over.low, over.high)
+    try:
+        return t.facts.ask("<=", *ends)
+    except Unhinted:
+        return t.facts.ensure("<=", *ends)
+
+
 def first(t: Tracer, iterator: Iterator, over: Turns) -> Node:
     """The index of the first turn, as a number that may be large."""
     from npcompile.tracing import calls, operators
