@@ -169,7 +169,7 @@ class Jit(FunctionBase):
         """The stages of compiling a call: ``.graph .program .llvm .asm``."""
         from npcompile.api.lower import lower
 
-        return lower(self._dispatcher, args, kwargs)
+        return lower(self, self._dispatcher, args, kwargs)
 
     def clear_cache(self) -> None:
         """Forgets all compiled versions of this process."""

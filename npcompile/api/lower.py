@@ -51,8 +51,12 @@ class Lowered:
         return code(program, self.file)
 
 
-def lower(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+def lower(
+    owner: object, dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Lowered:
     """Compiles for these arguments (without running) and shows the stages.
+
+    The dispatcher serves other functions when its ``owner`` is gone.
 
     Raises
     ------
@@ -70,14 +74,20 @@ def lower(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any])
         raise CompileError(str(refused.refusal)) from None
     assert version.trace.graph is not None
     file = dispatcher.function.__code__.co_filename
-    again = _for_gpu(dispatcher, bound) if dispatcher.config.device == "cpu" else None
+    again = _for_gpu(owner, dispatcher, bound) if dispatcher.config.device == "cpu" else None
     return Lowered(version.executable, show_graph(version.trace.graph), file, again)
 
 
-def _for_gpu(dispatcher: Dispatcher, bound: dict[str, Any]) -> Callable[[], Program]:
+def _for_gpu(
+    owner: object, dispatcher: Dispatcher, bound: dict[str, Any]
+) -> Callable[[], Program]:
     """What makes the program that a GPU would run."""
     from npcompile.runtime.build import Stopwatch
     from npcompile.runtime.lowering import lower
 
     config = replace(dispatcher.config, device="cuda")
-    return lambda: lower(dispatcher.follow(bound), config, Stopwatch())
+
+    def made(owner: object = owner) -> Program:
+        return lower(dispatcher.follow(bound), config, Stopwatch())
+
+    return made
