@@ -10,6 +10,7 @@ import math
 import random
 import sys
 from collections import Counter, namedtuple
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -226,19 +227,26 @@ def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
         text = difference(got, want)
         if text:
             return f"seed {seed}, call {k}: {text}\n{source}"
-    info = compiled.cache_info()
-    counts["compiled" if info.compiled and not info.refused else "refused"] += 1
-    if info.refused:
-        try:
-            compiled.explain(*arguments(seed)[0])
-            found = compiled.explain(*arguments(seed)[0]).refusal
-            reasons[f"{found.construct}: {found.reason}" if found else "other"] += 1
-        except Refused:
-            pass
+    tally(compiled, arguments(seed)[0], counts, reasons)
     return ""
 
 
-def main() -> None:
+def tally(
+    compiled: Any, args: tuple[Any, ...], counts: Counter[str], reasons: Counter[str]
+) -> None:
+    """Counts a program that agrees, and why its first call runs in Python."""
+    info = compiled.cache_info()
+    counts["refused" if info.refused else "compiled"] += 1
+    if info.refused:
+        try:
+            found = compiled.explain(*args).refusal
+            reasons[f"{found.construct}: {found.reason}" if found else "other"] += 1
+        except Refused:
+            pass
+
+
+def main(check: Callable[[int, Counter[str], Counter[str]], str], hidden: str = "") -> None:
+    """``SEED COUNT`` on the command line; ``hidden``: what programs have in common."""
     first, count = int(sys.argv[1]), int(sys.argv[2])
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
@@ -247,10 +255,10 @@ def main() -> None:
         if text:
             counts["differ"] += 1
             if counts["differ"] <= 3:
-                print(text.replace(CLASS, ""))
+                print(text.replace(hidden, "") if hidden else text)
     print(f"{count} programs", dict(counts))
     print(*(f"{n:6d} {reason}" for reason, n in reasons.most_common(12)), sep="\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(check, CLASS)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import random
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from npcompile import jit
-from npcompile.core.errors import Refused
+from tests.random_containers import main, tally
 from tests.random_programs import difference, run
 
 INTS = ("i", "k", "k + 1", "len(t)", "j * 2", "len(t[i])")
@@ -156,30 +155,9 @@ def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
         text = difference(got, want)
         if text:
             return f"seed {seed}, call {k}: {text}\n{source}"
-    info = compiled.cache_info()
-    counts["compiled" if info.compiled else "refused"] += 1
-    if info.refused:
-        try:
-            found = compiled.explain(*arguments(seed)[0]).refusal
-            reasons[f"{found.construct}: {found.reason}" if found else "other"] += 1
-        except Refused:
-            pass
+    tally(compiled, arguments(seed)[0], counts, reasons)
     return ""
 
 
-def main() -> None:
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    counts: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
-    for seed in range(first, first + count):
-        text = check(seed, counts, reasons)
-        if text:
-            counts["differ"] += 1
-            if counts["differ"] <= 3:
-                print(text)
-    print(f"{count} programs", dict(counts))
-    print(*(f"{n:6d} {reason}" for reason, n in reasons.most_common(12)), sep="\n")
-
-
 if __name__ == "__main__":
-    main()
+    main(check)
