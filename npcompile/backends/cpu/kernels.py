@@ -27,8 +27,7 @@ from npcompile.program.ir import Apply, Buffer, Const, Index, Kernel, Load, Size
 LIGHT = 16  # operations of a kernel that memory may hold up
 #: bytes that a kernel reads and writes from which on its output had better not fill the cache; of
 #: less it often is there from the last turn, and stores that go past the cache wait until it left
-STREAMING_BYTES = 16 << 20
-REREAD_BYTES = 32 << 20  # the same for what is read again in the same call
+STREAMING_BYTES = 32 << 20
 STREAMS = 4  # arrays that are stored past the cache at a time, at most
 PAIRED = 8  # operations up to which two registers are filled at a time
 BUSY = 10  # what operations cost from which on processors see too few loads to look ahead
@@ -589,5 +588,4 @@ def streams(plan: Plan) -> bool:
 
 def _streaming_from(plan: Plan) -> int:
     """Elements from which on the output does not stay in the cache anyway."""
-    reread = any(store.buffer.kind == "temp" for store in plan.kernel.stores)
-    return (REREAD_BYTES if reread else STREAMING_BYTES) // plan.touched()
+    return STREAMING_BYTES // plan.touched()
