@@ -3,6 +3,8 @@ and so is what was changed before."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import traceback
 import warnings
 from collections.abc import Callable
@@ -87,6 +89,37 @@ EXPRESSIONS = [
     ('np.ix_(m)', 'm'),
     ('sorted(m)', 'm'),
     ('max([], key=abs)', 'x'),
+    ('sum()', 'x'),
+    ('sum(x, 0.0, 1)', 'x'),
+    ('sum(x, strt=1)', 'x'),
+    ('all()', 'x'),
+    ('any(x, x)', 'x'),
+    ('tuple(x=1)', 'x'),
+    ('list(x, x)', 'x'),
+    ('dict([], [])', 'x'),
+    ('dict([(1, 2, 3)])', 'x'),
+    ('bool(x, x)', 'x'),
+    ('bool(x=1)', 'x'),
+    ('range(0, 3, step=1)', 'x'),
+    ('list(enumerate(x, strt=1))', 'x'),
+    ('list(zip(x, foo=True))', 'x'),
+    ('list(map(abs))', 'x'),
+    ('list(map(abs, x, key=1))', 'x'),
+    ('list(reversed(x, x))', 'x'),
+    ('list(filter(None))', 'x'),
+    ('sorted(x, None)', 'x'),
+    ('x[slice(1, 2, 3, 4)]', 'x'),
+    ('x[slice(1, step=2)]', 'x'),
+    ('isinstance(x)', 'x'),
+    ('isinstance(x, 3)', 'x'),
+    ('callable(x, x)', 'x'),
+    ('hasattr(x)', 'x'),
+    ("getattr(x, 'size', 1, 2)", 'x'),
+    ('math.prod(k, 1)', 'k'),
+    ('list(itertools.product(x, repeat=-1))', 'x'),
+    ('list(itertools.product(x, repeat=1.5))', 'x'),
+    ("{'a': x}.get('b', x, 1)", 'x'),
+    ('[x].append(x, x)', 'x'),
 ]
 
 #: a statement, and its arguments
@@ -122,7 +155,7 @@ def function(body: str, names: str, written: bool) -> Callable[..., Any]:
     """A function of these arrays, the first of which it has changed before."""
     first = names.split()[0]
     before = f"    {first} *= 1\n" if written else ""
-    scope: dict[str, Any] = {"np": np, **ARRAYS}
+    scope: dict[str, Any] = {"np": np, "math": math, "itertools": itertools, **ARRAYS}
     text = f"def f({', '.join(names.split())}):\n{before}    {body}\n    return {first}\n"
     exec(compile(text, "<mistake>", "exec"), scope)
     made: Callable[..., Any] = scope["f"]

@@ -83,11 +83,15 @@ _TESTS = {
     "code": "P({}, {})",
     "same": "{} is {}",
     "apart": "{} is not {}",
+    "present": "hasattr({}, {})",
+    "absent": "not hasattr({}, {})",
 }
 
 
 #: guards of two sources
 RELATIONS = ("same", "apart")
+#: guards on whether there is an attribute
+EXISTENCE = ("present", "absent")
 
 
 def parts_of(function: FunctionType) -> tuple[Any, ...]:
@@ -136,6 +140,10 @@ class _Writer:
     def guard(self, guard: Guard) -> str:
         if guard.kind in RELATIONS:
             return _TESTS[guard.kind].format(self.source(guard.source), self.source(guard.value))
+        if guard.kind in EXISTENCE:
+            assert isinstance(guard.source, Attribute)
+            base = self.source(guard.source.base)
+            return _TESTS[guard.kind].format(base, repr(guard.source.name))
         wanted = parts_of(guard.value) if guard.kind == "code" else guard.value
         return _TESTS[guard.kind].format(self.source(guard.source), self.constant(wanted))
 

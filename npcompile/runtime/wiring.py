@@ -152,6 +152,8 @@ def _same(traced: Outline, names: Sequence[str], steps: Steps) -> list[tuple[int
         root = _root(guard.source)
         if guard.kind in _match.RELATIONS:
             raise Unwatchable("objects that are compared with each other")
+        if guard.kind in _match.EXISTENCE:
+            raise Unwatchable("attributes that may come and go")
         if not isinstance(root, Arg):
             continue
         by_identity = guard.kind == "is" or (

@@ -339,10 +339,12 @@ def _accumulate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return _listed(t, follow(t, _running, args[0]))
 
 
-@rule(itertools.product)
+@rule(itertools.product, names=("repeat",))
 def _product(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     """Of ranges from 0, what ``np.ndindex`` gives; of what is known, the tuples."""
     times = t.static(kwargs.get("repeat", Static(1)), "repeat")
+    if type(times) is not int or times < 0:
+        raise t.refuse("product", "of another number than a count")
     parts = [iteration.begin(t, a) for a in args] * times
     ends = [end for end in map(_end, parts) if end is not None]
     if parts and len(ends) == len(parts):

@@ -22,7 +22,7 @@ from npcompile.graph.ir import Node
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import devices, reshaping, tensors
-from npcompile.tracing.inputs import is_library, wrapped_by_us
+from npcompile.tracing.inputs import is_library, pinned, wrapped_by_us
 from npcompile.tracing.sources import Attribute, Source
 from npcompile.tracing.stores import ordinary
 from npcompile.tracing.values import (
@@ -42,9 +42,12 @@ if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 _MISSING = object()
+_CLASS = vars(object)["__class__"]
 _C_METHODS = (MethodDescriptorType, WrapperDescriptorType)
-#: objects whose attributes never change
-_CONSTANT = (np.dtype, np.finfo, np.iinfo, enum.Enum, range, str, bytes, int, float, complex)
+#: objects whose attributes never change, but those of subclasses, which are of a user's
+_CONSTANT = (range, str, bytes, bool, int, float, complex)
+_NUMPYS = (np.dtype, np.finfo, np.iinfo)
+_OF_MEMBERS = ("name", "value", "_name_", "_value_")  # of enumerations
 
 
 def method(t: Tracer, value: Value, name: str) -> Value | None:
@@ -74,6 +77,8 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
 
 
 def _method_outside(t: Tracer, held: Any, source: Source, name: str) -> Value | None:
+    if not looks_up_plainly(type(held)):
+        return None
     found = inspect.getattr_static(type(held), name, _MISSING)
     if isinstance(found, _C_METHODS):
         return Static(found)
@@ -133,6 +138,65 @@ def load(t: Tracer, value: Value, name: str) -> Value:
     raise t.refuse(f".{name}", f"of {described(value)} is left to Python")
 
 
+def has(t: Tracer, value: Value, name: str) -> bool:
+    """``hasattr(value, name)``; of an object from outside each call looks anew."""
+    if t.stores.load(value, name) is not None:
+        return True
+    if isinstance(value, Static) and value.source is not None and not is_library(value.value):
+        return _has_outside(t, value, value.source, name)
+    kind = python_class(value)
+    if isinstance(value, Static):
+        return hasattr(value.value, name)
+    if isinstance(value, Sequence) and getattr(kind, "__dictoffset__", False):
+        raise t.refuse("hasattr", f"of a {kind.__name__}, which may have other attributes")
+    if isinstance(value, Box) and isinstance(t.cells[value], dict) and name in t.cells[value]:
+        return True
+    if isinstance(value, Box) and value.source is not None:
+        _refuse_hooks(t, kind)
+        return _noted(t, value.source, name, hasattr(kind, name))
+    return hasattr(kind, name)
+
+
+def _has_outside(t: Tracer, value: Static, source: Source, name: str) -> bool:
+    held, kind = value.value, type(value.value)
+    _refuse_hooks(t, kind)
+    on_class = inspect.getattr_static(kind, name, _MISSING)
+    if isinstance(on_class, property):
+        load(t, value, name)  # where that raises, Python answers
+        return True
+    if isinstance(held, ModuleType) and "__getattr__" in vars(held):
+        raise t.refuse("hasattr", "of a module that computes attributes")
+    if not isinstance(held, (type, ModuleType)) and hasattr(type(on_class), "__get__") and not (
+        isinstance(on_class, (FunctionType, MemberDescriptorType, *_C_METHODS))
+        or wrapped_by_us(on_class)
+    ):
+        raise t.refuse("hasattr", f"of a {kind.__name__}, which computes it")
+    return _noted(t, source, name, hasattr(held, name))
+
+
+def _noted(t: Tracer, source: Source, name: str, there: bool) -> bool:
+    t.inputs.guard(Attribute(source, name), "present" if there else "absent", None)
+    return there
+
+
+def _refuse_hooks(t: Tracer, kind: type) -> None:
+    """Classes with code of their own for what attributes there are are left to Python."""
+    if hasattr(kind, "__getattr__") or not looks_up_plainly(kind):
+        raise t.refuse("attribute", f"of a {kind.__name__}, which computes attributes")
+
+
+def looks_up_plainly(kind: type) -> bool:
+    """Whether reading an attribute runs no code of the class before it is found."""
+    found = inspect.getattr_static(kind, "__getattribute__")
+    return type(found) is not FunctionType and not wrapped_by_us(found)
+
+
+def shows_class(kind: type) -> bool:
+    """Whether ``x.__class__`` is ``type(x)``."""
+    own = inspect.getattr_static(kind, "__class__")
+    return own is _CLASS and looks_up_plainly(kind)
+
+
 def _number(t: Tracer, node: Node, name: str) -> Value:
     """Attributes of numbers."""
     numpy = python_class(node) is node.dtype.type
@@ -177,8 +241,11 @@ def _static(t: Tracer, held: Any, source: Source | None, name: str) -> Value:
     if isinstance(held, ModuleType) and is_library(held):
         if not hasattr(held, name):
             raise Dead
-        return Static(getattr(held, name))
-    if isinstance(held, _CONSTANT) or (
+        found = getattr(held, name)
+        if not _stays(held, found):
+            return _changing(t, source, held, name)
+        return Static(found)
+    if type(held) in _CONSTANT or isinstance(held, _NUMPYS) or _of_member(held, name) or (
         isinstance(held, type) and is_library(sys.modules.get(held.__module__))
     ):
         if not hasattr(held, name):
@@ -189,12 +256,34 @@ def _static(t: Tracer, held: Any, source: Source | None, name: str) -> Value:
     return _outside(t, held, source, name)
 
 
+def _of_member(held: Any, name: str) -> bool:
+    """Whether it is what an enumeration's own code says of a member."""
+    if not isinstance(held, enum.Enum) or name not in _OF_MEMBERS:
+        return False
+    own, usual = (inspect.getattr_static(k, name, None) for k in (type(held), enum.Enum))
+    return own is usual
+
+
+def _stays(module: ModuleType, found: Any) -> bool:
+    """Whether an attribute of a library is always the same: not the state of the interpreter."""
+    of_python = module.__name__.partition(".")[0] in sys.stdlib_module_names
+    return not of_python or pinned(found) or type(found) in (*_CONSTANT, tuple)
+
+
+def _changing(t: Tracer, source: Source | None, module: ModuleType, name: str) -> Value:
+    if source is None:
+        raise t.refuse(f"{module.__name__}.{name}", "may be another one at each call")
+    return t.attribute_of(module, source, name)
+
+
 def _outside(t: Tracer, held: Any, source: Source, name: str) -> Value:
     """An attribute of an object, class or module from outside."""
     if isinstance(held, (ModuleType, type)):
         if not hasattr(held, name):
             raise Dead
         return t.attribute_of(held, source, name)
+    if not looks_up_plainly(type(held)):
+        raise t.refuse(f".{name}", f"of a {type(held).__name__} is computed by Python")
     found = inspect.getattr_static(held, name, _MISSING)
     on_class = inspect.getattr_static(type(held), name, _MISSING)
     if isinstance(on_class, property):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import abc
 import functools
+import inspect
 import math
 import operator
+import types
 import typing
 from collections.abc import Callable
 from types import BuiltinFunctionType
@@ -23,7 +26,6 @@ from npcompile.tracing import (
     consumers,
     containers,
     devices,
-    inputs,
     iteration,
     operators,
     overloads,
@@ -31,7 +33,6 @@ from npcompile.tracing import (
 )
 from npcompile.tracing.bytecode import VERSION
 from npcompile.tracing.escapes import as_number
-from npcompile.tracing.sources import Attribute
 from npcompile.tracing.values import (
     NONE,
     NULL,
@@ -61,10 +62,20 @@ Rule = Callable[["Tracer", Args, Keywords], Value]
 FUNCTIONS: dict[Any, Rule] = {}
 
 
-def rule(*functions: Any) -> Callable[[Rule], Rule]:
+def rule(
+    *functions: Any, counts: tuple[int, float] = (0, math.inf), names: tuple[str, ...] = ()
+) -> Callable[[Rule], Rule]:
+    """Registers what calls mean; ``counts`` and ``names``, if given: how many positional
+    arguments there are, the least and the most, and which keywords.  Python refuses others."""
+    anything = counts == (0, math.inf) and not names
+
     def register(made: Rule) -> Rule:
+        def fitting(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+            fits = counts[0] <= len(args) <= counts[1] and kwargs.keys() <= set(names)
+            return made(t, args, kwargs) if fits else NULL
+
         for function in functions:
-            FUNCTIONS[function] = made
+            FUNCTIONS[function] = made if anything else fitting
         return made
 
     return register
@@ -78,6 +89,7 @@ _PURE = frozenset({
     np.isscalar, np.broadcast_shapes, np.min_scalar_type,
 })
 _PLAIN = ("builtins", "abc", "enum")  # modules of metaclasses that run no code of a user's
+_INSTANCE_CHECKS = (type.__instancecheck__, abc.ABCMeta.__instancecheck__)
 _PURE_MODULES = frozenset({"math", "cmath", "_operator"})
 _PURE_OWNERS = frozenset({str, bytes, tuple, int, float, complex, range, np.dtype, bool})
 
@@ -96,23 +108,34 @@ def executable(t: Tracer, held: Any, args: Args, kwargs: Keywords) -> bool:
 # ---------------------------------------------------------------------- sizes and kinds
 
 
-@rule(len)
+@rule(len, counts=(1, 1))
 def _len(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if len(args) != 1:
-        return NULL
     return overloads.length(t, args[0]) or containers.count(t, args[0]) or NULL
 
 
-@rule(abs)
+@rule(abs, counts=(1, 1))
 def _abs(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    found = overloads.called(t, args[0], "__abs__") if len(args) == 1 else None
+    found = overloads.called(t, args[0], "__abs__")
     return NULL if found is None else found
 
 
-@rule(isinstance)
+@rule(isinstance, counts=(2, 2))
 def _isinstance(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     devices.check_class(t, args[0])
-    return boolean(issubclass(python_class(args[0]), t.static(args[1], "isinstance")))
+    kind, wanted = python_class(args[0]), t.static(args[1], "isinstance")
+    if not _asks_class(wanted) or not attributes.shows_class(kind):
+        raise t.refuse("isinstance", "is answered by code of a class")
+    return boolean(issubclass(kind, wanted))
+
+
+def _asks_class(wanted: Any) -> bool:
+    """Whether what is of a class, or of one among several, shows in its own class alone."""
+    if isinstance(wanted, tuple):
+        return all(map(_asks_class, wanted))
+    if isinstance(wanted, types.UnionType):
+        return all(map(_asks_class, wanted.__args__))
+    asked = getattr(type(wanted), "__instancecheck__", None)
+    return isinstance(wanted, type) and asked in _INSTANCE_CHECKS
 
 
 @rule(type)
@@ -123,10 +146,8 @@ def _type(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return Static(python_class(args[0]))
 
 
-@rule(issubclass)
+@rule(issubclass, counts=(2, 2))
 def _issubclass(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if len(args) != 2:
-        return NULL
     kind, wanted = t.static(args[0], "issubclass"), t.static(args[1], "issubclass")
     several = wanted if isinstance(wanted, tuple) else (wanted,)
     if not all(isinstance(k, type) and type(k).__module__ in _PLAIN for k in (kind, *several)):
@@ -139,7 +160,7 @@ def _cast(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return args[1] if len(args) == 2 else NULL
 
 
-@rule(callable)
+@rule(callable, counts=(1, 1))
 def _callable(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     held = args[0]
     if isinstance(held, (Function, Method, Partial)):
@@ -147,44 +168,26 @@ def _callable(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return boolean(callable(held.value)) if isinstance(held, Static) else boolean(False)
 
 
-@rule(hasattr)
+@rule(hasattr, counts=(2, 2))
 def _hasattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    return boolean(_has(t, args[0], t.static(args[1], "hasattr")))
+    return boolean(attributes.has(t, args[0], t.static(args[1], "hasattr")))
 
 
-def _has(t: Tracer, value: Value, name: str) -> bool:
-    if hasattr(python_class(value), name) or t.stores.load(value, name) is not None:
-        return True
-    if isinstance(value, Static) and value.source is not None and not (
-        isinstance(value.value, type) or inputs.is_library(value.value)
-    ):
-        own = getattr(value.value, "__dict__", None)
-        if type(own) is not dict or hasattr(type(value.value), "__getattr__"):
-            raise t.refuse("hasattr", "of an object that comes from outside")
-        t.inputs.guard(Attribute(value.source, "__dict__"), "keys", tuple(own))
-        return name in own
-    if isinstance(value, Static):
-        return hasattr(value.value, name)
-    if isinstance(value, Sequence) and getattr(value.kind, "__dictoffset__", False):
-        raise t.refuse("hasattr", f"of a {value.kind.__name__}, which may have other attributes")
-    return isinstance(value, Box) and isinstance(t.cells[value], dict) and name in t.cells[value]
-
-
-@rule(getattr)
+@rule(getattr, counts=(2, 3))
 def _getattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     name = t.static(args[1], "getattr")
-    if len(args) == 3 and not _has(t, args[0], name):
+    if len(args) == 3 and not attributes.has(t, args[0], name):
         return args[2]
     return attributes.load(t, args[0], name)
 
 
-@rule(setattr)
+@rule(setattr, counts=(3, 3))
 def _setattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     attributes.store(t, args[0], t.static(args[1], "setattr"), args[2])
     return NONE
 
 
-@rule(object.__setattr__)
+@rule(object.__setattr__, counts=(3, 3))
 def _object_setattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     box, name = args[0], t.static(args[1], "__setattr__")
     if not isinstance(box, Box):
@@ -210,14 +213,14 @@ def _is_long(t: Tracer, args: Args) -> bool:
     return iteration.length(t, iterator) is None
 
 
-@rule(tuple)
+@rule(tuple, counts=(0, 1))
 def _tuple(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if args and _is_long(t, args):
         raise t.refuse("tuple", "of a length that only the run knows")
     return Sequence(iteration.items(t, args[0]) if args else ())
 
 
-@rule(list)
+@rule(list, counts=(0, 1))
 def _list(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if _is_long(t, args):
         return consumers.follow(t, consumers.listed, args[0])
@@ -233,23 +236,28 @@ def _tolist(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 @rule(dict)
 def _dict(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if len(args) > 1:
+        return NULL
     found: dict[Any, Value] = {}
     if args and python_class(args[0]) is dict:
         found.update(containers.mapping(t, args[0]))
     elif args:
         for pair in iteration.items(t, args[0]):
-            key, value = iteration.items(t, pair)
+            parts = iteration.items(t, pair)
+            if len(parts) != 2:
+                raise Dead
+            key, value = parts
             found[t.static(key, "a dictionary's key")] = value
     return t.box(dict, {**found, **kwargs})
 
 
-@rule(slice)
+@rule(slice, counts=(1, 3))
 def _slice(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     start, stop, step = (NONE, *args, NONE) if len(args) == 1 else (*args, NONE)[:3]
     return Slice(start, stop, step)
 
 
-@rule(range, prange)
+@rule(range, prange, counts=(1, 3))
 def _range(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     known = [t.known(v) for v in args]
     if all(ok for ok, _ in known):
@@ -267,13 +275,13 @@ def _iterator(t: Tracer, kind: str, *parts: Value) -> Value:
     return Iterator(kind, parts, token=object())
 
 
-@rule(iter)
+@rule(iter, counts=(1, 1))
 def _iter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     found = iteration.begin(t, args[0])
     return Iterator(found.kind, found.parts, token=object())
 
 
-@rule(zip)
+@rule(zip, names=("strict",))
 def _zip(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     begun = [iteration.begin(t, v) for v in args]
     if t.static(kwargs.get("strict", Static(False)), "zip"):
@@ -283,18 +291,18 @@ def _zip(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return _iterator(t, "zip", *begun)
 
 
-@rule(enumerate)
+@rule(enumerate, counts=(1, 2), names=("start",))
 def _enumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     start = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
     return _iterator(t, "enumerate", iteration.begin(t, args[0]), start)
 
 
-@rule(reversed)
+@rule(reversed, counts=(1, 1))
 def _reversed(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return _iterator(t, "reversed", iteration.begin(t, args[0]))
 
 
-@rule(map)
+@rule(map, counts=(2, math.inf))
 def _map(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return _iterator(t, "map", args[0], *(iteration.begin(t, v) for v in args[1:]))
 
@@ -315,7 +323,7 @@ def _ndenumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return _iterator(t, "ndenumerate", Static(0), args[0])
 
 
-@rule(filter)
+@rule(filter, counts=(2, 2))
 def _filter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if _is_long(t, args[1:]):
         from npcompile.tracing import appliers
@@ -330,7 +338,7 @@ def _filter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return _iterator(t, "items", *kept)
 
 
-@rule(sorted)
+@rule(sorted, counts=(1, 1), names=("key", "reverse"))
 def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if isinstance(args[0], ArrayRef) or "key" in kwargs:
         from npcompile.tracing import appliers
@@ -348,7 +356,7 @@ def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 # ---------------------------------------------------------------------- numbers
 
 
-@rule(sum)
+@rule(sum, counts=(1, 2), names=("start",))
 def _sum(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     total = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
     if _is_long(t, args[:1]):
@@ -436,7 +444,7 @@ def _isclose(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return consumers.follow(t, consumers.close, *args, **kwargs)
 
 
-@rule(math.prod)
+@rule(math.prod, counts=(1, 1), names=("start",))
 def _prod(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if executable(t, math.prod, args, kwargs):
         return NULL
@@ -449,14 +457,15 @@ FUNCTIONS[min], FUNCTIONS[max] = (
 )
 
 
-@rule(bool)
+@rule(bool, counts=(0, 1))
 def _bool(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return operators.truth(t, args[0]) if args else boolean(False)
 
 
-def _every(stops_at: bool, consumer: Any) -> Rule:
+def _every(stops_at: bool, consumer: Any) -> None:
     """``all`` and ``any``."""
 
+    @rule(any if stops_at else all, counts=(1, 1))
     def every(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         if _is_long(t, args):
             return consumers.follow(t, consumer, args[0])
@@ -475,12 +484,9 @@ def _every(stops_at: bool, consumer: Any) -> Rule:
             total = found if total is None else t.builder.emit(op, (total, found), None, PY_BOOL)
         return boolean(not stops_at) if total is None else total
 
-    return every
 
-
-FUNCTIONS[any], FUNCTIONS[all] = (
-    _every(True, consumers.anything), _every(False, consumers.everything)
-)
+_every(True, consumers.anything)
+_every(False, consumers.everything)
 
 
 _OPERATORS = {
@@ -531,7 +537,14 @@ def _partial(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 
 def _method(function: Callable[..., Value]) -> Rule:
-    return lambda t, args, kwargs: function(t, *args, **kwargs)
+    def method(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+        try:
+            bound = inspect.signature(function).bind(t, *args, **kwargs)
+        except TypeError:  # Python's words for it are others
+            return NULL
+        return function(*bound.args, **bound.kwargs)
+
+    return method
 
 
 FUNCTIONS.update({held: _method(function) for held, function in containers.METHODS.items()})

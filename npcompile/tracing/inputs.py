@@ -264,7 +264,8 @@ class Inputs:
     # ------------------------------------------------------------------ statics
 
     def _equal(self, value: Any, source: Source) -> Value:
-        self.guard(source, "equal", value)
+        own = isinstance(value, (str, bytes, frozenset)) and type(value) not in _EXACT
+        self.guard(source, "is" if own else "equal", value)  # what == means, its class may say
         return Static(value, source)
 
     def _same(self, value: Any, source: Source) -> Value:
@@ -339,6 +340,7 @@ def _handed_out(graph: Graph) -> Iterator[Tree]:
 
 #: objects that their guard pins down: what is computed from them stays true
 _EQUAL = (bool, str, bytes, type(None), type(Ellipsis), range, np.dtype, frozenset)
+_EXACT = (str, bytes, frozenset, np.str_, np.bytes_)
 _SAME = (enum.Enum, ModuleType, type, BuiltinFunctionType, np.ufunc)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -58,6 +58,8 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
 }
 #: operands that are computed with while tracing: nothing of theirs warns or changes
 _PLAIN = (bool, int, float, complex, str, bytes, tuple, type, type(None), np.dtype, slice, range)
+#: classes whose objects equal neither None nor text
+_UNEQUAL = (bool, int, float, complex, tuple, list, dict, slice, range, bytes, np.bool)
 
 #: objects that are one wherever they are found: nothing is added by guarding their identity
 _SINGLE = (bool, type(None), type(Ellipsis), type, np.ufunc)
@@ -228,9 +230,8 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     held = _plain(t, left, right)
     if held is not None:
         return executed(t, _BINARY[symbol], *held)
-    for one in (left, right):
-        if isinstance(one, Static) and (one.value is None or isinstance(one.value, str)):
-            return _unlike(t, symbol, left, right)
+    if symbol in ("==", "!=") and _is_text(left) and _is_text(right):
+        return executed(t, _BINARY[symbol], *(t.static(v, "text") for v in (left, right)))
     called = overloads.compare(t, symbol, left, right)
     if called is not None:
         return called
@@ -238,6 +239,9 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
         called = overloads.compare(t, "==", left, right)
         if called is not None:
             return negated(t, truth(t, called))
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Static) and type(one.value) in (type(None), str):
+            return _unlike(t, symbol, other)
     kinds = [python_class(v) for v in (left, right)]
     if kinds[0] is kinds[1] and kinds[0] in (tuple, list) and symbol in ("==", "!="):
         return _compare_sequences(t, symbol, left, right)
@@ -247,13 +251,19 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     return t.operate(python.compare, symbol, left, right)
 
 
-def _unlike(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
-    """A number compared with None or a string."""
-    if symbol in ("==", "!=") and not isinstance(left, ArrayRef) and not isinstance(
-        right, ArrayRef
-    ):
+def _is_text(value: Value) -> bool:
+    """Whether it is a string, of a class perhaps that compares as strings do."""
+    kind = python_class(value)
+    return issubclass(kind, str) and (kind.__eq__, kind.__ne__) == (str.__eq__, str.__ne__)
+
+
+def _unlike(t: Tracer, symbol: str, other: Value) -> Value:
+    """None or a string beside what is neither."""
+    kind, by_identity = python_class(other), cast(Any, object.__eq__)
+    unequal = kind.__eq__ is by_identity or kind in _UNEQUAL or issubclass(kind, np.number)
+    if symbol in ("==", "!=") and unequal:
         return boolean(symbol == "!=")
-    raise t.refuse(symbol, "between an array and something that is no number")
+    raise t.refuse(symbol, f"between None or text and a {kind.__name__} is left to Python")
 
 
 def _compare_objects(t: Tracer, symbol: str, left: Static, right: Static) -> Value:

@@ -87,7 +87,8 @@ def is_given(source: Source | None) -> TypeGuard[Source]:
 class Guard:
     """``kind``: ``is`` (identity), ``equal`` (same type and ==), ``type`` (class identity),
     ``length``, ``keys`` (of a dict, in order), ``code`` (a function's code object and defaults);
-    ``same`` and ``apart``: identity with what another source holds."""
+    ``same`` and ``apart``: identity with what another source holds; ``present`` and ``absent``:
+    whether there is an attribute."""
 
     source: Source
     kind: str
