@@ -278,3 +278,70 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(map(_plain, value))
     return value.tolist() if isinstance(value, np.ndarray) else (type(value), value)
+
+
+class Holder:
+    def __init__(self, value):
+        self.value = value
+
+
+def of_a_variable(x, n):
+    k, found = 1, 0.0
+    for v in (k * u for u in x):
+        k += n
+        found += v
+    return found, k
+
+
+def of_an_instance(x, n):
+    held, found = Holder(1), 0.0
+    for v in (held.value * u for u in x):
+        held.value += n
+        found += v
+    return found
+
+
+def of_a_list(x, n):
+    held, found = [1.0, 2.0], 0
+    for v in (u for u in held):
+        found += 1
+        if found < n:
+            held.append(v)
+    return held, found
+
+
+def of_a_list_that_grows(x, n):
+    held, found = [], 0
+    for u in x:
+        held.append(u + 1)  # noqa: PERF401
+    for v in (u * 2 for u in held):
+        found += 1
+        if found < n:
+            held.append(v)
+    return held, found
+
+
+def of_an_object(x, n):
+    found = 0.0
+    for v in (x.value * k for k in range(4)):
+        x.value += n
+        found += v
+    return found
+
+
+def by_zip(x, n):
+    held, found = [1.0, 2.0, 3.0], 0.0
+    for v, u in zip((v for v in held), x):
+        held[2] = n
+        found += u * v
+    return found
+
+
+@pytest.mark.parametrize("function", [
+    of_a_variable, of_an_instance, of_a_list, of_a_list_that_grows, of_an_object, by_zip,
+])
+def test_what_a_generator_looks_at_changes_before_it_is_done(function):
+    compiled = jit(function)
+    for n in (3, 9, 0, 3):
+        given = [Holder(2) if function is of_an_object else np.arange(4.0) for _ in "ab"]
+        assert repr(compiled(given[0], n)) == repr(function(given[1], n))

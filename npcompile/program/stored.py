@@ -1,4 +1,4 @@
-"""Attributes that objects from outside get when a call has its result."""
+"""What objects from outside get when a call has its result: attributes, and lists more items."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ from typing import Any
 from npcompile.graph.ir import Items, Tree
 from npcompile.program.ir import ItemsResult, Result
 
+#: stands for the name of an attribute where a list gets items
+MORE = "[]"
+
 
 class Stored:
     """As the kind of a result: the first item, when objects have got their attributes: the others
-    are an object, a name and a value in turn."""
+    are an object, a name and a value in turn, or a list, :data:`MORE` and the items it gets."""
 
     @classmethod
     def _make(cls, items: Iterable[Any]) -> Any:
         result, *rest = items
         for thing, name, value in zip(rest[::3], rest[1::3], rest[2::3]):
-            setattr(thing, name, value)
+            if name == MORE:
+                thing.extend(value)
+            else:
+                setattr(thing, name, value)
         return result
 
 

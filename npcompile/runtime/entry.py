@@ -36,6 +36,7 @@ from npcompile.runtime.guards import ArrayValue, Guards
 from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, NAMES
 from npcompile.runtime.journal import Journal
 from npcompile.runtime.layout import Layout, layout
+from npcompile.runtime.match import RELATIONS
 from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, Signature
 from npcompile.runtime.writer import METADATA, Writer
 
@@ -193,11 +194,15 @@ class _Entry:
         """Reads what arguments lead to, each object owned by its slot at once, and tests it."""
         w, read, looked = self.writer, 0, 0
         for step in self.signature.steps:
-            table, index = ("%args", step.place) if step.place >= 0 else ("%reads", ~step.place)
-            thing = w.load("ptr", table, 8 * index)
+            thing = self._place(step.place)
             if step.kind == "length":
                 size = w.call("i64", "PyObject_Size", ("ptr", thing))
                 w.require(w.add("icmp eq", "i64", size, step.number), "unread")
+                continue
+            if step.kind in RELATIONS:
+                both = self._place(step.place), self._place(step.number)
+                relation = "eq" if step.kind == "same" else "ne"
+                w.require(w.add(f"icmp {relation}", "ptr", *both), "miss")
                 continue
             known = self._state(self.signature.step(looked))
             looked += 1
@@ -215,6 +220,11 @@ class _Entry:
                 w.store("ptr", found, "%reads", 8 * read)
                 read += 1
                 w.require(w.add("icmp ne", "ptr", found, "null"), "unread")
+
+    def _place(self, place: int) -> str:
+        """An argument, or what a step has read."""
+        table, index = ("%args", place) if place >= 0 else ("%reads", ~place)
+        return self.writer.load("ptr", table, 8 * index)
 
     def _leaf(self, index: int) -> None:
         """Tests one leaf and stores what it is into the frame."""

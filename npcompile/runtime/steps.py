@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from types import MemberDescriptorType
 from typing import Any
 
+from npcompile.runtime.match import RELATIONS
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.state import Step
 from npcompile.runtime.words import Unwatchable
@@ -68,6 +69,8 @@ class Steps:
         """A guard on something that an argument leads to."""
         if guard.kind == "type":
             self._of_class(guard.source)
+        elif guard.kind in RELATIONS:
+            self.steps.append(Step(guard.kind, self.place(guard.source), self.place(guard.value)))
         elif guard.kind == "is" or (guard.kind == "equal" and isinstance(guard.value, SINGLE)):
             self._add("is", self.place(guard.source), guard.value)
         elif guard.kind == "length" and self._class(guard.source) in _CONTAINERS:

@@ -150,7 +150,9 @@ def _same(traced: Outline, names: Sequence[str], steps: Steps) -> list[tuple[int
     leaves = {leaf.source.position for leaf in traced.leaves if isinstance(leaf.source, Arg)}
     for guard in traced.guards:
         root = _root(guard.source)
-        if guard.kind in _match.RELATIONS:
+        if guard.kind in _match.RELATIONS and not (
+            isinstance(root, Arg) and isinstance(_root(guard.value), Arg)
+        ):
             raise Unwatchable("objects that are compared with each other")
         if guard.kind in _match.EXISTENCE:
             raise Unwatchable("attributes that may come and go")

@@ -303,6 +303,7 @@ def store(t: Tracer, target: Value, name: str, value: Value) -> None:
         kind = target.kind
         on_class = inspect.getattr_static(kind, name, _MISSING)
         if ordinary(kind) and not hasattr(type(on_class), "__set__"):
+            t.generators.changes(target)
             t.cells[target] = {**t.cells[target], name: value}
             return
     if isinstance(target, ArrayRef) and name == "shape":

@@ -273,6 +273,7 @@ def own(t: Tracer, value: Value) -> Box:
     if isinstance(value, Box) and value.kind in (list, dict):
         if value.lent:
             raise t.refuse("list", "in a list of a length that only the run knows is changed")
+        t.generators.changes(value)
         return value
     if isinstance(value, Static) and type(value.value) in (list, dict):
         name = type(value.value).__name__
@@ -347,6 +348,7 @@ def count(t: Tracer, value: Value) -> Value | None:
         case Box() if value.kind in (list, dict):
             return Static(len(t.cells[value]))
         case Static(held, source) if source is not None and type(held) in (list, dict):
+            t.stores.looks(value)
             t.inputs.guard(source, "length", len(held))
             return Static(len(held))
         case Static(held, source) if hasattr(held, "__len__"):
@@ -367,12 +369,12 @@ ListMethod = Callable[..., Value]
 
 
 def _append(t: Tracer, box: Value, value: Value) -> Value:
-    append(t, own(t, box), value)
+    append(t, t.stores.more(box) or own(t, box), value)
     return NONE
 
 
 def _extend(t: Tracer, box: Value, more: Value) -> Value:
-    target = own(t, box)
+    target = t.stores.more(box) or own(t, box)
     held = t.cells[target]
     other = t.cells[more] if isinstance(more, Box) and more.kind is list else more
     if isinstance(held, Growing) and isinstance(other, (Growing, ArrayRef)):

@@ -2,8 +2,8 @@
 
 Python runs them piece by piece, between pieces of who consumes them.  Nobody can tell so long as
 
-* nothing that a generator reads is written before it is done, and it writes nothing that others
-  see;
+* nothing that a generator reads or looks at changes before it is done, and it writes nothing that
+  others see;
 * it comes to an end: its loops run over something.
 
 All else is refused, as is an iterator over what a generator has read, where Python goes on with it.
@@ -37,6 +37,7 @@ class Generators:
         self.yielded: set[Cell] = set()
         self.read: dict[object, set[Cell]] = {}
         self.lists: set[Value] = set()  # that hold their items
+        self.looks = False  # whether any may look at a list, a dictionary, an instance or variable
 
     def reads(self, cell: Cell) -> None:
         """An array's memory is read."""
@@ -53,16 +54,30 @@ class Generators:
                 if cell in read or (read and not fresh):
                     raise self.t.refuse("generator", "reads what is written before it is done")
 
+    def changes(self, box: Box) -> None:
+        """A list, a dictionary, an instance or a variable that functions share changes."""
+        if box.awaited and self.waits():
+            raise self.t.refuse("generator", "looks at what is changed before it is done")
+
+    def waits(self) -> bool:
+        """Whether an iterator may give more of what a generator has computed."""
+        return any(
+            p.token in self.read or p.kind == "lost" or any(part in self.lists for part in p.parts)
+            for p in self._waiting()
+        )
+
     def goes_on(self, items: Value, rest: Value) -> None:
         """Some items of a list are one of their own."""
         if items in self.lists:
             self.lists.add(rest)
 
     def pending(self, value: Position) -> bool:
-        """Whether an iterator may go on with what a generator has read."""
-        if not any(self.read.values()):
+        """Whether an iterator may go on with what a generator has read or looked at."""
+        looked = self.looks or self.t.stores.awaited
+        if not looked and not any(self.read.values()):
             return False
-        return any(_gives(position) for position in _positions([value], self.t))
+        return any(_gives(p) or (looked and p.token in self.read)
+                   for p in _positions([value], self.t))
 
     def _behind(self, value: Position) -> set[Cell]:
         """What the generator that an iterator goes on with has read."""
@@ -87,6 +102,12 @@ class Generators:
         """A generator is made; refuses what can't be run at once."""
         t, code = self.t, frame.code
         self.running.append(set())
+        given = list(reached([*frame.state.locals, *frame.closure], frame.state))
+        for value in given:
+            if isinstance(value, Box):
+                value.awaited = self.looks = True
+            elif isinstance(value, Position) and value.kind == "outside":
+                t.stores.looks(value.parts[0])
         if code.code.co_name == "<genexpr>":
             return
         refuse = t.refuse(code.code.co_name, "is a generator that may never end, or hears of its"
@@ -97,8 +118,7 @@ class Generators:
             raise refuse
         if any(code.blocks[header][0].op != "FOR_ITER" for header in code.loops):
             raise refuse
-        given = [*frame.state.locals, *frame.closure]
-        if any(isinstance(value, Box) for value in reached(given, frame.state)):
+        if any(isinstance(value, Box) for value in given):
             raise refuse
 
     def yields(self, frame: Frame, value: Value) -> None:

@@ -127,12 +127,16 @@ def _own_cell(t: Tracer, frame: Frame, index: int) -> Box:
 
 @on("STORE_DEREF")
 def store_deref(t: Tracer, frame: Frame, i: Instruction) -> None:
-    t.cells[_own_cell(t, frame, i.arg)] = pop(frame)
+    cell = _own_cell(t, frame, i.arg)
+    t.generators.changes(cell)
+    t.cells[cell] = pop(frame)
 
 
 @on("DELETE_DEREF")
 def delete_deref(t: Tracer, frame: Frame, i: Instruction) -> None:
-    t.cells[_own_cell(t, frame, i.arg)] = UNBOUND
+    cell = _own_cell(t, frame, i.arg)
+    t.generators.changes(cell)
+    t.cells[cell] = UNBOUND
 
 
 def _global(t: Tracer, frame: Frame, name: str) -> Value:

@@ -315,6 +315,7 @@ def truth(t: Tracer, value: Value) -> Value:
         return called
     match value:
         case Static(held, source) if source is not None and type(held) in (list, dict):
+            t.stores.looks(value)
             t.inputs.guard(source, "length", len(held))
             return boolean(bool(held))
         case Static(held, source) if _computes_truth(type(held)) or (

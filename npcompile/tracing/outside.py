@@ -24,6 +24,7 @@ MOST = 2 * LONGEST  # inputs of one function
 
 def items(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
     """All items of a list."""
+    t.stores.looks(Static(held, source))
     if len(held) > LONGEST:
         raise t.refuse(label(source), f"is a list of more than {LONGEST} items",
                        "arrays may have any length")
@@ -36,6 +37,7 @@ def items(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
 
 def item(t: Tracer, held: list[Any], source: Source, index: int) -> Value | None:
     """One item; None if there is none there."""
+    t.stores.looks(Static(held, source))
     if not -len(held) <= index < len(held):
         return None
     t.inputs.guard(source, "length", len(held))
@@ -45,6 +47,7 @@ def item(t: Tracer, held: list[Any], source: Source, index: int) -> Value | None
 
 def chosen(t: Tracer, held: list[Any], source: Source, index: Value) -> Value | None:
     """The item at an index that only the run knows; None if another attempt may find it."""
+    t.stores.looks(Static(held, source))
     columns = t.outside.get(source)
     if columns is not None and isinstance(index, Node):
         return growing.getitem(t, None, columns, index)

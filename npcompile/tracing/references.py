@@ -50,13 +50,7 @@ def movable(t: Tracer, frame: Frame, state: State, live: set[int], box: Box) -> 
 
 def seen(t: Tracer, box: Box) -> bool:
     """Whether more than one iterator holds a list, which Python may change as it runs."""
-    frame = t.frame
-    live: set[int] = set()
-    if frame.instruction is not None:
-        for offset in (frame.instruction.offset, frame.instruction.following):
-            live |= frame.code.live_at(frame.block, offset)
-    roots = _roots(t, frame, frame.state, live)
-    return sum(value is box for value in reached(roots, frame.state)) > 1
+    return sum(value is box for value in everything(t)) > 1
 
 
 def unshared(t: Tracer, ref: ArrayRef) -> bool:
@@ -111,6 +105,16 @@ def outside(t: Tracer, array: ArrayRef) -> list[Value]:
     live = frame.code.live_at(frame.block, following)
     held = _held(frame, frame.state, live)
     return [*(v for v in held if v is not array), *_elsewhere(t, frame)]
+
+
+def everything(t: Tracer) -> Iterator[Value]:
+    """What is held where the instruction at hand begins or ends."""
+    frame = t.frame
+    live: set[int] = set()
+    if frame.instruction is not None:
+        for offset in (frame.instruction.offset, frame.instruction.following):
+            live |= frame.code.live_at(frame.block, offset)
+    return reached(_roots(t, frame, frame.state, live), frame.state)
 
 
 def _roots(t: Tracer, frame: Frame, state: State, live: set[int]) -> list[Value]:

@@ -1,4 +1,5 @@
-"""Attributes of objects from outside that get other values: ``self.time += dt``.
+"""Attributes of objects from outside that get other values, ``self.time += dt``, and lists from
+outside that get more items, ``self.losses.append(loss)``.
 
 They are stored when the function has returned, or Python goes on in its middle: nobody can tell so
 long as no Python code runs before, and the trace itself looks here first.  Until then a cell holds
@@ -7,6 +8,9 @@ branches join it.  An attribute that only some turns or paths store to has its c
 beginning of another attempt on, with what it is when the function is called, and is stored in any
 case.  Where a check fails before anything else could be seen, the function is run again, as if
 nothing had been stored.
+
+What a list gets is a list of the trace's own until then.  Nobody may look at a list that has got
+something, or go on looking at it.
 """
 
 from __future__ import annotations
@@ -16,10 +20,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from npcompile.graph.ir import Items, StaticObject, Tree
-from npcompile.ops.operands import Cell
-from npcompile.program.stored import Stored
+from npcompile.program.stored import MORE, Stored
+from npcompile.tracing import growing
+from npcompile.tracing.inputs import label
+from npcompile.tracing.references import everything
 from npcompile.tracing.sources import Attribute, Item, Source, is_given
-from npcompile.tracing.values import Box, Static, Value
+from npcompile.tracing.values import Box, Iterator, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -35,10 +41,15 @@ class Stores:
         self.t = t
         self.pending: dict[tuple[Source, str], tuple[Static, Box]] = {}
         self.wanted: Attributes = {}  # which should have had a cell from the beginning
+        self.awaited: list[tuple[Static, str]] = []  # what generators have looked at
 
     def load(self, target: Value, name: str) -> Value | None:
         """What an attribute has become; None: it is what it was."""
-        if not self.pending or not isinstance(target, Static) or target.source is None:
+        if not isinstance(target, Static) or target.source is None:
+            return None
+        if self.t.generators.running:
+            self.awaited.append((target, name))
+        if not self.pending:
             return None
         found = self.pending.get((target.source, name))
         if found is not None:
@@ -60,6 +71,7 @@ class Stores:
         t, held, source = self.t, target.value, target.source
         if source is None or t.generators.running or not _plain(held, name):
             return False
+        self._settled(target, name)
         known = self.pending.get((source, name))
         if known is not None:
             t.cells[known[1]] = value
@@ -69,27 +81,86 @@ class Stores:
             return False
         self._apart(target, name)
         t.inputs.guard(source, "type", type(held))
-        self._begin(target, name, value, t.cells)
+        self._begin(target, name, value)
         return True
 
-    def _begin(
-        self, target: Static, name: str, value: Value, cells: dict[Cell | Box, Any]
-    ) -> None:
+    def more(self, target: Value) -> Box | None:
+        """The list of what a list from outside gets; None: it is no such list, or it is left to
+        Python."""
+        t = self.t
+        if not isinstance(target, Static) or type(target.value) is not list:
+            return None
+        source = target.source
+        if source is None or t.generators.running:
+            return None
+        known = self.pending.get((source, MORE))
+        if known is None:
+            if t.builder.region is not t.root or t.scope is not None:
+                self.wanted[source, MORE] = target
+                return None
+            self._apart(target, MORE)
+            self._begin_list(target)
+            known = self.pending[source, MORE]
+        self._unseen(target)
+        held = t.cells[known[1]]
+        assert isinstance(held, Box)
+        return held
+
+    def looks(self, target: Value) -> None:
+        """What a list from outside holds is looked at."""
+        if self.load(target, MORE) is not None:
+            assert isinstance(target, Static) and target.source is not None
+            raise self.t.refuse(label(target.source), "has got items, and is looked at")
+
+    def _unseen(self, target: Static) -> None:
+        """Refuses that a list gets items which an iterator over it may give."""
+        held = [value.parts[0] for value in everything(self.t)
+                if isinstance(value, Iterator) and value.kind == "outside"]
+        assert target.source is not None
+        for other in held:
+            assert isinstance(other, Static)
+            if other.source == target.source or self._one(other, target):
+                raise self.t.refuse(label(target.source), "gets items while it is gone through")
+        self._settled(target, MORE)
+
+    def _settled(self, target: Static, name: str) -> None:
+        """Refuses a change of what a generator may still look at."""
+        if not self.awaited or not self.t.generators.waits():
+            return
+        for other, known in self.awaited:
+            if name == known and (other.source == target.source or self._one(other, target)):
+                raise self.t.refuse("generator", "looks at what is changed before it is done")
+
+    def _begin_list(self, target: Static) -> None:
+        """The list of what a list gets, which is empty."""
+        t, source = self.t, target.source
+        assert source is not None
+        t.inputs.guard(source, "type", list)
+        made = t.register(Box(list, place=((source, MORE),)))
+        wanted = t.columns.get(made.place)
+        t.cells[made] = () if wanted is None else growing.begin(t, (), wanted)
+        self._begin(target, MORE, made)
+
+    def _begin(self, target: Static, name: str, value: Value) -> None:
         assert target.source is not None
         box = self.t.register(Box(None))
-        cells[box] = value
+        self.t.cells[box] = value
         self.pending[target.source, name] = (target, box)
 
-    def expect(self, places: Attributes, cells: dict[Cell | Box, Any]) -> None:
+    def expect(self, places: Attributes) -> None:
         """Makes cells for attributes that an earlier attempt stored to here or there."""
         for (source, name), target in places.items():
+            if name == MORE:
+                self._apart(target, MORE)
+                self._begin_list(target)
+                continue
             own = target.value.__dict__
             if not _plain(target.value, name) or name not in own:
                 continue  # storing to it is refused, at its line
             self._apart(target, name)
             self.t.inputs.guard(source, "type", type(target.value))
             there = Item(Attribute(source, "__dict__"), name)
-            self._begin(target, name, self.t.inputs.lift(own[name], there), cells)
+            self._begin(target, name, self.t.inputs.lift(own[name], there))
 
     def result(self, tree: Tree) -> Tree:
         """What the function returns, when all is stored."""

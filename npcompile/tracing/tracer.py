@@ -443,6 +443,7 @@ class Tracer:
         self.frames.append(frame)
         if len(self.frames) == 1:
             outside.begin(self)
+            self.stores.expect(self.stored)
         made, before = len(self.created), dict(frame.state.cells)
         if code.code.co_flags & GENERATORS:
             if len(self.frames) == 1:
@@ -598,7 +599,6 @@ def _trace(
         frame = _begin(tracer, function, bound)
     else:
         frame = stretches.begin(tracer, function, bound, start)
-    tracer.stores.expect(tracer.stored, frame.state.cells)
     returned = tracer.enter(frame)
     tracer.frames.append(frame)
     result: Tree = tracer.stores.result(tracer.trees.result(returned))

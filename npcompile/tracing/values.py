@@ -81,7 +81,7 @@ class Box:
     value).
     """
 
-    __slots__ = ("kind", "lent", "part_of", "place", "source")
+    __slots__ = ("awaited", "kind", "lent", "part_of", "place", "source")
 
     def __init__(
         self, kind: type | None, source: Source | None = None, place: Any = None,
@@ -92,10 +92,13 @@ class Box:
         self.place = place  # where the program made a list
         self.lent = lent  # whether it stands for a list that one of unknown length holds
         self.part_of = part_of  # the list of lists whose columns it shows
+        self.awaited = False  # whether a generator may look at it
 
     def like(self, *others: Box) -> Box:
         """A new one in its place, or in that of several."""
-        return Box(self.kind, self.source, self.place, any(box.lent for box in (self, *others)))
+        made = Box(self.kind, self.source, self.place, any(box.lent for box in (self, *others)))
+        made.awaited = any(box.awaited for box in (self, *others))
+        return made
 
 
 @record
