@@ -13,6 +13,7 @@ import npcompile
 from npcompile import jit
 from npcompile.ops.record import OPERATORS
 from tests.support_further import FADDEEVA
+from tests.support_special import ulp_errors
 from tests.test_special_complex import modulus_errors, numbers, points
 
 WIDTHS = ("avx512", "avx2")
@@ -50,6 +51,20 @@ def test_hankel(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert jit(lambda n: function(2, n), fullgraph=True)(np.arange(1, 4)).dtype == np.complex128
     z = x[:5] + 1j
     np.testing.assert_array_equal(jit(lambda z: function(1.5, z))(z), function(1.5, z))
+
+
+def test_log_gamma_at_the_ends_of_its_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ``x + 1`` or ``x - 0.5`` is rounded, and to the largest number that has one."""
+    edges = np.array([2.0**-1000, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 128.0, 2.0**40, 2.0**52, 2.0**53,
+                      2.0**1000, 2.5599833e305])
+    x = np.concatenate([edges, np.nextafter(edges, 0), np.nextafter(edges, 1e308), [
+        0.45821864141998786, 0.4394402318817426, 7182087997312876.0, 2.5583022256621864e305]])
+    x = x[(x != 1.0) & (x != 2.0)]
+    got = in_all_widths(lambda x: sp.gammaln(x), monkeypatch, x)
+    assert ulp_errors("gammaln", (x,), got).max() < 0.6
+    ends = np.array([1.0, 2.0, 2.56e305, np.inf, -np.inf, 0.0])
+    np.testing.assert_array_equal(jit(lambda x: sp.gammaln(x), fullgraph=True)(ends),
+                                  [0.0, 0.0, *[np.inf] * 4])
 
 
 def test_orders_that_are_huge() -> None:

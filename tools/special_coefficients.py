@@ -25,6 +25,7 @@ from tables import SMALL, Rows, Tables, main, table
 mp.mp.prec = 200
 PIECES = 16
 DEBYE_TERMS = 14
+LOG_GAMMA_COUNT = 16
 Real = Callable[[Any], Any]
 
 
@@ -87,6 +88,47 @@ def gammaln() -> Rows:
         return mp.loggamma(x) / ((x - 1) * (x - 2))
 
     return pieces(smooth, octaves(0, 2), 18)
+
+
+def _accurate_centre(function: Real, slope: Real, low: Any, high: Any) -> Any:
+    """A double near the middle of an interval where the function is nearly a double, and so is
+    its derivative (Gal & Bachelis, An accurate elementary mathematical library for the IEEE
+    floating point standard, ACM TOMS 17, 1991)."""
+    step = (high - low) / 64
+    for k in range(1, 1 << 16):
+        centre = mp.mpf(rounded((low + high) / 2 + step * (k * mp.phi % 1), 53))
+        if all(abs(of(centre) / mp.mpf(rounded(of(centre), 53)) - 1) < mp.mpf(2) ** -bits
+               for of, bits in ((function, 61), (slope, 58))):
+            return centre
+    raise ValueError(f"no centre between {low} and {high}")
+
+
+@table("gamma")
+def log_gamma() -> Rows:
+    """log(gamma(x)) / ((x - 1)*(x - 2)) on [1/2, 128), halves of octaves in the order of the last
+    bits of exponents: rows of centres, of values and slopes there, which are nearly exact, and of
+    the coefficients of (it at c + t - value - slope*t) / t**2, relative error."""
+    def smooth(x: Any) -> Any:
+        return mp.loggamma(x) / ((x - 1) * (x - 2))
+
+    def slope(x: Any) -> Any:
+        return smooth(x) * (mp.digamma(x) / mp.loggamma(x) - 1 / (x - 1) - 1 / (x - 2))
+
+    def row(low: Any, high: Any) -> tuple[tuple[float, ...], Any]:
+        centre = _accurate_centre(smooth, slope, low, high)
+        value, rise = rounded(smooth(centre), 53), rounded(slope(centre), 53)
+
+        def rest(t: Any) -> Any:
+            return (smooth(centre + t) - mp.mpf(value) - mp.mpf(rise) * t) / t**2
+
+        fit = minimax(cache(rest), range(LOG_GAMMA_COUNT), low - centre, high - centre, 53,
+                      lambda t: t**2 / smooth(centre + t))
+        inexact = abs(smooth(centre) / mp.mpf(value) - 1)
+        return (float(centre), value, rise, *fit.coefficients), max(fit.error, inexact)
+
+    made = [row(low, high) for low, high in pairwise(octaves(-1, 2))]
+    made = made[4:] + made[:4]
+    return {"d": Tables(tuple(zip(*(row for row, _ in made))), max(error for _, error in made))}
 
 
 @table("gamma")

@@ -48,21 +48,23 @@ def erf(x: Expr) -> Expr:
 
 def single_erf(x: Expr) -> Expr:
     """The same for float32 by 32 intervals, rounded once: what Horner's scheme loses in its last
-    two steps is exact (Dekker 1971)."""
+    three steps is exact (Dekker 1971)."""
     f = FORMATS["f"]
     a = abs(x)
     tiny = a < SINGLE_TINY
     a = where(a > SINGLE_END, const(SINGLE_END, a), a)
     index = to_bits(fma(a, SINGLE_STEPS, f.magic))
-    centre, value, slope, slope_low, bend, bend_low, *rest = (
+    centre, value, slope, slope_low, bend, bend_low, twist, *rest = (
         lookup(index, row, "f") for row in SINGLE_ERF["f"])
     t = a - centre
-    slant = fma(bend, t, slope)
-    slant_lost = fma(bend, t, slope - slant)
+    curve = fma(twist, t, bend)
+    curve_lost = fma(twist, t, bend - curve)
+    slant = fma(curve, t, slope)
+    slant_lost = fma(curve, t, slope - slant)
     head = fma(t, slant, value)
     lost = fma(t, slant, value - head)
     bend_low = fma(t, horner(t, rest), bend_low)
-    tail = fma(t, fma(t, bend_low, slant_lost + slope_low), lost)
+    tail = fma(t, fma(t, curve_lost + bend_low, slant_lost + slope_low), lost)
     # what is lost of tiny numbers may be subnormal
     wide = cast(where(tiny, a, 0.0), "d")
     value = rare(tiny, cast(fma(wide, SLOPE_AT_0, wide), "f"), head + tail)

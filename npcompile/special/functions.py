@@ -49,7 +49,7 @@ _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
     ("erf", (), error.erf, 0.75, Domain(-7, 7), "The error function."),
     ("erfc", (), probability.erfc, 0.75, Domain(-7, 28), "1 - erf(x)"),
     ("ndtr", (), probability.ndtr, 1.0, Domain(-39, 9), "The normal distribution function."),
-    ("gammaln", (), gamma_functions.gammaln, 1.5, Domain(0, HUGE), "log(abs(gamma(x)))"),
+    ("gammaln", (), gamma_functions.gammaln, 0.75, Domain(0, HUGE), "log(abs(gamma(x)))"),
     ("gamma", (), gamma_functions.gamma, 3.0, Domain(-170, 171), "The gamma function."),
     ("rgamma", (), gamma_functions.rgamma, 3.0, Domain(-170, 171), "1 / gamma(x)"),
     ("psi", ("digamma",), gamma_functions.digamma, 2.0, Domain(0, HUGE), "The digamma function."),

@@ -1,8 +1,8 @@
 """gamma, rgamma, gammaln, digamma and what is made of them, as programs; none raises flags.
 
-From 1 to 256 log(gamma) and digamma are pieces of functions from which the zeros are divided; what
-is elsewhere is a subprogram: above by Stirling's formula, with the logarithm in two parts, below by
-recurrence, negative arguments by reflection (DLMF 5.5, 5.11).
+From 1/2 to 128 log(gamma), and from 1 to 256 digamma, are pieces of functions from which the zeros
+are divided, below by recurrence; what is elsewhere is a subprogram: by Stirling's formula, with
+the logarithm in two parts, or by reflection (DLMF 5.5, 5.11).
 """
 
 from __future__ import annotations
@@ -27,21 +27,30 @@ from npcompile.special.coefficients.gamma import (
     DIGAMMA_FAR,
     DIGAMMA_ROOT,
     FACTORIALS,
-    GAMMALN,
     HALF_LOG_2PI,
+    LOG_GAMMA,
     STIRLING,
 )
 from npcompile.special.formats import outside
 from npcompile.special.logarithm import log_pair, log_parts, normal_log_parts
-from npcompile.special.pieces import DOUBLE, INFINITY, NAN, Pair, halves, piece, uniform
+from npcompile.special.pieces import (
+    DOUBLE,
+    INFINITY,
+    NAN,
+    Pair,
+    accurate_piece,
+    halves,
+    piece,
+    uniform,
+)
 from npcompile.special.powers import exp_pair, ordinary_exp_pair
 from npcompile.special.words import quick_two_sum, two_product, two_sum
 
 (HALF_LOG, HALF_LOG_LOW), (PI, PI_LOW) = HALF_LOG_2PI["d"]
-#: the end of the pieces, and what is next to 0
-MIDDLE, LEAST = 256.0, 2.0**-1000
-#: where gamma overflows, and where gammaln does
-TOP, TOP_LOG = 171.62437695630271, 2.5563481638716906e305
+#: the ends of the pieces of digamma and log(gamma), and what is next to 0
+MIDDLE, LOG_MIDDLE, LEAST = 256.0, 128.0, 2.0**-1000
+#: where gamma overflows, and from where on log(gamma) takes no expansion
+TOP, LOG_HUGE = 171.62437695630271, 2.0**40
 #: up to which number gamma and its reciprocal are far from the ends of the range
 ORDINARY = 170.0
 
@@ -76,11 +85,10 @@ def stirling(x: Expr, log: Pair) -> Pair:
 
 def gammaln(x: Expr) -> Expr:
     """``log(abs(gamma(x)))``."""
-    other = outside(x, LEAST, MIDDLE, DOUBLE)
+    other = outside(x, LEAST, LOG_MIDDLE, DOUBLE)
     inside = where(other, 1.5, x)
-    below = x < 1.0
-    head, rest = _near_log(inside + where(below, const(1.0, x), 0.0),
-                           inside - where(below, const(0.0, x), 1.0))
+    below = inside < 0.5
+    head, rest = _near_log(inside, below)
     high, low = normal_log_parts(where(below, inside, 1.0), DOUBLE)
     s, e = two_sum(head, -high)
     value = rare(below, s + (e + (rest - low)), head + rest)
@@ -89,9 +97,9 @@ def gammaln(x: Expr) -> Expr:
 
 @subprogram
 def gammaln_outside(x: Expr) -> Expr:
-    """The same, best next to 0, below it and from 256 on."""
+    """The same, best next to 0, below it and from 128 on."""
     a = abs(x)
-    value = _positive_log(where((a > 0.0) & (a < TOP_LOG), a, 1.5))
+    value = _positive_log(where((a > 0.0) & (a < INFINITY), a, 1.5))
 
     def mirrored() -> Results:
         # gamma(-a) * gamma(a) = -pi / (a * sin(pi*a))
@@ -107,28 +115,34 @@ def gammaln_outside(x: Expr) -> Expr:
         return (where(negative & ~pole, found, INFINITY),)
 
     (value,) = choose(x < 0.0, mirrored, lambda: (value,))
-    value = where((a == 0.0) | (a >= TOP_LOG), INFINITY, value)
+    value = where((a == 0.0) | (a == INFINITY), INFINITY, value)
     return where(x == x, value, x)
 
 
-def _near_log(x: Expr, less: Expr) -> Pair:
-    """``log(gamma(x))`` in two parts for x of [1, 256); ``less`` is x - 1, perhaps more exactly."""
-    value, tail = piece(x, None, halves(x), GAMMALN["d"], True)
-    product, lost = two_product(less, less - 1.0)
-    head = product * value
-    return head, fma(product, tail, fma(lost, value, fma(product, value, -head)))
+def _near_log(x: Expr, below: Expr) -> Pair:
+    """``log(gamma(x))`` in two parts for x of (0, 128), of x + 1 for those ``below`` 1/2."""
+    y, less = where(below, x + 1.0, x), where(below, x, x - 1.0)
+    head, tail = accurate_piece(y, to_bits(y) >> DOUBLE.mantissa - 1, LOG_GAMMA["d"])
+    factor = less - 1.0
+    product, lost = two_product(less, factor)
+    lost = fma(less, less - (factor + 1.0), lost)
+    whole = product * head
+    return whole, fma(product, tail, fma(lost, head, fma(product, head, -whole)))
 
 
 def _positive_log(x: Expr) -> Expr:
     """The same for ``x > 0``."""
-    shifted, far = x < 1.0, x >= MIDDLE
-    near = where(far, 1.5, where(shifted, x + 1.0, x))
-    head, rest = _near_log(near, where(shifted, x, near - 1.0))
+    below, far = x < 0.5, x >= LOG_MIDDLE
+    head, rest = _near_log(where(far, 1.5, x), below)
     high, low = log_parts(x, DOUBLE)
-    s, e = two_sum(head, where(shifted, -high, 0.0))
-    value = s + (e + (rest - where(shifted, low, 0.0)))
-    big, small = stirling(where(far, x, MIDDLE), (where(far, high, 1.0), where(far, low, 0.0)))
-    return where(far, big + small, value)
+    s, e = two_sum(head, where(below, -high, 0.0))
+    value = s + (e + (rest - where(below, low, 0.0)))
+    safe = where(far, x, LOG_MIDDLE), where(far, high, 1.0), where(far, low, 0.0)
+    big, small = stirling(safe[0], safe[1:])
+    value = where(far, big + small, value)
+    factor, lost = quick_two_sum(high, const(-1.0, x))
+    rest = fma(x, lost + low, fma(-0.5, high, HALF_LOG))  # of which x - 0.5 would lose some
+    return where(x < LOG_HUGE, value, fma(x, factor, rest))
 
 
 def multigammaln(x: Expr, order: int) -> Expr:

@@ -77,12 +77,27 @@ def piece(u: Expr, low: Expr | None, index: Expr, rows: Rows, by_halves: bool = 
     t = u - centre
     if low is not None:
         t = t + low
-    rest = rows[3:]  # as poly does, but looked up where they are needed: few registers
-    pairs = [fma(lookup(index, rest[k + 1]), t, lookup(index, rest[k]))
-             for k in range(0, len(rest) - 1, 2)]
-    pairs += [lookup(index, row) for row in rest[len(rest) // 2 * 2:]]
     value, value_low = (lookup(index, row) for row in rows[1:3])
-    return value, fma(t, poly(t * t, pairs), value_low)
+    return value, fma(t, tabulated(t, index, rows[3:]), value_low)
+
+
+def accurate_piece(u: Expr, index: Expr, rows: Rows) -> Pair:
+    """The same where values and slopes at the centres are nearly exact: what the linear part loses
+    is exact (Dekker 1971)."""
+    centre, value, slope = (lookup(index, row) for row in rows[:3])
+    t = u - centre
+    head = fma(t, slope, value)
+    lost = fma(t, slope, value - head)
+    return head, fma(t * t, tabulated(t, index, rows[3:]), lost)
+
+
+def tabulated(t: Expr, index: Expr, rows: Rows) -> Expr:
+    """A polynomial as :func:`poly` computes it, its coefficients looked up where they are needed:
+    few registers."""
+    pairs = [fma(lookup(index, rows[k + 1]), t, lookup(index, rows[k]))
+             for k in range(0, len(rows) - 1, 2)]
+    pairs += [lookup(index, row) for row in rows[len(rows) // 2 * 2:]]
+    return poly(t * t, pairs)
 
 
 def folded(x: Expr, centre: float) -> Pair:
