@@ -676,3 +676,16 @@ def test_objects_that_a_call_reads() -> None:
     spread = scipy.stats.norm(1.0, 2.0)
     compiled = jit(lambda x: spread.pdf(x + 1) * 2, fullgraph=True)
     assert compiled(X).tolist() == (spread.pdf(X + 1) * 2).tolist()
+
+
+def test_sizes_that_must_go_together() -> None:
+    """The C code of ndimage looks for a structure where its footprint is, whatever its size, and
+    for something in the footprint."""
+    def opened(a: Any, footprint: Any, structure: Any) -> Any:
+        return scipy.ndimage.grey_opening(a, footprint=footprint, structure=structure) + 1
+
+    compiled, footprint = jit(opened), np.array([[1, 0, 1], [1, 1, 0]])
+    for shape in ((3, 5), (4, 7), (3, 5)):
+        a, structure = np.arange(shape[0] * shape[1]).reshape(shape) % 7, np.zeros((2, 3), int)
+        want = opened(a, footprint, structure)
+        assert compiled(a, footprint, structure).tolist() == want.tolist()

@@ -419,9 +419,15 @@ def run(part: str, compiled: bool, check: bool, every: int) -> dict[str, Any]:
     except subprocess.TimeoutExpired:
         return {**NOTHING, "broken": f"more than {SECONDS} s"}
     if done.returncode:
-        return {**NOTHING, "broken": f"exit code {done.returncode}: {done.stderr[-4000:]}"}
+        return {**NOTHING, "broken": f"exit code {done.returncode}: {_stderr(done.stderr)}"}
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return {**found, "broken": ""}
+
+
+def _stderr(text: str) -> str:
+    """Where a process has crashed, or else what it has said at last."""
+    crashed = text.find("Fatal Python error")
+    return text[crashed : crashed + 1000] if crashed >= 0 else text[-1000:]
 
 
 def main() -> None:
@@ -456,6 +462,8 @@ def main() -> None:
 def differences(part: str, plain: dict[str, Any], compiled: dict[str, Any]) -> list[str]:
     """Tests that pass in Python alone, and why."""
     found = [f"`{part}` {x['broken']}" for x in (plain, compiled) if x.get("broken")]
+    if found:  # none has an outcome
+        return found
     for name, outcome in plain["outcomes"].items():
         if outcome == "passed" and compiled["outcomes"].get(name) != "passed":
             text = compiled["failures"].get(name, "not run")

@@ -30,7 +30,8 @@ class Foreign:
     ``trial`` is called to find out what the result looks like; without one it is None.
     ``effect``: something outside could tell that it was called.  ``keeps``: it may keep its
     operands, and gets copies of arrays.  ``writes``: it changes its first operand, an array.
-    ``quiet``: it never warns.
+    ``quiet``: it never warns.  ``trusting``: its C code takes on trust that operands are of one
+    size, and that something in them is not zero, and crashes where that is not so.
     """
 
     path: str
@@ -40,6 +41,7 @@ class Foreign:
     keeps: bool = False
     writes: bool = False
     quiet: bool = False
+    trusting: bool = False
 
 
 GENERATORS = (np.random.Generator, np.random.RandomState)
@@ -185,7 +187,8 @@ def _pure(function: Any) -> Foreign | None:
         return None
     if not (isinstance(function, np.ufunc) or _exported(function, module)):
         return None  # a helper of the library's, which may trust its arguments blindly
-    return Foreign(f"{module}.{name}", function, writes=name in _WRITING)
+    trusting = module.startswith("scipy.ndimage")  # footprints and structures
+    return Foreign(f"{module}.{name}", function, writes=name in _WRITING, trusting=trusting)
 
 
 def _fortran(function: Any) -> Foreign | None:

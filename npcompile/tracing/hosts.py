@@ -73,7 +73,7 @@ def call(
         return _writing(t, found, function, args, kwargs)
     shape = Shape("none", type(None))
     if found.trial is not None:
-        shape = prediction.predict(t, found.path, found.trial, args, kwargs)
+        shape = prediction.predict(t, found, args, kwargs)
     return _Call(t, found, function, shape).emit(args, kwargs)
 
 

@@ -25,7 +25,7 @@ from npcompile.core.tuples import reads_as_tuple
 from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
-from npcompile.ops.foreign import GENERATORS
+from npcompile.ops.foreign import GENERATORS, Foreign
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.values import (
     Box,
@@ -47,7 +47,10 @@ LARGEST = 1 << 20
 #: numbers for sizes, one column per round; differences of two are other ones, too
 _SMALL = [(7, 10), (12, 6), (5, 14), (13, 9), (17, 22), (19, 16), (24, 26), (29, 21), (31, 38)]
 _LARGE = 64  # constants from here on get small numbers in trials
+#: which sizes are told apart: all; those that differ at hand; and those that are small are kept
+_SCHEMES = ("distinct", "small", "hinted")
 _FILLS = ("various", "fractions", "ones", "zeros")
+_NOT_ZERO = ("various", "ones")  # fractions of integers are
 _AS_THEY_ARE = (int, float, complex, str, bytes, type(None), type, np.dtype, np.generic)
 
 
@@ -218,15 +221,15 @@ def _contents(shape: tuple[int, ...], dtype: np.dtype[Any], fill: str) -> Any:
 
 
 def predict(
-    t: Tracer, name: str, function: Callable[..., Any], args: tuple[Value, ...],
-    kwargs: dict[str, Value],
+    t: Tracer, found: Foreign, args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> Shape:
-    """What ``function(*args, **kwargs)`` gives."""
-    problem = "gives no result"
-    for scheme in ("distinct", "small", "hinted"):
+    """What a call of a function gives."""
+    name, function, problem = found.path, found.trial, "gives no result"
+    assert function is not None
+    for scheme in _SCHEMES[found.trusting :]:
         trials: list[tuple[Trial, Any]] = []
         for round_ in (0, 1):
-            for fill in _FILLS:
+            for fill in _NOT_ZERO if found.trusting else _FILLS:
                 trial = Trial(t, scheme, round_, fill)
                 try:
                     trials.append((trial, _try(t, name, trial, function, args, kwargs)))
