@@ -189,7 +189,7 @@ def test_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 LINES = {
     ("exp", "d"): 520,
     ("log", "d"): 520,
-    ("power", "d"): 780,
+    ("power", "d"): 840,
     ("exp", "D"): 680,
     ("log", "D"): 720,
     ("arcsin", "D"): 980,

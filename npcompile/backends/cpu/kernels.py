@@ -30,6 +30,7 @@ LIGHT = 16  # operations of a kernel that memory may hold up
 STREAMING_BYTES = 32 << 20
 STREAMS = 4  # arrays that are stored past the cache at a time, at most
 PAIRED = 8  # operations up to which two registers are filled at a time
+CHAINED = 24  # operations from which on they are too, where there are many registers
 BUSY = 10  # what operations cost from which on processors see too few loads to look ahead
 FEW = 32  # elements of which one is packed at most, where few are
 LONG = 32  # vectors of a row of narrow elements from which on stores go past the cache
@@ -222,18 +223,19 @@ def _made(kernel: Kernel, name: str, words: tuple[Word, ...], past: int | None =
 
 def _lanes(kernel: Kernel, target: Target) -> int:
     """A register of the widest type; two where there is little to do for each, so that loops cost
-    less and narrow elements fill more of a register."""
+    less and narrow elements fill more of a register, or so much that processors do not look ahead
+    to the next one while operations wait for each other."""
     extent = kernel.axes[-1].extent
     few = extent if isinstance(extent, int) else 2 * target.width
     if few < 4 or one_by_one(kernel):
         return 1
     lanes = max(1, target.width // max(widest(kernel), _filled(kernel)))
-    places = _places(kernel)
+    places, operations = _places(kernel), _operations(kernel)
     simple = (
         target.width >= 32 and not kernel.in_order
-        and _operations(kernel) <= PAIRED
-        and all(v.dtype.kind != "c" for v in kernel.values)
-        and all(p.by is None and p.at.coefficients[-1] in (0, 1) for p in places)
+        and (operations <= PAIRED or (target.avx512 and operations >= CHAINED))
+        and all(p.buffer.dtype.kind != "c" and p.by is None for p in places)
+        and all(p.at.coefficients[-1] in (0, 1) for p in places)
     )
     if simple:
         lanes = max(2 * lanes, *_wide(kernel, target))
