@@ -33,6 +33,7 @@ PAIRED = 8  # operations up to which two registers are filled at a time
 CHAINED = 24  # operations from which on they are too, where there are many registers
 BUSY = 10  # what operations cost from which on processors see too few loads to look ahead
 FEW = 32  # elements of which one is packed at most, where few are
+COLUMN = 3072  # bytes of a row that are computed before the next row's, where a stencil's pass by
 LONG = 32  # vectors of a row of narrow elements from which on stores go past the cache
 
 
@@ -327,9 +328,49 @@ def _nest(scope: Scope, begin: Value, end: Value) -> None:
     if scope.depth == len(scope.plan.order) - 1:
         row(scope, begin, end, lambda inside: inside.stores())
         return
+    if scope.depth == len(scope.plan.order) - 2 and _in_columns(scope.plan):
+        _columns(scope, begin, end)
+        return
     with scope.f.loop(begin, end) as loop:
         inside = scope.enter(loop.index)
         _nest(inside, i64(0), inside.extent(inside.plan.order[inside.depth]))
+
+
+def _in_columns(plan: Plan) -> bool:
+    """Whether the rows of a stencil are divided.  With more than one array, or two loads, as much
+    is lost by it as is gained."""
+    alone = all(far is None for far in plan.ahead) and len(plan.rows) > 2
+    return (alone and plan.lanes > 1 and streams(plan)
+            and len({v.buffer for v in plan.kernel.values if isinstance(v, Load)}) == 1)
+
+
+def _columns(scope: Scope, begin: Value, end: Value) -> None:
+    """The rows of a stencil.  Those that pass over much memory are divided into columns, in which
+    the lines asked for are read out of the first cache and processors look ahead no rows of their
+    own accord: the lines that they fetch are in the way (on Zen 5, half of the speed)."""
+    f, plan = scope.f, scope.plan
+    width, edge = scope.extent(plan.order[-1]), _edge(plan)
+    assert edge is not None
+    size, lanes = edge[0].dtype.itemsize, plan.lanes
+    least = COLUMN // size
+    count = f.binary("udiv", f.binary("add", width, i64(least // 2)), i64(least))
+    even = f.binary("udiv", width, f.intrinsic("smax", count, i64(1)))
+    even = f.binary("and", f.binary("add", even, i64(lanes)), i64(-lanes))
+    column = f.select(_passes_much(plan, f, scope.slots), even, width)
+    with f.loop(i64(0), width, column) as left:
+        right = f.binary("add", left.index, column)
+        with f.loop(begin, end) as loop:
+            inside = scope.enter(loop.index)
+            under = f.binary("sub", i64(0), _address(inside, edge, i64(0)))
+            shift = f.binary("udiv", f.binary("and", under, i64(plan.target.width - 1)), i64(size))
+            first, last = (
+                f.intrinsic("smin", f.binary("add", bound, shift), width)
+                for bound in (left.index, right)
+            )
+            first = f.select(f.icmp("eq", left.index, i64(0)), i64(0), first)
+            last = f.select(f.icmp("slt", right, width), last, width)
+            with f.when(f.icmp("slt", first, last)):
+                row(inside, first, last, lambda inside: inside.stores())
 
 
 def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -> None:
@@ -548,13 +589,14 @@ def _past(scope: Scope, edge: tuple[Buffer, Index], begin: Value,
 
 
 def _past_the_cache(scope: Scope, index: Value) -> None:
-    """A whole vector; processors that store past the cache look less far themselves, and
-    in light kernels loads that cross lines bring the next ones sooner than those put together."""
+    """A whole vector; processors that store past the cache look less far themselves, and in light
+    kernels loads that cross lines bring the next ones sooner than those put together, but where
+    the next ones are there."""
     plan = scope.plan
-    waits = roots.hidden(plan.kernel, plan.products)
-    loaded = None if _operations(plan.kernel) <= PAIRED else scope.loaded
+    waits, columns = roots.hidden(plan.kernel, plan.products), _in_columns(plan)
+    loaded = scope.loaded if columns or _operations(plan.kernel) > PAIRED else None
     inside = replace(scope, waits=waits, loaded=loaded).enter(index, plan.lanes)
-    inside.ask_ahead(0 if _foreseen(plan) else AHEAD)
+    inside.ask_ahead(0 if _foreseen(plan) else AHEAD, columns)
     inside.stores(streaming=True)
 
 

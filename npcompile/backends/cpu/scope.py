@@ -438,10 +438,10 @@ class Scope:
         step: Size = at.coefficients[axis] if axis >= 0 else 0
         return Place(pointer, buffer.dtype, at.part, self.sizes(step), self.slots.notes(buffer))
 
-    def ask_ahead(self, usual: int) -> None:
+    def ask_ahead(self, usual: int, near: bool = False) -> None:
         """Asks for what the next turn loads, else for what is loaded so many bytes later (0: for
-        nothing), or for other rows if several turns read the same; for elements near each other
-        once."""
+        nothing), or for other rows if several turns read the same, into the second cache or into
+        the first (``near``); for elements near each other once."""
         asked: set[Address] = set()
         for position, load in enumerate(self.plan.kernel.values):
             if not isinstance(load, Load) or load.by is not None or load.at.coefficients[-1] != 1:
@@ -456,7 +456,8 @@ class Scope:
                 if far != 0:
                     self._ask(load, self._distance(far * size))
             elif row is not None:
-                self._ask(load, self._rows_ahead(row * size), near=False)
+                ahead = self.f.binary("shl", self.sizes(row * size), i64(ROWS))
+                self._ask(load, ahead if near else self._rows_ahead(row * size), near)
             else:
                 self._ask(load, i64(usual))
 
