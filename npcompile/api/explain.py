@@ -32,7 +32,7 @@ from npcompile.runtime.dispatch import Dispatcher
 from npcompile.runtime.match import RELATIONS
 from npcompile.runtime.pool import get_num_threads
 from npcompile.runtime.versions import Version
-from npcompile.tracing.sources import Attribute, Default, Guard, Item, Leaf, Memory, Source
+from npcompile.tracing.sources import Attribute, Codes, Default, Guard, Item, Leaf, Memory, Source
 
 SHOWN = 4  # lines of the user's that are shown for a kernel, at most
 
@@ -197,7 +197,7 @@ def _name(source: Source | None) -> str:
             return f"{_name(base)}[{key!r}]"
         case Default(name):
             return f"the default of {name}"
-        case Memory(base):
+        case Memory(base) | Codes(base):
             return _name(base)
         case None:
             return "the function"
@@ -206,6 +206,8 @@ def _name(source: Source | None) -> str:
 
 
 def _leaf(leaf: Leaf) -> str:
+    if isinstance(leaf.source, Codes):
+        return f"{_name(leaf.source)} is a string or bytes (any value)"
     if isinstance(leaf.type, Array):
         layout = "C-contiguous" if leaf.contiguous else "strided"
         axes = f"{leaf.type.ndim} ax{'i' if leaf.type.ndim == 1 else 'e'}s"

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.sizes import Size, Symbol, evaluate, lone_symbol
+from npcompile.graph.texts import codes
 from npcompile.graph.types import Array, Opaque, Scalar
 from npcompile.runtime.outline import Outline
 from npcompile.tensors.memory import lend
@@ -21,6 +22,7 @@ from npcompile.tracing.sources import (
     Arg,
     Attribute,
     Closure,
+    Codes,
     Default,
     Global,
     Guard,
@@ -110,7 +112,7 @@ class _Writer:
     def __init__(self) -> None:
         self.scope: dict[str, Any] = {
             "G": global_of, "C": closure_of, "D": default_of, "S": same_constant, "P": same_parts,
-            "M": lend,
+            "M": lend, "T": codes,
         }
 
     def constant(self, value: Any) -> str:
@@ -136,6 +138,8 @@ class _Writer:
                 return f"{self.source(base)}[{self.constant(key)}]"
             case Memory(base):
                 return f"M({self.source(base)})"
+            case Codes(base):
+                return f"T({self.source(base)})"
 
     def guard(self, guard: Guard) -> str:
         if guard.kind in RELATIONS:
@@ -167,6 +171,8 @@ def fetch(source: Source | None, bound: dict[str, Any], function: FunctionType) 
             return fetch(base, bound, function)[key]
         case Memory(base):
             return lend(fetch(base, bound, function))
+        case Codes(base):
+            return codes(fetch(base, bound, function))
 
 
 def same_constant(a: Any, b: Any) -> bool:

@@ -24,6 +24,7 @@ from npcompile.tracing.sources import (
     Arg,
     Attribute,
     Closure,
+    Codes,
     Default,
     Global,
     Guard,
@@ -172,7 +173,7 @@ def _same(traced: Outline, names: Sequence[str], steps: Steps) -> list[tuple[int
 
 
 def _root(source: Source) -> Source:
-    while isinstance(source, (Attribute, Item, Memory)):
+    while isinstance(source, (Attribute, Item, Memory, Codes)):
         source = source.base
     return source
 

@@ -12,7 +12,7 @@ from npcompile.core.sizes import Size, Unhinted, hint, lower_bound, mod, symbol
 from npcompile.graph.builder import Carried
 from npcompile.graph.ir import Loop, Node, Region, Window
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
-from npcompile.ops.operands import ArrayRef, Cell, Tensor
+from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import control, growing, lengths, mixed, selectors, turns, wishes
 from npcompile.tracing.bodies import (
     Again,
@@ -42,7 +42,7 @@ from npcompile.tracing.values import (
     Sequence,
     State,
     Value,
-    tensor_of,
+    sequence,
 )
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class Attempt:
             return self.carry(number)
         if isinstance(value, Sequence):
             items = tuple(self.enter(item, (*path, k)) for k, item in enumerate(value.items))
-            return tensor_of(*items) if value.kind is Tensor else Sequence(items, value.kind)
+            return sequence(items, value.kind)
         if isinstance(value, ArrayRef) and path[0] in self.knowledge.rebound:
             if not exclusive(t, self.frame, self.state, self.live, value):
                 wishes.for_holders(t, self.state, value)
@@ -363,7 +363,7 @@ class Attempt:
 
     def match(self, begin: State, path: Path, first: Value, last: Value, back: State) -> None:
         """What the next turn begins with in place of ``first``."""
-        last = spread(last) if isinstance(first, Sequence) else last
+        last = spread(last, first) if isinstance(first, Sequence) else last
         if isinstance(first, Either):
             mixed.match(self, path, first, last, back)
         elif isinstance(first, Node):
@@ -622,7 +622,7 @@ class Attempt:
             return mixed.after(self, value)
         if isinstance(value, Sequence):
             items = tuple(map(self.rebuilt, value.items))
-            made = tensor_of(*items) if value.kind is Tensor else Sequence(items, value.kind)
+            made = sequence(items, value.kind)
             return value if items == value.items else made
         if isinstance(value, ArrayRef) and value.cell.first in self.varying:
             return lengths.after(self, value)

@@ -116,6 +116,23 @@ def held(items: Iterable[Any], wanted: Any) -> bool:
     return False
 
 
+def equal_codes(a: Any, b: Any) -> bool:
+    """``==`` of two strings, by their code points"""
+    if len(a) != len(b):
+        return False
+    for k in range(len(a)):
+        if a[k] != b[k]:
+            return False
+    return True
+
+
+def only_code(a: Any, wanted: int) -> Any:
+    """``==`` of a string, by its code points, and a character"""
+    if len(a) != 1:
+        return False
+    return a[0] == wanted
+
+
 def same(a: Any, b: Any) -> Any:
     """``a is b or a == b`` of two numbers"""
     if a != a:
@@ -128,6 +145,13 @@ def product(items: Iterable[Any], start: Any) -> Any:
     for item in items:
         start = start * item
     return start
+
+
+def digit(code: int) -> int:
+    """``int`` of one character; digits of other scripts are Python's"""
+    if code < 48 or code > 57:
+        raise ValueError
+    return code - 48
 
 
 def larger(best: Any, item: Any) -> Any:

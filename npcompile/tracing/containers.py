@@ -17,8 +17,10 @@ from npcompile.tracing import (
     growing,
     hosts,
     iteration,
+    lookups,
     outside,
     tensors,
+    texts,
     wishes,
 )
 from npcompile.tracing.inputs import LONGEST
@@ -133,30 +135,22 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
             return t.operate(indexing.getitem, container, devices.viewing(t, key))
         case Sequence() if tensors.is_tensor(container):
             return tensors.getitem(t, container, key)
+        case Sequence() if texts.is_text(container):
+            return texts.getitem(t, container, key)
         case Sequence(items, kind):
             return _in_tuple(t, items, key, kind)
         case Box() if container.kind is list:
             return _in_list(t, container, key)
         case Box() if container.kind is dict:
-            name = t.static(key, "a dictionary's key")
-            if name not in t.cells[container]:
-                raise Dead
-            found: Value = t.cells[container][name]
-            return found
+            return _in_dict(t, container, t.cells[container], key)
         case Static(held, source) if source is not None and type(held) is list:
             return _from_outside(t, held, source, key)
         case Static(held, source) if source is not None and type(held) is dict:
-            name = t.static(key, "a dictionary's key")
-            if name not in held:
-                raise Dead
-            return t.inputs.lift(held[name], Item(source, name))
+            return _in_dict(t, container, held, key)
         case Static(held) if type(held) is tuple:
             return _in_tuple(t, tuple(map(t.value, held)), key)
         case Static(held) if isinstance(held, (str, bytes, tuple, range)):
-            try:
-                return t.value(held[t.static(key, "an index")])
-            except (IndexError, TypeError):
-                raise Dead from None
+            return _in_constant(t, container, held, key)
         case Static(held) if isinstance(held, foreign.INDEX_TRICKS):
             made = hosts.call(t, foreign.indexed, (container, key), {}, plain=True)
             assert made is not None
@@ -164,6 +158,35 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
         case Static(held) if isinstance(held, type(np.s_)):
             return key if not held.maketuple or _is_tuple(key) else Sequence((key,))
     raise t.refuse("subscript", f"of {described(container)} is left to Python")
+
+
+def _in_dict(t: Tracer, container: Value, held: Any, key: Value) -> Value:
+    """An item of a dictionary."""
+    try:
+        name = t.static(key, "a dictionary's key")
+    except Refused:
+        return lookups.get(t, mapping(t, container), key)
+    if name not in held:
+        raise Dead
+    if isinstance(container, Static) and container.source is not None:
+        return t.inputs.lift(held[name], Item(container.source, name))
+    found: Value = held[name]
+    return found
+
+
+def _in_constant(t: Tracer, container: Static, held: Any, key: Value) -> Value:
+    """An item, or a slice, of a string or range."""
+    if not t.known(key)[0]:
+        t.inputs.wants_text(container)
+    try:
+        return t.value(held[t.static(key, "an index")])
+    except (IndexError, TypeError):
+        raise Dead from None
+    except Refused:
+        found = texts.of_constant(t, held, key) if type(held) in (str, bytes) else None
+        if found is None:
+            raise
+        return found
 
 
 def _from_outside(t: Tracer, held: list[Any], source: Source, key: Value) -> Value:
@@ -235,7 +258,11 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
             return
     box = own(t, container)
     if box.kind is dict:
-        name = t.static(key, "a dictionary's key")
+        try:
+            name = t.static(key, "a dictionary's key")
+        except Refused:
+            t.cells[box] = lookups.replaced(t, t.cells[box], key, value)
+            return
         t.cells[box] = {**t.cells[box], name: value}
         return
     held = t.cells[box]
@@ -303,6 +330,33 @@ def contains(t: Tracer, container: Value, item: Value) -> Value:
     """``item in container``: TRUE, FALSE or a traced bool."""
     if isinstance(container, Box) and isinstance(t.cells[container], Growing):
         return consumers.follow(t, consumers.held, container, item)
+    found = texts.contained(t, container, item)
+    if found is not None:
+        return found
+    try:
+        return _held(t, container, item)
+    except Refused:
+        keys = _constants(t, container)
+        if keys is None:
+            raise
+        return lookups.place(t, keys, item).found(t)
+
+
+def _constants(t: Tracer, container: Value) -> list[Any] | None:
+    """What a container holds, or the keys of a dictionary, if that is known."""
+    held = container.value if isinstance(container, Static) else None
+    if isinstance(held, frozenset):
+        return list(held)
+    if python_class(container) is dict:
+        return list(mapping(t, container))
+    if python_class(container) in (tuple, list) and not tensors.is_tensor(container):
+        found = [t.known(item) for item in iteration.items(t, container)]
+        return [item for _, item in found] if all(known for known, _ in found) else None
+    return None
+
+
+def _held(t: Tracer, container: Value, item: Value) -> Value:
+    """``item in container``, where it is no string."""
     if python_class(container) not in (tuple, list) or tensors.is_tensor(container):
         return boolean(_contains(t, container, item))
     items = iteration.items(t, container)
@@ -322,7 +376,10 @@ def _contains(t: Tracer, container: Value, item: Value) -> bool:
     if isinstance(container, (ArrayRef, Node)) or tensors.is_tensor(container):
         raise t.refuse("in", "of an array is left to Python")
     if isinstance(container, Static) and isinstance(container.value, (str, bytes, frozenset)):
-        return t.static(item, "in") in container.value
+        try:
+            return t.static(item, "in") in container.value
+        except (TypeError, ValueError):
+            raise Dead from None
     if isinstance(container, Iterator):
         held = container.parts[0]
         if container.kind == "static" and isinstance(held, Static):
@@ -340,6 +397,8 @@ def count(t: Tracer, value: Value) -> Value | None:
     match value:
         case Sequence() if tensors.is_tensor(value):
             return count(t, tensors.array(value))
+        case Sequence() if texts.is_text(value):
+            return texts.length(t, value)
         case Sequence(items):
             return Static(len(items))
         case Box() if isinstance(t.cells[value], Growing):
@@ -479,7 +538,11 @@ def _copy(t: Tracer, container: Value) -> Value:
 
 
 def _get(t: Tracer, container: Value, key: Value, default: Value = NONE) -> Value:
-    return mapping(t, container).get(t.static(key, "a dictionary's key"), default)
+    try:
+        name = t.static(key, "a dictionary's key")
+    except Refused:
+        return lookups.get(t, mapping(t, container), key, default)
+    return mapping(t, container).get(name, default)
 
 
 def _view(kind: str) -> Callable[[Tracer, Value], Value]:

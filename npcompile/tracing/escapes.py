@@ -10,6 +10,7 @@ import numpy as np
 from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Size, Symbol, substitute, symbols
 from npcompile.graph.ir import Const, Node, Window
+from npcompile.graph.texts import Character
 from npcompile.graph.types import SUPPORTED, Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import lengths
@@ -43,8 +44,12 @@ def as_number(t: Tracer, value: Value) -> Node | None:
     return None
 
 
-def spread(value: Value) -> Value:
-    """A constant tuple, item by item."""
+def spread(value: Value, like: Value | None = None) -> Value:
+    """A constant tuple, item by item; a constant string like a character that the run knows."""
+    if isinstance(like, Sequence) and like.kind is Character and isinstance(value, Static):
+        held = value.value
+        single = type(held) is str and len(held) == 1
+        return Sequence((Static(ord(held)),), Character) if single else value
     if isinstance(value, Static) and type(value.value) is tuple and value.source is None:
         return Sequence(tuple(map(Static, value.value)))
     return value

@@ -29,6 +29,7 @@ from npcompile.tracing import (
     iteration,
     operators,
     overloads,
+    texts,
     turns,
 )
 from npcompile.tracing.bytecode import VERSION
@@ -111,6 +112,18 @@ def executable(t: Tracer, held: Any, args: Args, kwargs: Keywords) -> bool:
 @rule(len, counts=(1, 1))
 def _len(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return overloads.length(t, args[0]) or containers.count(t, args[0]) or NULL
+
+
+@rule(ord, counts=(1, 1))
+def _ord(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return texts.code(args[0]) if texts.is_character(args[0]) else NULL
+
+
+@rule(int)
+def _int(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if len(args) != 1 or kwargs or not texts.is_character(args[0]):
+        return NULL
+    return consumers.follow(t, consumers.digit, texts.code(args[0]))
 
 
 @rule(abs, counts=(1, 1))
@@ -299,6 +312,9 @@ def _enumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 @rule(reversed, counts=(1, 1))
 def _reversed(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if texts.is_text(args[0]):
+        args = (texts.flipped(t, args[0]),)
+        return _iterator(t, "text", *args)
     return _iterator(t, "reversed", iteration.begin(t, args[0]))
 
 

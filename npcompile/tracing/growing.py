@@ -408,11 +408,15 @@ def setitem(t: Tracer, box: Box, g: Growing, index: Value, value: Value) -> None
 
 def choose(t: Tracer, items: tuple[Value, ...], index: Node) -> Value:
     """``items[index]`` of a tuple whose items are of one type."""
+    return chosen(t, items, t.builder.size(slices.position(t, index, len(items))))
+
+
+def chosen(t: Tracer, items: tuple[Value, ...], at: Node) -> Value:
+    """The item at an index that is in range, of items of one type."""
     kinds = {item_type(t, item) for item in items}
     (kind, *others) = kinds
     if kind is None or others:
         raise t.refuse("tuple", "an index that only the run knows, into items of several types")
-    at = t.builder.size(slices.position(t, index, len(items)))
     if len(items) == 1:
         return items[0]
     if _changes(kind):

@@ -35,6 +35,7 @@ from npcompile.graph.ir import (
     trees,
     walk,
 )
+from npcompile.graph.texts import Bytes, Text, codes
 from npcompile.graph.types import PYTHON, SUPPORTED, Array, Opaque, Scalar, c_strides
 from npcompile.ops.foreign import GENERATORS
 from npcompile.ops.operands import ArrayRef, Cell, Inherited, Tensor
@@ -43,6 +44,7 @@ from npcompile.tracing.sources import (
     Arg,
     Attribute,
     Closure,
+    Codes,
     Default,
     Global,
     Guard,
@@ -50,6 +52,7 @@ from npcompile.tracing.sources import (
     Leaf,
     Memory,
     Source,
+    is_given,
 )
 from npcompile.tracing.values import Method, Object, Partial, Sequence, Slice, Static, Value
 
@@ -69,7 +72,7 @@ def label(source: Source) -> str:
             return f"{label(base)}.{name}"
         case Item(base, key):
             return f"{label(base)}[{key!r}]"
-        case Memory(base):
+        case Memory(base) | Codes(base):
             return label(base)
 
 
@@ -86,6 +89,10 @@ class Inputs:
         self.tensors: dict[int, Static] = {}  # parameter index -> the tensor whose memory it is
         self.device = False  # whether arrays are CuPy's
         self.ragged: frozenset[Source] = frozenset()  # arrays whose strides say more than flags do
+        self.texts: frozenset[Source] = frozenset()  # strings that are data
+        self.strings: dict[int, Static] = {}  # parameter index -> the string whose codes it is
+        self.wanted: set[Source] = set()  # strings that would better be data
+        self.by_value: set[Source] = set()  # strings that shall not
         self._known: dict[Source, Value] = {}
         self._whole: dict[Source, Node] = {}
         self._guarded: set[tuple[Source, str]] = set()
@@ -118,10 +125,20 @@ class Inputs:
         if not plain or type(value).__hash__ is None:
             raise refuse(label(source), f"a {type(value).__name__} can't be static")
         self.guard(source, "equal", value)
+        self.by_value.add(source)
         self._known[source] = made = Static(value, source if pinned(value) else None)
         return made
 
+    def wants_text(self, value: Value) -> None:
+        """Asks for a string that is given to the function to be data in another attempt."""
+        if isinstance(value, Static) and type(value.value) in (str, bytes) and (
+            is_given(value.source) and value.source not in self.by_value
+        ):
+            self.wanted.add(value.source)
+
     def _lift(self, value: Any, source: Source) -> Value:
+        if source in self.texts and type(value) in (str, bytes):
+            return self._text(value, source)
         for classes, rule in _RULES:
             if issubclass(type(value), classes):  # what it is, not what it says it is
                 return rule(self, value, source)
@@ -159,6 +176,14 @@ class Inputs:
         assert isinstance(made, ArrayRef)
         self.tensors[made.cell.param] = Static(value, source)
         return Sequence((made,), Tensor)
+
+    def _text(self, value: Any, source: Source) -> Value:
+        """A string or bytes as data: its code points are the parameter."""
+        self.guard(source, "type", type(value))
+        made = self._array(codes(value), Codes(source))
+        assert isinstance(made, ArrayRef)
+        self.strings[made.cell.param] = Static(value, source)
+        return Sequence((made,), Text if type(value) is str else Bytes)
 
     def _on_device(self, value: Any, source: Source) -> Value:
         """An array of CuPy's: its image is the parameter."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.records import record, replace
 from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import devices, tensors
+from npcompile.tracing import devices, tensors, texts
 from npcompile.tracing.values import (
     Box,
     Dead,
@@ -54,6 +54,10 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
             return value
         case Sequence() if tensors.is_tensor(value):
             raise t.refuse("iteration", "over a tensor is left to Python")
+        case Sequence() if texts.is_text(value):
+            if texts.is_character(value):
+                raise t.refuse("iteration", "over a single character is left to Python")
+            return Iterator("text", (value,))
         case Sequence(parts):
             return Iterator("items", parts)
         case Box() if isinstance(t.cells.get(value), Growing):
@@ -72,6 +76,7 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
                 t.inputs.guard(source, "keys", tuple(held))
             return Iterator("items", tuple(map(Static, held)))
         case Static(held) if isinstance(held, (tuple, range, str, bytes)):
+            t.inputs.wants_text(value)
             return Iterator("static", (value,))
     raise t.refuse("iteration", f"over {described(value)} is left to Python")
 
@@ -104,7 +109,7 @@ def advance(t: Tracer, iterator: Iterator) -> tuple[Value, Iterator] | None:
 
 def items(t: Tracer, value: Value, exactly: int = -1) -> tuple[Value, ...]:
     """All items of something; ``exactly``: how many the program wants (-1: all there are)."""
-    if isinstance(value, Sequence) and not tensors.is_tensor(value):
+    if isinstance(value, Sequence) and not (tensors.is_tensor(value) or texts.is_text(value)):
         return value.items
     if isinstance(value, Box) and value.kind is list:
         return _items_of(t, value)
@@ -124,6 +129,11 @@ def _array_length(t: Tracer, it: Iterator) -> int | None:
     ref = it.parts[0]
     assert isinstance(ref, ArrayRef)
     size = t.facts.norm(ref.shape[0])
+    return size if isinstance(size, int) else None
+
+
+def _text_length(t: Tracer, it: Iterator) -> int | None:
+    size = t.facts.norm(texts.array(it.parts[0]).shape[0])
     return size if isinstance(size, int) else None
 
 
@@ -254,6 +264,7 @@ KINDS: dict[str, Kind] = {
     "outside": Kind(lambda t, it: len(it.parts) - 1, lambda t, it, k: it.parts[k + 1]),
     "list": Kind(lambda t, it: len(_list_contents(t, it)), _list_item),
     "array": Kind(_array_length, _row),
+    "text": Kind(_text_length, lambda t, it, k: texts.item(t, it.parts[0], k)),
     "range": Kind(_unknown, _range_item),
     "grown": Kind(_unknown, _range_item),
     "zip": Kind(_shortest, _zipped),

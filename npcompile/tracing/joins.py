@@ -20,7 +20,7 @@ from npcompile.graph.builder import Diverged
 from npcompile.graph.ir import Node, Region, SizeOf, Window
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, c_strides
-from npcompile.ops.operands import ArrayRef, Cell, Tensor
+from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import lengths, turns, wishes
 from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
@@ -40,7 +40,7 @@ from npcompile.tracing.values import (
     State,
     Static,
     Value,
-    tensor_of,
+    sequence,
 )
 
 if TYPE_CHECKING:
@@ -335,11 +335,11 @@ class _Merge:
         if same(a, b):
             return a
         if isinstance(a, Sequence) or isinstance(b, Sequence):
-            a, b = spread(a), spread(b)
+            a, b = spread(a, b), spread(b, a)
         match a, b:
             case Sequence(), Sequence() if a.kind is b.kind and len(a.items) == len(b.items):
                 items = tuple(map(self.value, a.items, b.items))
-                return tensor_of(*items) if a.kind is Tensor else Sequence(items, a.kind)
+                return sequence(items, a.kind)
             case Slice(), Slice():
                 return Slice(*map(self.value, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
             case Iterator(), Iterator():

@@ -25,6 +25,7 @@ from npcompile.tracing import (
     iteration,
     overloads,
     tensors,
+    texts,
     wishes,
 )
 from npcompile.tracing.sources import is_given
@@ -230,6 +231,8 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     held = _plain(t, left, right)
     if held is not None:
         return executed(t, _BINARY[symbol], *held)
+    if texts.among((left, right)):
+        return texts.compare(t, symbol, left, right)
     if symbol in ("==", "!=") and _is_text(left) and _is_text(right):
         return executed(t, _BINARY[symbol], *(t.static(v, "text") for v in (left, right)))
     called = overloads.compare(t, symbol, left, right)
@@ -326,6 +329,8 @@ def truth(t: Tracer, value: Value) -> Value:
             return boolean(bool(held))
         case Sequence() if tensors.is_tensor(value):
             return tensors.truth(t, value)
+        case Sequence() if texts.is_text(value):
+            return compare(t, "!=", texts.length(t, value), Static(0))
         case Sequence(items):
             return boolean(bool(items))
         case Box() if value.kind in (list, dict):

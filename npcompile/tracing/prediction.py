@@ -24,6 +24,7 @@ from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.core.tuples import reads_as_tuple
 from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node, Param
+from npcompile.graph.texts import CLASSES
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
 from npcompile.ops.foreign import GENERATORS, Foreign
 from npcompile.ops.operands import ArrayRef
@@ -132,7 +133,7 @@ class Trial:
                 return self._array(value)
             case Object():
                 return self._object(value.sample)
-            case Sequence(items, kind):
+            case Sequence(items, kind) if kind not in CLASSES:
                 return assembled(kind, [self.sample(item) for item in items])
             case Box() if isinstance(self.t.cells.get(value), Growing):
                 raise self.t.refuse("argument", "a list of a length that only the run knows")

@@ -23,9 +23,10 @@ from npcompile.graph.ir import (
     ViewOf,
     Window,
 )
+from npcompile.graph.texts import TextIterator
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
 from npcompile.tensors import memory as torch
-from npcompile.tracing import growing, item_types, iteration, selectors, turns
+from npcompile.tracing import growing, item_types, iteration, selectors, texts, turns
 from npcompile.tracing.references import seen
 from npcompile.tracing.values import (
     NULL,
@@ -56,6 +57,7 @@ RANGE_ITERATOR = type(iter(range(0)))
 _POSITIONS: dict[str, type] = {
     "range": ir.RANGE_ITERATOR, "array": ir.ARRAY_ITERATOR, "zip": zip, "enumerate": enumerate,
     "grown": ir.ARRAY_ITERATOR, "ndindex": np.ndindex, "ndenumerate": np.ndenumerate,
+    "text": TextIterator,
 }
 
 
@@ -83,6 +85,8 @@ class Trees:
     def result(self, value: Value) -> Tree:
         """The tree of a value; refuses what can't be said."""
         match value:
+            case Sequence() if texts.is_text(value):
+                return self._text(value)
             case Node():
                 return NumberOf(value)
             case ArrayRef():
@@ -147,6 +151,18 @@ class Trees:
         if base is tree:
             return held
         return Items(torch.Part, (tree, held), (), self._number((ref, torch.Part)))
+
+    def _text(self, value: Sequence) -> Tree:
+        """A character, or a part of a string from outside."""
+        if texts.is_character(value):
+            return Items(value.kind, (self.result(value.items[0]),))
+        held = texts.array(value)
+        whole = self._static(self.t.inputs.strings[held.cell.param])
+        kind, size = held.cell.type, self.t.builder.size
+        if held.window == Window(0, kind.shape, kind.strides):
+            return whole
+        places = held.window.offset, held.shape[0], held.window.strides[0]
+        return Items(value.kind, (whole, *(NumberOf(size(n)) for n in places)))
 
     def _box(self, box: Box) -> Tree:
         if box in self._open:

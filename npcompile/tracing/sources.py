@@ -3,7 +3,7 @@
 ::
 
     source ::= Arg(name) | Global(name) | ClosureCell(function source, name)
-             | Attribute(source, name) | Item(source, key) | Memory(source)
+             | Attribute(source, name) | Item(source, key) | Memory(source) | Codes(source)
     guard  ::= source is object | source == value | type(source) is class | len(source) == n
              | code of function source is code
 """
@@ -66,6 +66,13 @@ class Memory:
 
 
 @record
+class Codes:
+    """The code points of a string, or the numbers in a bytes object, as an array."""
+
+    base: Source
+
+
+@record
 class Default:
     """A default value of ``owner``: of the parameter ``name``."""
 
@@ -73,12 +80,12 @@ class Default:
     owner: Source | None = None
 
 
-Source = Union[Arg, Global, Closure, Attribute, Item, Memory, Default]
+Source = Union[Arg, Global, Closure, Attribute, Item, Memory, Codes, Default]
 
 
 def is_given(source: Source | None) -> TypeGuard[Source]:
     """Whether it is an argument or found in one."""
-    while isinstance(source, (Attribute, Item, Memory)):
+    while isinstance(source, (Attribute, Item, Memory, Codes)):
         source = source.base
     return isinstance(source, Arg)
 

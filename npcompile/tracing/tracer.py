@@ -32,6 +32,7 @@ from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Cell, Operand, Tensor
 from npcompile.tracing import (
     appliers,
+    beginning,
     contexts,
     control,
     growing,
@@ -41,13 +42,14 @@ from npcompile.tracing import (
     outside,
     results,
     stretches,
+    texts,
     wishes,
 )
-from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction, analyse
+from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction
 from npcompile.tracing.generators import Generators
 from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
 from npcompile.tracing.lending import Lending
-from npcompile.tracing.sources import Arg, Attribute, Closure, Item, Source, Trace, defaults
+from npcompile.tracing.sources import Attribute, Closure, Item, Source, Trace
 from npcompile.tracing.stores import Attributes, Stores
 from npcompile.tracing.stretches import Pauses, Start
 from npcompile.tracing.values import (
@@ -63,7 +65,6 @@ from npcompile.tracing.values import (
     Scope,
     Sequence,
     Slice,
-    State,
     Static,
     Value,
     assembled,
@@ -245,7 +246,7 @@ class Tracer:
                 if source is None or pinned(held):
                     return held
                 return self._outside(held, source)
-            case Sequence(items, kind):
+            case Sequence(items, kind) if not texts.is_text(value):
                 return assembled(kind, map(self.operand, items))
             case Box():
                 contents = self.cells[value]
@@ -529,6 +530,32 @@ def trace(
     >>> [leaf.type for leaf in found.leaves]
     [float64[x.0]]
     """
+    data: set[Source] = set()  # strings that are looked into
+    while True:
+        try:
+            return _trace_with(function, bound, config, start, pauses, data)
+        except _Strings as more:
+            data |= more.sources
+        except Refused:
+            if not data:
+                raise
+            break
+    return _trace_with(function, bound, config, start, pauses, None)
+
+
+class _Strings(Exception):
+    """Strings would better be data: what is static of them is compiled for each one anew."""
+
+    def __init__(self, sources: set[Source]) -> None:
+        self.sources = sources
+
+
+def _trace_with(
+    function: FunctionType, bound: dict[str, object], config: Config, start: Start | None,
+    pauses: Pauses, data: set[Source] | None,
+) -> Trace:
+    """Traces until nothing more is asked for; ``data`` are the strings that are data, None: none
+    may be."""
     columns: dict[wishes.Place, wishes.Wish] = {}
     stored: Attributes = {}
     ragged: frozenset[Source] = frozenset()
@@ -536,9 +563,13 @@ def trace(
     while True:
         tracer = Tracer(config, pauses)
         tracer.columns, tracer.inputs.ragged = columns, ragged
-        tracer.stored = stored
+        tracer.stored, tracer.inputs.texts = stored, frozenset(data or ())
         try:
-            found = _attempt(tracer, function, bound, start)
+            try:
+                found = _attempt(tracer, function, bound, start)
+            finally:
+                if data is not None and tracer.inputs.wanted - data:
+                    raise _Strings(tracer.inputs.wanted - data)
             more = tracer.inputs.settle(found.graph)
             if not more:
                 return found
@@ -577,26 +608,11 @@ def _attempt(
         raise told from None
 
 
-def _begin(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> Frame:
-    code = analyse(function.__code__)
-    variables: list[Value] = [UNBOUND] * len(code.names)
-    usual = defaults(function)
-    for position, (name, held) in enumerate(bound.items()):
-        source = Arg(name, position)
-        lift = tracer.inputs.static if name in tracer.config.static else tracer.inputs.lift
-        value = _fresh_containers(lift(held, source), function, name)
-        if type(held) is int and held is usual.get(name):  # few calls give another
-            value = Static(tracer.static(value, name))
-        variables[code.names.index(name)] = value
-    closure = tracer.free_variables(function, None)
-    return Frame(code, function.__globals__, None, closure, State(variables, [], {}))
-
-
 def _trace(
     tracer: Tracer, function: FunctionType, bound: dict[str, object], start: Start | None
 ) -> Trace:
     if start is None:
-        frame = _begin(tracer, function, bound)
+        frame = beginning.begin(tracer, function, bound)
     else:
         frame = stretches.begin(tracer, function, bound, start)
     returned = tracer.enter(frame)
@@ -618,12 +634,3 @@ def _trace(
     code = function.__code__
     return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.pauses,
                  inputs.device)
-
-
-def _fresh_containers(value: Value, function: FunctionType, name: str) -> Value:
-    """``*args`` is a tuple that this very call made: no object of the caller's."""
-    varargs = function.__code__.co_flags & 0x04
-    count = function.__code__.co_argcount + function.__code__.co_kwonlyargcount
-    if varargs and isinstance(value, Sequence) and function.__code__.co_varnames[count] == name:
-        return replace(value, whole=None)
-    return value

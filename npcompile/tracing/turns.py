@@ -24,7 +24,7 @@ from npcompile.core.sizes import (
 from npcompile.graph.ir import Node
 from npcompile.ops import arguments, indexing
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import growing, iteration
+from npcompile.tracing import growing, iteration, texts
 from npcompile.tracing.escapes import as_number
 from npcompile.tracing.values import Box, Growing, Iterator, Sequence, Static, Value
 
@@ -158,6 +158,8 @@ def length(t: Tracer, it: Iterator) -> Size:
         case "array":
             assert isinstance(it.parts[0], ArrayRef)
             return t.facts.norm(it.parts[0].shape[0])
+        case "text":
+            return t.facts.norm(texts.array(it.parts[0]).shape[0])
         case "grown":
             return growing.size(t, _grown(t, it)[1])
         case "enumerate" | "reversed":
@@ -203,6 +205,8 @@ def item(t: Tracer, it: Iterator, k: Size) -> Value:
             return growing.load(t, *_grown(t, it), k)
         case "array":
             return t.operate(indexing.getitem, it.parts[0], t.builder.size(k))
+        case "text":
+            return texts.item(t, it.parts[0], k)
         case "zip":
             return Sequence(tuple(item(t, part, k) for part in inner))
         case "map":
@@ -259,6 +263,8 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
             n, stride = ref.shape[0], ref.strides[0]
             rest = arguments.view(ref, (n - k, *ref.shape[1:]), ref.strides, k * stride)
             return Iterator("array", (rest,))
+        case "text":
+            return Iterator("text", (texts.rest(it.parts[0], k),))
         case "zip":
             return Iterator("zip", tuple(after(t, part, k) for part in inner))
         case "map":

@@ -27,6 +27,7 @@ import numpy as np
 from npcompile.core.errors import refuse
 from npcompile.core.records import record
 from npcompile.core.tuples import reads_as_tuple
+from npcompile.graph import texts
 from npcompile.graph.ir import Node
 from npcompile.graph.items import Line, Row
 from npcompile.graph.types import Array, Scalar, Type
@@ -66,7 +67,8 @@ class Static:
 
 @record(eq=False)
 class Sequence:
-    """A tuple, or a named tuple of class ``kind``; ``whole``: the object, if it is from outside."""
+    """A tuple, or a named tuple of class ``kind``; ``whole``: the object, if it is from outside.
+    Of other kinds it is a tensor (:mod:`.tensors`) or a string (:mod:`.texts`)."""
 
     items: tuple[Value, ...]
     kind: type = tuple
@@ -212,11 +214,16 @@ class Either:
     options: tuple[Value, ...]
 
 
-def tensor_of(memory: Value) -> Value:
-    """The torch tensor of an array, or of what is one of several."""
-    if isinstance(memory, Either):
-        return Either(memory.which, memory.codes, tuple(map(tensor_of, memory.options)))
-    return Sequence((memory,), Tensor)
+def sequence(items: tuple[Value, ...], kind: type) -> Value:
+    """A sequence; what shows an array that is one of several, a tensor or a string, is one of
+    several itself."""
+    if kind in _SHOWING and isinstance(items[0], Either):
+        which, codes, options = items[0].which, items[0].codes, items[0].options
+        return Either(which, codes, tuple([sequence((option,), kind) for option in options]))
+    return Sequence(items, kind)
+
+
+_SHOWING = (Tensor, texts.Text, texts.Bytes)
 
 
 Value = Union[
@@ -376,7 +383,8 @@ def python_class(value: Value) -> type:
     if isinstance(value, Static):
         return type(value.value)
     if isinstance(value, Sequence):
-        return memory.tensor_class() if value.kind is Tensor else value.kind
+        kind = memory.tensor_class() if value.kind is Tensor else value.kind
+        return texts.CLASSES.get(kind, kind)
     if isinstance(value, Box) and value.kind is not None:
         return value.kind
     if isinstance(value, Object):
