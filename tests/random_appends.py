@@ -28,6 +28,32 @@ class Log:
     def last(self):
         return self.kept[-1] if self.kept else 0.0
 
+    def __iter__(self):
+        for k in range(len(self.w)):
+            yield self.w[k] * 0.5
+
+    def __len__(self):
+        return 7
+
+class Items(Log):
+    def __iter__(self):
+        return iter(self.kept)
+
+class Pairs(Log):
+    def __iter__(self):
+        for value in self.w:
+            yield value, self.n
+
+class Wrong(Log):
+    def __iter__(self):
+        return self.kept
+
+class Grown(Log):
+    def __iter__(self):
+        for value in self.kept:
+            self.n += 1
+            yield value
+
 """
 NUMBERS = ("i", "s", "a[i % 4]", "float(a[k % 4])", "k", "s * 0.5", "a.sum()", "self.n", "i + k",
            "self.w[0]")
@@ -44,6 +70,11 @@ OTHERS = (
     "s = np.log(a[i % 4] - 0.5)",
     "for u in q:\n{i}    p.append(k)\n{i}    if len(p) > 20: break",
     "for u in (v for v in q):\n{i}    k += 1\n{i}    if k < 9: q.append(k)",
+    "for u in self:\n{i}    s = s * 0.5 + u", "for k, u in enumerate(self): p.append(u)",
+    "for u in self:\n{i}    self.w[k % 4] += 1\n{i}    k += 1", "s = sum(v for v in self)",
+    "for u in self:\n{i}    self.n += 1\n{i}    k += 1\n{i}    if k > 9: return k",
+    "for u in self:\n{i}    if len(p) < 9: self.kept.append(k)", "s = max(self)", "k = len(self)",
+    "s = list(self)[0]", "k = 0.5 in self", "s, k = self", "it = [u for u in self]",
     "it = iter(p)", "s += sum(1 for _ in it)",
 )
 
@@ -87,7 +118,8 @@ def arguments(space: dict[str, Any], seed: int) -> list[tuple[Any, ...]]:
     for k, n in enumerate((3, 3, 0, 2, 4)):
         p: list[Any] = [0.5] * (k % 3)
         q = p if (seed + k) % 4 == 3 else [1, 2]
-        log = space["Log"](q if (seed + k) % 5 == 4 else [])
+        kind = ("Log", "Log", "Log", "Items", "Pairs", "Wrong", "Grown")[seed % 7]
+        log = space[kind](q if (seed + k) % 5 == 4 else [])
         found.append((log, p, q, rng.random(4).round(1), n))
     return found
 

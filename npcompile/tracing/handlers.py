@@ -370,7 +370,9 @@ def pop_jump_none(t: Tracer, frame: Frame, i: Instruction) -> Exits:
 
 @on("GET_ITER")
 def get_iter(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, iteration.begin(t, pop(frame)))
+    value = pop(frame)
+    made = overloads.iterator(t, value)
+    push(frame, iteration.begin(t, value if made is None else made))
 
 
 @on("FOR_ITER")

@@ -1,6 +1,6 @@
 """Operators of classes that are written in Python: ``a * b`` is a call of ``__mul__`` or
 ``__rmul__``, in the order of the language reference (3.3.8, emulating numeric types); ``a[k]``,
-``abs(a)``, ``len(a)`` and ``bool(a)`` are calls of one method."""
+``abs(a)``, ``len(a)``, ``bool(a)`` and what ``for`` asks of ``a`` are calls of one method."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from npcompile.tracing import attributes, calls
 from npcompile.tracing.inputs import of_library
 from npcompile.tracing.values import (
     Box,
+    Iterator,
     Method,
     Object,
     Static,
@@ -107,6 +108,14 @@ def truth(t: Tracer, value: Value) -> Value | None:
         return None if size is None else boolean(bool(size.value))
     if python_class(found) is not bool:
         raise t.refuse("truth", "that is no bool: Python raises")
+    return found
+
+
+def iterator(t: Tracer, value: Value) -> Iterator | None:
+    """``iter(value)``, of a class that is written in Python."""
+    found = called(t, value, "__iter__")
+    if found is not None and (not isinstance(found, Iterator) or found.itself):
+        raise t.refuse("iter", f"over {described(value)}, whose iterator is left to Python")
     return found
 
 
