@@ -1,6 +1,8 @@
 """Kernels as Triton code, without a GPU: bits on Triton's interpreter, machine code that is read.
 
-All that is launched here is compiled for three generations as well (``machine_code``).
+All that is launched here is compiled as well (``machine_code``), for three generations; where one
+kind of kernel comes in many dtypes, and of random programs, each for one of them, in the slow run
+for all.
 
 Only a GPU can tell how fast they are, and whether its own instructions round as they should.
 """
@@ -9,8 +11,11 @@ import copy
 import ctypes
 import importlib.util
 import itertools
+import os
 import re
+import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -96,6 +101,7 @@ def test_long_sums_have_numpys_bits(dtype):
         assert same(out, a.sum(dtype=dtype)), n
 
 
+@pytest.mark.one_generation
 @pytest.mark.parametrize("kind, dtype", each({
     "sum": "fDelB", "max": "felB?", "argmin": "felB?", "argmax": "felB?",
 }))
@@ -132,6 +138,7 @@ RUNNING = {
 }
 
 
+@pytest.mark.one_generation
 @pytest.mark.parametrize("name, dtype", [("cumsum", "D"), *each(dict.fromkeys(RUNNING, "dfelbB?"))])
 def test_running_reductions(name, dtype, monkeypatch):
     compiled = npcompile.jit(RUNNING[name], device="interpreter", fullgraph=True)
@@ -162,6 +169,7 @@ def flat(result):
     return [a for item in result for a in flat(item)] if isinstance(result, tuple) else [result]
 
 
+@pytest.mark.one_generation
 @pytest.mark.parametrize("dtype", "flB?D")
 @pytest.mark.parametrize("name", PACKED)
 def test_packing(name, dtype, monkeypatch):
@@ -177,6 +185,7 @@ def test_packing(name, dtype, monkeypatch):
         compiled.clear_cache()
 
 
+@pytest.mark.one_generation
 @pytest.mark.parametrize("kind", ["sum", "prod", "min", "max", "argmin", "argmax"])
 @pytest.mark.parametrize("dtype", "fdlBh")
 @pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 2), (0, 1, 2)])
@@ -261,6 +270,7 @@ def test_rows_that_need_others_stay_apart():
     assert rows_of(shifted, u) > 1
 
 
+@pytest.mark.one_generation
 @pytest.mark.parametrize("first", range(30_000, 30_200, 25))
 def test_random_programs(first):
     captured = 0
@@ -601,6 +611,18 @@ def test_a_gpu_has_the_bits_of_the_cpu(name):
         got = npcompile.jit(FUNCTIONS[name], device="cuda", fullgraph=True)(*ours)
         assert selftest.same(got, npcompile.jit(FUNCTIONS[name])(*theirs))
         assert selftest.same(ours[0], theirs[0])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+def test_kernels_of_one_generation_for_all():
+    """And operators that are iterated."""
+    command = [sys.executable, "-m", "pytest", "-m", "not slow",
+               "-k", "one_generation or test_machine_code", str(Path(__file__).parent)]
+    environment = {**os.environ, "NPCOMPILE_TEST_GENERATIONS": "all"}
+    environment.pop("PYTEST_XDIST_WORKER", None)  # a run of its own
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_selftest_says_what_is_missing():
