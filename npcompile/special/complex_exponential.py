@@ -18,12 +18,12 @@ from npcompile.graph.expression import (
     where,
 )
 from npcompile.ops import complexes as cx
-from npcompile.special import exponential, hyperbolic
+from npcompile.special import exponential
 from npcompile.special.circular import Turned, turned, with_sign
 from npcompile.special.coefficients.exponential import LN2
-from npcompile.special.exponential import REACH, clamp, exp2_parts, exp_parts
+from npcompile.special.exponential import RANGE, REACH, clamp, exp2_parts, exp_parts, growth
 from npcompile.special.formats import Format, format_of, power_of_two
-from npcompile.special.words import quick_two_sum, two_product
+from npcompile.special.words import difference, joined, quick_two_sum, two_product
 
 Pair = tuple[Expr, Expr]
 INFINITY, NAN = float("inf"), float("nan")
@@ -111,7 +111,30 @@ def expm1(z: Expr) -> Expr:
     less = 1.0 - with_sign(turn.cosine[0], turn.cosine_sign)
     less = less - with_sign(turn.cosine[1], turn.cosine_sign)
     sine = with_sign(turn.sine[0] + turn.sine[1], turn.sine_sign)
-    return complex_(hyperbolic.expm1(x) * cosine - less, exponential.exp(x) * sine)
+    shifted, grown = _expm1_and_exp(x, format_of(x))
+    return complex_(shifted * cosine - less, grown * sine)
+
+
+def _expm1_and_exp(x: Expr, f: Format) -> Pair:
+    """``exp(x) - 1`` and ``exp(x)`` of a real number."""
+    special = ~(abs(x) <= RANGE[f.char][2])
+    parts = growth(rare(special, where(special, const(0.0, x), x), x), f)
+    up, zero = power_of_two(parts.k, f), const(0.0, x)
+    shifted = joined(parts.beside(difference(parts.head, parts.unit))) * up
+    grown = joined(parts.beside((parts.head, zero))) * up
+    beyond = _extreme_exp(x, special & finite(x), f)
+    beyond = where(finite(x), beyond, where(x == -INFINITY, zero, x))
+    extreme = complex_(where(x < 0.0, const(-1.0, x), beyond), beyond)
+    both = rare(special, extreme, complex_(copysign(shifted, x), grown))
+    return real(both), imag(both)
+
+
+def _extreme_exp(x: Expr, extreme: Expr, f: Format) -> Expr:
+    """``exp(x)`` where it overflows or is subnormal, then rounded twice."""
+    lowest, highest, _ = RANGE[f.char]
+    head, tail, k = exp_parts(where(extreme, clamp(x, lowest, highest), 0.0), None, f)
+    half = k >> 1
+    return (head + tail) * power_of_two(half, f) * power_of_two(k - half, f)
 
 
 # ------------------------------------------------------------------ hyperbolic and circular
