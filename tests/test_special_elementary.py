@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import npcompile
 from npcompile.graph.expression import const
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.ops.record import OPERATORS
@@ -143,3 +144,16 @@ def test_fast_fma_is_the_exact_one(char: str) -> None:
         slow = PRIMITIVES["fma"].meaning(a, b, c)
         fast = fma(a, b, c)
     assert np.array_equal(np.asarray(slow, a.dtype), fast, equal_nan=True)
+
+
+@pytest.mark.parametrize("char", ["f", "d"])
+def test_cube_roots_raise_no_flags(char: str) -> None:
+    limits = np.finfo(char)
+    exponents = np.arange(np.log2(float(limits.smallest_subnormal)), limits.maxexp)
+    x = np.outer([1.0, 1.3, 1.9], 2.0**exponents).astype(char).ravel()
+    whole = np.arange(-300, 301).astype(char)
+    cubes = whole**3
+    with np.errstate(all="raise"):
+        found = npcompile.cbrt(x)
+        assert np.array_equal(npcompile.cbrt(cubes), whole)
+    np.testing.assert_allclose(found, np.cbrt(x), rtol=3 * limits.eps)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import mpmath as mp
@@ -463,12 +464,46 @@ def arcsin() -> Rows:
         remainder, range(count[c]), SMALL, mp.mpf("0.25"), b, abs))
 
 
+def _start(shift: float, x: Any) -> Any:
+    """``x * r**3`` where the bits of r are a constant less a third of those of x: next to powers of
+    two these are nearly a logarithm to base 2 (Blinn, Floating-point tricks, IEEE Computer Graphics
+    and Applications 17, 1997)."""
+    exponent = np.floor(np.log2(x))
+    log = shift - (exponent + x / 2**exponent - 1) / 3
+    whole = np.floor(log)
+    return x * ((1 + log - whole) * 2**whole) ** 3
+
+
+@cache
+def _start_range() -> tuple[float, float, float]:
+    """The shift for which that varies least, and its bounds, with some room for rounding."""
+    x = np.concatenate([2.0**k * np.linspace(1, 2, 20000, endpoint=False) for k in range(3)])
+    spans = {shift: np.ptp(np.log(_start(shift, x))) for shift in np.linspace(-0.1, 0.1, 2001)}
+    shift = min(spans, key=spans.__getitem__)
+    found = _start(shift, x)
+    return float(shift), float(found.min()) - 2e-3, float(found.max()) + 2e-3
+
+
+@table("roots")
+def cbrt_start() -> Rows:
+    """The number from which a third of the upper bits of x is taken, as a float of 1.5 * 2**p and
+    more, for the upper bits of an inverse cube root."""
+
+    def number(char: str, bits: int) -> tuple[float, ...]:
+        bias = {"d": 1023, "f": 127}[char]
+        upper = bits - 1 - {"d": 12, "f": 9}[char]
+        return (1.5 * 2.0 ** (bits - 1) + round((_start_range()[0] + 4 * bias / 3) * 2**upper),)
+
+    return by_format(number)
+
+
 @table("roots")
 def cbrt() -> Rows:
-    """m**(-1/3) on [1, 8], relative error."""
-    count, third = {"d": 7, "f": 5}, mp.mpf(1) / 3
+    """c**(-1/3) where c is what CBRT_START leaves of the cube's relative error, relative error."""
+    count, third = {"d": 7, "f": 4}, mp.mpf(1) / 3
+    _, low, high = _start_range()
     return by_format(lambda c, b: minimax(
-        lambda m: m**-third, range(count[c]), 1, 8, b, lambda m: m**third))
+        lambda m: m**-third, range(count[c]), low, high, b, lambda m: m**third))
 
 
 # ---------------------------------------------------------------- the error function

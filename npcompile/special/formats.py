@@ -99,9 +99,11 @@ def positive(x: Expr, f: Format, normal: bool = False) -> Expr:
 
 
 def outside(x: Expr, low: float, high: float, f: Format) -> Expr:
-    """Whether a number is not from the one power of two on and below the other, by its bits: one
-    comparison after one addition, which wraps so that smaller ones come last."""
-    first, last = (math.frexp(bound)[1] - 1 + f.bias << f.mantissa for bound in (low, high))
+    """Whether a number is not from the one power of two on and below the other (or infinity), by
+    its bits: one comparison after one addition, which wraps so that smaller ones come last."""
+    exponents = [f.bias + 1 if bound == math.inf else math.frexp(bound)[1] - 1
+                 for bound in (low, high)]
+    first, last = (k + f.bias << f.mantissa for k in exponents)
     wrapped = (to_bits(x) - first) + sign_bit(f)
     return wrapped >= last - first + sign_bit(f)
 

@@ -8,48 +8,45 @@ from npcompile.graph.expression import (
     copysign,
     fma,
     from_bits,
-    horner,
     lean_poly,
     rare,
     sqrt,
     to_bits,
     where,
 )
-from npcompile.special.coefficients.roots import CBRT
-from npcompile.special.formats import format_of, positive
+from npcompile.special.coefficients.roots import CBRT, CBRT_START
+from npcompile.special.formats import format_of, outside
 from npcompile.special.words import quick_two_sum, two_product
 
 INFINITY = float("inf")
-CBRT_STEP = {"d": (1 / 3, 2 / 9, 14 / 81), "f": (1 / 3, 2 / 9)}
+#: below the first all numbers are multiplied by the cube of the second power of two, so that no
+#: rounding error is subnormal
+CBRT_TINY = {"d": (2.0**-900, 60), "f": (2.0**-100, 17)}
 
 
 def cbrt(x: Expr) -> Expr:
-    """The cube root: ``1/m**(1/3)`` by a polynomial and one step of order four, then a Newton
-    step on the root with an exact residual; no division.  In float32 the step is of order three and
-    the square in the residual is rounded, which costs a quarter of a unit at most."""
+    """The cube root: ``1/x**(1/3)`` from a third of its bits (Kahan, Computing a real cube root,
+    1991) and a polynomial in what its cube is wrong by, then a Newton step on the root with an
+    exact residual; no division.  In float32 the square in the residual is rounded, which costs a
+    quarter of a unit at most."""
     f = format_of(x)
     a = abs(x)
-    special = ~positive(a, f, True)
-    tiny = (a > 0.0) & (a < f.smallest_normal)
-    up, more = f.mantissa // 3 + 1, -f.bias % 3
-    inside = rare(special, where(tiny, where(tiny, a, 1.0) * 8.0**up, 1.0), a)
-    bits = to_bits(inside)
-    exponent = bits >> f.mantissa
-    third = exponent * 21846 + (more * 21846 - ((f.bias + more) // 3 << 16)) >> 16
-    lifted = third << f.mantissa
-    m = from_bits(bits - (lifted + lifted + lifted))  # in [1, 8)
-    r = lean_poly(m, CBRT[f.char])
-    e = fma(-m * r * r, r, 1.0)
-    r = fma(r * e, horner(e, CBRT_STEP[f.char]), r)
+    bottom, up = CBRT_TINY[f.char]
+    special = outside(a, bottom, INFINITY, f)
+    tiny = (a > 0.0) & (a < bottom)
+    m = rare(special, where(tiny, where(tiny, a, 1.0) * 8.0**up, 1.0), a)
+    upper = f.exponent + 1  # the others are those of an integer that counts in a float
+    third = fma(from_bits((to_bits(m) >> upper) + f.magic_bits), -1 / 3, CBRT_START[f.char][0])
+    r = from_bits(to_bits(third) << upper)
+    r = r * lean_poly(m * r * r * r, CBRT[f.char])
     squared = r * r
     root = m * squared
     square, lost = two_product(root, root)
     residual = fma(square, root, -m)
     if f.char == "d":
         residual = fma(lost, root, residual)
-    root = fma(residual * squared, -1 / 3, root)
-    value = from_bits(to_bits(root) + lifted)
-    back = where(inside < 1.0, copysign(value * 2.0**-up, x), x)
+    value = fma(residual * squared, -1 / 3, root)
+    back = where(m < 1.0, copysign(value * 2.0**-up, x), x)
     return rare(special, back, copysign(value, x))
 
 

@@ -7,16 +7,21 @@ coefficients, weighted as the table says.
 # fmt: off
 _ = float.fromhex
 
-# m**(-1/3) on [1, 8], relative error.
+# The number from which a third of the upper bits of x is taken, as a float of 1.5 * 2**p and
+# more, for the upper bits of an inverse cube root.
+CBRT_START = {
+    "d": (_("1.d54199999999ap+52"),),
+    "f": (_("1.d4b778p+23"),),
+}
+
+# c**(-1/3) where c is what CBRT_START leaves of the cube's relative error, relative error.
 CBRT = {
-    # largest error 2**-9.6
+    # largest error 2**-34.0
     "d": (
-        _("1.80929341445e8p+0"), _("-1.86656fdbdec47p-1"), _("1.56ad81a1450d3p-2"),
-        _("-1.6811f70bc3dap-4"), _("1.b1311d7d535dcp-7"), _("-1.12ca187ea972ap-10"),
-        _("1.1c76765ef0406p-15"),
+        _("1.e0ba11828b9c9p+0"), _("-1.fd608611119dap+0"), _("1.00db3643dc89dp+1"),
+        _("-1.524573ae54c28p+0"), _("1.133392f232246p-1"), _("-1.f82fde4705d8dp-4"),
+        _("1.8ea7114fa9b68p-7"),
     ),
-    # largest error 2**-7.2
-    "f": (
-        _("1.566298p+0"), _("-1.c30f04p-2"), _("1.bbd44cp-4"), _("-1.a8bffp-7"), _("1.3226eep-11"),
-    ),
+    # largest error 2**-19.9
+    "f": (_("1.8a2136p+0"), _("-1.a17b68p-1"), _("1.50821cp-2"), _("-1.ba798ap-5"),),
 }
