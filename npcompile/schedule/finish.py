@@ -35,6 +35,7 @@ from npcompile.schedule.nest import Nest
 from npcompile.schedule.recurrence import Carried
 from npcompile.schedule.results import Results
 from npcompile.schedule.scheduler import Scheduler
+from npcompile.schedule.shared import Shared
 from npcompile.schedule.short import unrolled
 from npcompile.schedule.steps import (
     Binding,
@@ -59,6 +60,7 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
     seen = results.memories() | s.flagged
     seen |= {s.materialise(node).memory for node in graph.region.results}
     _prune(s.steps, seen)
+    lasting = [memory.final() for memory in seen]
     seen |= _carried(s.steps).union(*(leave.results.memories() for leave in s.exits))
     kept = [memory.final() for memory in seen]
     statements, fused = fuse(s.facts, _block(s.steps, count()), kept, together)
@@ -79,6 +81,8 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
         body = waves.block(body)
         fused.notes.extend(waves.notes)
         fused.made.extend(waves.made)
+    held = [buffer for e in exits for found in e.held() for buffer in result_buffers(found)]
+    body = Shared(s.facts, _made(s.steps), body, {*lasting, *held}).block(body)
     body = allocate(body, [memory.final() for memory in results.cells.values()])
     buffers = [memory.buffer for memory in s.memories if memory.buffer is not None]
     symbols = {
@@ -130,6 +134,20 @@ def _by_loop(steps: list[Step]) -> dict[Symbol, set[Buffer]]:
                 found |= {step.symbol: mine} | _by_loop(step.steps)
             case Repeated():
                 found |= _by_loop(step.steps)
+    return found
+
+
+def _made(steps: list[Step]) -> dict[Symbol | Buffer, set[Buffer]]:
+    """What a turn of each loop makes."""
+    found: dict[Symbol | Buffer, set[Buffer]] = {}
+    for step in steps:
+        match step:
+            case Choice():
+                found |= _made(step.then) | _made(step.other)
+            case Counted() | Repeated():
+                loop = step.symbol if isinstance(step, Counted) else step.again.final()
+                mine = {m.buffer for m in step.made if m.buffer is not None}
+                found |= {loop: mine} | _made(step.steps)
     return found
 
 

@@ -102,13 +102,15 @@ class Choice:
 
 @record(eq=False)
 class Counted:
-    """A loop over a range; ``carried`` is what one turn leaves to the next."""
+    """A loop over a range; ``carried`` is what one turn leaves to the next, ``made`` what it makes
+    anew."""
 
     symbol: Symbol
     bounds: tuple[Size, Size, Size]
     carried: set[Memory]
     line: int
     steps: list[Step] = field(default_factory=list)
+    made: list[Memory] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -118,3 +120,4 @@ class Repeated:
     carried: set[Memory]
     steps: list[Step] = field(default_factory=list)
     again: Memory | None = None
+    made: list[Memory] = field(default_factory=list)

@@ -1,0 +1,78 @@
+"""The same statements on other buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from npcompile.core.records import replace
+from npcompile.program.ir import (
+    Alloc,
+    Bind,
+    Buffer,
+    Call,
+    Check,
+    For,
+    Free,
+    If,
+    Kernel,
+    Library,
+    Load,
+    Statement,
+    Swap,
+    While,
+)
+from npcompile.schedule.allocate import touched
+
+Names = Mapping[Buffer, Buffer]
+
+
+def renamed(body: Iterable[Statement], names: Names) -> tuple[Statement, ...]:
+    """Statements with buffers in place of others."""
+    return tuple([_statement(statement, names) for statement in body])
+
+
+def _statement(statement: Statement, names: Names) -> Statement:
+    def now(buffer: Buffer) -> Buffer:
+        return names.get(buffer, buffer)
+
+    match statement:
+        case Kernel():
+            return kernel(statement, names)
+        case Library() | Call():
+            views = tuple([replace(v, buffer=now(v.buffer)) for v in statement.inputs])
+            return replace(statement, inputs=views, outputs=tuple(map(now, statement.outputs)))
+        case Alloc(buffer) | Free(buffer) | Bind(_, buffer):
+            return replace(statement, buffer=now(buffer))
+        case Swap(first, second):
+            return Swap(now(first), now(second))
+        case Check():
+            leaving = renamed(statement.leaving, names)
+            return replace(statement, buffer=now(statement.buffer), leaving=leaving)
+        case For():
+            failed = None if statement.failed is None else now(statement.failed)
+            folds = tuple([(now(buffer), kind) for buffer, kind in statement.folds])
+            return replace(
+                statement, body=renamed(statement.body, names), failed=failed, folds=folds)
+        case While():
+            again = now(statement.again)
+            return replace(statement, body=renamed(statement.body, names), again=again)
+        case If():
+            then, other = (renamed(arm, names) for arm in (statement.then, statement.orelse))
+            return replace(statement, condition=now(statement.condition), then=then, orelse=other)
+
+
+def kernel(old: Kernel, names: Names) -> Kernel:
+    """A kernel on other buffers."""
+    if names.keys().isdisjoint(touched(old)):
+        return old
+    return replace(
+        old,
+        values=tuple([
+            replace(v, buffer=names.get(v.buffer, v.buffer)) if isinstance(v, Load) else v
+            for v in old.values
+        ]),
+        stores=tuple([replace(s, buffer=names.get(s.buffer, s.buffer)) for s in old.stores]),
+        reductions=tuple([
+            replace(r, buffer=names.get(r.buffer, r.buffer)) for r in old.reductions
+        ]),
+    )
