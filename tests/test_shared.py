@@ -212,7 +212,7 @@ def nested(u: Any, v: Any, n: int) -> Any:
         x = np.cumsum(u, axis=0)
         y = np.sort(x, axis=0)
         total = np.zeros_like(u)
-        for j in range(k):
+        for _ in range(k):
             z = np.cumsum(total * v + y.sum(), axis=0)
             total = np.cumsum(z, axis=1)
         out += np.cumsum(total, axis=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
 from npcompile.core.sizes import Symbol
@@ -130,8 +130,7 @@ def _by_loop(steps: list[Step]) -> dict[Symbol, set[Buffer]]:
             case Choice():
                 found |= _by_loop(step.then) | _by_loop(step.other)
             case Counted():
-                mine = {m.buffer for m in step.carried if m.buffer is not None}
-                found |= {step.symbol: mine} | _by_loop(step.steps)
+                found |= {step.symbol: _buffers(step.carried)} | _by_loop(step.steps)
             case Repeated():
                 found |= _by_loop(step.steps)
     return found
@@ -144,11 +143,18 @@ def _made(steps: list[Step]) -> dict[Symbol | Buffer, set[Buffer]]:
         match step:
             case Choice():
                 found |= _made(step.then) | _made(step.other)
-            case Counted() | Repeated():
-                loop = step.symbol if isinstance(step, Counted) else step.again.final()
-                mine = {m.buffer for m in step.made if m.buffer is not None}
-                found |= {loop: mine} | _made(step.steps)
+            case Counted(symbol, made=made):
+                found[symbol] = _buffers(made)
+                found |= _made(step.steps)
+            case Repeated(again=again, made=made):
+                assert again is not None
+                found[again.final()] = _buffers(made)
+                found |= _made(step.steps)
     return found
+
+
+def _buffers(memories: Iterable[Memory]) -> set[Buffer]:
+    return {memory.buffer for memory in memories if memory.buffer is not None}
 
 
 def _touched(body: Sequence[Statement], results: Sequence[Result]) -> Counter[Buffer]:

@@ -104,7 +104,7 @@ def repeat(s: Scheduler, node: Node) -> None:
             s.walk(region)
             _finish(s, region)
             again = _turn(s, node, homes)
-        step.made += s.memories[s.turn :]
+        step.made.extend(s.memories[s.turn :])
     if isinstance(step, Repeated):
         step.again = again
     s.steps.append(step)

@@ -30,7 +30,7 @@ class Shared:
                  kept: Set[Buffer]) -> None:
         self.facts, self.made = facts, made
         # whatever a called function does with its arguments' memory
-        self.kept = kept.union(*(touched(s) for s in flat(body) if isinstance(s, Call)))
+        self.kept = {*kept, *(b for s in flat(body) if isinstance(s, Call) for b in touched(s))}
         self.uses = uses(body)
 
     def block(self, body: Sequence[Statement]) -> tuple[Statement, ...]:
