@@ -171,14 +171,15 @@ def _collect(s: Scheduler, node: Node, operand: Node, order: Order) -> Work:
         return work
     if not _fits(extents, work, order):
         s.note(node, "what is reduced is stored first: the order of the sum needs it in memory")
+        s.materialise(operand)
+        return s.collect(extents, [operand])
     elif not s.shared(extents, work):
         return work
     elif s.costs.get(operand, 0) <= LIGHT:
         s.note(node, "what is reduced is needed again: it is stored on the way")
         return work
-    else:
-        s.note(node, "what is reduced is dear and needed again: it is stored first")
-    s.materialise(operand)
+    s.note(node, "what is reduced is dear and needed again: it is stored first")
+    s.materialise(s.narrow(operand))
     return s.collect(extents, [operand])
 
 

@@ -474,7 +474,7 @@ class Scheduler:
         again: dict[Node, bool] = {}  # whether it would be computed again elsewhere
         found = []
         for node, axes in reversed(work.order):
-            if node in self.place or (extents and node in work.roots):
+            if node in self.place or node in found or (extents and node in work.roots):
                 continue
             again[node] = node in self.returned or any(
                 self._asks(user, inside, again) for user in self.demand.consumers[node]
@@ -483,9 +483,20 @@ class Scheduler:
             dear = self.costs.get(node, 0) > least or node in self.returned or self._seen(node)
             dear = dear or (not extents and (node.op == "cast" or node.op in PRIMITIVES))
             if again[node] and dear and axes == whole and self.shape(node) == extents:
-                found.append(node)
+                found.append(self.narrow(node))
                 again[node] = False
         return found
+
+    def narrow(self, node: Node) -> Node:
+        """What to store of a value: if it is a narrower one in a wider type, that one."""
+        if node.op != "cast" or node in self.returned or self._seen(node):
+            return node
+        arg = node.args[0]
+        small = arg.dtype.itemsize < node.dtype.itemsize and np.can_cast(arg.dtype, node.dtype)
+        norm, types = self.facts.norm, (arg.type, node.type)
+        alike = [tuple(map(norm, (*t.shape, *t.strides))) for t in types if isinstance(t, Array)]
+        fits = len(alike) == 2 and alike[0] == alike[1]
+        return arg if small and fits and arg not in self.place else node
 
     def _seen(self, node: Node) -> bool:
         """Whether some elements of it will be read, for which all are stored."""
