@@ -70,9 +70,9 @@ class _Peak:
             case While():
                 self.block(statement.body, copies)
             case If():
-                before = self.now
+                before, sizes = self.now, dict(self.sizes)
                 self.block(statement.then, copies)
-                after, self.now = self.now, before
+                after, self.now, self.sizes = self.now, before, sizes
                 self.block(statement.orelse, copies)
                 self.now = max(after, self.now)
 

@@ -76,35 +76,76 @@ def _inside(body: tuple[Statement, ...]) -> list[Buffer]:
 
 
 def allocate(
-    body: Sequence[Statement], results: Sequence[Buffer] = (), known: Set[Buffer] = frozenset()
+    body: Sequence[Statement], results: Sequence[Buffer] = (), known: Set[Buffer] = frozenset(),
+    arms: bool = True,
 ) -> tuple[Statement, ...]:
     """Allocates each buffer just before its first use and frees it just after its last.
 
     What only one statement with a block uses is made inside it; not in each turn of a loop, if its
     size is known before.  ``known`` is there already; ``results`` are made even if nothing is
-    stored.
+    stored.  ``arms``: what is needed after a branch, or before it, is made, or freed, in both arms.
     """
-    uses = [list(dict.fromkeys(touched(statement))) for statement in body]
-    count = Counter(buffer for buffers in uses for buffer in buffers)
-    last = {buffer: k for k, buffers in enumerate(uses) for buffer in buffers}
-    made = {s.buffer for s in body if isinstance(s, Alloc)}
-    given = set().union(*map(adopted, body))
-    seen = made | known
-    out: list[Statement] = []
-    for k, (statement, buffers) in enumerate(zip(body, uses)):
-        mine = [
-            b for b in buffers
-            if b not in seen and b.kind in ("temp", "result", "owned") and b not in given
-            and not (count[b] == 1 and b not in results and _is_inner(statement, b))
-        ]
-        out += map(Alloc, mine)
-        if isinstance(statement, Call):
-            mine += adopted(statement)
-        seen = seen | set(mine)
-        out.append(_nested(statement, seen))
-        out += [Free(b) for b in buffers if last[b] == k and b.kind in ("temp", "owned")
-                and b not in known and b in seen and b not in results]
-    return (*out, *[Alloc(b) for b in results if b not in seen])
+    return _Block(arms).write(body, results, known)
+
+
+class _Block:
+    """Writes blocks; see :func:`allocate`."""
+
+    def __init__(self, arms: bool) -> None:
+        self.arms = arms
+
+    def write(
+        self, body: Sequence[Statement], results: Sequence[Buffer], known: Set[Buffer],
+        left: Set[Buffer] = frozenset(),
+    ) -> tuple[Statement, ...]:
+        """``left`` is known, and freed here."""
+        uses = [list(dict.fromkeys(touched(statement))) for statement in body]
+        count = Counter(buffer for buffers in uses for buffer in buffers)
+        last = {buffer: k for k, buffers in enumerate(uses) for buffer in buffers}
+        made = {s.buffer for s in body if isinstance(s, Alloc)}
+        given = set().union(*map(adopted, body))
+        seen = made | known
+        out: list[Statement] = [Free(b) for b in left if b not in last]
+        for k, (statement, buffers) in enumerate(zip(body, uses)):
+            mine = [
+                b for b in buffers
+                if b not in seen and b.kind in ("temp", "result", "owned") and b not in given
+                and not (count[b] == 1 and b not in results and _is_inner(statement, b))
+            ]
+            gone = [b for b in buffers if last[b] == k and b.kind in ("temp", "owned")
+                    and (b not in known or b in left) and b not in results]
+            begun, ended = self._in_arms(statement, mine, [b for b in gone if b in seen])
+            out += [Alloc(b) for b in mine if b not in begun]
+            before = seen | (set(mine) - set(begun))
+            seen = seen | set(mine)
+            if isinstance(statement, Call):
+                before = seen = seen | adopted(statement)
+            out.append(self._nested(statement, before, begun, ended))
+            out += [Free(b) for b in gone if b in seen and b not in ended]
+        return (*out, *[Alloc(b) for b in results if b not in seen])
+
+    def _in_arms(
+        self, statement: Statement, mine: list[Buffer], gone: list[Buffer]
+    ) -> tuple[list[Buffer], list[Buffer]]:
+        """What both arms of a branch make for others, and what they free."""
+        if not self.arms or not isinstance(statement, If):
+            return [], []
+        begun, ended = ([b for b in some if b.kind == "temp"] for some in (mine, gone))
+        return [b for b in begun if b not in gone], ended
+
+    def _nested(
+        self, statement: Statement, known: Set[Buffer], begun: list[Buffer], ended: list[Buffer]
+    ) -> Statement:
+        match statement:
+            case Check() if statement.leaving:
+                return replace(statement, leaving=self.write(statement.leaving, (), known))
+            case If():
+                then, other = (self.write(arm, begun, known, dict.fromkeys(ended).keys())
+                               for arm in (statement.then, statement.orelse))
+                return replace(statement, then=then, orelse=other)
+            case While() | For(parallel=False):
+                return replace(statement, body=self.write(statement.body, (), known))
+        return statement
 
 
 def adopted(statement: Statement) -> set[Buffer]:
@@ -147,15 +188,3 @@ def _bound(statement: Statement) -> set[Symbol]:
         case If():
             return bound((*statement.then, *statement.orelse))
     return set()
-
-
-def _nested(statement: Statement, known: Set[Buffer]) -> Statement:
-    match statement:
-        case Check() if statement.leaving:
-            return replace(statement, leaving=allocate(statement.leaving, (), known))
-        case If():
-            then, other = (allocate(arm, (), known) for arm in (statement.then, statement.orelse))
-            return replace(statement, then=then, orelse=other)
-        case While() | For(parallel=False):
-            return replace(statement, body=allocate(statement.body, (), known))
-    return statement

@@ -101,7 +101,8 @@ class Independent:
 
     def _parallel(self, loop: For, private: set[Buffer], shared: Folds) -> For:
         known = {*touched(loop)} - private
-        return replace(loop, body=allocate(loop.body, (), known), parallel=True, folds=shared)
+        body = allocate(loop.body, (), known, arms=False)
+        return replace(loop, body=body, parallel=True, folds=shared)
 
     def _attempt(self, loop: For, private: set[Buffer], shared: Folds) -> Attempt | None:
         """How the loop runs, if Python may have to go on in the middle of it."""
