@@ -179,8 +179,20 @@ def _collect(s: Scheduler, node: Node, operand: Node, order: Order) -> Work:
         s.note(node, "what is reduced is needed again: it is stored on the way")
         return work
     s.note(node, "what is reduced is dear and needed again: it is stored first")
-    s.materialise(s.narrow(operand))
+    s.materialise(narrow(s, operand))
     return s.collect(extents, [operand])
+
+
+def narrow(s: Scheduler, node: Node) -> Node:
+    """What to store of a value: if it is a narrower one in a wider type, that one."""
+    if node.op != "cast" or node in s.returned or s.seen(node):
+        return node
+    arg = node.args[0]
+    small = arg.dtype.itemsize < node.dtype.itemsize and np.can_cast(arg.dtype, node.dtype)
+    alike = [_norm(s.facts, (*t.shape, *t.strides)) for t in (arg.type, node.type)
+             if isinstance(t, Array)]
+    fits = len(alike) == 2 and alike[0] == alike[1]
+    return arg if small and fits and arg not in s.place else node
 
 
 def _fits(extents: tuple[Size, ...], work: Work, order: Order) -> bool:

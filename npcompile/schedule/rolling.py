@@ -68,9 +68,9 @@ class Depth:
 
 
 def write(out: Fusion, group: Group) -> list[Statement] | None:
-    """The loop over parts of a group, if temporaries of it can be windows."""
+    """The loop over parts of a group, if temporaries of it can be windows, and that pays."""
     depths = _depths(out, group)
-    if not depths:
+    if not depths or not (group.useful or _pieced(group, depths.keys())):
         return None
     changed = {b for member in group.members for b in written(member)} - depths.keys()
     old = reaches(group, changed)
@@ -80,6 +80,16 @@ def write(out: Fusion, group: Group) -> list[Statement] | None:
         return None
     far_rows(out, group)
     return _Writer(out, group, depths, margins, old, rows).write()
+
+
+def _pieced(group: Group, windows: Set[Buffer]) -> bool:
+    """Whether a temporary is put together from pieces of different rows (``np.roll``): a block of
+    rows does not pass through all of these (see :mod:`.rows`)."""
+    rows: dict[Buffer, set[tuple[Size, Size]]] = {}
+    for member in group.members:
+        for buffer in written(member) & windows:
+            rows.setdefault(buffer, set()).add((member.start, member.stop))
+    return any(len(found) > 1 for found in rows.values())
 
 
 def _saved(

@@ -41,7 +41,7 @@ from npcompile.schedule.exits import check
 from npcompile.schedule.memory import Access, Memory, Place, overlap
 from npcompile.schedule.nest import AxisMap, Nest, Put
 from npcompile.schedule.places import pack, scatter
-from npcompile.schedule.reductions import reduce
+from npcompile.schedule.reductions import narrow, reduce
 from npcompile.schedule.regions import choose, repeat
 from npcompile.schedule.sites import call, call_routine, settle
 from npcompile.schedule.steps import Binding, Leave, Step
@@ -480,25 +480,14 @@ class Scheduler:
                 self._asks(user, inside, again) for user in self.demand.consumers[node]
             )
             least = HEAVY if node.dtype != BOOL else 1  # a byte is soon stored
-            dear = self.costs.get(node, 0) > least or node in self.returned or self._seen(node)
+            dear = self.costs.get(node, 0) > least or node in self.returned or self.seen(node)
             dear = dear or (not extents and (node.op == "cast" or node.op in PRIMITIVES))
             if again[node] and dear and axes == whole and self.shape(node) == extents:
-                found.append(self.narrow(node))
+                found.append(narrow(self, node))
                 again[node] = False
         return found
 
-    def narrow(self, node: Node) -> Node:
-        """What to store of a value: if it is a narrower one in a wider type, that one."""
-        if node.op != "cast" or node in self.returned or self._seen(node):
-            return node
-        arg = node.args[0]
-        small = arg.dtype.itemsize < node.dtype.itemsize and np.can_cast(arg.dtype, node.dtype)
-        norm, types = self.facts.norm, (arg.type, node.type)
-        alike = [tuple(map(norm, (*t.shape, *t.strides))) for t in types if isinstance(t, Array)]
-        fits = len(alike) == 2 and alike[0] == alike[1]
-        return arg if small and fits and arg not in self.place else node
-
-    def _seen(self, node: Node) -> bool:
+    def seen(self, node: Node) -> bool:
         """Whether some elements of it will be read, for which all are stored."""
         return any(
             user.op == "read" and self.demand.position[user] > self.now

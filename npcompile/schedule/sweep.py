@@ -63,7 +63,7 @@ def _sweep(
     if len(run) < 2 or not run[0].axes:
         return None
     group = _grow(out.facts, run, known)
-    found = rolling.write(out, group) if group.useful else None
+    found = rolling.write(out, group)
     if found is not None:
         return found, group.end
     if any(member.whole is not member.kernel for member in group.members):
