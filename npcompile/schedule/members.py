@@ -23,6 +23,7 @@ from npcompile.program.ir import (
     Value,
 )
 from npcompile.schedule.allocate import touched
+from npcompile.schedule.memory import span, split
 
 FARTHEST = 8  # rows that a member may lag, or leave at the edge of a part
 
@@ -135,7 +136,7 @@ def uses(group: Group) -> Counter[Buffer]:
     """How many of a program's kernels touch each buffer."""
     found: dict[Buffer, set[Kernel]] = {}
     for member in group.members:
-        for buffer in touched(member.kernel):
+        for buffer in touched(member.whole):
             found.setdefault(buffer, set()).add(member.whole)
     return Counter({buffer: len(kernels) for buffer, kernels in found.items()})
 
@@ -241,3 +242,39 @@ class Inner:
         count = largest(high - first, 0)
         run = For(self.count, count, count + 1, 1, (self.kernel,))
         return For(self.low, low, low + 1, 1, (run,))
+
+
+def row_of(
+    facts: Facts, at: Index, extents: tuple[Size, ...], stride: Size | None
+) -> Size | None:
+    """The row that some iterations access, if it is one."""
+    steps = tuple(map(facts.norm, at.coefficients))
+    reach = span(facts, (facts.norm(at.offset), extents, steps))
+    if reach is None or stride is None or not facts.prove("<", 0, stride):
+        return None
+    found = rows_between(facts, reach, stride)
+    return found[0] + found[1] if found is not None and found[1] == found[2] else None
+
+
+def rows_between(
+    facts: Facts, reach: tuple[Size, Size], stride: Size
+) -> tuple[Size, int, int] | None:
+    """The rows that a stretch of elements lies in: a size, and the first and last relative to
+    it."""
+    low, below = split(reach[0], stride)
+    high, above = split(reach[1], stride)
+    base, first = _constant(low)
+    other, last = _constant(high)
+    if base != other:
+        return None
+    firsts = [k for k in (0, -1, -2) if facts.prove("<=", stride * k, below)]
+    lasts = [k for k in (-1, 0, 1) if facts.prove("<", above, stride * (k + 1))]
+    if not firsts or not lasts:
+        return None
+    return base, first + firsts[0], last + lasts[0]
+
+
+def _constant(size: Size) -> tuple[Size, int]:
+    """A size as one without a constant and the constant."""
+    constant = size if isinstance(size, int) else sum(c for atoms, c in size.terms if not atoms)
+    return size - constant, constant

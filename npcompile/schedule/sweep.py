@@ -19,9 +19,19 @@ from npcompile.core.records import replace
 from npcompile.core.sizes import Predicate, Size, product
 from npcompile.program.ir import Apply, AxisIndex, Buffer, Kernel, Load, Statement
 from npcompile.schedule import rolling
+from npcompile.schedule.ahead import Ahead
 from npcompile.schedule.allocate import touched
 from npcompile.schedule.cuts import Cuts
-from npcompile.schedule.members import Group, Member, Strides, Touch, accesses, one_store, uses
+from npcompile.schedule.members import (
+    Group,
+    Member,
+    Strides,
+    Touch,
+    accesses,
+    one_store,
+    rows_between,
+    uses,
+)
 from npcompile.schedule.memory import quotient, span, split
 from npcompile.schedule.rows import Fusion
 from npcompile.schedule.saved import far_rows
@@ -62,12 +72,12 @@ def _sweep(
     many kernels it is.  Kernels are divided where all temporaries can be windows then."""
     if len(run) < 2 or not run[0].axes:
         return None
-    group = _grow(out.facts, run, known)
+    group = _grow(out, run, known)
     found = rolling.write(out, group)
     if found is not None:
         return found, group.end
     if any(member.whole is not member.kernel for member in group.members):
-        group = _grow(out.facts, run, known, divide=False)
+        group = _grow(out, run, known, divide=False)
     if not group.useful:
         return None
     group = _thrifty(out, group)
@@ -80,17 +90,18 @@ def _sweep(
 
 def _thrifty(out: Fusion, group: Group) -> Group:
     """The group with fewer temporaries, if it stays as large."""
-    found = _grow(out.facts, _share(out, group), {})
+    found = _grow(out, _share(out, group), {})
     if len(found.members) < len(group.members):
         return group
     found.numbers, found.end = group.numbers, group.end
     return found
 
 
-def _grow(facts: Facts, run: Sequence[Kernel], known: Known, divide: bool = True) -> Group:
+def _grow(out: Fusion, run: Sequence[Kernel], known: Known, divide: bool = True) -> Group:
     """The longest group that begins with the first kernel; ``divide``: of parts of kernels, too."""
-    strides = _strides(facts, run)
+    facts, strides = out.facts, _strides(out.facts, run)
     group, waiting = Group(), list[Kernel]()
+    ahead = Ahead(out, group, strides)
     for end, kernel in enumerate(run, 1):
         if not kernel.axes:
             if not group.may_follow(kernel):
@@ -102,9 +113,9 @@ def _grow(facts: Facts, run: Sequence[Kernel], known: Known, divide: bool = True
             known[key] = _pieces(facts, kernel, strides)
         pieces = known[key]
         whole = len(pieces) == 1 or divide
-        if not (pieces and whole and group.accepts(pieces, end)):
+        if not (pieces and whole and ahead.accepts(pieces, end)):
             break
-        group.numbers += waiting
+        group.numbers += (*waiting, *ahead.taken())
         waiting.clear()
     return group
 
@@ -237,7 +248,7 @@ def _along(facts: Facts, kernel: Kernel, axis: int | None, strides: Strides) -> 
         moves = axis is None or at.coefficients[axis] != 0
         found = None
         if moves and reach is not None and stride is not None and facts.prove("<", 0, stride):
-            found = _rows(facts, reach, stride)
+            found = rows_between(facts, reach, stride)
         if found is None or (base is not None and found[0] != base):
             if writes:
                 return None
@@ -273,27 +284,3 @@ def _width(facts: Facts, kernel: Kernel, axis: int | None, strides: Strides) -> 
             return None
         widths[width] = None
     return next(iter(widths)) if len(widths) == 1 else None
-
-
-def _rows(facts: Facts, reach: tuple[Size, Size], stride: Size) -> tuple[Size, int, int] | None:
-    """The rows that a stretch of elements lies in: a size, and the first and last relative to
-    it."""
-    low, below = split(reach[0], stride)
-    high, above = split(reach[1], stride)
-    base, first = _constant(low)
-    other, last = _constant(high)
-    if base != other:
-        return None
-    firsts = [k for k in (0, -1, -2) if facts.prove("<=", stride * k, below)]
-    lasts = [k for k in (-1, 0, 1) if facts.prove("<", above, stride * (k + 1))]
-    if not firsts or not lasts:
-        return None
-    return base, first + firsts[0], last + lasts[0]
-
-
-def _constant(size: Size) -> tuple[Size, int]:
-    """A size as one without a constant and the constant."""
-    constant = size if isinstance(size, int) else sum(c for atoms, c in size.terms if not atoms)
-    return size - constant, constant
-
-
