@@ -9,6 +9,7 @@ from npcompile.program.ir import (
     Alloc,
     Bind,
     Buffer,
+    Call,
     For,
     Free,
     If,
@@ -49,11 +50,11 @@ class _Peak:
     def _statement(self, statement: Statement, copies: int) -> None:
         match statement:
             case Alloc(buffer):
-                count = evaluate(product(buffer.shape), self._value)
-                self.now -= self.sizes.get(buffer, 0)  # made anew in each turn of a loop
-                self.sizes[buffer] = copies * count * buffer.dtype.itemsize
-                self.now += self.sizes[buffer]
-                self.most = max(self.most, self.now)
+                self._made(buffer, copies)
+            case Call(outputs=outputs):
+                for buffer in outputs:
+                    if buffer.kind == "owned":
+                        self._made(buffer, copies)
             case Free(buffer):
                 self.now -= self.sizes.pop(buffer, 0)
             case Kernel(axes=(), values=values, stores=stores):
@@ -75,6 +76,13 @@ class _Peak:
                 after, self.now, self.sizes = self.now, before, sizes
                 self.block(statement.orelse, copies)
                 self.now = max(after, self.now)
+
+    def _made(self, buffer: Buffer, copies: int) -> None:
+        count = evaluate(product(buffer.shape), self._value)
+        self.now -= self.sizes.get(buffer, 0)  # made anew in each turn of a loop
+        self.sizes[buffer] = copies * count * buffer.dtype.itemsize
+        self.now += self.sizes[buffer]
+        self.most = max(self.most, self.now)
 
     def _turns(self, loop: For) -> int:
         """How many turns of a parallel loop run side by side at most."""

@@ -10,6 +10,7 @@ import numpy as np
 from npcompile.core.errors import refuse
 from npcompile.graph.ir import Extern, Get, HostCall, Node, Site, Window
 from npcompile.graph.types import OBJECT, Array, Nothing, Opaque, Scalar, Tuple, Type, c_strides
+from npcompile.schedule.demand import is_number
 from npcompile.schedule.memory import Memory, Place
 from npcompile.schedule.steps import Host, Operand, Routine
 
@@ -38,6 +39,7 @@ def settle(s: Scheduler, node: Node) -> None:
 
 def call(s: Scheduler, node: Node) -> None:
     """Schedules a call of a Python function."""
+    _put_together(s)
     if isinstance(node.attrs, Site):
         call_site(s, node, node.attrs)
         return
@@ -46,6 +48,33 @@ def call(s: Scheduler, node: Node) -> None:
     if not host.out and isinstance(type_, Array) and type_.strides == c_strides(type_.shape):
         outputs[0].kind = "owned"
     s.steps.append(Host(host, inputs, outputs, node.line))
+
+
+def _put_together(s: Scheduler) -> None:
+    """Stores values that are computed from several temporaries which nobody else needs: these would
+    all be there during the call."""
+    needed = {place.memory for node, place in s.place.items()
+              if s.demand.last_use.get(node, -1) > s.now}
+    made = {memory for memory in s.memories[s.turn :] if memory.kind == "temp"} - needed
+    for node in list(s.live):
+        if (node not in s.place and not is_number(node) and s.demand.last_use[node] > s.now
+                and len(_read(s, node) & made) > 1):
+            s.note(node, "a value is stored: less memory than what it is computed from")
+            s.materialise(node)
+
+
+def _read(s: Scheduler, root: Node) -> set[Memory]:
+    """The memories that a value is computed from."""
+    seen, stack, found = {root}, [root], set[Memory]()
+    while stack:
+        node = stack.pop()
+        if node in s.place:
+            found.add(s.place[node].memory)
+            continue
+        operands = node.args[1:2] if node.op == "write" else node.args
+        stack += [arg for arg in operands if arg not in seen]
+        seen.update(operands)
+    return found
 
 
 def _operands(s: Scheduler, node: Node) -> tuple[tuple[Operand, ...], tuple[Memory, ...]]:
