@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.programs import PROGRAMS
 from npcompile import jit
 from npcompile.runtime.pool import get_num_threads, set_num_threads
 
@@ -104,3 +105,66 @@ def test_counts() -> None:
     assert jit(lambda x: x + 1.0).explain(a).peak == 8000
     assert jit(lambda x: (x + 1.0).sum()).explain(a).peak == 0
     assert jit(windows).explain(a, a).peak <= 8000 + 7920
+
+
+def numbers_drawn(a: Any, rng: Any) -> Any:
+    """A called function makes an array."""
+    return rng.standard_cauchy(a.shape) > a
+
+
+def test_arrays_of_called_functions_count() -> None:
+    told = jit(numbers_drawn).explain(np.ones((100, 10)), np.random.default_rng(1))
+    assert told.peak == 8000 + 1000
+
+
+def branches(a: Any, b: Any, more: bool) -> Any:
+    """What is needed after a branch is not there before its arms need it."""
+    c = np.cumsum(a, axis=0)
+    if a[0, 0] > b[0, 0]:
+        d = np.cumsum(c, axis=1)
+        e = np.cumsum(d, axis=0)
+        c = np.cumsum(e, axis=1)
+    else:
+        c = np.cumsum(c, axis=1)
+    return np.cumsum(c, axis=0)
+
+
+def shared(a: Any, b: Any) -> None:
+    """What a turn makes one after the other."""
+    for _ in range(3):
+        c = np.cumsum(a, axis=0)
+        d = np.cumsum(c, axis=1)
+        e = np.cumsum(d, axis=0)
+        a += np.cumsum(e, axis=1) * b
+
+
+def test_temporaries_share_memory() -> None:
+    a, b = np.ones((2, 100, 100))
+    assert jit(shared).explain(a, b).peak == 2 * a.nbytes
+
+
+def test_memory_in_branches() -> None:
+    a, b = np.ones((2, 100, 100))
+    for greater in (0.0, 2.0):
+        a[0, 0] = greater
+        assert np.array_equal(jit(branches)(a, b, True), branches(a, b, True))
+    assert jit(branches).explain(a, b, True).peak <= 3 * a.nbytes
+
+
+#: bytes of windows and blocks that each thread may have beside what NumPy needs
+WINDOWS = 1 << 18
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_corpus(name: str) -> None:
+    """At the sizes of the benchmarks; loops over elements, which take Python long, at small ones,
+    where windows are no smaller than arrays."""
+    program = PROGRAMS[name]
+    size = program.small if program.scalar else program.bench
+    allowed = WINDOWS * get_num_threads() if program.scalar else 0
+    told = jit(program.function).explain(*program.arguments(size))
+    if told.peak is not None:
+        with np.errstate(all="ignore"):
+            most = plain_peak(program.function, *program.arguments(size))
+        assert told.peak <= most + allowed
