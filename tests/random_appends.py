@@ -75,6 +75,8 @@ OTHERS = (
     "for u in self:\n{i}    self.n += 1\n{i}    k += 1\n{i}    if k > 9: return k",
     "for u in self:\n{i}    if len(p) < 9: self.kept.append(k)", "s = max(self)", "k = len(self)",
     "s = list(self)[0]", "k = 0.5 in self", "s, k = self", "it = [u for u in self]",
+    "for u in a.flat:\n{i}    a[k % 4] += s\n{i}    s = s * 0.5 + u", "s = self.w.flat[k]",
+    "self.w.flat[::2] = s", "a.flat[k] += s", "s = sum(a.flat)", "a.flat[k - 3] = k * 0.5",
     "it = iter(p)", "s += sum(1 for _ in it)",
 )
 

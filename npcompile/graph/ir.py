@@ -572,7 +572,7 @@ LIST_ITERATOR: type = type(iter([]))
 #: iterators, see :func:`rest`
 ITERATORS: tuple[type, ...] = (
     zip, enumerate, RANGE_ITERATOR, ARRAY_ITERATOR, np.ndindex, np.ndenumerate, type(iter(())),
-    LIST_ITERATOR,
+    LIST_ITERATOR, np.flatiter,
 )
 
 
@@ -591,6 +591,8 @@ def rest(kind: Any, items: list[Any]) -> Any:
         return iter(range(*items))
     if kind is ARRAY_ITERATOR:
         return iter(items[0])
+    if kind is np.flatiter:
+        return items[0].flat
     if kind is LIST_ITERATOR:
         held, position = items
         made = iter(held)

@@ -21,7 +21,7 @@ import numpy as np
 from npcompile.graph.ir import Node
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import devices, reshaping, tensors
+from npcompile.tracing import devices, flats, reshaping, tensors
 from npcompile.tracing.inputs import is_library, pinned, wrapped_by_us
 from npcompile.tracing.sources import Attribute, Source
 from npcompile.tracing.stores import ordinary
@@ -121,6 +121,8 @@ def load(t: Tracer, value: Value, name: str) -> Value:
     match value:
         case ArrayRef():
             devices.check_attribute(t, name)
+            if name == "flat":
+                return flats.of(t, value)
             return t.operate(views.attribute, value, name)
         case Node():
             return _number(t, value, name)

@@ -14,6 +14,7 @@ from npcompile.ops.operands import ArrayRef, same_elements
 from npcompile.tracing import (
     consumers,
     devices,
+    flats,
     growing,
     hosts,
     iteration,
@@ -133,6 +134,8 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
     match container:
         case ArrayRef():
             return t.operate(indexing.getitem, container, devices.viewing(t, key))
+        case Iterator("flat"):
+            return flats.getitem(t, container, key)
         case Sequence() if tensors.is_tensor(container):
             return tensors.getitem(t, container, key)
         case Sequence() if texts.is_text(container):
@@ -250,6 +253,9 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
         return
     if isinstance(value, ArrayRef) and _holds(t, container, key, value):
         return  # what ``container[key] += b`` assigns in the end
+    if isinstance(container, Iterator) and container.kind == "flat":
+        flats.setitem(t, container, key, value)
+        return
     held = t.cells.get(container) if isinstance(container, Box) else None
     if isinstance(container, Box) and container.lent and not isinstance(key, Slice):
         wishes.for_line(t, container)

@@ -50,6 +50,8 @@ def begin(t: Tracer, value: Value) -> Iterator:
 
 def _iterator(t: Tracer, value: Value) -> Iterator:
     match value:
+        case Iterator("flat"):
+            return replace(value, kind="array", parts=value.parts[:1])
         case Iterator():
             return value
         case Sequence() if tensors.is_tensor(value):
@@ -273,6 +275,7 @@ KINDS: dict[str, Kind] = {
     "map": Kind(_shortest, _mapped),
     "ndindex": Kind(_grid_length, _grid_item),
     "ndenumerate": Kind(_grid_length, _grid_item),
+    "flat": Kind(_unknown, _range_item),
     "lost": Kind(_unknown, _range_item),  # nobody knows where it stands
 }
 

@@ -304,6 +304,8 @@ class Trees:
             if value.kind == "range" and not value.position:
                 kind = range if value.itself else RANGE_ITERATOR
                 return Items(kind, tuple(map(self.result, value.parts)))
+            if value.kind == "flat" and value.token not in self.t.consumed:
+                return Items(np.flatiter, (self._held(value.parts[1]),))
             if value.itself:
                 raise self.t.refuse(value.kind, "of a dictionary, which Python would go on with")
             if self._over_seen_list(value):

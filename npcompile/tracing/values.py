@@ -391,6 +391,8 @@ def python_class(value: Value) -> type:
         return value.kind
     if isinstance(value, Either):
         raise refuse("type", "of a value that depends on the path that was taken")
+    if isinstance(value, Iterator) and value.kind == "flat":
+        return np.flatiter
     from types import FunctionType, MethodType
 
     return {ArrayRef: np.ndarray, Slice: slice, Function: FunctionType, Method: MethodType}.get(
