@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from npcompile import jit, prange
+from tests import random_iterators
 from tests.support_calls import alike
 
 R = np.random.default_rng(5)
@@ -259,3 +262,96 @@ def f(a, n):
     space: dict = {}
     exec(source, space)
     alike(space["f"], (V, 6), (V, 2), (V, 8), captured=False)
+
+
+# ---------------------------------------------------------------------- iterators with names
+
+
+def taken_before(x):
+    it = iter(x)
+    first = next(it)
+    return first, sum(v * first for v in it), next(it, 7)
+
+
+def taken_in_its_loop(x):
+    it, total = iter(x), 0.0
+    for v in it:
+        total += v - next(it, 0.0)
+    return total
+
+
+def taken_in_an_arm(x):
+    pairs, total = zip(x, x[::-1]), 0.0
+    for a, b in pairs:
+        if a > b:
+            next(pairs, None)
+        total += a * b
+    return total
+
+
+def left_and_gone_on(x):
+    it, total = iter(x), 0.0
+    for v in it:
+        if v > 0.5:
+            break
+    for v in it:
+        total += v
+    return total
+
+
+def gone_on_by_turns(x):
+    it, total = iter(x), 0.0
+    for k in range(30):
+        total += sum(it) * (k + 1)
+    return total
+
+
+def left_by_any(x):
+    it = iter(x)
+    return any(v > 0.9 for v in it), list(it)
+
+
+def left_while_python_writes(x):
+    it = iter(x)
+    for v in it:
+        if v > 0.5:
+            print(end="")
+            break
+    return list(it)
+
+
+def in_pairs(x):
+    it = iter(x)
+    return [a - b for a, b in zip(it, it)], [a * b for a, b in zip(iter(it), it)]
+
+
+def under_two_names(x):
+    it = iter(x)
+    both, total = [it, it], 0.0
+    for v in both[0]:
+        total += v
+        print(end="")
+        if v > 0.5:
+            break
+    return total, sum(both[1])
+
+
+def one_of_two(x):
+    one, two = iter(x), iter(x[::-1])
+    it = one if x.sum() > 3 else two
+    return list(it), list(one), list(two)
+
+
+@pytest.mark.parametrize("function", [
+    taken_before, taken_in_its_loop, taken_in_an_arm, left_and_gone_on, gone_on_by_turns,
+    left_by_any, left_while_python_writes, in_pairs, under_two_names, one_of_two,
+])
+def test_iterators_with_names(function):
+    """Whoever takes an item takes it from all who know the iterator."""
+    calls = (R.random(9),), (R.random(20),), (np.array([0.75, 0.5]),), (np.array([0.25]),)
+    alike(function, *calls, captured=False)
+
+
+def test_random_iterators():
+    for seed in range(60):
+        assert not random_iterators.check(seed, Counter(), Counter())

@@ -322,7 +322,7 @@ def kept(t: Tracer, function: Value, items: Value) -> Value:
 def _listed(t: Tracer, made: Value) -> Value:
     """The iterator over a list that nobody else sees."""
     found = iteration.begin(t, made)
-    return Iterator(found.kind, found.parts, token=object())
+    return Iterator(found.kind, found.parts, token=t.token())
 
 
 @rule(itertools.combinations)
@@ -350,7 +350,7 @@ def _product(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if parts and len(ends) == len(parts):
         for end in ends:
             arguments.length(t, t.operand(end), "product")
-        return Iterator("ndindex", (Static(0), Sequence(tuple(ends))), token=object())
+        return Iterator("ndindex", (Static(0), Sequence(tuple(ends))), token=t.token())
     lengths = [iteration.length(t, part) for part in parts]
     if None in lengths:
         raise t.refuse("product", "of what only the run knows the length of")
@@ -358,7 +358,7 @@ def _product(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         [iteration.item(t, part, k) for k in range(n or 0)] for part, n in zip(parts, lengths)
     ]
     found = tuple(Sequence(items) for items in itertools.product(*columns))
-    return Iterator("items", found, token=object())
+    return Iterator("items", found, token=t.token())
 
 
 def _end(it: Iterator) -> Value | None:

@@ -19,7 +19,7 @@ def of(t: Tracer, array: ArrayRef) -> Iterator:
     """``array.flat``"""
     if array.window.part or not views.is_contiguous(t, array):
         raise t.refuse(".flat", "of an array whose elements are not next to each other")
-    return Iterator("flat", (t.operate(views.ravel, array), array), token=object())
+    return Iterator("flat", (t.operate(views.ravel, array), array), token=t.token())
 
 
 def _place(t: Tracer, flat: Iterator, key: Value) -> tuple[ArrayRef, bool]:

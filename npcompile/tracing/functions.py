@@ -285,13 +285,15 @@ def _range(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 
 def _iterator(t: Tracer, kind: str, *parts: Value) -> Value:
-    return Iterator(kind, parts, token=object())
+    return Iterator(kind, parts, token=t.token())
 
 
 @rule(iter, counts=(1, 1))
 def _iter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if isinstance(args[0], Iterator) and args[0].token is not None:
+        return args[0]
     found = iteration.begin(t, args[0])
-    return Iterator(found.kind, found.parts, token=object())
+    return Iterator(found.kind, found.parts, token=t.token())
 
 
 @rule(zip, names=("strict",))

@@ -143,7 +143,7 @@ class Generators:
             if changed or self.wrote - own or self.wrote & self.yielded:
                 raise t.refuse(frame.code.code.co_name, "is a generator that changes what others"
                                " see")
-        token = object()
+        token = t.token()
         self.read[token] = read
         assert frame.yields is not None
         self.lists.add(frame.yields)

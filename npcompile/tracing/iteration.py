@@ -38,6 +38,8 @@ def begin(t: Tracer, value: Value) -> Iterator:
     if found.token is not None:
         if found.token in t.consumed:
             raise t.refuse("iterator", "is run a second time")
+        if t.homes[found.token] is not t.scope:
+            raise t.refuse("iterator", "is older than the loop whose turns go on with it")
         t.consumed.add(found.token)
     if found.kind in VIEWS:  # its dictionary must not grow or shrink from now on
         found = replace(found, parts=(found.parts[0], Static(len(_view(t, found)))))
@@ -45,7 +47,7 @@ def begin(t: Tracer, value: Value) -> Iterator:
         box = found.parts[0]
         assert isinstance(box, Box)
         found = replace(found, parts=(box, t.cells[box].length))
-    return replace(found, nodes=len(t.builder.region.nodes), itself=False)
+    return replace(found, nodes=len(t.builder.region.nodes), itself=False, begun=True)
 
 
 def _iterator(t: Tracer, value: Value) -> Iterator:

@@ -310,6 +310,15 @@ class _Merge:
             elif cell in a.cells and cell in b.cells:  # else out of sight since a branch before
                 self.cells[cell] = self.contents(a.cells[cell], b.cells[cell], cell)
 
+    def position(self, a: Iterator, b: Iterator, parts: tuple[Value, ...]) -> Iterator:
+        """An iterator that goes through one thing or the other."""
+        if a.token is b.token:
+            return Iterator(a.kind, parts, token=a.token, itself=a.itself, begun=a.begun)
+        stale = any(it.token in self.t.consumed and not it.begun for it in (a, b))
+        if stale or a.begun != b.begun:
+            raise self.differ("go through different things")
+        return Iterator(a.kind, parts, token=self.t.token(), itself=a.itself, begun=a.begun)
+
     def contents(self, a: Any, b: Any, *boxes: Box) -> Any:
         """What a list, dictionary, instance or closure cell holds."""
         if isinstance(a, Growing) and isinstance(b, Growing) and a.item == b.item:
@@ -346,7 +355,7 @@ class _Merge:
                 if self.target < RETURN and turns.alike(a, b):
                     parts = tuple(map(self.value, a.parts, b.parts))
                     if not any(isinstance(part, Either) for part in parts):
-                        return Iterator(a.kind, parts, itself=a.itself)
+                        return self.position(a, b, parts)
                 if self.target < RETURN:
                     raise self.differ("go through different things")
                 return Iterator("lost", ())  # left on the stack by a loop that is left early

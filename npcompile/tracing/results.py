@@ -299,33 +299,51 @@ class Trees:
         if isinstance(value, Function) and self._space is not None:
             return self._function(value)
         if isinstance(value, Iterator):
-            if self.t.generators.pending(value):
-                raise self.t.refuse("generator", "Python can't go on in the middle of it")
-            if value.kind == "range" and not value.position:
-                kind = range if value.itself else RANGE_ITERATOR
-                return Items(kind, tuple(map(self.result, value.parts)))
-            if value.kind == "flat" and value.token not in self.t.consumed:
-                return Items(np.flatiter, (self._held(value.parts[1]),))
-            if value.itself:
-                raise self.t.refuse(value.kind, "of a dictionary, which Python would go on with")
-            if self._over_seen_list(value):
-                return self._live(value, value.position)
-            rest = iteration.remaining(self.t, value)
-            if rest is not None:
-                return Items(TUPLE_ITERATOR, tuple(map(self._held, rest)))
-            value = turns.after(self.t, value, 0)
-            if value.kind == "grown" and isinstance(value.parts[2], Box) and (
-                seen(self.t, value.parts[2])
-            ):
-                return self._grown(value)
-            if value.kind in _POSITIONS:
-                return Items(_POSITIONS[value.kind], tuple(map(self._held, value.parts)))
+            standing = self._standing(value)
+            tree = self._position(standing)
+            named = isinstance(tree, Items) and standing.token is not None
+            return replace(tree, ident=self._number(standing.token)) if named else tree
         try:
             return self.result(value)
         except Refused as refused:
             reason = "Python can't go on with it after an array was changed"
             raise self.t.refuse(refused.refusal.construct, reason) from None
 
+    def _standing(self, value: Iterator) -> Iterator:
+        """Where an iterator stands: its loop knows, not the variable that it came from."""
+        if value.begun or value.token not in self.t.consumed:
+            return value
+        for frame in self.t.frames:
+            for slot in (*frame.stack, *frame.state.stack):
+                if isinstance(slot, Iterator) and slot.begun and slot.token is value.token:
+                    if value.kind != "flat":  # which have an index
+                        return slot
+        raise self.t.refuse("iterator", "of which items are taken")
+
+    def _position(self, value: Iterator) -> Tree:
+        """An iterator for Python to go on with."""
+        if self.t.generators.pending(value):
+            raise self.t.refuse("generator", "Python can't go on in the middle of it")
+        if value.kind == "range" and not value.position:
+            kind = range if value.itself else RANGE_ITERATOR
+            return Items(kind, tuple(map(self.result, value.parts)))
+        if value.kind == "flat":
+            return Items(np.flatiter, (self._held(value.parts[1]),))
+        if value.itself:
+            raise self.t.refuse(value.kind, "of a dictionary, which Python would go on with")
+        if self._over_seen_list(value):
+            return self._live(value, value.position)
+        rest = iteration.remaining(self.t, value)
+        if rest is not None:
+            return Items(TUPLE_ITERATOR, tuple(map(self._held, rest)))
+        value = turns.after(self.t, value, 0)
+        if value.kind == "grown" and isinstance(value.parts[2], Box) and (
+            seen(self.t, value.parts[2])
+        ):
+            return self._grown(value)
+        if value.kind in _POSITIONS:
+            return Items(_POSITIONS[value.kind], tuple(map(self._held, value.parts)))
+        raise self.t.refuse("return", f"of a {value.kind} iterator is left to Python")
 
     def _over_seen_list(self, it: Iterator) -> bool:
         """Whether it runs over a list that Python may change meanwhile."""

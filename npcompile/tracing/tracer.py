@@ -106,7 +106,7 @@ class Tracer:
         self.visible = 0  # of them, versions of memory that the caller can see
         self.consumed: set[object] = set()  # tokens of iterators that were run
         self.scope: Scope | None = None  # the innermost loop whose body is being traced
-        self.homes: dict[Cell | Box | Object, Scope | None] = {}  # the loop it was made in
+        self.homes: dict[object, Scope | None] = {}  # the loop it was made in
         self.undecided = False  # whether any value depends on the path that was taken
         self.forks = 0  # instructions that were traced once for each option
         self.parted = 0  # those of them that do not do the same for each
@@ -309,6 +309,12 @@ class Tracer:
             (frame.code.code, frame.instruction.offset if frame.instruction else -1)
             for frame in self.frames
         )
+
+    def token(self) -> object:
+        """The identity of an iterator that the program makes here."""
+        made = object()
+        self.homes[made] = self.scope
+        return made
 
     def register(self, made: _Made) -> _Made:
         """Notes that the program made a cell, box or object here."""

@@ -64,7 +64,7 @@ def turns(t: Tracer, iterator: Iterator) -> Turns:
     def number(index: Node, i: Size) -> tuple[Value, Iterator]:
         value = t.builder.size(i) if small(t, start, stop) else index
         following = tuple(t.builder.size(n) for n in (i + step, stop, step))
-        return value, Iterator("range", tuple(following))
+        return value, Iterator("range", following, token=iterator.token, begun=iterator.begun)
 
     ends = (start, stop - 1) if rising else (stop + 1, start)
     return Turns(start, stop, step, *ends, number)
@@ -244,7 +244,12 @@ def alike(a: Iterator, b: Iterator) -> bool:
 
 
 def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
-    """The iterator that begins ``k`` places after another one's position."""
+    """The iterator that begins ``k`` places after another one's position; the same to the program.
+    """
+    return replace(_after(t, it, k), token=it.token, begun=it.begun)
+
+
+def _after(t: Tracer, it: Iterator, k: Size) -> Iterator:
     found = bounds(t, it)
     if found is not None:
         start, stop, step = found
@@ -257,7 +262,7 @@ def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
             count = growing.size(t, held) - k
             box = growing.copied(t, over, held, count - 1, count, -1, rest=True)
             return _rest(t, inner[0], box, None)
-        case "array" | "reversed":
+        case "array" | "reversed" if "array" in (it.kind, *(part.kind for part in inner)):
             ref = it.parts[0] if it.kind == "array" else _flipped(inner[0])
             assert isinstance(ref, ArrayRef)
             n, stride = ref.shape[0], ref.strides[0]

@@ -190,7 +190,8 @@ class Iterator:
     size of the graph when the loop began.  ``token`` is the identity of an iterator that the
     program can name: it runs once.  ``unrolled``: its loop is followed turn by turn;
     ``nonempty``: it has a next item.  ``itself``: no position in it at all, but the range or the
-    view of a dictionary that a position begins in.
+    view of a dictionary that a position begins in.  ``begun``: something takes its items, so that
+    what a variable holds under the same token is out of date.
     """
 
     kind: str
@@ -201,6 +202,7 @@ class Iterator:
     unrolled: bool = False
     nonempty: bool = False
     itself: bool = False
+    begun: bool = False
 
 
 @record(eq=False)
