@@ -460,7 +460,7 @@ def test_refusals_say_why_and_where():
         return x
 
     def changes(x, parts):
-        parts.append(x)
+        parts.reverse()
 
     def sets(s, x):
         if x[0] > 0:

@@ -313,11 +313,10 @@ class Trees:
         """Where an iterator stands: its loop knows, not the variable that it came from."""
         if value.begun or value.token not in self.t.consumed:
             return value
-        for frame in self.t.frames:
-            for slot in (*frame.stack, *frame.state.stack):
-                if isinstance(slot, Iterator) and slot.begun and slot.token is value.token:
-                    if value.kind != "flat":  # which have an index
-                        return slot
+        slots = [s for frame in self.t.frames for s in (*frame.stack, *frame.state.stack)]
+        for slot in slots if value.kind != "flat" else ():  # which would lose its index
+            if isinstance(slot, Iterator) and slot.begun and slot.token is value.token:
+                return slot
         raise self.t.refuse("iterator", "of which items are taken")
 
     def _position(self, value: Iterator) -> Tree:
