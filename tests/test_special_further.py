@@ -67,6 +67,22 @@ def test_log_gamma_at_the_ends_of_its_pieces(monkeypatch: pytest.MonkeyPatch) ->
                                   [0.0, 0.0, *[np.inf] * 4])
 
 
+def test_log_gamma_of_negative_numbers() -> None:
+    """Errors are some 2**-60 of the terms, which cancel next to zeros and poles."""
+    rng = np.random.default_rng(0)
+    x = -np.concatenate([rng.uniform(0, 20, 200), np.exp(rng.uniform(-700, 30, 100)),
+                         10 + 2.0 ** -rng.uniform(1, 48, 50), [0.5, 2.0**-100, 170.3, 2.0**40 + 0.5,
+                         2.457024738220801, 2.747682646727412]])
+    got = jit(lambda x: sp.gammaln(x), fullgraph=True)(x)
+    with mp.workprec(200):
+        for z, value in zip(x.tolist(), got.tolist()):
+            terms = 1 + abs(mp.loggamma(mp.mpf(-z))) + abs(mp.log(-z))
+            exact = mp.log(abs(mp.gamma(mp.mpf(z))))
+            assert abs(mp.mpf(value) - exact) <= 2.0**-53 * abs(exact) + 2.0**-58 * terms, z
+    at = jit(lambda x: sp.gammaln(x), fullgraph=True)(np.array([-1.0, -2.0, -1e300, -0.0]))
+    assert (at == np.inf).all()
+
+
 def test_orders_that_are_huge() -> None:
     """J is 0 and Y infinite, where the order is far beyond the argument."""
     v = np.array([2.0**50 + 2, 2.0**52, 1e20, 1e300])

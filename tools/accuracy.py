@@ -265,7 +265,7 @@ or SciPy's own function on the same points, *torch* that of torch's on the CPU.
 Oscillating Bessel functions: units of their size about x, `sqrt(2 / (pi * max(x, 1)))`, where that
 is larger than the result.  Complex functions: units of the result's modulus.  gammaln and psi are
 measured for positive arguments; next to their negative zeros the error is some units of the terms
-that cancel.
+that cancel, of gammaln some hundredths.
 
 logaddexp and logaddexp2 are measured where the result is not small against the operands; next to
 their zeros the error is one ulp of the larger operand.  float16 is computed in float32 and rounded

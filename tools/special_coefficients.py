@@ -81,6 +81,12 @@ def half_log_2pi() -> Rows:
     return {"d": (split(mp.log(2 * mp.pi) / 2, 53), split(+mp.pi, 53))}
 
 
+@table("log_gamma")
+def log_pi() -> Rows:
+    """log(pi) in two parts."""
+    return {"d": split(mp.log(mp.pi), 53)}
+
+
 @table("gamma")
 def gammaln() -> Rows:
     """log(gamma(x)) / ((x - 1)*(x - 2)) on [1, 256)."""
@@ -103,7 +109,7 @@ def _accurate_centre(function: Real, slope: Real, low: Any, high: Any) -> Any:
     raise ValueError(f"no centre between {low} and {high}")
 
 
-@table("gamma")
+@table("log_gamma")
 def log_gamma() -> Rows:
     """log(gamma(x)) / ((x - 1)*(x - 2)) on [1/2, 128), halves of octaves in the order of the last
     bits of exponents: rows of centres, of values and slopes there, which are nearly exact, and of

@@ -28,9 +28,9 @@ from npcompile.special.coefficients.gamma import (
     DIGAMMA_ROOT,
     FACTORIALS,
     HALF_LOG_2PI,
-    LOG_GAMMA,
     STIRLING,
 )
+from npcompile.special.coefficients.log_gamma import LOG_GAMMA, LOG_PI
 from npcompile.special.formats import outside
 from npcompile.special.logarithm import log_pair, log_parts, normal_log_parts
 from npcompile.special.pieces import (
@@ -44,7 +44,7 @@ from npcompile.special.pieces import (
     uniform,
 )
 from npcompile.special.powers import exp_pair, ordinary_exp_pair
-from npcompile.special.words import quick_two_sum, two_product, two_sum
+from npcompile.special.words import joined, quick_two_sum, two_product, two_sum
 
 (HALF_LOG, HALF_LOG_LOW), (PI, PI_LOW) = HALF_LOG_2PI["d"]
 #: the ends of the pieces of digamma and log(gamma), and what is next to 0
@@ -55,15 +55,20 @@ TOP, LOG_HUGE = 171.62437695630271, 2.0**40
 ORDINARY = 170.0
 
 
-def half_turns(x: Expr) -> Pair:
-    """Magnitudes of sine and cosine of ``pi*x``."""
+def half_turn_parts(x: Expr) -> tuple[Pair, Pair]:
+    """Magnitudes of sine and cosine of ``pi*x``, each in two parts."""
     r = abs(x - rint(x))
     shifted = r + DOUBLE.magic / 16
     part = r - (shifted - DOUBLE.magic / 16)
     angle = part * PI
     low = fma(part, PI_LOW, fma(part, PI, -angle))
-    sine, cosine = sine_cosine(to_bits(shifted), angle, low, DOUBLE)
-    return sine[0] + sine[1], cosine[0] + cosine[1]
+    return sine_cosine(to_bits(shifted), angle, low, DOUBLE)
+
+
+def half_turns(x: Expr) -> Pair:
+    """Magnitudes of sine and cosine of ``pi*x``."""
+    sine, cosine = half_turn_parts(x)
+    return joined(sine), joined(cosine)
 
 
 def stirling(x: Expr, log: Pair) -> Pair:
@@ -99,20 +104,23 @@ def gammaln(x: Expr) -> Expr:
 def gammaln_outside(x: Expr) -> Expr:
     """The same, best next to 0, below it and from 128 on."""
     a = abs(x)
-    value = _positive_log(where((a > 0.0) & (a < INFINITY), a, 1.5))
+    head, tail = _positive_log(where((a > 0.0) & (a < INFINITY), a, 1.5))
+    value = head + tail
 
     def mirrored() -> Results:
-        # gamma(-a) * gamma(a) = -pi / (a * sin(pi*a))
-        negative = a < 2.0**52
-        b = where(negative, a, 0.5)
-        sine, _ = half_turns(b)
+        # gamma(-a) * gamma(a) = -pi / (a * sin(pi*a)), which is -1 / a**2 next to 0
+        moderate, whole = a > 2.0**-100, a >= 2.0**52
+        b = where(moderate & ~whole, a, 0.5)
+        sine, sine_low = quick_two_sum(*half_turn_parts(b)[0])
         pole = sine == 0.0
-        tiny = b < 1e-100
-        lift = where(tiny, const(2.0**600, x), 1.0)
-        high, low = log_parts(b * lift * (where(pole, 1.0, sine) * lift), DOUBLE)
-        high = where(tiny, high - 831.7766166719343, high)
-        found = 1.1447298858494002 - high - (low + value)
-        return (where(negative & ~pole, found, INFINITY),)
+        product, lost = two_product(b, where(pole, 1.0, sine))
+        high, low = log_parts(product, DOUBLE)
+        low = low + fma(b, sine_low, lost) / product
+        log_pi, log_pi_low = LOG_PI["d"]
+        s, e = two_sum(high, const(-log_pi, x))
+        s, e1 = two_sum(s, head)
+        found = -(s + ((e + e1) + (tail + (low - log_pi_low))))
+        return (where(whole | pole, INFINITY, where(moderate, found, value)),)
 
     (value,) = choose(x < 0.0, mirrored, lambda: (value,))
     value = where((a == 0.0) | (a == INFINITY), INFINITY, value)
@@ -130,19 +138,21 @@ def _near_log(x: Expr, below: Expr) -> Pair:
     return whole, fma(product, tail, fma(lost, head, fma(product, head, -whole)))
 
 
-def _positive_log(x: Expr) -> Expr:
-    """The same for ``x > 0``."""
+def _positive_log(x: Expr) -> Pair:
+    """The same for any ``x > 0``."""
     below, far = x < 0.5, x >= LOG_MIDDLE
     head, rest = _near_log(where(far, 1.5, x), below)
-    high, low = log_parts(x, DOUBLE)
+    high, low = quick_two_sum(*log_parts(x, DOUBLE))
     s, e = two_sum(head, where(below, -high, 0.0))
-    value = s + (e + (rest - where(below, low, 0.0)))
+    e = e + (rest - where(below, low, 0.0))
     safe = where(far, x, LOG_MIDDLE), where(far, high, 1.0), where(far, low, 0.0)
     big, small = stirling(safe[0], safe[1:])
-    value = where(far, big + small, value)
+    # beyond that x - 0.5 would lose some
     factor, lost = quick_two_sum(high, const(-1.0, x))
-    rest = fma(x, lost + low, fma(-0.5, high, HALF_LOG))  # of which x - 0.5 would lose some
-    return where(x < LOG_HUGE, value, fma(x, factor, rest))
+    huge, left = two_product(x, factor)
+    left = where(huge < INFINITY, left, 0.0) + fma(x, lost + low, fma(-0.5, high, HALF_LOG))
+    big, small = where(x < LOG_HUGE, big, huge), where(x < LOG_HUGE, small, left)
+    return where(far, big, s), where(far, small, e)
 
 
 def multigammaln(x: Expr, order: int) -> Expr:
