@@ -7,6 +7,7 @@ import collections
 import enum
 import sys
 import typing
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -180,6 +181,19 @@ def objects_that_name_another_class() -> Case:
         return isinstance(c, float), isinstance(c, (int, C)), type(c) is C
 
     return f, (C(),), []
+
+
+@case
+def stand_ins() -> Case:
+    class C:
+        x = 1.0
+
+    held = C()
+
+    def f(p: Any) -> Any:
+        return isinstance(p, C), type(p) is C, hasattr(p, "x"), hasattr(p, "y"), p.x + held.x
+
+    return f, (weakref.proxy(held),), [lambda: setattr(held, "y", 1.0)]
 
 
 @case

@@ -193,10 +193,12 @@ def looks_up_plainly(kind: type) -> bool:
     return type(found) is not FunctionType and not wrapped_by_us(found)
 
 
-def shows_class(kind: type) -> bool:
-    """Whether ``x.__class__`` is ``type(x)``."""
-    own = inspect.getattr_static(kind, "__class__")
-    return own is _CLASS and looks_up_plainly(kind)
+def shows_class(value: Value) -> bool:
+    """Whether ``x.__class__`` is ``type(x)``: not so for stand-ins."""
+    kind = python_class(value)
+    if inspect.getattr_static(kind, "__class__") is not _CLASS or not looks_up_plainly(kind):
+        return False
+    return not isinstance(value, Static) or value.value.__class__ is kind
 
 
 def _number(t: Tracer, node: Node, name: str) -> Value:

@@ -136,7 +136,7 @@ def _abs(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 def _isinstance(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     devices.check_class(t, args[0])
     kind, wanted = python_class(args[0]), t.static(args[1], "isinstance")
-    if not _asks_class(wanted) or not attributes.shows_class(kind):
+    if not _asks_class(wanted) or not attributes.shows_class(args[0]):
         raise t.refuse("isinstance", "is answered by code of a class")
     return boolean(issubclass(kind, wanted))
 
