@@ -283,7 +283,9 @@ def _routine(call: Library) -> str:
 
 
 def _memory(program: Program, most: int | None) -> str:
-    allocated: list[Buffer] = [s.buffer for s in _flatten(program.body) if isinstance(s, Alloc)]
+    allocated: dict[Buffer, None] = {  # once, where both arms of a branch make it
+        s.buffer: None for s in _flatten(program.body) if isinstance(s, Alloc)
+    }
     results = [b.name for b in allocated if b.kind == "result"]
     temps = [b.name for b in allocated if b.kind == "temp"]
     size = "" if most is None else f", at most {most:,} bytes at once for the sizes at hand"
