@@ -410,10 +410,10 @@ def arctan2() -> Rows:
 
 @table("inverse")
 def arctan2_bases() -> Rows:
-    """In two parts atan(c) for c of 0, 1/2 and 1, pi/2 less those, pi less those, and pi/2 more."""
+    """In two parts atan(c) for c of 0, 1/2 and 1, those less pi/2, those less pi, and pi/2 more."""
     angles = [mp.mpf(0), mp.atan(mp.mpf(1) / 2), mp.pi / 4, mp.mpf(0)]
-    steep, left = [mp.pi / 2 - a for a in angles], [mp.pi - a for a in angles]
-    angles += [*steep, *left, *(mp.pi - a for a in steep)]
+    steep, left = [a - mp.pi / 2 for a in angles], [a - mp.pi for a in angles]
+    angles += [*steep, *left, *(mp.pi + a for a in steep)]
     return by_format(lambda c, b: tuple(zip(*(split(angle, b) for angle in angles))))
 
 

@@ -90,11 +90,9 @@ def arctan2(y: Expr, x: Expr) -> Expr:
     z = t * t
     tail = fma(t * z, lean_poly(z, ARCTAN2[f.char]), t_low)
     left = to_bits(x)
-    slope = where(steep, const(-1, left), 0)
-    flip = (slope ^ left) & sign_bit(f)
-    t, tail = with_sign(t, flip), with_sign(tail, flip)
     nearest = where(by_one, const(2, left), where(by_half, const(1, left), 0))
-    index = nearest | (slope & 4) | ((left >> f.sign_shift) & 8)
+    # the bases are negative where t would be subtracted from them: only magnitudes count
+    index = nearest | where(steep, const(4, left), 0) | ((left >> f.sign_shift) & 8)
     base, base_low = (lookup(index, row, x.dtype) for row in ARCTAN2_BASES[f.char])
     angle, lost = quick_two_sum(base, t)
     return copysign(angle + (lost + (tail + base_low)), y)
