@@ -96,6 +96,7 @@ class Writer:
                 f"z = {self.number()}", "t = t[1:]", "s, t = t, s", "k = sum(c == d for d in t)",
                 f"assert {self.test()}", f"if {self.test()}: return c, k",
                 "k = sum(map(ord, t)) % 999", f"p = {self.letter()}", "c = p",
+                "print(c, k)", f"if {self.test()}: print(d)",
             ))
 
     def block(self, depth: int, indent: str) -> None:

@@ -167,6 +167,16 @@ def rest(s: str, out: np.ndarray) -> str:
     return s
 
 
+def told(s: str, out: np.ndarray) -> str:
+    last = "-"
+    for k, letter in enumerate(s):
+        out[0] += 1.0
+        if letter == last:
+            print("again", letter, k)
+        last = letter
+    return last
+
+
 def palindrome(s: str) -> bool:
     same = True
     for k in range(len(s) // 2):
@@ -196,6 +206,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (greek, [(np.arange(n) * 1.0,) for n in (1, 2, 3, 4, 7)]),
     (complement, [(s,) for s in DNA]),
     (rest, [(s, np.zeros(3)) for s in ("abx", "xab", "", "abc", "abcd", "a\U0001f600x")]),
+    (told, [(s, np.zeros(2)) for s in ("abba", "", "--aa", *ODD)]),
     (palindrome, [(s,) for s in ("abba", "aba", "ab", "", "x", "a\U0001f600a")]),
 ]
 

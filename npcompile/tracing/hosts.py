@@ -19,7 +19,7 @@ from npcompile.core.effects import happened
 from npcompile.core.sizes import Size, symbol
 from npcompile.graph.ir import Check, Direct, Node, Resume, Site, StaticObject
 from npcompile.graph.stubs import Globals, Place, Stub
-from npcompile.graph.texts import CLASSES
+from npcompile.graph.texts import CLASSES, Character
 from npcompile.graph.types import (
     BOOL,
     PY_BOOL,
@@ -149,7 +149,7 @@ class _Call:
         match value:
             case Node() | ArrayRef() | Object():
                 return self._operand(value)
-            case Sequence(items, kind) if kind is not Tensor and kind not in CLASSES:
+            case Sequence(items, kind) if kind is Character or kind not in (Tensor, *CLASSES):
                 inner = "".join(f"{self.text(item)}, " for item in items)
                 return f"({inner})" if kind is tuple else f"{self.constant(kind)}({inner})"
             case Box() if value.kind is list:

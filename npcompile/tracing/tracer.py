@@ -542,11 +542,15 @@ def trace(
             return _trace_with(function, bound, config, start, pauses, data)
         except _Strings as more:
             data |= more.sources
-        except Refused:
+        except Refused as refused:
             if not data:
                 raise
+            told = refused
             break
-    return _trace_with(function, bound, config, start, pauses, None)
+    try:
+        return _trace_with(function, bound, config, start, pauses, None)
+    except Refused:
+        raise told from None
 
 
 class _Strings(Exception):
