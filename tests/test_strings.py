@@ -323,6 +323,18 @@ def test_in_attributes_and_items() -> None:
     assert compiled.cache_info()[:2] == (1, 0)
 
 
+def test_iterators_that_were_run_are_at_their_end() -> None:
+    def total(s: str) -> Any:
+        found, rest = 0, iter(s)
+        for letter in rest:
+            found += ord(letter)
+        return found, list(rest)
+
+    compiled = jit(total)
+    for s in ("abc", "", "abcdefgh"):
+        assert compiled(s) == total(s)
+
+
 @pytest.mark.parametrize("first", range(0, 40, 20))
 def test_random_programs(first: int) -> None:
     for seed in range(first, first + 20):
