@@ -197,6 +197,15 @@ def stand_ins() -> Case:
 
 
 @case
+def objects_of_pythons_own_classes() -> Case:
+    def f(v: Any, d: Any, s: str, x: float) -> Any:
+        asked = hasattr(v, "shape"), hasattr(d, "keys"), hasattr(s, "upper"), hasattr(x, "ndim")
+        return asked, getattr(v, "shape", 2.0), hasattr(len, "x")
+
+    return f, ([1.0], {"a": 1.0}, "s", 1.5), []
+
+
+@case
 def protocols() -> Case:
     @typing.runtime_checkable
     class HasX(typing.Protocol):

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 _MISSING = object()
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _CLASS = vars(object)["__class__"]
 _C_METHODS = (MethodDescriptorType, WrapperDescriptorType)
 #: objects whose attributes never change, but those of subclasses, which are of a user's
@@ -161,6 +162,8 @@ def has(t: Tracer, value: Value, name: str) -> bool:
 
 def _has_outside(t: Tracer, value: Static, source: Source, name: str) -> bool:
     held, kind = value.value, type(value.value)
+    if not kind.__dictoffset__ and not kind.__flags__ & _HEAP_TYPE:  # lists, ranges
+        return hasattr(held, name)
     _refuse_hooks(t, kind)
     on_class = inspect.getattr_static(kind, name, _MISSING)
     if isinstance(on_class, property):
