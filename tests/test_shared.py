@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from typing import Any
 
@@ -34,6 +35,8 @@ from npcompile.program.ir import (
 )
 from npcompile.schedule.allocate import allocate, touched
 from npcompile.schedule.shared import Shared
+from tests import random_shared
+from tests.random_in_place import outcome
 
 N = symbol("n", 5, 0)
 TURN, INNER = Symbol("turn"), Symbol("inner")
@@ -229,10 +232,13 @@ def left_in_the_middle(u: Any, v: Any, n: int) -> Any:
         u[:] = np.cumsum(c - v, axis=1)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_random_loops(seed: int) -> None:
+    assert random_shared.check(seed, Counter()) == ""
+
+
 @pytest.mark.parametrize("function", [chain, until, nested, left_in_the_middle])
 def test_same_bits(function: Callable[..., Any]) -> None:
-    from tests.random_in_place import outcome
-
     compiled = jit(function)
     for shape in ((7, 9), (1, 3), (33, 40)):
         args = np.random.default_rng(3).uniform(0.5, 1.0, (2, *shape))
