@@ -56,7 +56,7 @@ def test_what_is_imported(tmp_path: Path) -> None:
     assert not [m for m in found if m.startswith(tuple(f"npcompile.{room}" for room in rooms))]
     assert "npcompile.tracing.tracer" not in found
     assert "npcompile.backends.cpu.body" not in found
-    assert len([m for m in found if m.startswith("npcompile")]) < 90
+    assert len([m for m in found if m.startswith("npcompile")]) < 92
 
 
 LATER = """
@@ -154,7 +154,7 @@ def test_what_only_calls_is_compiled_in_haste() -> None:
 #: instructions followed, turns of loops tried, nodes made, lines of LLVM text: some more than today
 COUNTS = {
     "cavity_flow": (2100, 8, 1500, 7000),
-    "shallow_water": (1200, 4, 2000, 8500),
+    "shallow_water": (1200, 4, 2000, 13500),
     "merge_sort": (850, 18, 5200, 1800),
     "nbody_scalars": (650, 7, 500, 1050),
     "game_of_life_loops": (1100, 11, 2600, 1600),

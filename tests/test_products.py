@@ -285,14 +285,14 @@ def test_routines(machine: str, library: bool, dtype: str) -> None:
     text = products.text(np.dtype(dtype), host_target(machine), found)
     memory.ensure()
     code = load(compile(text, host_target(machine)), blas.Addresses(found))
-    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 11)(code[f"npc.gemm.{dtype}"])
+    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 12)(code[f"npc.gemm.{dtype}"])
     make = maker(np.dtype(dtype).char, 0, False)
     for m, n, k in [(1, 1, 3), (4, 5, 6), (9, 1, 40), (1, 50, 7), (13, 67, 29), (3, 3, 0)]:
         for a, b in ((make((m, k)), make((k, n))), (make((k, m)).T, make((2 * n, k))[::2].T)):
             c = make((m, n))
             steps = [[s // x.itemsize for s in x.strides] for x in (a, b, c)]
             call(m, n, k, a.ctypes.data, *steps[0], b.ctypes.data, *steps[1], c.ctypes.data,
-                 steps[2][0])
+                 steps[2][0], 2)
             with np.errstate(all="ignore"):
                 same(c, np.matmul(a, b), exact=np.dtype(dtype).kind not in "fc")
 
@@ -307,13 +307,13 @@ def test_without_memory(dtype: str) -> None:
     addresses["npc_take"] = ctypes.cast(none, ctypes.c_void_p).value or 0
     text = products.text(np.dtype(dtype), host_target("default"), found)
     code = load(compile(text), addresses)
-    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 11)(code[f"npc.gemm.{dtype}"])
+    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 12)(code[f"npc.gemm.{dtype}"])
     a, b = np.arange(15).reshape(3, 5).astype(dtype), np.arange(20).reshape(5, 4).astype(dtype)
     wide = np.repeat(a, 2, axis=1)[:, ::2], np.repeat(b, 2, axis=1)[:, ::2]
     c = np.zeros((3, 4), dtype)
     steps = [[s // x.itemsize for s in x.strides] for x in (*wide, c)]
     call(3, 4, 5, wide[0].ctypes.data, *steps[0], wide[1].ctypes.data, *steps[1], c.ctypes.data,
-         steps[2][0])
+         steps[2][0], 2)
     assert np.array_equal(c, a @ b)
 
 

@@ -213,3 +213,19 @@ def test_only_kernels_turn_in_parallel() -> None:
     program.body = tuple(replace(s, body=(loop,)) if s is loop else s for s in program.body)
     with pytest.raises(VerifyError, match="calls nothing"):
         verify(program)
+
+
+def test_rows_that_are_computed_ahead(monkeypatch: Any) -> None:
+    """What they read is needed by more than the sweep, and stays whole."""
+    def f(x):
+        y = x + x.argmax(axis=0)[None, :] / x.std(axis=0)[None, :]
+        x[1:] += x[:-1]
+        return y + x, (x * x)[:, :1] * (x * x)[:1]
+
+    monkeypatch.setattr(rows, "BLOCK", 1000)
+    monkeypatch.setattr(rows, "COLUMNS", 32)
+    for shape in [(37, 9), (150, 200)]:
+        x, y = data(shape), data(shape)
+        for got, want in zip(jit(f)(x), f(y), strict=True):
+            assert got.tobytes() == want.tobytes()
+        assert x.tobytes() == y.tobytes()

@@ -46,4 +46,6 @@ def _block(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
                 arms = [tuple(_block(out, arm)) for arm in (then, other)]
                 statement = replace(statement, then=arms[0], orelse=arms[1])
         found.append(statement)
-    return blocks(out, sweeps(out, found))
+    swept = sweeps(out, found)
+    out.uses.update(uses(swept) - uses(found))  # what sweeps compute or copy before them
+    return blocks(out, swept)

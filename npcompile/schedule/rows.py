@@ -13,7 +13,7 @@ and neither reaches as far as one step beyond the other.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from npcompile.core.facts import Facts
@@ -88,7 +88,7 @@ class Fusion:
     """
 
     facts: Facts
-    uses: Mapping[Buffer, int]
+    uses: Counter[Buffer]
     inside: Set[Symbol]
     front: list[Statement] = field(default_factory=list)
     smaller: dict[Buffer, Buffer] = field(default_factory=dict)

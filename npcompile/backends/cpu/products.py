@@ -3,14 +3,15 @@
 ::
 
     npc.dot.T(n, x, dx, y, dy, out)                          out[0] = sum x[k] y[k]
-    npc.gemm.T(m, n, k, a, ra, ca, b, rb, cb, c, rc)         c[i, j] = sum a[i, k] b[k, j]
+    npc.gemm.T(m, n, k, a, ra, ca, b, rb, cb, c, rc, least)  c[i, j] = sum a[i, k] b[k, j]
 
 Strides count elements and may be anything; the columns of ``c`` lie side by side, and ``c`` is
-apart from ``a`` and ``b``.  Floats go where NumPy sends them, so that the bits are NumPy's: to BLAS
-(dot, gemv, syrk or gemm) if it can read the strides, matrices that it can't read as copies, and the
-rest through loops that add products one by one.  Those loops are tiles of up to four rows by up to
-three vectors of ``c``; all other dtypes use them too, and floats where the same bits are wanted on
-every machine and from any number of threads, which no library promises.
+apart from ``a`` and ``b``.  ``least`` is the ``k`` from which on BLAS multiplies two matrices: 1 in
+``numpy.dot``, 2 in ``numpy.matmul``.  Floats go where NumPy sends them, so that the bits are
+NumPy's: to BLAS (dot, gemv, syrk or gemm) if it can read the strides, matrices that it can't read
+as copies, and the rest through loops that add products one by one.  Those loops are tiles of up to
+four rows by up to three vectors of ``c``; all other dtypes use them too, and floats where the same
+bits are wanted on every machine and from any number of threads, which no library promises.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from npcompile.backends.cpu.scalar import Parts, component
 from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_literal
 
 BLAS = frozenset("fdFD")
+PRODUCT = "m n k A ra ca B rb cb C rc"
 ROWS = 4
 NULL = Value("null", "ptr")
 
@@ -229,7 +231,7 @@ class Products(Matrices):
     # ------------------------------------------------------------------ choosing
 
     def _gemm(self) -> None:
-        f, p = self.function(f"npc.gemm.{self.dtype.name}", "m n k A ra ca B rb cb C rc",
+        f, p = self.function(f"npc.gemm.{self.dtype.name}", f"{PRODUCT} least",
                               internal=False)
         some = f.icmp("slt", i64(0), p["k"])
         for m, matrix, vector, step in (
@@ -241,8 +243,8 @@ class Products(Matrices):
                 self._vector(f, p, rows, p["k"], [p[x] for x in matrix], [p[x] for x in vector],
                              p["C"], step)
         if self.blas is not None:
-            size = f.binary("mul", p["m"], p["n"])
-            with f.when(f.binary("and", f.icmp("slt", i64(1), p["k"]), f.icmp("ne", size, i64(0)))):
+            size = f.icmp("ne", f.binary("mul", p["m"], p["n"]), i64(0))
+            with f.when(f.binary("and", f.icmp("sle", p["least"], p["k"]), size)):
                 self._library(f, p)
                 self.leave(f)
         right = [p[name] for name in ("k", "n", "B", "rb", "cb")]
@@ -282,7 +284,7 @@ class Products(Matrices):
 
     def _slow(self) -> None:
         """Element by element, where there is no memory for copies."""
-        f, p = self.function("slow", "m n k A ra ca B rb cb C rc")
+        f, p = self.function("slow", PRODUCT)
         with f.loop(i64(0), p["m"]) as rows, f.loop(i64(0), p["n"]) as columns:
             i, j = rows.index, columns.index
             f.run_here("sum", p["k"], self.at(f, p["A"], (i, p["ra"])), p["ca"],
@@ -296,7 +298,7 @@ class Products(Matrices):
         with f.when(f.icmp("eq", room, NULL)):
             for other in held:
                 f.run("npc_give", other)
-            f.run_here("slow", *p.values())
+            f.run_here("slow", *(p[name] for name in PRODUCT.split()))
             self.leave(f)
         return room
 

@@ -184,11 +184,11 @@ class Routines:
         around = [letter for letter in spec.out if letter not in (row, column)]
         count = {letter: sizes(extent) for letter, extent in extents.items()}
         self._each(around, count, [a, b, c],
-                   lambda abc: self._one(count, abc, row, column, spec.summed))
+                   lambda abc: self._one(count, abc, row, column, spec.summed, call.routine.name))
         self.deliver(out, c.pointer)
 
     def _one(self, count: dict[str, Value], operands: list[Operand], row: str, column: str,
-             summed: str) -> None:
+             summed: str, function: str) -> None:
         a, b, c = operands
         m, n, k = (count.get(letter, i64(1)) for letter in (row, column, summed))
         name = a.dtype.name
@@ -197,4 +197,5 @@ class Routines:
                        b.stride(summed), c.pointer)
             return
         self.f.run(f"npc.gemm.{name}", m, n, k, a.pointer, a.stride(row), a.stride(summed),
-                   b.pointer, b.stride(summed), b.stride(column), c.pointer, c.stride(row))
+                   b.pointer, b.stride(summed), b.stride(column), c.pointer, c.stride(row),
+                   i64(1 if function == "dot" else 2))
