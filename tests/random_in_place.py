@@ -63,7 +63,8 @@ class Writer:
             self.lines.append(f"{pad}if {self.window('a')}.sum() {self.pick('<', '>')} "
                               f"{self.pick('0', '3', '50')}: {self.pick('break', 'continue')}")
             self.lines.append(pad + self.statement())
-        self.lines.append("    return a, b, c")
+        more = [] if self.looped else [name for name in self.names[3:] if rng.random() < 0.5]
+        self.lines.append(f"    return {', '.join(['a', 'b', 'c', *more])}")
         self.source = "\n".join(self.lines) + "\n"
 
     def pick(self, *options: str) -> str:
@@ -108,6 +109,12 @@ class Writer:
             other = rng.choice(self.names[:3])
             axis, by = rng.randrange(self.ndim), self.pick("1", "-1", "2")
             return f"{target} = np.roll({target}, {by}, {axis}) - {other}"
+        if roll < 0.43:  # far rows of what is made here
+            made, far = f"made{len(self.names)}", f"far{len(self.names)}"
+            self.names += made, far
+            return (f"{made} = {target} {self.pick('*', '-')} {rng.choice(self.names[:3])}; "
+                    f"{far} = np.empty_like(a); {far}[:1] = {made}[-1:] + 1; "
+                    f"{far}[1:] = {made}[:-1] * {rng.choice(self.names[:-1])}[1:]")
         if roll < 0.45:
             return f"{target}[{target} > {self.pick('0', '1')}] {self.pick('=', '-=')} 1"
         names = [target] * rng.randint(0, 2) + self.names

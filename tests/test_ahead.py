@@ -69,8 +69,19 @@ def flags(u: Any, v: Any, n: int) -> Any:
     return u
 
 
+def rows_of_two(u: Any, v: Any, n: int) -> Any:
+    """Both rows are there from the begin on, in memory of their own."""
+    sums, gaps = u * v, u - v
+    far, other = np.empty_like(u), np.empty_like(u)
+    far[:1] = sums[-1:] + 1.0
+    far[1:] = sums[:-1] * 0.5
+    other[:1] = gaps[-1:] - 1.0
+    other[1:] = gaps[:-1] * 0.25 + far[1:]
+    return sums, gaps, far, other
+
+
 FUNCTIONS = [products, in_place, through_others, far_in_neighbours, half_of_it, without_edges,
-             flags]
+             flags, rows_of_two]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)

@@ -122,15 +122,18 @@ def _grow(out: Fusion, run: Sequence[Kernel], known: Known, divide: bool = True)
 
 def _share(out: Fusion, group: Group) -> list[Kernel]:
     """The kernels of a group with one temporary for several that are not needed at the same time,
-    as nobody else uses them; in a sweep all would be there at once."""
+    as nobody else uses them; in a sweep all would be there at once.  What is computed before the
+    sweep is needed from its begin on."""
     run, count = [member.kernel for member in group.members], uses(group)
+    early = {store.buffer for number in group.numbers for store in number.stores}
     used = [set(touched(kernel)) for kernel in run]
     last = {buffer: k for k, buffers in enumerate(used) for buffer in buffers}
     idle: dict[object, list[Buffer]] = {}
     instead: dict[Buffer, Buffer] = {}
     found = []
     for k, (kernel, buffers) in enumerate(zip(run, used, strict=True)):
-        own = [b for b in touched(kernel) if b.kind == "temp" and count[b] == out.uses[b]]
+        own = [b for b in touched(kernel)
+               if b.kind == "temp" and b not in early and count[b] == out.uses[b]]
         for buffer in dict.fromkeys(own):
             if buffer not in instead:
                 free = idle.get((buffer.dtype, buffer.shape, buffer.strides))
