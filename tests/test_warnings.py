@@ -373,3 +373,24 @@ def test_of_what_only_an_arm_would_change() -> None:
     a = np.ones((5, 4))
     for b in (np.ones((5, 4), np.float32), np.zeros((5, 4), np.float32)):
         alike(f, (a, b))
+
+
+def test_what_is_overwritten_has_been_heard() -> None:
+    """A value that is stored as what it reads is about to change, and then overwritten."""
+    def moved(a: Any, k: float) -> Any:
+        v = (a - a - 1) / a
+        a[0] = 0.5
+        v[:] = a * k
+        assert v.min() > -24
+        return v
+
+    def viewed(a: Any, k: float) -> Any:
+        v = 1 / a
+        w = v[::2]
+        v[:] = k
+        return w
+
+    a = np.array([1.0, 0.0, 2.0])
+    for function in (moved, viewed):
+        assert told(function, a.copy(), 2.0)
+        alike(function, (a, 2.0), (a, -30.0), captured=False)

@@ -37,7 +37,7 @@ from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, OBJECT, Array, Opaque, Scalar
 from npcompile.program.ir import Apply, AxisIndex, Const, SizeValue
 from npcompile.schedule.demand import COSTS, END, HEAVY, LIMIT, Demand, is_number
-from npcompile.schedule.exits import check
+from npcompile.schedule.exits import check, may_flag
 from npcompile.schedule.memory import Access, Memory, Place, overlap
 from npcompile.schedule.nest import AxisMap, Nest, Put
 from npcompile.schedule.places import pack, scatter
@@ -307,9 +307,10 @@ class Scheduler:
         return place.memory
 
     def store(self, node: Node, memory: Memory) -> Place:
-        """Computes or copies all of a node's elements into a memory."""
+        """Computes or copies all of a node's elements into a memory.  What is overwritten before
+        anybody reads it has raised its flags."""
         place = memory.whole(self.facts)
-        self.put([node], place, node.line)
+        self.put([node], place, node.line, may_flag(self, node))
         return place
 
     def put(
