@@ -381,7 +381,8 @@ def test_what_is_overwritten_has_been_heard() -> None:
         v = (a - a - 1) / a
         a[0] = 0.5
         v[:] = a * k
-        assert v.min() > -24
+        if v.min() < -24:
+            raise ValueError(k)
         return v
 
     def viewed(a: Any, k: float) -> Any:
