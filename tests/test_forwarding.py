@@ -166,6 +166,7 @@ def test_pauses_are_tried():
         assert compiled[0](many // (k + 1)) == f(many // (k + 1))
         assert (compiled[1](10 + k % 3) == g(10 + k % 3)).all()
     assert all(made.cache_info().fallbacks for made in compiled)
-    assert FASTER in str(compiled[1].explain())
+    # its pauses are timed beside Python, or do so little between them that nobody looks at the time
+    assert FASTER in str(compiled[1].explain()) or compiled[1].cache_info().refused
     after = compiled[1]._dispatcher.stretches.continuations.values()
     assert all(len(rest.versions) <= rest.limit < 10 for rest in after)

@@ -355,3 +355,23 @@ def test_iterators_with_names(function):
 def test_random_iterators():
     for seed in range(60):
         assert not random_iterators.check(seed, Counter(), Counter())
+
+
+class Doubled(str):
+    """Text whose loops go through something else."""
+
+    def __iter__(self):
+        return iter("zz")
+
+
+class Counted(bytes):
+    def __len__(self):
+        return 1
+
+
+def test_loops_over_text_of_a_class_with_iterators_of_its_own():
+    def f(v):
+        return [c * 2 for c in v], list(enumerate(v)), max(v)
+
+    for v in (Doubled("abc"), Counted(b"abc"), "abc", b"abc"):
+        alike(f, (v,), captured=False)

@@ -79,10 +79,19 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
             if source is not None:
                 t.inputs.guard(source, "keys", tuple(held))
             return Iterator("items", tuple(map(Static, held)))
-        case Static(held) if isinstance(held, (tuple, range, str, bytes)):
+        case Static(held) if _gives_its_items(type(held)):
             t.inputs.wants_text(value)
             return Iterator("static", (value,))
     raise t.refuse("iteration", f"over {described(value)} is left to Python")
+
+
+def _gives_its_items(kind: type) -> bool:
+    """Whether a loop over a constant gives its items: classes of users may say otherwise."""
+    names = ("__iter__", "__len__", "__getitem__")
+    return any(
+        issubclass(kind, base) and all(getattr(kind, n) is getattr(base, n) for n in names)
+        for base in (tuple, range, str, bytes)
+    )
 
 
 def _items_of(t: Tracer, box: Box) -> tuple[Value, ...]:
