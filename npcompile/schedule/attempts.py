@@ -7,7 +7,7 @@ much more than they write.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -33,7 +33,8 @@ from npcompile.program.ir import (
     While,
     flat,
 )
-from npcompile.schedule.allocate import bound, touched
+from npcompile.schedule.allocate import bound
+from npcompile.schedule.names import Names, renamed_kernel
 from npcompile.schedule.nest import NAMES
 
 HERE = Index(0, ())
@@ -98,9 +99,6 @@ def _copy(source: Buffer, target: Buffer) -> Kernel:
     return Kernel("copy", axes, (load,), (Store(target, Index(0, target.strides), 0),))
 
 
-Names = Mapping[Buffer, Buffer]
-
-
 def _copied(body: Iterable[Statement], names: Names) -> tuple[Statement, ...]:
     """The same statements on other buffers; checks leave without doing anything."""
     found: list[Statement] = []
@@ -115,25 +113,11 @@ def _copied(body: Iterable[Statement], names: Names) -> tuple[Statement, ...]:
                 found.append(replace(s, leaving=()))
             case Swap(first, second):
                 found.append(Swap(names.get(first, first), names.get(second, second)))
-            case Kernel() if not names.keys().isdisjoint(touched(s)):
-                found.append(_renamed(s, names))
+            case Kernel():
+                found.append(renamed_kernel(s, names))
             case _:
                 found.append(s)
     return tuple(found)
-
-
-def _renamed(kernel: Kernel, names: Names) -> Kernel:
-    return replace(
-        kernel,
-        values=tuple([
-            replace(v, buffer=names.get(v.buffer, v.buffer)) if isinstance(v, Load) else v
-            for v in kernel.values
-        ]),
-        stores=tuple([replace(s, buffer=names.get(s.buffer, s.buffer)) for s in kernel.stores]),
-        reductions=tuple([
-            replace(r, buffer=names.get(r.buffer, r.buffer)) for r in kernel.reductions
-        ]),
-    )
 
 
 def _turns(body: Iterable[Statement]) -> Size:

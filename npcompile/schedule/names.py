@@ -37,7 +37,7 @@ def _statement(statement: Statement, names: Names) -> Statement:
 
     match statement:
         case Kernel():
-            return kernel(statement, names)
+            return renamed_kernel(statement, names)
         case Library() | Call():
             views = tuple([replace(v, buffer=now(v.buffer)) for v in statement.inputs])
             return replace(statement, inputs=views, outputs=tuple(map(now, statement.outputs)))
@@ -61,7 +61,7 @@ def _statement(statement: Statement, names: Names) -> Statement:
             return replace(statement, condition=now(statement.condition), then=then, orelse=other)
 
 
-def kernel(old: Kernel, names: Names) -> Kernel:
+def renamed_kernel(old: Kernel, names: Names) -> Kernel:
     """A kernel on other buffers."""
     if names.keys().isdisjoint(touched(old)):
         return old

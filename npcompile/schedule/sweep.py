@@ -33,6 +33,7 @@ from npcompile.schedule.members import (
     uses,
 )
 from npcompile.schedule.memory import quotient, span, split
+from npcompile.schedule.names import renamed_kernel
 from npcompile.schedule.rows import Fusion
 from npcompile.schedule.saved import far_rows
 
@@ -138,21 +139,12 @@ def _share(out: Fusion, group: Group) -> list[Kernel]:
             if buffer not in instead:
                 free = idle.get((buffer.dtype, buffer.shape, buffer.strides))
                 instead[buffer] = free.pop() if free else buffer
-        found.append(_with_buffers(kernel, instead))
+        found.append(renamed_kernel(kernel, instead))
         for buffer in buffers & instead.keys():
             if last[buffer] == k:
                 key = buffer.dtype, buffer.shape, buffer.strides
                 idle.setdefault(key, []).append(instead[buffer])
     return found
-
-
-def _with_buffers(kernel: Kernel, instead: Mapping[Buffer, Buffer]) -> Kernel:
-    values = tuple([
-        replace(v, buffer=instead.get(v.buffer, v.buffer)) if isinstance(v, Load) else v
-        for v in kernel.values
-    ])
-    stores = tuple([replace(s, buffer=instead.get(s.buffer, s.buffer)) for s in kernel.stores])
-    return replace(kernel, values=values, stores=stores)
 
 
 def _strides(facts: Facts, run: Sequence[Kernel]) -> Strides:
