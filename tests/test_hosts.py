@@ -689,3 +689,16 @@ def test_sizes_that_must_go_together() -> None:
         a, structure = np.arange(shape[0] * shape[1]).reshape(shape) % 7, np.zeros((2, 3), int)
         want = opened(a, footprint, structure)
         assert compiled(a, footprint, structure).tolist() == want.tolist()
+
+
+@pytest.mark.parametrize("kind", ["F", "D", "e", "f"])
+def test_numbers_that_libraries_give(kind: str) -> None:
+    """Half precision and single complex numbers are read whole."""
+    x = (np.arange(6) + 1j).astype(kind) if kind in "FD" else np.arange(6).astype(kind) + 0.5
+    calls: list[Callable[[Any], Any]] = [
+        lambda x: np.median(x), lambda x: np.prod(x, initial=2),
+        lambda x: np.percentile(x.real, 30),
+    ]
+    for function in calls:
+        want, got = function(x), jit(function, fullgraph=True)(x)
+        assert type(got) is type(want) and got.tobytes() == want.tobytes()

@@ -288,7 +288,7 @@ class HostCalls:
                 parts = [f.call("PyLong_AsLongLong", ("i64", 1), item)]
             case "u":
                 parts = [f.call("PyLong_AsUnsignedLongLongMask", ("i64", 1), item)]
-            case "f" if buffer.dtype.itemsize == 2:
+            case _ if buffer.dtype.char in "eF":  # Python's functions read half of it
                 f.run("PyArray_ScalarAsCtype", item, place)
                 return
             case "f":
