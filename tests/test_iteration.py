@@ -336,6 +336,14 @@ def under_two_names(x):
     return total, sum(both[1])
 
 
+def taken_by_what_its_loop_makes(x):
+    it, total = iter((1, 2, 3, 4)), 0
+    for w in it:
+        it = zip(it, x)
+        total += w
+    return total, list(it)
+
+
 def one_of_two(x):
     one, two = iter(x), iter(x[::-1])
     it = one if x.sum() > 3 else two
@@ -345,6 +353,7 @@ def one_of_two(x):
 @pytest.mark.parametrize("function", [
     taken_before, taken_in_its_loop, taken_in_an_arm, left_and_gone_on, gone_on_by_turns,
     left_by_any, left_while_python_writes, in_pairs, under_two_names, one_of_two,
+    taken_by_what_its_loop_makes,
 ])
 def test_iterators_with_names(function):
     """Whoever takes an item takes it from all who know the iterator."""

@@ -71,6 +71,7 @@ class Trees:
         self._open: set[Box] = set()  # whose trees are being made
         self._space: dict[str, Any] | None = None  # of functions that Python may get
         self._leaving = False  # whether what is asked for is where Python goes on
+        self._pauses = False  # and compiled code after it
 
     def _number(self, thing: object) -> int:
         return self._numbers.setdefault(thing, len(self._numbers) + 1)
@@ -248,6 +249,15 @@ class Trees:
         finally:
             self._leaving = False
 
+    def frame_that_pauses(self, frame: Frame) -> ir.Frame:
+        """The same where compiled code goes on after one instruction: loops with iterators of
+        their own, which nobody else may take items from."""
+        self._pauses = True
+        try:
+            return self.frame(frame, True)
+        finally:
+            self._pauses = False
+
     def _frame(self, frame: Frame, innermost: bool, result: Tree | None) -> ir.Frame:
         instruction = frame.instruction
         assert instruction is not None
@@ -314,7 +324,7 @@ class Trees:
         if value.begun or value.token not in self.t.consumed:
             return value
         slots = [s for frame in self.t.frames for s in (*frame.stack, *frame.state.stack)]
-        for slot in slots if value.kind != "flat" else ():  # which would lose its index
+        for slot in () if self._pauses or value.kind == "flat" else slots:  # which has an index
             if isinstance(slot, Iterator) and slot.begun and slot.token is value.token:
                 return slot
         raise self.t.refuse("iterator", "of which items are taken")

@@ -116,7 +116,7 @@ def finish(t: Tracer, frame: Frame, exits: Exits) -> Value:
             selected = selectors.selects(t, exits.selector, target)
             goes_on = t.builder.emit("bit_not", (selected,), None, selected.type)
         refusal = t.pauses[frame.instruction.offset]
-        resume = Resume((t.trees.frame(frame, True),), pauses=True)
+        resume = Resume((t.trees.frame_that_pauses(frame),), pauses=True)
         t.builder.emit("check", (goes_on,), Check(str(refusal), resume), Nothing())
     t.frames.pop()
     end = exits.states.get(RETURN)
