@@ -144,3 +144,20 @@ def test_queries():
     for args in ((), (0,), (9, 0), (0, 0, 0)):
         with pytest.raises(Refused):
             run(call(np.ndarray.item, *args), A)
+
+
+def test_strides_of_axes_whose_length_the_run_finds():
+    """An axis of length 1 is repeated with stride 0."""
+    def f(v, k):
+        w = v[int((v > k).sum()):] - 7
+        u = np.broadcast_to(w, (2, *w.shape))
+        return u, u.sum(axis=0), u + 1
+
+    for backend in ("cpu", "reference"):
+        compiled = jit(f, backend=backend, fullgraph=True)
+        for n in (0, 1, 2, 5, 50):
+            v = np.random.default_rng(n).random(n)
+            for k in (-1.0, 0.3, 0.5, 0.9, 2.0):
+                for got, want in zip(compiled(v, k), f(v, k), strict=True):
+                    assert got.shape == want.shape and got.tobytes() == want.tobytes()
+                    assert not want.size or got.strides == want.strides

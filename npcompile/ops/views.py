@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.records import replace
-from npcompile.core.sizes import Size, floordiv, is_known, product
+from npcompile.core.sizes import Size, floordiv, is_known, largest, product, smallest
 from npcompile.graph import layout
 from npcompile.graph.ir import Node, Window
 from npcompile.graph.types import Array, c_strides, contiguous
@@ -447,8 +447,11 @@ def broadcast_to(ctx: Context, array: Operand, shape: Operand, subok: Operand = 
 def _repeated(ctx: Context, ref: ArrayRef, shape: tuple[Size, ...]) -> ArrayRef:
     """What users see of it: axes of length 1 have stride 0, too."""
     found = broadcast(ctx, ref, shape)
-    strides = [0 if is_known(n) and ctx.facts.equal(n, 1) else step
-               for n, step in zip(found.shape, found.strides)]
+    strides = [
+        step * smallest(largest(n - 1, 0), 1) if not is_known(n) and step != 0
+        else 0 if ctx.facts.equal(n, 1) else step
+        for n, step in zip(found.shape, found.strides)
+    ]
     return ArrayRef(found.cell, replace(found.window, strides=tuple(strides)), found.dtype, False)
 
 
