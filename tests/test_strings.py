@@ -335,6 +335,41 @@ def test_iterators_that_were_run_are_at_their_end() -> None:
         assert compiled(s) == total(s)
 
 
+def test_letters_of_one_turn_are_nothing_to_the_next_attempt() -> None:
+    """A loop that is traced again forgets values which belonged to the turn traced before."""
+
+    def last(s: str, t: str) -> Any:
+        c = p = "A"
+        for i, (c, d) in enumerate(zip(s, t)):
+            for d in "ACGT":
+                if PAIRED[c] in {"G", "T", "x"}:
+                    p = d
+            for c in s[1:]:
+                c = p
+        return sum(c == d for d in t)
+
+    def objects(x: np.ndarray, n: int) -> Any:
+        y, found = x, 0.0
+        for i in range(n):
+            made = x * i
+            y, z = made, [made, i]
+            for j in range(n):
+                if j % 3 == 1:
+                    y = x
+                if x[j] > 0.5:
+                    z = None
+            found += y[1] + (z is None)
+        return found, y
+
+    compiled, other = jit(last), jit(objects)
+    for pair in (("GATTACA", "ACCGT"), ("", "A"), ("CAT", "CAT"), ("TAG", "")):
+        assert compiled(*pair) == last(*pair)
+    for n in (0, 1, 2, 7, 8):
+        x = np.linspace(0, 1, 9)
+        got, want = other(x, n), objects(x, n)
+        assert got[0] == want[0] and got[1].tolist() == want[1].tolist()
+
+
 @pytest.mark.parametrize("first", range(0, 40, 20))
 def test_random_programs(first: int) -> None:
     for seed in range(first, first + 20):

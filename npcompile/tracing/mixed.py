@@ -174,7 +174,7 @@ def _version(t: Tracer, value: Value, arrays: Sequence[int]) -> Node:
 def enter(attempt: Attempt, value: Value, path: Path) -> Either:
     """What stands for a value of several kinds inside the loop."""
     t, before = attempt.t, attempt.state
-    known = attempt.knowledge.mixed.get(path, ())
+    known = [kind for kind in attempt.knowledge.mixed.get(path, ()) if _lasts(before, kind)]
     mixed = Mixed(joined(known, kinds(attempt, before, value)))
     parts = mixed.split(attempt, before, value)
     if parts is None:
@@ -190,6 +190,14 @@ def enter(attempt: Attempt, value: Value, path: Path) -> Either:
         made = mixed.whole(t, which, params, array)
     attempt.mixed[made] = mixed, [which, *params], array
     return made
+
+
+def _lasts(before: State, kind: Kind) -> bool:
+    """Whether a kind that an attempt has met means something in the next one: what that one's
+    turns or those of a loop around them had in hand is gone."""
+    if isinstance(kind, (Scalar, Made, Static, Marker)):
+        return True
+    return any(kind is held for held in reached((*before.locals, *before.stack), before))
 
 
 def after(attempt: Attempt, value: Either) -> Either:
