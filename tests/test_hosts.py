@@ -702,3 +702,27 @@ def test_numbers_that_libraries_give(kind: str) -> None:
     for function in calls:
         want, got = function(x), jit(function, fullgraph=True)(x)
         assert type(got) is type(want) and got.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("reduced", [
+    lambda z, m: z.prod(),
+    lambda z, m: np.prod(z, axis=1),
+    lambda z, m: np.multiply.reduce(z, axis=0),
+    lambda z, m: z.cumprod(),
+    lambda z, m: np.multiply.accumulate(z, axis=1),
+    lambda z, m: np.nancumprod(z),
+    lambda z, m: z.real.sum(where=m),
+    lambda z, m: np.add.reduce(z.imag, axis=1, where=m),
+    lambda z, m: z.real.mean(axis=1, where=m),
+    lambda z, m: np.var(z.real, where=m),
+])
+def test_reductions_that_numpy_makes_warn_where_it_does(reduced):
+    z = np.full((4, 600), 1e308 - 1e308j)
+    z[1, 3] = np.inf
+    told = []
+    for f in (reduced, npcompile.jit(reduced, fullgraph=True)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            f(z, z.real < np.inf)
+        told.append([(w.category, str(w.message), w.filename, w.lineno) for w in caught])
+    assert told[0] == told[1] != []

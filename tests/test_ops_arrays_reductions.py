@@ -30,9 +30,9 @@ def typed(a, dtype):
 
 
 def compiled(function, dtype):
-    """Products of float16 and the like are Python's."""
+    """Products of float16 and of complex numbers, and the like, are NumPy's own."""
     if function in (np.prod, np.nanprod):
-        return dtype != "e"
+        return dtype not in "eDF"
     if dtype in "FD":
         return function in (np.sum, np.mean, np.var, np.std, np.average, np.all, np.any,
                             np.count_nonzero, np.nansum, np.nanmean, np.min, np.max, np.ptp)

@@ -77,7 +77,8 @@ _WRITING = frozenset({"put", "place", "copyto", "putmask", "fill_diagonal", "put
 _UFUNC_METHODS = frozenset({"outer", "reduce", "accumulate", "reduceat"})
 _ARRAY_METHODS = frozenset({
     "argpartition", "searchsorted", "choose", "compress", "cumsum", "cumprod", "dot", "repeat",
-    "take", "trace", "round", "std", "var", "tobytes", "tolist", "nonzero", "argsort",
+    "take", "trace", "round", "sum", "mean", "std", "var", "prod", "tobytes", "tolist", "nonzero",
+    "argsort",
 })
 _WRITING_METHODS = frozenset({"sort", "partition", "put", "fill"})
 #: what the classes of ``numpy.random`` do beside drawing

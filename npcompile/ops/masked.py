@@ -2,7 +2,7 @@
 
 Where the order of the elements does not show, and in sums that take them one by one, an element
 left out is replaced by what changes no accumulator: adding -0.0 gives every number back.  Pairwise
-sums go from run to run of elements that are not left out; those are NumPy's own.
+sums go from run to run of elements that are not left out; those are left to NumPy.
 """
 
 from __future__ import annotations
@@ -67,17 +67,6 @@ def fillable(ctx: Context, ref: ArrayRef, mask: ArrayRef, kind: str, axes: tuple
         return False
     order = canonical.plan(ctx.facts, ref.shape, ref.strides, axes, ref.dtype != loop)
     return kind == "prod" or order.mode == "sequential"
-
-
-def by_numpy(ctx: Context, ref: ArrayRef, mask: ArrayRef, kind: str, axes: tuple[int, ...],
-             keepdims: bool, type_: Array | Scalar, start: Node | None) -> Operand:
-    """NumPy's own reduction, of a type that is known."""
-    statics = (("axis", axes), ("dtype", type_.dtype), ("keepdims", keepdims))
-    names, more = (("where",), ()) if start is None else (("initial", "where"), (start,))
-    call = HostCall(f"numpy:{kind}", names, statics)
-    kind_of = type_ if isinstance(type_, Array) else Array(type_.dtype, (), ())
-    result = ctx.host_call(call, (ref, *more, mask), kind_of)
-    return result if isinstance(type_, Array) else arguments.element(ctx, result)
 
 
 def of_complex(ctx: Context, ref: ArrayRef, kind: str, axes: tuple[int, ...], keepdims: bool,

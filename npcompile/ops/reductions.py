@@ -114,6 +114,8 @@ def reduce_with(rule: Rule, name: str, ctx: Context, a: Operand, axis: Operand =
         for k in axes:
             arguments.require(ctx, "<", 0, ref.shape[k], f"{name} of no elements")
     start = None if initial is None else arguments.scalar_to(ctx, initial, loop)
+    if loop.kind == "c" and rule.kind == "prod":
+        raise ctx.refuse(name, "of complex numbers: NumPy's own, which warns at the call's line")
     if loop.kind == "c" and rule.kind != "sum":
         result = complex_node(ctx, name, ref, rule.kind, axes, keeps, loop)
         if mask is not None or start is not None or loop != ref.dtype:
@@ -129,7 +131,7 @@ def reduce_with(rule: Rule, name: str, ctx: Context, a: Operand, axis: Operand =
 
 def complex_node(ctx: Context, name: str, ref: ArrayRef, kind: str, axes: tuple[int, ...],
                  keepdims: bool, dtype: np.dtype[Any]) -> Node:
-    """Products, extremes and places of extremes of complex numbers, by NumPy."""
+    """Extremes and places of extremes of complex numbers, by NumPy."""
     type_ = _type(ctx, ctx.read(ref), axes, keepdims, dtype, dtype == INT)
     assert isinstance(type_, (Array, Scalar))
     return arguments.contents(ctx, masked.of_complex(ctx, ref, kind, axes, keepdims, type_))
@@ -141,13 +143,10 @@ def reduce_where(ctx: Context, name: str, ref: ArrayRef, node: Node, mask: Array
     """The contents of an array, or what is computed of them, reduced where a mask is true."""
     if mask is None:
         return reduce_node(ctx, node, kind, axes, keepdims, loop, start)
-    if masked.fillable(ctx, ref, mask, kind, axes, loop):
-        node = masked.filled(ctx, node, mask, kind, loop, start, name)
-        return reduce_node(ctx, node, kind, axes, keepdims, loop, start)
-    type_ = _type(ctx, node, axes, keepdims, loop, False)
-    assert isinstance(type_, (Array, Scalar))
-    found = masked.by_numpy(ctx, ref, mask, kind, axes, keepdims, type_, start)
-    return arguments.contents(ctx, found)
+    if not masked.fillable(ctx, ref, mask, kind, axes, loop):
+        raise ctx.refuse(name, "where= of pairwise sums: NumPy's own")
+    node = masked.filled(ctx, node, mask, kind, loop, start, name)
+    return reduce_node(ctx, node, kind, axes, keepdims, loop, start)
 
 
 def _kind(rule: Rule, loop: np.dtype[Any]) -> str:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from npcompile.graph import layout
-from npcompile.graph.ir import HostCall, Node, Reduction
-from npcompile.graph.primitives import REDUCTIONS
+from npcompile.graph.ir import Node, Reduction
 from npcompile.graph.types import BOOL, SUPPORTED, Array
-from npcompile.ops import arguments, canonical, views
+from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, axis_in, dtype_of, program, truth
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import Op, define
@@ -39,7 +38,7 @@ def scan_with(rule: Rule, name: str, ctx: Context, ref: ArrayRef, axis: Operand,
         (out,) = out
     loop = _loop(ctx, ref, rule, name, dtype, out)
     if loop.kind == "c" and rule.kind != "sum":
-        return deliver(ctx, name, _by_numpy(ctx, ref, rule, place, loop), out, ref)
+        raise ctx.refuse(name, "of complex numbers: NumPy's own")
     node = ctx.builder.cast(ctx.read(ref), BOOL) if rule.truth else ctx.read(ref)
     kind = {"min": "all", "max": "any"}.get(rule.kind, rule.kind) if loop == BOOL else rule.kind
     return deliver(ctx, name, scan_node(ctx, node, kind, place, loop), out, ref)
@@ -71,14 +70,6 @@ def _loop(ctx: Context, ref: ArrayRef, rule: Rule, name: str, dtype: Operand,
     if ref.dtype.kind == "c" and loop.kind != "c" and not rule.truth:
         raise ctx.refuse(name, "complex to real warns")
     return loop
-
-
-def _by_numpy(ctx: Context, ref: ArrayRef, rule: Rule, axis: int, loop: np.dtype[Any]) -> Node:
-    """Products and extremes of complex numbers."""
-    name = canonical.STEPS[REDUCTIONS[rule.kind][0]].__name__
-    call = HostCall(f"numpy:{name}.accumulate", statics=(("axis", axis), ("dtype", loop)))
-    strides = layout.k_strides(ctx.facts, ref.shape, [ref.strides])
-    return ctx.read(ctx.host_call(call, (ref,), Array(loop, ref.shape, strides)))
 
 
 def _along(ctx: Context, a: Operand, axis: Operand) -> tuple[ArrayRef, Operand]:
