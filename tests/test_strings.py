@@ -340,7 +340,7 @@ def test_letters_of_one_turn_are_nothing_to_the_next_attempt() -> None:
 
     def last(s: str, t: str) -> Any:
         c = p = "A"
-        for i, (c, d) in enumerate(zip(s, t)):
+        for _, (c, d) in enumerate(zip(s, t)):
             for d in "ACGT":
                 if PAIRED[c] in {"G", "T", "x"}:
                     p = d
