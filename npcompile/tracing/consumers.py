@@ -140,6 +140,13 @@ def same(a: Any, b: Any) -> Any:
     return a == b
 
 
+def either(condition: Any, first: Any, second: Any) -> Any:
+    """``first if condition else second``"""
+    if condition:
+        return first
+    return second
+
+
 def product(items: Iterable[Any], start: Any) -> Any:
     """``math.prod``"""
     for item in items:

@@ -248,6 +248,8 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     kinds = [python_class(v) for v in (left, right)]
     if kinds[0] is kinds[1] and kinds[0] in (tuple, list) and symbol in ("==", "!="):
         return _compare_sequences(t, symbol, left, right)
+    if kinds[0] is kinds[1] is tuple and symbol in ("<", "<=", ">", ">="):
+        return _order_tuples(t, symbol, left, right)
     if isinstance(left, Static) and isinstance(right, Static):
         return _compare_objects(t, symbol, left, right)
     left, right = growing.beside(t, left, right), growing.beside(t, right, left)
@@ -292,6 +294,16 @@ def _compare_sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Val
         return boolean((len(first) == len(second)) == (symbol == "=="))
     equal = truth(t, consumers.follow(t, consumers.everything, Sequence(tuple(verdicts))))
     return equal if symbol == "==" else compare(t, "==", equal, boolean(False))
+
+
+def _order_tuples(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    """The order of tuples: that of the first items that differ, else that of their lengths."""
+    first, second = iteration.items(t, left), iteration.items(t, right)
+    found: Value = boolean(_BINARY[symbol](len(first), len(second)))
+    for a, b in reversed(list(zip(first, second))):
+        same, order = _same_items(t, a, b), compare(t, symbol, a, b)
+        found = consumers.follow(t, consumers.either, same, found, order)
+    return found
 
 
 def _same_items(t: Tracer, a: Value, b: Value) -> Value:

@@ -37,6 +37,7 @@ from npcompile.tracing import (
     control,
     growing,
     handlers,
+    heaps,
     inheritance,
     making,
     outside,
@@ -75,7 +76,7 @@ from npcompile.tracing.values import (
 RECORDS = (special, compositions, factorisations, norms, sums)
 
 #: fill the tables of opcodes and functions
-HANDLED = (handlers, making, inheritance, contexts, appliers)
+HANDLED = (handlers, making, inheritance, contexts, appliers, heaps)
 WISHES = 8  #: times a function is traced anew to make lists of other kinds
 DEEPEST = 40  #: inlined calls within one another
 RECURSIONS = 256  #: and those of functions by themselves, in all

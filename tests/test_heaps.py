@@ -1,0 +1,125 @@
+"""``heapq`` on lists of numbers and of tuples: the same lists, item by item, as Python's own."""
+
+import heapq
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from npcompile import jit
+
+
+def compare(function: Callable[..., Any], *args: Any, compiled: bool = True) -> None:
+    made = jit(function)
+    for _ in range(2):
+        assert repr(made(*args)) == repr(function(*args))
+    assert bool(made.cache_info().refused) != compiled
+
+
+def ordered(x):
+    heap, found = [], []
+    for v in x:
+        heapq.heappush(heap, v)
+    while heap:
+        found.append(heapq.heappop(heap))
+    return found
+
+
+def heap_of_floats(x):
+    heap = [float(v) for v in x]
+    heapq.heapify(heap)
+    return heap
+
+
+def smallest(x):
+    heap = [int(v * 100) for v in x]
+    heapq.heapify(heap)
+    total = 0
+    for i in range(20):
+        total += heapq.heappushpop(heap, i)
+        total += heapq.heapreplace(heap, 3 * i)
+    return total, heap
+
+
+def ties(x):
+    heap = []
+    for i in range(len(x)):
+        heapq.heappush(heap, (i % 3, float(x[i]), (-i, i + 1)))
+    return heapq.heappop(heap), heap[0], len(heap)
+
+
+def shortest(w):
+    n = len(w)
+    dist = np.full(n, np.inf)
+    dist[0] = 0.0
+    heap = [(0.0, 0)]
+    while heap:
+        d, u = heapq.heappop(heap)
+        if d > dist[u]:
+            continue
+        for v in range(n):
+            if w[u, v] > 0:
+                further = float(d + w[u, v])
+                if further < dist[v]:
+                    dist[v] = further
+                    heapq.heappush(heap, (further, v))
+    return dist
+
+
+@pytest.mark.parametrize("function", [ordered, heap_of_floats, smallest, ties])
+def test_the_same_lists(function: Callable[..., Any]) -> None:
+    x = np.random.default_rng(0).random(25)
+    compare(function, x)
+    compare(function, np.repeat(x[:5], 3))
+
+
+def test_shortest_paths() -> None:
+    rng = np.random.default_rng(0)
+    compare(shortest, np.where(rng.random((9, 9)) < 0.4, rng.random((9, 9)), 0))
+
+
+def test_an_empty_heap() -> None:
+    def too_many(x):
+        heap = []
+        for v in x:
+            heapq.heappush(heap, v)
+        for _ in range(9):
+            heapq.heappop(heap)
+
+    for call in (jit(too_many), too_many):
+        with pytest.raises(IndexError, match="index out of range"):
+            call(np.arange(3.0))
+
+
+def test_nan_in_tuples_is_compared_by_identity() -> None:
+    def one_object(x):
+        v, heap = float(x[0]), []
+        for i in range(5):
+            heapq.heappush(heap, (v, 5 - i))
+        return heap
+
+    compare(one_object, np.array([np.nan]))
+    compare(ordered, np.array([2.0, np.nan, 1.0, 0.5]))
+
+
+def test_heaps_from_outside_are_pythons() -> None:
+    def push(heap, x):
+        for v in x:
+            heapq.heappush(heap, v)
+        return heapq.heappop(heap)
+
+    ours: list[float] = []
+    theirs: list[float] = []
+    x = np.array([3.0, 1.0, 2.0])
+    assert (jit(push)(ours, x), ours) == (push(theirs, x), theirs)
+
+
+def test_order_of_tuples() -> None:
+    def orders(x):
+        return ((x[0], 1) < (x[1], 2), (1, x[0]) <= (1, x[1]), (1, x[0]) >= (1, x[0]),
+                (x[0],) < (x[0], 1), (x[0], x[1]) > (x[1],), (float(x[0]), 2) < (float(x[1]), 1))
+
+    for x in ([1.0, 2.0], [2.0, 1.0], [1.0, 1.0]):
+        compare(orders, np.array(x))
+    compare(orders, np.array([np.nan, 1.0]))
