@@ -27,6 +27,7 @@ TAKEN = (
     "r.append(next({t}, -1))", "r += list({t})", "r.append(sum(1 for _ in {t}))",
     "r.append(len(list(zip({t}, (1, 2)))))", "k += any(k > 3 for _ in {t})", "first, *w = {t}",
     "w = [u for u in {t}]", "k += max((k for _ in {t}), default=0)", "w = take({t})",
+    "r.append(2 in {t})", "k += 1.5 in {t}", "r.append('b' in {t})",
 )
 OTHERS = (
     "s = s * 0.5 + a[k % 4]", "k += 1", "print(k, s)", "a[k % 4] += 1", "r.append(k)", "s += k",

@@ -43,6 +43,27 @@ def small(n: Any) -> Any:
     return n if n in (0, 1) else 2 * n
 
 
+def in_views(**named: Any) -> Any:
+    held = named.keys(), named.values(), named.items(), {}.keys()
+    return "a" in held[0], 1 in held[1], "a" in held[3], len(held[2]), ["b" in x for x in held]
+
+
+def runs_it(n: Any) -> Any:
+    items, letters = iter((1, 2, 3, 4)), iter("abcd")
+    return 2 in items, list(items), n in letters, n in letters, list(letters)
+
+
+def test_views_of_dictionaries() -> None:
+    compiled = jit(in_views)
+    for named in ({}, {"a": 2}, {"a": 1, "b": 3}, {"c": "b"}):
+        assert compiled(**named) == in_views(**named)
+    alike(lambda: in_views(a=1), (), captured=False, backends=["cpu"])
+
+
+def test_membership_runs_an_iterator() -> None:
+    alike(runs_it, ("b",), ("d",), (2,), captured=False, backends=["cpu"])
+
+
 def test_numbers_among_numbers() -> None:
     alike(among, (3.0,), (0.5,), (NAN,), (2,), (7,), (True,), (np.float64(0.5),))
 

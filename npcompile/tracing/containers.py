@@ -387,15 +387,22 @@ def _contains(t: Tracer, container: Value, item: Value) -> bool:
         except (TypeError, ValueError):
             raise Dead from None
     if isinstance(container, Iterator):
-        held = container.parts[0]
-        if container.kind == "static" and isinstance(held, Static):
-            return t.static(item, "in") in held.value
-        if container.kind == "keys" and isinstance(held, Box):
-            return _contains(t, held, item)
-        raise t.refuse("in", "of an iterator is left to Python")
+        return _in_view(t, container, item)
     return t.static(item, "in") in [
         t.static(x, "in") for x in iteration.items(t, container)
     ]
+
+
+def _in_view(t: Tracer, view: Iterator, item: Value) -> bool:
+    """``item in view`` of a dictionary; an iterator would be run to the item."""
+    if view.itself and view.kind == "keys":
+        return _contains(t, view.parts[0], item)
+    if not (view.itself and view.kind == "items"):
+        raise t.refuse("in", "of an iterator is left to Python")
+    wanted = t.static(item, "in")
+    if not isinstance(wanted, (str, bytes, int, float, complex)):  # keys have a hash
+        raise t.refuse("in", "of a view, for what is no number or string, is left to Python")
+    return wanted in [t.static(x, "in") for x in view.parts]
 
 
 def count(t: Tracer, value: Value) -> Value | None:
