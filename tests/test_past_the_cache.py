@@ -98,6 +98,19 @@ def test_addresses_ahead() -> None:
     assert asked and not any("(%rbp" in line for line in asked)
 
 
+def test_what_is_asked_for_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one result is made of; where two are, processors foresee it.  Sums ask for what is
+    further away if it comes from memory, which shows in numbers of bytes only."""
+    monkeypatch.setattr(Target, "foresees", True)
+    x, *rest = np.ones((4, 1000))
+    for function, args, asks in ((total, (x, *rest), True), (two, (x, *rest), False)):
+        llvm = npcompile.jit(function, cache=False).lower(*args).llvm
+        assert ("call void @llvm.prefetch" in llvm) == asks
+    far = f"i64 {runs.AHEAD}, i64 {runs.FAR_AHEAD}"
+    for reduced in (lambda x: (x + 1).max(), lambda x: (x * x).sum()):
+        assert far in npcompile.jit(reduced, cache=False).lower(x).llvm
+
+
 def five_points(u: Any, out: Any) -> Any:
     around = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]
     return np.subtract(0.25 * around, u[1:-1, 1:-1], out=out)

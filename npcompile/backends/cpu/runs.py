@@ -25,6 +25,7 @@ from npcompile.core.records import replace
 from npcompile.program.ir import Apply, Kernel, Reduce
 
 AHEAD = 2048  # bytes that are asked for before they are reduced
+FAR_AHEAD = 8192  # the same where they come from memory
 UNROLLED = 4  # vectors with their own partial results, where the order does not show
 SEARCHED = 256  # vectors of a block of which the extreme is found at once
 LOOKED_AT = 64  # elements that are compared with it at once
@@ -45,6 +46,11 @@ def cached(scope: Scope) -> Value:
         return literal("i1", True)
     most = CACHED_BYTES // max(plan.touched(), 1)
     return scope.f.icmp("sle", scope.sizes(plan.total), i64(most))
+
+
+def _ahead(scope: Scope) -> Value:
+    """Bytes that are asked for before they are reduced."""
+    return scope.f.select(cached(scope), i64(AHEAD), i64(FAR_AHEAD))
 
 
 def first_value(scope: Scope, fold: Fold) -> Parts | None:
@@ -115,13 +121,13 @@ class Run:
         flat = list(states)
         for _ in range(vectors - 1):
             flat += [k.another(s) for k, s in zip(self.across, states, strict=True)]
-        count = f.binary("sub", end, begin)
+        count, ahead = f.binary("sub", end, begin), _ahead(scope)
         whole = f.binary("add", begin, f.binary("and", count, i64(-step)))
         with f.loop(begin, whole, step, flatten(flat)) as loop:
             taken = []
             for k, copy in enumerate(groups(shaped(loop.carried, flat), len(states))):
                 inside = scope.enter(f.binary("add", loop.index, i64(k * lanes)), lanes)
-                inside.ask_ahead(AHEAD)
+                inside.ask_ahead(ahead)
                 taken += self.take(inside, copy, base)
             loop.next = flatten(taken)
         states, *copies = groups(shaped(loop.results, flat), len(states))
@@ -447,10 +453,10 @@ class Forest:
         f.store(end, self.at)
         whole = f.binary("add", begin, f.binary("and", length, i64(-lanes)))
         sums = [list(tree.zero(lanes)) for tree in trees]
-        both = [*sums, *states]
+        both, ahead = [*sums, *states], _ahead(scope)
         with f.loop(begin, whole, lanes, flatten(both)) as loop:
             inside, now = scope.enter(loop.index, lanes), shaped(loop.carried, both)
-            inside.ask_ahead(AHEAD)
+            inside.ask_ahead(ahead)
             added = [
                 list(tree.add(tuple(s), tree.widen(inside.operand(tree.reduce.value, lanes))))
                 for tree, s in zip(trees, now)

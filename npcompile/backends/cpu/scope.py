@@ -438,7 +438,7 @@ class Scope:
         step: Size = at.coefficients[axis] if axis >= 0 else 0
         return Place(pointer, buffer.dtype, at.part, self.sizes(step), self.slots.notes(buffer))
 
-    def ask_ahead(self, usual: int, near: bool = False) -> None:
+    def ask_ahead(self, usual: int | Value, near: bool = False) -> None:
         """Asks for what the next turn loads, else for what is loaded so many bytes later (0: for
         nothing), or for other rows if several turns read the same, into the second cache or into
         the first (``near``); for elements near each other once."""
@@ -459,7 +459,7 @@ class Scope:
                 ahead = self.f.binary("shl", self.sizes(row * size), i64(ROWS))
                 self._ask(load, ahead if near else self._rows_ahead(row * size), near)
             else:
-                self._ask(load, i64(usual))
+                self._ask(load, i64(usual) if isinstance(usual, int) else usual)
 
     def _ask(self, load: Load, distance: Value, near: bool = True) -> None:
         place = self.f.offset(self.place(load.buffer, load.at).pointer, "i8", distance)
