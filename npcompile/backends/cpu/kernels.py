@@ -29,9 +29,6 @@ LIGHT = 16  # operations of a kernel that memory may hold up
 #: less it often is there from the last turn, and stores that go past the cache wait until it left
 STREAMING_BYTES = 32 << 20
 STREAMS = 4  # arrays that are stored past the cache at a time, at most
-#: bytes that are asked for ahead where stores go past the cache (on Zen 5, 1 KB is too near: a
-#: quarter is lost by it where this gains up to as much, and 8 KB gains less)
-PAST_AHEAD = 5 << 10
 PAIRED = 8  # operations up to which two registers are filled at a time
 CHAINED = 24  # operations from which on they are too, where there are many registers
 BUSY = 10  # what operations cost from which on processors see too few loads to look ahead
@@ -599,7 +596,7 @@ def _past_the_cache(scope: Scope, index: Value) -> None:
     waits, columns = roots.hidden(plan.kernel, plan.products), _in_columns(plan)
     loaded = scope.loaded if columns or _operations(plan.kernel) > PAIRED else None
     inside = replace(scope, waits=waits, loaded=loaded).enter(index, plan.lanes)
-    inside.ask_ahead(0 if _foreseen(plan) else PAST_AHEAD, columns)
+    inside.ask_ahead(0 if _foreseen(plan) else AHEAD, columns)
     inside.stores(streaming=True)
 
 
