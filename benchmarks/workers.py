@@ -83,17 +83,18 @@ def started(names: list[str], threads: int) -> Iterator[dict[str, Worker]]:
 
 
 def measure(workers: dict[str, Worker], n: int, rounds: int) -> dict[str, float]:
-    """Seconds: each has its turn in every round, with a median of calls; the best turn counts,
-    for other programs may run beside some of them."""
+    """Seconds: each has its turn in every round, every other time in the opposite order, with a
+    median of calls; the best turn counts, for other programs may run beside some of them."""
     able = {name: worker for name, worker in workers.items() if worker.able}
     for worker in able.values():
         worker.ask(n)
     spent: dict[str, list[float]] = {name: [] for name in able}
+    names = list(able)
     started = time.perf_counter()
     for turn in range(rounds):
         if turn >= LEAST and time.perf_counter() - started > BUDGET:
             break
-        for name, worker in able.items():
+        for name in reversed(names) if turn % 2 else names:
             time.sleep(REST)
-            spent[name].append(worker.ask(None))
+            spent[name].append(able[name].ask(None))
     return {name: min(times) for name, times in spent.items()}
