@@ -67,6 +67,12 @@ def test_log_gamma_at_the_ends_of_its_pieces(monkeypatch: pytest.MonkeyPatch) ->
                                   [0.0, 0.0, *[np.inf] * 4])
 
 
+def test_inverse_error_function_is_odd() -> None:
+    at = jit(lambda x: sp.erfinv(x), fullgraph=True)(np.array([-0.0, 0.0, -0.5, 0.5]))
+    np.testing.assert_array_equal(np.signbit(at), [True, False, True, False])
+    assert at[2] == -at[3]
+
+
 def test_log_gamma_of_negative_numbers() -> None:
     """Errors are some 2**-60 of the terms, which cancel next to zeros and poles."""
     rng = np.random.default_rng(0)

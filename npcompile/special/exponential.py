@@ -42,6 +42,9 @@ Pair = tuple[Expr, Expr]
 RANGE = {"d": (-746.0, 710.0, 708.3964185322641), "f": (-104.0, 89.0, 87.33654)}
 #: beyond these exponents the product with even the smallest sine overflows
 REACH = {"d": 1460.0, "f": 200.0}
+#: half of the exponents that there are: numbers that are too large, or subnormal, are brought near
+#: 1 by a power of two of it
+HALFWAY = {"d": 512, "f": 64}
 #: steps of a power of two are so many bits
 STEP_BITS = 4
 #: the table, its numbers lowered by as many steps as they stand for
@@ -63,7 +66,7 @@ def exp(x: Expr) -> Expr:
     f = format_of(x)
     low, high, normal = RANGE[f.char]
     special = ~(abs(x) <= normal)
-    bits, r = reduced(rare(special, clamp(x, low, high), x), f)
+    bits, r = reduced(rare(special, held(x, low, high), x), f)
     return whole_exp(bits, r, x, special, f)
 
 
@@ -90,23 +93,24 @@ def _tabulated(bits: Expr, r: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
 
 def whole_exp(bits: Expr, r: Expr, x: Expr, special: Expr, f: Format, quiet: bool = False) -> Expr:
     """``2**(n/16) * exp(r)`` as one number: its power of two is there before the rest of it.  x is
-    positive where a ``special`` result is large."""
+    positive where a ``special`` result is large; ``quiet``: that raises no flag."""
     low = lookup(bits, RELATIVE[f.char], f.char)
     rise = fma(r * r, poly(r, EXP[f.char]), r + low)
     steps = bits << f.mantissa - STEP_BITS
-    # where n may be too large for an exponent, a number that raises no flags
-    inside = rare(special, where(special, steps & (1 << f.mantissa) - 1, steps), steps)
+    # where n may be too large for an exponent, HALFWAY nearer to 0
+    far = HALFWAY[f.char] << f.mantissa
+    nearer = steps - where(x > 0.0, const(far, steps), -far)
+    inside = rare(special, where(special, nearer, steps), steps)
     power = from_bits(to_bits(lookup(bits, LOWERED[f.char], f.char)) + inside)
-    head, k = lookup(bits, EXP_TABLE[f.char][0], f.char), bits - f.magic_bits >> STEP_BITS
-    return rare(special, _extreme(head, head * rise, k, x, special, f, quiet),
-                fma(power, rise, power))
+    head = where(special, power, 1.0)
+    return rare(special, _extreme(head, head * rise, x, f, quiet), fma(power, rise, power))
 
 
 def exp2(x: Expr, quiet: bool = False) -> Expr:
     """2**x."""
     f = format_of(x)
     special = ~(abs(x) <= float(f.bias - 1))
-    inside = rare(special, clamp(x, -float(f.bias + f.mantissa + 1), float(f.bias + 1)), x)
+    inside = rare(special, held(x, -float(f.bias + f.mantissa + 1), float(f.bias + 1)), x)
     bits, r = _binary(inside, None, f)
     return whole_exp(bits, r, x, special, f, quiet)
 
@@ -133,7 +137,7 @@ def exp10(x: Expr) -> Expr:
     first, second, _third, inverse = LOG10_2[f.char]
     lowest, highest, normal = RANGE10[f.char]
     special = ~(abs(x) <= normal)
-    inside = rare(special, clamp(x, lowest, highest), x)
+    inside = rare(special, held(x, lowest, highest), x)
     shifted = fma(inside, 16 * inverse, f.magic)
     n = shifted - f.magic
     part = fma(n, -second / 16, fma(n, -first / 16, inside))  # exact: the first part is short
@@ -230,33 +234,38 @@ def clamp(x: Expr, low: float, high: float) -> Expr:
     return where(x < low, const(low, x), x)
 
 
-def scaled_sum(head: Expr, tail: Expr, n: Expr, x: Expr, special: Expr, f: Format,
-               quiet: bool = False) -> Expr:
-    """``(head + tail) * 2**n``, head below 2, rounded once; where ``special`` it may overflow
-    (silently if ``x`` is infinite, or if ``quiet``), be subnormal or NaN."""
-    value = head + tail
-    return rare(special, _extreme(head, tail, n, x, special, f, quiet), scale(value, n, f))
+def held(x: Expr, low: float, high: float) -> Expr:
+    """The same, but NaN becomes the lower one."""
+    return where(x > low, where(x < high, x, high), low)
 
 
-def _extreme(head: Expr, tail: Expr, n: Expr, x: Expr, special: Expr, f: Format,
-             quiet: bool) -> Expr:
-    """The same where ``2**n`` is out of range; harmless elsewhere."""
-    large = special & (x > 0.0)
-    small = special & ~(x > 0.0)
-    endless = abs(x) == float("inf")
-    value = head + tail
-    half = from_bits(to_bits(value) + (n - 1 << f.mantissa))
-    normal = (n > -f.bias) & (value >= 1.0) & small
+def scaled_sum(head: Expr, tail: Expr, n: Expr, special: Expr, f: Format) -> Expr:
+    """``(head + tail) * 2**n``, head below 2 and n not above 0, rounded once; where ``special`` it
+    may be subnormal or NaN."""
+    half = HALFWAY[f.char]
+    up = power_of_two(where(special, n + half, 0), f)
+    small = _rounded(head * up, tail * up, f) * 2.0**-half
+    return rare(special, small, scale(head + tail, n, f))
+
+
+def _extreme(head: Expr, tail: Expr, x: Expr, f: Format, quiet: bool) -> Expr:
+    """``head + tail``, HALFWAY from a number that may be too large or subnormal, brought there: it
+    overflows silently if x is infinite, or if ``quiet``.  NaN where x is."""
+    big, endless = 2.0**HALFWAY[f.char], float("inf")
+    near = _rounded(head, tail, f)
+    up = where(near > 1.0, const(big, x), 1 / big)
     if quiet:
-        half = where(large, half, 1.0)  # elsewhere it may be a signalling NaN
-        endless = endless | (half >= 2.0**f.bias)
-        x = const(float("inf"), half)
-    over = where(large & ~endless, half, 1.0) * 2.0
-    # 2 + y, y < 2, has the rounding position of a subnormal result, and its low part is exact
-    up = power_of_two(where(small, n + f.bias, 0), f)
-    y = head * up
-    whole = y + 2.0
-    rest = ((2.0 - whole) + y) + tail * up
-    under = ((whole + rest) - 2.0) * 0.5 * f.smallest_normal
-    under = where(normal, scale(value, where(normal, n, 0), f), under)
-    return where(large, where(endless, x, over), under)
+        over, end = (near >= big) | (x != x), abs(x) + endless
+    else:
+        over, end = ~(x < endless), x
+    return where(over, end, where(over, const(1.0, x), near) * up)
+
+
+def _rounded(head: Expr, tail: Expr, f: Format) -> Expr:
+    """The sum as it must be rounded to be exact when it is divided by ``2**HALFWAY``, be the result
+    subnormal: beside a number whose last place is that of these (head and it are of one size, or it
+    is larger, so that what their sum loses is exact)."""
+    least = f.smallest_normal * 2.0**HALFWAY[f.char]
+    beside = where(head + tail < least, const(least, head), 0.0)
+    whole = beside + head
+    return (whole + (((beside - whole) + head) + tail)) - beside

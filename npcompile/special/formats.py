@@ -101,16 +101,22 @@ def positive(x: Expr, f: Format, normal: bool = False) -> Expr:
 def outside(x: Expr, low: float, high: float, f: Format) -> Expr:
     """Whether a number is not from the one power of two on and below the other (or infinity), by
     its bits: one comparison after one addition, which wraps so that smaller ones come last."""
-    exponents = [f.bias + 1 if bound == math.inf else math.frexp(bound)[1] - 1
-                 for bound in (low, high)]
-    first, last = (k + f.bias << f.mantissa for k in exponents)
-    wrapped = (to_bits(x) - first) + sign_bit(f)
-    return wrapped >= last - first + sign_bit(f)
+    first, last = _exponents(low, high, f)
+    return to_bits(x) + (-sign_bit(f) - first) >= last - first + sign_bit(f)
 
 
 def between(x: Expr, low: float, high: float, f: Format) -> Expr:
-    """Whether a magnitude is from the one power of two on and below the other."""
-    return ~outside(abs(x), low, high, f)
+    """Whether a magnitude is from the one power of two on and below the other: the same by bits
+    without that of the sign."""
+    first, last = _exponents(low, high, f)
+    return (to_bits(x) << 1) + (-sign_bit(f) - 2 * first) < 2 * (last - first) + sign_bit(f)
+
+
+def _exponents(low: float, high: float, f: Format) -> tuple[int, int]:
+    """The bits of powers of two."""
+    first, last = (f.bias + 1 if bound == math.inf else math.frexp(bound)[1] - 1
+                   for bound in (low, high))
+    return first + f.bias << f.mantissa, last + f.bias << f.mantissa
 
 
 def sign_bit(f: Format) -> int:

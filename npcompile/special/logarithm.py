@@ -206,12 +206,11 @@ def log_pair_of_normal(x: Expr, f: Format) -> Pair:
     return quick_two_sum(*_log_pair(small_float(k, f), m, i))
 
 
-def normal_log_pair(x: Expr, more: Pair, f: Format) -> Pair:
-    """``log(x) + n*log(2)`` likewise for normal numbers, the second part up to some 2**-11 of the
-    first; ``more``: where n is not 0, and n."""
+def normal_log_pair(x: Expr, f: Format) -> Pair:
+    """The same, the second part up to some 2**-11 of the first; of normal numbers, and of what
+    subnormal ones would be if exponents had more bits: these borrow the sign's."""
     k, m, i = split(x, f, 4 if f.char == "d" else 5)
     count = small_float(k, f)
-    count = rare(more[0], count + more[1], count)
     return _log_pair(count, m, i) if f.char == "d" else _single_log_pair(count, m, i, f)
 
 

@@ -11,19 +11,19 @@ from npcompile.graph.expression import (
     Expr,
     complex_,
     const,
+    copysign,
+    floor,
     fma,
     from_bits,
     imag,
     rare,
     real,
     rint,
-    sqrt,
     to_bits,
-    trunc,
     where,
 )
 from npcompile.graph.ir import Const
-from npcompile.special.exponential import RANGE, clamp, exp_parts, reduced, whole_exp
+from npcompile.special.exponential import RANGE, exp_parts, held, reduced, whole_exp
 from npcompile.special.formats import Format, between, format_of, positive, scale, sign_bit
 from npcompile.special.logarithm import normal_log_pair
 from npcompile.special.words import two_product
@@ -68,33 +68,38 @@ def _products(x: Expr, y: Expr) -> Expr:
 
 
 def _general(x: Expr, y: Expr, f: Format) -> Expr:
-    special = ~(positive(x, f, True) & (abs(y) <= STEEP))
-    usual = _is_real(x, y, f)
-    base = where(usual, abs(x), 1.0)
+    steep = abs(y) <= STEEP
+    special = ~(positive(x, f, True) & steep)
+    base, exponent = _real(x, y, steep, f)
+    both = rare(special, complex_(base, exponent), complex_(x, y))
+    exponent = imag(both)
+    high, low = normal_log_pair(real(both), f)
+    product, rest = two_product(exponent, high)
+    value = exp_pair(product, fma(exponent, low, rest), f)
+    return rare(special, _special(x, y, exponent, value, f), value)
+
+
+def _real(x: Expr, y: Expr, steep: Expr, f: Format) -> tuple[Expr, Expr]:
+    """``abs(x)``, as :func:`normal_log_pair` wants it, and y, not too large, where the power is
+    finite or overflows, and real; 1 and 0 elsewhere.  Not a term is one of :func:`_special`, or it
+    would be computed for all numbers."""
+    a = abs(x)
+    finite = (a <= f.largest) & (x != 0.0) & (abs(y) <= f.largest)
+    usual = finite & ((x > 0.0) | (rint(y) == y))
+    base = where(usual, a, 1.0)
+    tiny = base < f.smallest_normal
     up = f.mantissa + 2
-    base = base * where(base < f.smallest_normal, const(2.0**up, x), 1.0)
-    both = rare(special, complex_(base, where(usual, clamp(y, -STEEP, STEEP), 0.0)),
-                complex_(x, y))
-    exponent = to_bits(x) & (2 * f.bias + 1 << f.mantissa)  # no term of the conditions above
-    less = where(exponent == 0, const(-up, x), 0.0)
-    high, low = normal_log_pair(real(both), (special, less), f)
-    product, rest = two_product(imag(both), high)
-    value = exp_pair(product, fma(imag(both), low, rest), f)
-    return rare(special, _special(x, y, value, f), value)
-
-
-def _is_real(x: Expr, y: Expr, f: Format) -> Expr:
-    """Where the power is finite or overflows, and real.  Not a term of it is one of
-    :func:`_special`, or both would be computed for all numbers."""
-    finite = (abs(x) <= f.largest) & (y <= f.largest) & (y >= -f.largest)
-    return finite & (x != 0.0) & ((x > 0.0) | (trunc(y) == y))
+    raised = base * where(tiny, const(2.0**up, x), 1.0)
+    bits = to_bits(raised) - where(tiny, const(up << f.mantissa, to_bits(x)), 0)
+    y = where(steep, y, copysign(STEEP, y))
+    return from_bits(bits), where(usual, y, 0.0)
 
 
 def exp_pair(x: Expr, low: Expr, f: Format) -> Expr:
     """``exp(x + low)``."""
     lowest, highest, _ = RANGE[f.char]
     extreme = ~(abs(x) <= NORMAL[f.char])
-    inside = complex_(clamp(x, lowest, highest), where(abs(x) <= -lowest, low, 0.0))
+    inside = complex_(held(x, lowest, highest), where(abs(x) <= -lowest, low, 0.0))
     both = rare(extreme, inside, complex_(x, low))
     bits, r = reduced(real(both), f)
     return whole_exp(bits, r + imag(both), x, extreme, f)
@@ -106,22 +111,21 @@ def ordinary_exp_pair(x: Expr, low: Expr, f: Format) -> Expr:
     return scale(head + tail, k, f)
 
 
-def _special(x: Expr, y: Expr, value: Expr, f: Format) -> Expr:
-    """``x**y`` where x or y is not finite, or x is not positive; value is ``abs(x)**y``."""
-    magnitude = ~sign_bit(f)  # abs(x) would be a term that _is_real has too
-    a, b = from_bits(to_bits(x) & magnitude), from_bits(to_bits(y) & magnitude)
-    zero, one = const(0.0, x), const(1.0, x)
-    half = y * 0.5
-    whole = rint(y) == y
-    odd = whole & (rint(half) != half)
-    at_end = (a == 0.0) | (a == INFINITY) | (b == INFINITY)
+def _special(x: Expr, y: Expr, exponent: Expr, value: Expr, f: Format) -> Expr:
+    """``x**y`` where x or y is not finite, or x is not positive.  value is ``abs(x)**exponent``:
+    the exponent is 0, and so value 1, where that is not a finite number or one that overflows."""
+    a = from_bits(to_bits(x) & ~sign_bit(f))  # abs(x) would be a term that _real has too
+    zero, one, half = const(0.0, x), const(1.0, x), y * 0.5
+    broken = floor(y) < y  # not where y is infinite or NaN
+    odd = (floor(half) < half) & ~broken
     shrinks = (a > 1.0) ^ (y > 0.0)
-    pole = (a == 0.0) & (y < 0.0)
-    invalid = (x < 0.0) & (a < INFINITY) & ~whole & (y == y)
-    value = where(at_end, where(shrinks, zero, const(INFINITY, x)), value)
-    value = where(pole, one / where(pole, zero, one), value)
-    value = where(a == 1.0, one, value)
+    end = where(shrinks, zero, const(INFINITY, x))
+    value = where((exponent == 0.0) & (a != 1.0), end, value)
+    invalid = broken & (x < 0.0) & (x > -INFINITY)
+    apart = invalid | ((x == 0.0) & (y < 0.0))
+    flagged = where(invalid, zero, one) / where(apart, zero, one)  # 0 / 0 or 1 / 0
+    value = where(apart, flagged, value)
     value = where(odd, from_bits(to_bits(value) | (to_bits(x) & sign_bit(f))), value)
-    value = where(invalid, sqrt(where(invalid, -one, one)), value)
-    value = where((x != x) | (y != y), where(x != x, x, y), value)
+    either = where(x == x, y, x)
+    value = where(either == either, value, either)
     return where((x == 1.0) | (y == 0.0), one, value)

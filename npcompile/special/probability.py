@@ -103,7 +103,7 @@ def _gauss_tail(z: Expr, z_low: Expr | None, square: Pair, subnormal: Expr, mirr
     value = where(mirrored, whole, product)
     rest = where(mirrored, (limit - whole) - p - q, rest)
     special = subnormal | (z != z)
-    return scaled_sum(value, rest, where(mirrored, 0, k - down), -square[0], special, DOUBLE, True)
+    return scaled_sum(value, rest, where(mirrored, 0, k - down), special, DOUBLE)
 
 
 def scaled_tail(z: Expr, z_low: Expr | None = None) -> Pair:
@@ -134,7 +134,7 @@ def expit(x: Expr) -> Expr:
     q = top * inverse
     rest = (fma(-q, bottom, top) + fma(-q, lost, top_low)) * inverse
     special = ~(x >= -normal)
-    return scaled_sum(q, rest, where(negative, k, const(0, k)), a, special, f, True)
+    return scaled_sum(q, rest, where(negative, k, const(0, k)), special, f)
 
 
 def _exponential(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
@@ -157,7 +157,7 @@ def log_expit(x: Expr) -> Expr:
     whole, lost = two_sum(const(1.0, x), head * up)
     high, low = log_sum(whole, fma(tail, up, lost), f)
     squared = fma(head * head * up, -0.5, tail)  # log1p(e) = e - e*e/2
-    far = scaled_sum(head, squared, k, a, ~(abs(x) <= normal), f, True)
+    far = scaled_sum(head, squared, k, ~(abs(x) <= normal), f)
     below = where(x < 0.0, x, 0.0)
     below = where(abs(below) < INFINITY, below, 0.0)
     s, e = two_sum(below, -high)

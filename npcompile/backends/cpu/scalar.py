@@ -358,14 +358,18 @@ def _bit_not(site: Site, a: Value) -> Value:
 
 
 def _shl(site: Site, a: Value, n: Value) -> Value:
-    f, bits = site.f, int(a.elem[1:])
+    f, bits, known = site.f, int(a.elem[1:]), known_integer(n)
+    if known is not None and 0 <= known < bits:
+        return f.binary("shl", a, n)
     inside = f.icmp("ult", n, literal(n.elem, bits, n.lanes))
     zero = literal(a.elem, 0, a.lanes)
     return f.select(inside, f.binary("shl", a, f.select(inside, n, zero)), zero)
 
 
 def _shr(site: Site, a: Value, n: Value) -> Value:
-    f, bits = site.f, int(a.elem[1:])
+    f, bits, known = site.f, int(a.elem[1:]), known_integer(n)
+    if known is not None and 0 <= known < bits:
+        return f.binary("ashr" if site.signed else "lshr", a, n)
     most = literal(n.elem, bits - 1, n.lanes)
     if site.signed:  # shifting by the width less one fills with the sign
         return f.binary("ashr", a, f.intrinsic("umin", n, most))
