@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from npcompile import jit
+from tests import random_answers
 
 #: a function, its arguments, and what happens between its calls
 Case = tuple[Callable[..., Any], tuple[Any, ...], list[Callable[[], Any]]]
@@ -251,6 +252,20 @@ def tuples_with_fields_of_their_own() -> Case:
         return p.x + p[0], isinstance(p, tuple)
 
     return f, (P(1.0, 2.0),), []
+
+
+@pytest.mark.parametrize("first", range(0, 20, 10))
+def test_random_answers(first: int) -> None:
+    for seed in range(first, first + 10):
+        assert not random_answers.check(seed, collections.Counter(), collections.Counter())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("first", range(1000, 2000, 200))
+def test_many_random_answers(first: int) -> None:
+    for seed in range(first, first + 200):
+        assert not random_answers.check(seed, collections.Counter(), collections.Counter())
 
 
 def outcomes(made: Callable[[], Case], wrap: Callable[[Any], Any]) -> list[Any]:

@@ -39,6 +39,7 @@ import numpy as np
 
 from npcompile.core.config import Config, capability
 from npcompile.core.records import field_names, record
+from npcompile.tracing.answers import looks
 
 CAPACITY = 512 << 20
 _MAGIC = b"npcompile\x01"
@@ -348,7 +349,7 @@ class _Encoder:
             self.sequence(type(value).__name__, value)
         elif type(value) is dict:
             self.sequence("dict", [part for item in value.items() for part in item])
-        elif isinstance(value, (set, frozenset)):
+        elif type(value) in (set, frozenset):
             self.sequence("set", sorted(fingerprint(item) for item in value))
         elif isinstance(value, CodeType):
             self.sequence("code", [getattr(value, name) for name in _CODE])
@@ -360,7 +361,9 @@ class _Encoder:
             self.sequence("number", [value.dtype, value.tobytes()])
         elif isinstance(value, slice):
             self.sequence("slice", [value.start, value.stop, value.step])
-        elif isinstance(value, (type, BuiltinFunctionType, np.ufunc, ModuleType)):
+        elif isinstance(value, type):
+            self.sequence("class", [*_name(value), *looks(value)])
+        elif isinstance(value, (BuiltinFunctionType, np.ufunc, ModuleType)):
             self.sequence("named", _name(value))
         elif (own := field_names(value)) is not None:
             items = [getattr(value, name) for name in own]

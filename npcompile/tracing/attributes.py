@@ -22,7 +22,8 @@ from npcompile.graph.ir import Node
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import devices, flats, reshaping, tensors
-from npcompile.tracing.inputs import is_library, pinned, wrapped_by_us
+from npcompile.tracing.answers import is_library, looks_up_plainly, wrapped_by_us
+from npcompile.tracing.inputs import pinned
 from npcompile.tracing.sources import Attribute, Source
 from npcompile.tracing.stores import ordinary
 from npcompile.tracing.values import (
@@ -188,12 +189,6 @@ def _refuse_hooks(t: Tracer, kind: type) -> None:
     """Classes with code of their own for what attributes there are are left to Python."""
     if hasattr(kind, "__getattr__") or not looks_up_plainly(kind):
         raise t.refuse("attribute", f"of a {kind.__name__}, which computes attributes")
-
-
-def looks_up_plainly(kind: type) -> bool:
-    """Whether reading an attribute runs no code of the class before it is found."""
-    found = inspect.getattr_static(kind, "__getattribute__")
-    return type(found) is not FunctionType and not wrapped_by_us(found)
 
 
 def shows_class(value: Value) -> bool:

@@ -19,8 +19,8 @@ from npcompile.tracing import (
     operators,
     tensors,
 )
+from npcompile.tracing.answers import of_library, wrapped_by_us
 from npcompile.tracing.bytecode import analyse
-from npcompile.tracing.inputs import of_library, wrapped_by_us
 from npcompile.tracing.sources import Attribute, Default, Source
 from npcompile.tracing.values import (
     NULL,

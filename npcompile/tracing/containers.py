@@ -24,6 +24,7 @@ from npcompile.tracing import (
     texts,
     wishes,
 )
+from npcompile.tracing.answers import answer, ask
 from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.references import once
 from npcompile.tracing.sources import Item, Source
@@ -179,6 +180,7 @@ def _in_dict(t: Tracer, container: Value, held: Any, key: Value) -> Value:
 
 def _in_constant(t: Tracer, container: Static, held: Any, key: Value) -> Value:
     """An item, or a slice, of a string or range."""
+    ask(t, held, "subscript")
     if not t.known(key)[0]:
         t.inputs.wants_text(container)
     try:
@@ -351,7 +353,7 @@ def contains(t: Tracer, container: Value, item: Value) -> Value:
 def _constants(t: Tracer, container: Value) -> list[Any] | None:
     """What a container holds, or the keys of a dictionary, if that is known."""
     held = container.value if isinstance(container, Static) else None
-    if isinstance(held, frozenset):
+    if type(held) is frozenset:
         return list(held)
     if python_class(container) is dict:
         return list(mapping(t, container))
@@ -382,6 +384,9 @@ def _contains(t: Tracer, container: Value, item: Value) -> bool:
     if isinstance(container, (ArrayRef, Node)) or tensors.is_tensor(container):
         raise t.refuse("in", "of an array is left to Python")
     if isinstance(container, Static) and isinstance(container.value, (str, bytes, frozenset)):
+        ask(t, container.value, "in")
+        if isinstance(container.value, frozenset) and answer(container.value):
+            raise t.refuse("in", "a set of objects that answer by code of their classes")
         try:
             return t.static(item, "in") in container.value
         except (TypeError, ValueError):
@@ -424,6 +429,7 @@ def count(t: Tracer, value: Value) -> Value | None:
             t.inputs.guard(source, "length", len(held))
             return Static(len(held))
         case Static(held, source) if hasattr(held, "__len__"):
+            ask(t, held, "len")
             if source is not None and not isinstance(held, LASTING):
                 raise t.refuse("len", f"of a {type(held).__name__} that may change")
             return Static(len(held))

@@ -32,6 +32,7 @@ from npcompile.tracing import (
     texts,
     turns,
 )
+from npcompile.tracing.answers import answer
 from npcompile.tracing.bytecode import VERSION
 from npcompile.tracing.escapes import as_number
 from npcompile.tracing.values import (
@@ -103,7 +104,8 @@ def executable(t: Tracer, held: Any, args: Args, kwargs: Keywords) -> bool:
         or getattr(held, "__objclass__", None) in _PURE_OWNERS
         or (isinstance(held, type) and issubclass(held, np.generic))
     )
-    return pure and all(t.known(v)[0] for v in (*args, *kwargs.values()))
+    known = [t.known(v) for v in (*args, *kwargs.values())] if pure else []
+    return pure and all(ok for ok, _ in known) and not answer(found for _, found in known)
 
 
 # ---------------------------------------------------------------------- sizes and kinds

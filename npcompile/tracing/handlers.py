@@ -9,11 +9,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from npcompile.tracing import (
+    answers,
     attributes,
     consumers,
     containers,
     control,
-    inputs,
     iteration,
     loops,
     operators,
@@ -176,7 +176,7 @@ def import_name(t: Tracer, frame: Frame, i: Instruction) -> None:
     level, names = (t.static(v, "import") for v in take(frame, 2))
     name = frame.code.code.co_names[i.arg]
     module = sys.modules.get(name)
-    if level or module is None or not inputs.is_library(module):
+    if level or module is None or not answers.is_library(module):
         raise t.refuse(f"import {name}", "only libraries that are imported already", "import it "
                        "at the top of the module")
     push(frame, Static(module if names else sys.modules[name.partition(".")[0]]))

@@ -93,7 +93,7 @@ def _allowed(
     if not plain and (found.effect or found.writes):
         raise t.refuse(found.path, "is called from inside another function")
     for name, value in kwargs.items():
-        given = not (isinstance(value, Static) and value.value in (None, False))
+        given = not (isinstance(value, Static) and (value.value is None or value.value is False))
         if given and (name in ("out", "output", "file") or name.startswith("overwrite")):
             raise t.refuse(found.path, f"with {name}=")
     if any(isinstance(a, Static) and callable(a.value) and not isinstance(a.value, type)

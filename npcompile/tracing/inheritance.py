@@ -7,9 +7,9 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from npcompile.tracing import attributes
+from npcompile.tracing.answers import wrapped_by_us
 from npcompile.tracing.bytecode import VERSION, Instruction
 from npcompile.tracing.functions import FUNCTIONS
-from npcompile.tracing.inputs import wrapped_by_us
 from npcompile.tracing.opcodes import on, push, take
 from npcompile.tracing.sources import Attribute, Item, Source
 from npcompile.tracing.values import NONE, NULL, Box, Frame, Method, Static, Value

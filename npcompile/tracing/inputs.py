@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import os
-import sys
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -40,6 +38,7 @@ from npcompile.graph.types import PYTHON, SUPPORTED, Array, Opaque, Scalar, c_st
 from npcompile.ops.foreign import GENERATORS
 from npcompile.ops.operands import ArrayRef, Cell, Inherited, Tensor
 from npcompile.tensors import device, memory
+from npcompile.tracing.answers import looks_up_plainly, of_library, wrapped_by_us
 from npcompile.tracing.sources import (
     Arg,
     Attribute,
@@ -55,9 +54,6 @@ from npcompile.tracing.sources import (
     is_given,
 )
 from npcompile.tracing.values import Method, Object, Partial, Sequence, Slice, Static, Value
-
-_LIBRARIES = frozenset({"numpy", "scipy", "torch", "npcompile", "mpmath", "sympy", "llvmlite"})
-_STANDARD = os.path.dirname(os.__file__)
 
 #: longest tuple or list whose items are looked at one by one
 LONGEST = 256
@@ -139,8 +135,11 @@ class Inputs:
     def _lift(self, value: Any, source: Source) -> Value:
         if source in self.texts and type(value) in (str, bytes):
             return self._text(value, source)
+        kind = type(value)
+        if not looks_up_plainly(kind):  # nothing may look at it
+            raise refuse(label(source), f"a {kind.__name__} looks up attributes by its own code")
         for classes, rule in _RULES:
-            if issubclass(type(value), classes):  # what it is, not what it says it is
+            if issubclass(kind, classes):  # what it is, not what it says it is
                 return rule(self, value, source)
         if memory.is_torch(value):
             return self._tensor(value, source)
@@ -312,11 +311,10 @@ class Inputs:
 
     def _tuple(self, value: Any, source: Source) -> Value:
         self.guard(source, "type", type(value))
-        self.guard(source, "length", len(value))
-        if len(value) > LONGEST or not (
-            type(value) is tuple or reads_as_tuple(type(value))
-        ):
+        plain = type(value) is tuple or reads_as_tuple(type(value))
+        if not plain or len(value) > LONGEST:
             raise refuse(label(source), "a tuple that is too long or of a class of its own")
+        self.guard(source, "length", len(value))
         items = tuple(self.lift(item, Item(source, k)) for k, item in enumerate(value))
         return Sequence(items, type(value), Static(value, source))
 
@@ -336,20 +334,6 @@ class Inputs:
         return Slice(*(self.lift(getattr(value, n), Attribute(source, n)) for n in names))
 
 
-def is_library(module: Any) -> bool:
-    """Whether a module belongs to a library whose names stay what they are."""
-    name = str(getattr(module, "__name__", "")).partition(".")[0]
-    if name in _LIBRARIES:
-        return True
-    file = getattr(module, "__file__", None)  # a user's module may be called like Python's own
-    return name in sys.stdlib_module_names and (file is None or file.startswith(_STANDARD))
-
-
-def of_library(function: FunctionType) -> bool:
-    """Whether a function is called by what it is known for, not followed."""
-    return is_library(sys.modules.get(function.__globals__.get("__name__", "")))
-
-
 def kept_by(function: FunctionType) -> str:
     """The guard of a function: functions of libraries may share code with others."""
     return "is" if of_library(function) else "code"
@@ -367,14 +351,6 @@ def _handed_out(graph: Graph) -> Iterator[Tree]:
 _EQUAL = (bool, str, bytes, type(None), type(Ellipsis), range, np.dtype, frozenset)
 _EXACT = (str, bytes, frozenset, np.str_, np.bytes_)
 _SAME = (enum.Enum, ModuleType, type, BuiltinFunctionType, np.ufunc)
-
-
-def wrapped_by_us(held: Any) -> FunctionType | None:
-    """The Python function inside a compiled one."""
-    if type(held).__module__.partition(".")[0] == "npcompile":
-        wrapped = getattr(held, "__wrapped__", None)
-        return wrapped if type(wrapped) is FunctionType else None
-    return None
 
 
 def pinned(value: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from npcompile.core.records import replace
 from npcompile.ops import foreign
 from npcompile.tracing import attributes, calls, containers, hosts, iteration, operators
+from npcompile.tracing.answers import answer
 from npcompile.tracing.bytecode import VERSION, Instruction
 from npcompile.tracing.opcodes import on, pop, push, take
 from npcompile.tracing.values import (
@@ -117,7 +118,7 @@ _FORMATS = (format, foreign.format_str, foreign.format_repr, foreign.format_asci
 def _text(t: Tracer, function: Callable[..., str], *parts: Value) -> Value:
     """A string made of values: now if they are known, else at each call."""
     known = [t.known(part) for part in parts]
-    if all(ok for ok, _ in known):
+    if all(ok for ok, _ in known) and not answer(held for _, held in known):
         return operators.executed(t, function, *(held for _, held in known))
     made = hosts.call(t, function, parts, {}, plain=True)
     assert made is not None

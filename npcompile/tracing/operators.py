@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -28,6 +27,7 @@ from npcompile.tracing import (
     texts,
     wishes,
 )
+from npcompile.tracing.answers import own
 from npcompile.tracing.sources import is_given
 from npcompile.tracing.values import (
     Box,
@@ -62,6 +62,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, tuple, type, type(None), np.dty
 #: classes whose objects equal neither None nor text
 _UNEQUAL = (bool, int, float, complex, tuple, list, dict, slice, range, bytes, np.bool)
 
+_TRUTH = frozenset({"__bool__", "__len__"})
 #: objects that are one wherever they are found: nothing is added by guarding their identity
 _SINGLE = (bool, type(None), type(Ellipsis), type, np.ufunc)
 
@@ -333,7 +334,7 @@ def truth(t: Tracer, value: Value) -> Value:
             t.stores.looks(value)
             t.inputs.guard(source, "length", len(held))
             return boolean(bool(held))
-        case Static(held, source) if _computes_truth(type(held)) or (
+        case Static(held, source) if own(type(held)) & _TRUTH or (
             source is not None and _changes_truth(held)
         ):
             raise t.refuse("truth", f"of a {type(held).__name__} is computed by Python")
@@ -360,13 +361,6 @@ def _changes_truth(held: Any) -> bool:
     """Whether an object's truth may be another one at the next call."""
     own = any(hasattr(type(held), name) for name in ("__bool__", "__len__"))
     return own and not isinstance(held, (*containers.LASTING, type(None)))
-
-
-def _computes_truth(kind: type) -> bool:
-    """Whether a class has its own Python code for ``bool``."""
-    return any(
-        type(getattr(kind, name, None)) is FunctionType for name in ("__bool__", "__len__")
-    )
 
 
 def identity(t: Tracer, left: Value, right: Value) -> Value:

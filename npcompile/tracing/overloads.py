@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from npcompile.tracing import attributes, calls
-from npcompile.tracing.inputs import of_library
+from npcompile.tracing.answers import of_library
 from npcompile.tracing.values import (
     Box,
     Iterator,

@@ -9,6 +9,7 @@ checked at each call, so it need not be right: it must be right nearly always.
 from __future__ import annotations
 
 import copy
+import enum
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from npcompile.graph.texts import CLASSES
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
 from npcompile.ops.foreign import GENERATORS, Foreign
 from npcompile.ops.operands import ArrayRef
+from npcompile.tracing.answers import classes_of_users, own
 from npcompile.tracing.values import (
     Box,
     Growing,
@@ -52,7 +54,9 @@ _LARGE = 64  # constants from here on get small numbers in trials
 _SCHEMES = ("distinct", "small", "hinted")
 _FILLS = ("various", "fractions", "ones", "zeros")
 _NOT_ZERO = ("various", "ones")  # fractions of integers are
-_AS_THEY_ARE = (int, float, complex, str, bytes, type(None), type, np.dtype, np.generic)
+_AS_THEY_ARE = (
+    int, float, complex, str, bytes, type(None), type, np.dtype, np.generic, enum.Enum, ModuleType,
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -133,7 +137,7 @@ class Trial:
                 return self._array(value)
             case Object():
                 return self._object(value.sample)
-            case Sequence(items, kind) if kind not in CLASSES:
+            case Sequence(items, kind) if kind not in CLASSES and not own(kind):
                 return assembled(kind, [self.sample(item) for item in items])
             case Box() if isinstance(self.t.cells.get(value), Growing):
                 raise self.t.refuse("argument", "a list of a length that only the run knows")
@@ -156,12 +160,20 @@ class Trial:
 
     def _object(self, held: Any) -> Any:
         """A copy of an object, which the function may change: draws may, others must not."""
-        if isinstance(held, (*_AS_THEY_ARE, ModuleType)):
+        if type(held) in GENERATORS:
+            return copy.deepcopy(held)
+        if issubclass(type(held), _AS_THEY_ARE) and not own(type(held)):
             return held
         try:
+            users = classes_of_users(held)
+            if users:
+                name = users[0].__name__
+                raise self.t.refuse("argument", f"a {name}, whose code may do anything")
             made = copy.deepcopy(held)
-            if made is not held and not isinstance(held, GENERATORS):
+            if made is not held:
                 self.objects.append((made, pickle.dumps(made)))
+        except Refused:
+            raise
         except Exception as error:  # whatever the object's own methods raise
             raise self.t.refuse(
                 "argument", f"a {type(held).__name__} that can't be copied: {error}") from error

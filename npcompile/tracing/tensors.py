@@ -187,12 +187,12 @@ def called(
 
 def _of_library(held: Any) -> bool:
     """Whether a callable is no function, class or object of the program's."""
-    from npcompile.tracing import inputs
+    from npcompile.tracing import answers
 
     if type(held) is FunctionType:
-        return inputs.of_library(held)
+        return answers.of_library(held)
     module = getattr(held, "__module__", None)
-    return module is None or inputs.is_library(sys.modules.get(module))
+    return module is None or answers.is_library(sys.modules.get(module))
 
 
 _NUMBERS = frozenset([int, float, bool])

@@ -46,6 +46,7 @@ from npcompile.tracing import (
     texts,
     wishes,
 )
+from npcompile.tracing.answers import SHOWN, ask, own
 from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction
 from npcompile.tracing.generators import Generators
 from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
@@ -244,10 +245,11 @@ class Tracer:
                 ends = (held.start, held.stop, held.step)
                 return [*held] if len(held) <= LONGEST else run(self, "arange", *ends)
             case Static(held, source):
+                ask(self, held, described(value))
                 if source is None or pinned(held):
                     return held
                 return self._outside(held, source)
-            case Sequence(items, kind) if not texts.is_text(value):
+            case Sequence(items, kind) if not texts.is_text(value) and own(kind) <= SHOWN:
                 return assembled(kind, map(self.operand, items))
             case Box():
                 contents = self.cells[value]
@@ -329,7 +331,7 @@ class Tracer:
             case Static(held, source):
                 if source is not None and type(held) is FunctionType:  # may become a key
                     self.inputs.guard(source, "is", held)
-                return source is None or pinned(held), held
+                return (source is None or pinned(held)) and own(type(held)) <= SHOWN, held
             case Node(op="const", attrs=Const(number)):
                 return True, number
             case Node(op="size", attrs=SizeOf(size)):
@@ -337,7 +339,7 @@ class Tracer:
                 return isinstance(size, int), size
             case Sequence(items, kind):
                 known = [self.known(item) for item in items]
-                if all(ok for ok, _ in known):
+                if all(ok for ok, _ in known) and own(kind) <= SHOWN:
                     return True, assembled(kind, (x for _, x in known))
             case Slice():
                 known = [self.known(x) for x in (value.start, value.stop, value.step)]
