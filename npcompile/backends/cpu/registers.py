@@ -311,6 +311,11 @@ class Registers(Slots):
             self.places.pop(buffer, None)
         return [b for b in self.whole.changed(self.whole.spans[statement]) if self.holds(b)]
 
+    def keeps(self, statement: Statement) -> bool:
+        """Whether nobody looks in the frame for the numbers that a statement with blocks writes."""
+        written = self.whole.writes[slice(*self.whole.spans[statement].writes)]
+        return all(self.holds(b) and b not in self.out for b in written)
+
     def moved(self, statement: Statement) -> list[Buffer]:
         """The arrays whose memory a statement with blocks makes, frees or exchanges."""
         return self.whole.moves[slice(*self.whole.spans[statement].moves)]

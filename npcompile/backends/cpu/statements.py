@@ -192,7 +192,8 @@ class Statements(ABC):
     def choose(self, choice: If) -> None:
         f, slots = self.f, self.slots
         (condition,) = slots.number(choice.condition)
-        if self.depth and (self.taken is not None or choices.both(choice)):
+        small = choices.both(choice) and slots.keeps(choice)
+        if self.depth and (self.taken is not None or small):
             self.take_both(choice, condition)
             return
         yes, no, after = (f.name_for(stem) for stem in ("then", "else", "after"))
