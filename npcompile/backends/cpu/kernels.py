@@ -44,12 +44,14 @@ class Part:
     ``total``: elements of all calls; 0 if what they store is read soon.  ``ahead``: for each of its
     values that it loads, how many elements further the next turn does, if this one has been there
     before; 0 if there is nothing to ask for, None if that is not known.  ``fresh``: whether it
-    loads something that nobody has loaded or asked for.
+    loads something that nobody has loaded or asked for.  ``alone``: whether the turns store nothing
+    but what they reduce and what they use again.
     """
 
     total: Size
     ahead: tuple[Size | None, ...]
     fresh: bool
+    alone: bool
 
 
 @record
@@ -186,7 +188,8 @@ def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: 
         plan, nest = Plan(kernel, target, tuple(range(rank)), rank - 1, lanes), _nest
         nest = _packing_nest if kernel.in_order else _nest
     if part is not None:
-        plan.total, plan.ahead, plan.fresh = part.total, part.ahead, part.fresh
+        plan.total, plan.ahead = part.total, part.ahead
+        plan.fresh, plan.alone = part.fresh, part.alone
     f = Function(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
     block, begin, end = f.params
     slots, loops = Words(f, block, words), _loops(kernel)

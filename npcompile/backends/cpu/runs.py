@@ -30,7 +30,8 @@ UNROLLED = 4  # vectors with their own partial results, where the order does not
 SEARCHED = 256  # vectors of a block of which the extreme is found at once
 LOOKED_AT = 64  # elements that are compared with it at once
 LIGHT = 12  # operations of what is summed up to which four leaves are summed at a time
-CACHED_BYTES = 8 << 20  # of a kernel's input, up to which it may come from a cache
+#: of a kernel's input, up to which it may come from a cache, half where others store meanwhile
+CACHED_BYTES = 16 << 20
 
 
 def write(scope: Scope, reduce: Reduce, parts: Parts, lanes: Lanes) -> None:
@@ -44,7 +45,8 @@ def cached(scope: Scope) -> Value:
     plan = scope.plan
     if not plan.fresh:
         return literal("i1", True)
-    most = CACHED_BYTES // max(plan.touched(), 1)
+    share = CACHED_BYTES if plan.alone else CACHED_BYTES // 2
+    most = share // max(plan.touched(), 1)
     return scope.f.icmp("sle", scope.sizes(plan.total), i64(most))
 
 

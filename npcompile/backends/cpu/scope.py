@@ -62,7 +62,7 @@ class Plan:
         self.kernel, self.target = kernel, target
         self.total = product([axis.extent for axis in kernel.axes])  # elements of all runs of it
         self.ahead: tuple[Size | None, ...] = (None,) * len(kernel.values)  # see kernels.Part
-        self.fresh = True  # see there
+        self.fresh = self.alone = True  # see there
         self.rows = neighbours.fresh_rows(kernel)
         self.order, self.lane_axis, self.lanes = order, lane_axis, lanes
         self.axes_of: list[frozenset[int]] = []

@@ -136,6 +136,10 @@ class _Turns(Statements):
     def total(self, kernel: Kernel) -> Size:
         return _total(self.over, self.members, kernel)
 
+    def is_kept(self, kernel: Kernel, rank: int) -> bool:
+        """Whether an array of that many axes or more is stored for later."""
+        return not kernel.reductions and len(kernel.axes) >= rank and self.total(kernel) != 0
+
     def fold(self) -> None:
         """Brings what these turns have made into the frame."""
         f = self.f
@@ -228,7 +232,8 @@ class _Turns(Statements):
     def run(self, kernel: Kernel) -> None:
         if kernel not in self.known:
             name = f"{self.f.name}.{len(self.known)}"
-            part = Part(self.total(kernel), *_ahead(self.over, kernel, self.target.foresees))
+            part = Part(self.total(kernel), *_ahead(self.over, kernel, self.target.foresees),
+                        not any(self.is_kept(k, len(kernel.axes)) for k in self.members))
             self.known[kernel] = kernels.emit(self.f.module, kernel, name, self.target, part=part)
         made = self.known[kernel]
         if made.past is not None:
