@@ -31,6 +31,21 @@ class Model:
     @property
     def half(self):
         return self.b * 0.5
+    @property
+    def level(self):
+        self.n += 1
+        return self.w[self.n]
+    @level.setter
+    def level(self, v):
+        self.w[0] += v
+        self.n -= 1
+        self.w[self.n] = v
+    def __getitem__(self, i):
+        self.b += 1
+        return self.w[i]
+    def __setitem__(self, i, v):
+        self.w[i] += v
+        self.n += 1
     def twice(self, v):
         return 2 * v + self.b
 
@@ -42,7 +57,14 @@ class Slots:
 class Other(Model):
     rate = 2
     def twice(self, v):
-        return v - self.n
+        return super().twice(v) - self.n
+    @property
+    def level(self):
+        parent = super()
+        return parent.level + 1
+    @level.setter
+    def level(self, v):
+        Model.level.fset(self, v * 0.5)
 
 @functools.lru_cache(maxsize=4)
 def cached(n, k):
@@ -56,7 +78,7 @@ def ways(n):
 NUMBERS = [
     "self.b", "self.n", "self.rate", "self.half", "self.table['a']", "self.table['b']", "pair[0]",
     "pair[1]", "slots.k", "x[k]", "self.w[k]", "cached(k, 2)", "ways(k)", "len(words)", "s", "k",
-    "sizes[1]", "nested[1][0]",
+    "sizes[1]", "nested[1][0]", "self.level", "self[k]",
 ]
 ARRAYS = ["x", "self.w", "slots.v", "self.w * x", "self.twice(x)", "x[::-1]", "y"]
 CONDITIONS = [
@@ -69,6 +91,7 @@ STATEMENTS = [
     "for i in range(k):\n{i}    self.w = self.w * 0.5 + {a}\n{i}    self.n += 1",
     "while self.n < 6:\n{i}    self.n += 2\n{i}    s += self.b",
     "for i in range(9):\n{i}    if x[i % 5] > 0.4:\n{i}        self.on, self.b = i, s + i",
+    "self.level = {n}", "self.level += {n}", "self[k] = {n}", "self[1] += {n}",
     "self.w *= 0.5", "self.w = {a} + {n}", "self.w[k] = {n}", "self.on = not self.on",
     "self.log.append({n})", "out.append({n})", "out.append({a}.sum())", "self.table['b'] = {n}",
     "seen = set(x.astype(int).tolist())\n{i}s += len(seen)",

@@ -44,6 +44,8 @@ from npcompile.tracing.values import NULL, UNBOUND
 
 _STATE = ".state"
 _CACHES = {"UNPACK_SEQUENCE": 1, "PRECALL": 1, "CALL": 4 if sys.version_info < (3, 12) else 3}
+#: instructions that call something and leave nothing on the stack
+_SETTING = (dis.opmap["STORE_ATTR"], dis.opmap["STORE_SUBSCR"])
 _BEFORE = (dis.EXTENDED_ARG, dis.opmap.get("KW_NAMES"))
 _GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -194,8 +196,8 @@ def continuation(
     cells
         Cell variables whose cells come with the state.
     calling
-        Whether the two topmost slots call the next inner frame; its result is pushed and the
-        instruction after the one at ``offset`` is next.
+        Whether the two topmost slots call the next inner frame; its result is pushed, if the
+        instruction at ``offset`` pushes one, and the instruction after that is next.
 
     Returns
     -------
@@ -224,6 +226,8 @@ def _continuation(
         raise ValueError(f"{code.co_qualname} has no instruction at {offset}")
     head, state = _enter(code), _restore(code, names, nulls, cells)
     call = _call() if calling else b""
+    if calling and code.co_code[offset] in _SETTING:
+        call += _emit("POP_TOP")
     target = (_next_instruction if calling else _beginning)(code.co_code, offset)
     leave = _emit("JUMP_FORWARD", target // 2 + 1)
     place, delta = _position(code, offset, len(call) // 2) if calling else (b"", 0)

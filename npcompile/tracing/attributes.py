@@ -112,8 +112,8 @@ def _fields(kind: type) -> tuple[str, ...]:
     return found
 
 
-def load(t: Tracer, value: Value, name: str) -> Value:
-    """``value.name``."""
+def load(t: Tracer, value: Value, name: str, on_stack: bool = False) -> Value:
+    """``value.name``.  ``on_stack``: it goes on the stack, nothing else."""
     found = t.stores.load(value, name)
     if found is not None:
         return found
@@ -136,9 +136,9 @@ def load(t: Tracer, value: Value, name: str) -> Value:
             part: Value = getattr(value, name)
             return part
         case Box() if value.kind not in (None, list, dict):
-            return _instance(t, value, name)
+            return _instance(t, value, name, on_stack)
         case Static(held, source):
-            return _static(t, held, source, name)
+            return _static(t, held, source, name, on_stack)
     raise t.refuse(f".{name}", f"of {described(value)} is left to Python")
 
 
@@ -211,7 +211,7 @@ def _number(t: Tracer, node: Node, name: str) -> Value:
     return t.operate(views.attribute, node, name)
 
 
-def _instance(t: Tracer, box: Box, name: str) -> Value:
+def _instance(t: Tracer, box: Box, name: str, on_stack: bool) -> Value:
     contents = t.cells[box]
     if name in contents:
         found: Value = contents[name]
@@ -220,26 +220,37 @@ def _instance(t: Tracer, box: Box, name: str) -> Value:
     if held is _MISSING:
         raise Dead
     if isinstance(held, property):
-        return computed(t, held, box.source, name, box)
+        return computed(t, held, box.source, name, box, on_stack)
     if hasattr(type(held), "__get__") or box.source is None:
         raise t.refuse(f".{name}", "of this kind of object is left to Python")
     return t.inputs.lift(held, Attribute(box.source, name))
 
 
 def computed(
-    t: Tracer, held: property, owner: Source | None, name: str, receiver: Value
+    t: Tracer, held: property, owner: Source | None, name: str, receiver: Value,
+    on_stack: bool = False,
 ) -> Value:
     """A property ``name`` of the class that ``owner`` is."""
+    return _of_property(t, held, owner, name, "fget", (receiver,), on_stack)
+
+
+def _of_property(
+    t: Tracer, held: property, owner: Source | None, name: str, part: str,
+    args: tuple[Value, ...], on_stack: bool = False,
+) -> Value:
+    """Calls the getter or the setter of a property of the class that ``owner`` is."""
     from npcompile.tracing import calls
 
-    getter = held.fget
-    if owner is None or not (type(getter) is FunctionType or wrapped_by_us(getter)):
+    function = getattr(held, part)
+    if owner is None or not (type(function) is FunctionType or wrapped_by_us(function)):
         raise t.refuse(f".{name}", "is a property that Python computes")
-    place = Attribute(Attribute(owner, name), "fget")
-    return calls.call(t, t.inputs.lift(getter, place), (receiver,), {})
+    place = Attribute(Attribute(owner, name), part)
+    return calls.call(t, t.inputs.lift(function, place), args, {}, on_stack)
 
 
-def _static(t: Tracer, held: Any, source: Source | None, name: str) -> Value:
+def _static(
+    t: Tracer, held: Any, source: Source | None, name: str, on_stack: bool
+) -> Value:
     if isinstance(held, ModuleType) and is_library(held):
         if not hasattr(held, name):
             raise Dead
@@ -255,7 +266,7 @@ def _static(t: Tracer, held: Any, source: Source | None, name: str) -> Value:
         return t.value(getattr(held, name))
     if source is None:
         raise t.refuse(f".{name}", f"of a {type(held).__name__} is left to Python")
-    return _outside(t, held, source, name)
+    return _outside(t, held, source, name, on_stack)
 
 
 def _of_member(held: Any, name: str) -> bool:
@@ -278,7 +289,7 @@ def _changing(t: Tracer, source: Source | None, module: ModuleType, name: str) -
     return t.attribute_of(module, source, name)
 
 
-def _outside(t: Tracer, held: Any, source: Source, name: str) -> Value:
+def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) -> Value:
     """An attribute of an object, class or module from outside."""
     if isinstance(held, (ModuleType, type)):
         if not hasattr(held, name):
@@ -290,7 +301,8 @@ def _outside(t: Tracer, held: Any, source: Source, name: str) -> Value:
     on_class = inspect.getattr_static(type(held), name, _MISSING)
     if isinstance(on_class, property):
         t.inputs.guard(source, "type", type(held))
-        return computed(t, on_class, Attribute(source, "__class__"), name, Static(held, source))
+        owner = Attribute(source, "__class__")
+        return computed(t, on_class, owner, name, Static(held, source), on_stack)
     data = (GetSetDescriptorType, MemberDescriptorType)
     if found is _MISSING or (
         hasattr(type(on_class), "__set__") and not isinstance(on_class, data)
@@ -299,8 +311,10 @@ def _outside(t: Tracer, held: Any, source: Source, name: str) -> Value:
     return t.attribute_of(held, source, name)
 
 
-def store(t: Tracer, target: Value, name: str, value: Value) -> None:
-    """``target.name = value``."""
+def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False) -> None:
+    """``target.name = value``.  ``plain``: nothing else is done."""
+    if _set_by_property(t, target, name, value, plain):
+        return
     if isinstance(target, Box) and target.kind not in (None, list, dict):
         kind = target.kind
         on_class = inspect.getattr_static(kind, name, _MISSING)
@@ -319,6 +333,22 @@ def store(t: Tracer, target: Value, name: str, value: Value) -> None:
         if t.stores.store(target, name, value):
             return
     raise t.refuse(f".{name} =", "changes an object that comes from outside")
+
+
+def _set_by_property(t: Tracer, target: Value, name: str, value: Value, plain: bool) -> bool:
+    """Calls the setter, if the attribute is a property of the object's class."""
+    kind, owner = None, None
+    if isinstance(target, Box) and target.kind not in (None, list, dict):
+        kind, owner = target.kind, target.source
+    elif isinstance(target, Static) and target.source is not None:
+        kind, owner = type(target.value), Attribute(target.source, "__class__")
+    held = None if kind is None else inspect.getattr_static(kind, name, None)
+    if kind is None or type(held) is not property or not ordinary(kind):
+        return False
+    if isinstance(target, Static) and target.source is not None:
+        t.inputs.guard(target.source, "type", kind)
+    _of_property(t, held, owner, name, "fset", (target, value), plain)
+    return True
 
 
 def _holds(t: Tracer, target: Static, name: str, value: Value) -> bool:

@@ -35,7 +35,8 @@ class Instruction:
 
     ``offset`` is that of the first prefix, ``at`` that of the instruction proper.  ``keywords``
     is the index of the constant that names a call's last arguments (3.11, 3.12: KW_NAMES is
-    merged into the CALL, so that the pair can be executed again).
+    merged into the CALL, so that the pair can be executed again).  ``reads`` are locals that it may
+    read unseen, as ``super()`` does.
     """
 
     op: str
@@ -47,6 +48,7 @@ class Instruction:
     target: int = RETURN
     jumps: bool = False
     keywords: int = -1
+    reads: tuple[int, ...] = ()
 
     @property
     def following(self) -> int:
@@ -78,10 +80,17 @@ def _lines(code: CodeType) -> dict[int, int]:
     return lines
 
 
+def _read_by_super(code: CodeType) -> tuple[int, ...]:
+    """The locals that ``super()`` reads in a method: the first, and the class that it is of."""
+    if "__class__" not in code.co_freevars or not code.co_argcount:
+        return ()
+    return 0, tuple(_local_names(code)).index("__class__")
+
+
 def _decode(code: CodeType) -> list[Instruction]:
     raw, lines, names = code.co_code, _lines(code), opcode.opname
     found: list[Instruction] = []
-    start, extended, keywords = -1, 0, -1
+    start, extended, keywords, of_super = -1, 0, -1, _read_by_super(code)
     for offset in range(0, len(raw), 2):
         number, arg = raw[offset], raw[offset + 1] | extended
         if number == _CACHE:
@@ -104,6 +113,7 @@ def _decode(code: CodeType) -> list[Instruction]:
         instruction.jumps = number in _JUMPS
         if name == "CALL":
             instruction.keywords, keywords = keywords, -1
+            instruction.reads = of_super if not arg else ()
         found.append(instruction)
         start = -1
     return found
@@ -162,7 +172,7 @@ def accesses(i: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return (), (high, low)
     if i.op == "STORE_FAST_LOAD_FAST":
         return ((low,) if low != high else ()), (high,)
-    return (), ()
+    return i.reads, ()
 
 
 #: what the handler of an inlined comprehension consists of

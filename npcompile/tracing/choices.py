@@ -34,6 +34,7 @@ from npcompile.tracing.values import (
     Sequence,
     Slice,
     State,
+    Super,
     Value,
 )
 
@@ -114,6 +115,8 @@ def _parts(value: Value, cells: dict[Cell | Box, Any]) -> tuple[Value, ...]:
             return (value.function, value.receiver)
         case Partial():
             return (value.function, *value.args, *value.keywords.values())
+        case Super():
+            return (value.after, value.receiver)
         case Iterator():
             return value.parts
         case Box() if value.kind in (list, dict):
@@ -152,6 +155,8 @@ def _narrowed(state: State, either: Either, to: Value, depth: int) -> State:
             case Partial():
                 named = {key: within(item) for key, item in value.keywords.items()}
                 return Partial(within(value.function), tuple(map(within, value.args)), named)
+            case Super():
+                return Super(within(value.after), within(value.receiver))
             case Iterator():
                 return replace(value, parts=tuple(map(within, value.parts)))
             case Box() if value.kind in (list, dict):

@@ -282,7 +282,7 @@ def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("BINARY_SUBSCR")
 def binary_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     container, key = take(frame, 2)
-    found = overloads.called(t, container, "__getitem__", key)
+    found = overloads.called(t, container, "__getitem__", key, on_stack=True)
     push(frame, containers.getitem(t, container, key) if found is None else found)
 
 
@@ -295,7 +295,7 @@ def binary_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("STORE_SUBSCR")
 def store_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     value, container, key = take(frame, 3)
-    if overloads.called(t, container, "__setitem__", key, value) is None:
+    if overloads.called(t, container, "__setitem__", key, value, on_stack=True) is None:
         containers.setitem(t, container, key, value)
 
 

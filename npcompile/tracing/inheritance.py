@@ -12,7 +12,17 @@ from npcompile.tracing.bytecode import VERSION, Instruction
 from npcompile.tracing.functions import FUNCTIONS
 from npcompile.tracing.opcodes import on, push, take
 from npcompile.tracing.sources import Attribute, Item, Source
-from npcompile.tracing.values import NONE, NULL, Box, Frame, Method, Static, Value
+from npcompile.tracing.values import (
+    NONE,
+    NULL,
+    UNBOUND,
+    Box,
+    Frame,
+    Method,
+    Static,
+    Super,
+    Value,
+)
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -24,13 +34,38 @@ def load_super_attr(t: Tracer, frame: Frame, i: Instruction) -> None:
     if not (isinstance(function, Static) and function.value is super):
         raise t.refuse("super", "is not Python's own")
     name = frame.code.code.co_names[i.arg >> 2]
-    found, bound = _next(t, after, receiver, name)
-    if not i.arg & 1:
-        push(frame, Method(found, receiver) if bound else found)
+    load(t, frame, Super(after, receiver), name, bool(i.arg & 1))
+
+
+def load(t: Tracer, frame: Frame, parent: Super, name: str, to_call: bool) -> None:
+    """``super().name``, on the stack as LOAD_ATTR leaves it."""
+    found, bound = _next(t, parent.after, parent.receiver, name)
+    if not to_call:
+        push(frame, Method(found, parent.receiver) if bound else found)
     elif bound:
-        push(frame, found, receiver)
+        push(frame, found, parent.receiver)
     else:
         push(frame, *((NULL, found) if VERSION < (3, 13) else (found, NULL)))
+
+
+def _super(t: Tracer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``super()``, as Python 3.11 calls it, or ``super(after, receiver)``."""
+    if len(args) == 2 and not kwargs:
+        return Super(*args)
+    frame = t.frames[-1]
+    code = frame.code
+    if args or kwargs or "__class__" not in code.names or not code.code.co_argcount:
+        return NULL
+    after = t.contents(frame.state.locals[code.names.index("__class__")])
+    receiver = frame.state.locals[0]
+    if code.names[0] in code.code.co_cellvars:
+        receiver = t.contents(receiver)
+    if UNBOUND in (after, receiver):
+        return NULL
+    return Super(after, receiver)
+
+
+FUNCTIONS[super] = _super
 
 
 def _next(t: Tracer, after: Value, receiver: Value, name: str) -> tuple[Value, bool]:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from npcompile.core.records import replace
 from npcompile.ops import foreign
-from npcompile.tracing import attributes, calls, containers, hosts, iteration, operators
+from npcompile.tracing import (
+    attributes,
+    calls,
+    containers,
+    hosts,
+    inheritance,
+    iteration,
+    operators,
+)
 from npcompile.tracing.answers import answer
 from npcompile.tracing.bytecode import VERSION, Instruction
 from npcompile.tracing.opcodes import on, pop, push, take
@@ -19,6 +27,7 @@ from npcompile.tracing.values import (
     Frame,
     Function,
     Sequence,
+    Super,
     Value,
 )
 
@@ -171,8 +180,11 @@ def load_attr(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 def _load_attr(t: Tracer, frame: Frame, name: str, to_call: bool) -> None:
     value = pop(frame)
+    if isinstance(value, Super):
+        inheritance.load(t, frame, value, name, to_call)
+        return
     if not to_call:
-        push(frame, attributes.load(t, value, name))
+        push(frame, attributes.load(t, value, name, on_stack=True))
         return
     method = attributes.method(t, value, name)
     if method is not None:
@@ -185,7 +197,7 @@ def _load_attr(t: Tracer, frame: Frame, name: str, to_call: bool) -> None:
 @on("STORE_ATTR")
 def store_attr(t: Tracer, frame: Frame, i: Instruction) -> None:
     value, target = take(frame, 2)
-    attributes.store(t, target, frame.code.code.co_names[i.arg], value)
+    attributes.store(t, target, frame.code.code.co_names[i.arg], value, plain=True)
 
 
 # ---------------------------------------------------------------------- functions

@@ -82,11 +82,14 @@ def unary(t: Tracer, symbol: str, value: Value, on_stack: bool) -> Value | None:
     return None if found is _NONE else found
 
 
-def called(t: Tracer, value: Value, name: str, *args: Value) -> Value | None:
-    """What a special method gives, None if the value's class has none that is written in Python."""
+def called(
+    t: Tracer, value: Value, name: str, *args: Value, on_stack: bool = False
+) -> Value | None:
+    """What a special method gives, None if the value's class has none that is written in Python.
+    ``on_stack``: that goes on the stack, or is dropped, and nothing else is done."""
     if not is_of_user(value) or not _has(value, name):
         return None
-    return _try(t, value, name, args, False)
+    return _try(t, value, name, args, on_stack)
 
 
 def length(t: Tracer, value: Value) -> Static | None:

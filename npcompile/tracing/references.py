@@ -18,6 +18,7 @@ from npcompile.tracing.values import (
     Sequence,
     Slice,
     State,
+    Super,
     Value,
 )
 from npcompile.tracing.values import Iterator as Position
@@ -164,6 +165,8 @@ def reached(roots: Iterable[Value], state: State) -> Iterator[Value]:
                 work += (value.function, value.receiver)
             case Partial():
                 work += (value.function, *value.args, *value.keywords.values())
+            case Super():
+                work += (value.after, value.receiver)
             case Function():
                 work += (*value.defaults, *value.keyword_defaults.values(), *value.closure)
             case Box() if value not in seen and value in state.cells:

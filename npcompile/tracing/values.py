@@ -9,7 +9,7 @@
             | Box                       list, dict, instance or closure cell; contents: State.cells
             | Object                    something that only library calls look into
             | Slice(start, stop, step)
-            | Function | Method | Partial
+            | Function | Method | Partial | Super
             | Iterator                  where a loop stands
             | Either(which, options)    one of several values, which only the run knows
             | NULL | UNBOUND
@@ -183,6 +183,14 @@ class Partial:
 
 
 @record(eq=False)
+class Super:
+    """``super(after, receiver)``."""
+
+    after: Value
+    receiver: Value
+
+
+@record(eq=False)
 class Iterator:
     """A position in something: replaced, never changed, as the loop goes on.
 
@@ -229,8 +237,8 @@ _SHOWING = (Tensor, texts.Text, texts.Bytes)
 
 
 Value = Union[
-    Node, ArrayRef, Static, Sequence, Box, Object, Slice, Function, Method, Partial, Iterator,
-    Either, Marker,
+    Node, ArrayRef, Static, Sequence, Box, Object, Slice, Function, Method, Partial, Super,
+    Iterator, Either, Marker,
 ]
 
 
@@ -410,7 +418,7 @@ def described(value: Value) -> str:
         return "an array"
     if isinstance(value, Marker):
         return value.name
-    if isinstance(value, (Partial, Iterator)):
+    if isinstance(value, (Partial, Super, Iterator)):
         kind = type(value).__name__.lower()
     elif isinstance(value, Static) and isinstance(value.value, type):
         return f"the class {value.value.__name__}"
