@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from npcompile.backends.cpu import access, folds
 from npcompile.backends.cpu.folds import State, Tree
-from npcompile.backends.cpu.runs import LIGHT, Forest, Run, cached, write
+from npcompile.backends.cpu.runs import FAR_AHEAD, LIGHT, Forest, Run, cached, write
 from npcompile.backends.cpu.scope import Plan, Scope
 from npcompile.backends.cpu.states import flatten, groups, shaped
 from npcompile.backends.cpu.text import Value, i64, poison
 from npcompile.program.ir import Apply
 
 LEAVES = 8  # of a row at most
+SHORT = 128  # bytes of a row that takes longer than memory
 
 
 def together(plan: Plan) -> int:
@@ -27,12 +28,15 @@ def together(plan: Plan) -> int:
 
 
 def worth(scope: Scope) -> Value:
-    """Whether rows have a vector, and are short enough to share the nearest cache."""
-    f, (lanes, leaf) = scope.f, folds.shape_of_tree(scope.plan.kernel.reductions[0])
-    length = scope.extent(scope.plan.lane_axis)
+    """Whether rows have a vector, and are short enough to share the nearest cache; from memory
+    longer ones come sooner one by one."""
+    f, plan = scope.f, scope.plan
+    lanes, leaf = folds.shape_of_tree(plan.kernel.reductions[0])
+    length = scope.extent(plan.lane_axis)
     fits = f.binary("and", f.icmp("sle", i64(lanes), length),
                     f.icmp("sle", length, i64(LEAVES * leaf)))
-    return f.binary("and", fits, cached(scope))
+    short = f.icmp("sle", length, i64(SHORT // max(plan.touched(), 1)))
+    return f.binary("and", fits, f.binary("or", short, cached(scope)))
 
 
 def sum_rows(rows: list[Scope]) -> None:
@@ -65,7 +69,7 @@ class _Sides(Forest):
             now = groups(shaped(loop.carried, sums), len(trees))
             inside = [row.enter(loop.index, lanes) for row in self.rows]
             for row in inside:
-                row.ask_ahead(0)
+                row.ask_ahead(FAR_AHEAD)
             loop.next = flatten([
                 state for row, states in zip(inside, now, strict=True)
                 for state in _added(trees, row, states)
