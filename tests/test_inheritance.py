@@ -270,3 +270,37 @@ def test_a_property_without_a_setter_is_python_s_error():
     with pytest.raises(AttributeError, match="property 'level' of"):
         change(Fixed(), x := np.zeros(3))
     assert (x == 1).all()
+
+
+class Picked:
+    def __init__(self, x, k):
+        x += 1
+        self.k = k + 1  # may be wider than 64 bits
+        self.x = x[k]
+
+
+class Weighed(Picked):
+    def __init__(self, x, k):
+        super().__init__(x, k)
+        self.x = self.x * x[self.k]
+
+
+def picked(x, k):
+    first = Weighed(x, k)
+    second = Weighed(x, first.k)
+    return first.x + second.x, second
+
+
+def test_checks_inside_constructors():
+    compiled = jit(picked)
+    for k in (0, 1, 2, 3, 7, -2, -9, 2**63 - 2):
+        found = []
+        for function in (compiled, picked):
+            x = np.arange(4.0)
+            try:
+                result, last = function(x, k)
+                found.append((result, type(last), vars(last), x.tolist()))
+            except IndexError as error:
+                found.append((str(error), x.tolist()))
+        assert found[0] == found[1]
+    assert compiled.explain(np.arange(4.0), 1).captured

@@ -267,8 +267,9 @@ class Frame:
     what each name and stack slot holds as result trees (:class:`Shared` the cells of variables).
 
     The innermost frame executes the instruction at ``offset`` again; the others wait in the call
-    there, whose callee and arguments are popped.  ``owner`` is the source of the function that
-    globals and closure belong to (None: the decorated one).
+    there, whose callee and arguments are popped; ``drops``: its result is dropped, what comes of
+    the call is on the stack already.  ``owner`` is the source of the function that globals and
+    closure belong to (None: the decorated one).
     """
 
     code: Any
@@ -276,6 +277,7 @@ class Frame:
     local: tuple[tuple[str, Tree], ...]
     stack: tuple[Tree, ...]
     owner: Any = None
+    drops: bool = False
 
 
 @record(eq=False)

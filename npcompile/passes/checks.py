@@ -131,5 +131,5 @@ def _alike(one: Node, other: Node) -> bool:
 
 
 def _same(a: Frame, b: Frame) -> bool:
-    return a.code is b.code and (a.offset, a.local, a.stack, a.owner) == (
-        b.offset, b.local, b.stack, b.owner)
+    return a.code is b.code and (a.offset, a.local, a.stack, a.owner, a.drops) == (
+        b.offset, b.local, b.stack, b.owner, b.drops)

@@ -419,6 +419,7 @@ class Suspended:
     local: tuple[tuple[str, Result], ...]
     stack: tuple[Result, ...]
     owner: Any = None
+    drops: bool = False
 
 
 @record(eq=False)

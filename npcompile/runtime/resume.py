@@ -44,8 +44,6 @@ from npcompile.tracing.values import NULL, UNBOUND
 
 _STATE = ".state"
 _CACHES = {"UNPACK_SEQUENCE": 1, "PRECALL": 1, "CALL": 4 if sys.version_info < (3, 12) else 3}
-#: instructions that call something and leave nothing on the stack
-_SETTING = (dis.opmap["STORE_ATTR"], dis.opmap["STORE_SUBSCR"])
 _BEFORE = (dis.EXTENDED_ARG, dis.opmap.get("KW_NAMES"))
 _GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -57,9 +55,9 @@ class Activation:
     Innermost frame: ``offset`` is the instruction to execute next and ``stack`` the value stack
     before it, bottom first (``NULL`` for the empty slots that calls use).  Outer frames:
     ``offset`` is the call in progress and ``stack`` what is left when the callee and its arguments
-    are popped.  Names missing in ``local`` are unbound; free variables named there are written
-    through the closure.  ``cells`` gives the cells of cell variables that are shared with
-    closures made before.
+    are popped; ``drops``: what the call gives is dropped.  Names missing in ``local`` are unbound;
+    free variables named there are written through the closure.  ``cells`` gives the cells of cell
+    variables that are shared with closures made before.
     """
 
     code: CodeType
@@ -69,6 +67,7 @@ class Activation:
     local: Mapping[str, object]
     stack: Sequence[object] = ()
     cells: Mapping[str, CellType] = field(default_factory=dict)
+    drops: bool = False
 
     @staticmethod
     def of(
@@ -104,6 +103,7 @@ def activations(
         own = {name: shared[name] for name in frame.code.co_cellvars if name in shared}
         found.append(Activation(
             frame.code, owner.__globals__, closure, frame.offset, local, stack, own,
+            frame.drops,
         ))
     return found
 
@@ -157,6 +157,7 @@ def _function(frame: Activation, inner: FunctionType | None) -> FunctionType:
         tuple(value is NULL for value in stack),
         tuple(frame.cells),
         inner is not None,
+        frame.drops,
     )
     values = (*frame.local.values(), *frame.cells.values(), *reversed(stack))
     return _made(frame, code, values)
@@ -184,6 +185,7 @@ def continuation(
     nulls: tuple[bool, ...] = (),
     cells: tuple[str, ...] = (),
     calling: bool = False,
+    drops: bool = False,
 ) -> CodeType:
     """The code of a continuation of ``code`` at ``offset``.
 
@@ -196,15 +198,17 @@ def continuation(
     cells
         Cell variables whose cells come with the state.
     calling
-        Whether the two topmost slots call the next inner frame; its result is pushed, if the
-        instruction at ``offset`` pushes one, and the instruction after that is next.
+        Whether the two topmost slots call the next inner frame; its result is pushed and the
+        instruction after the one at ``offset`` is next.
+    drops
+        Whether that result is popped again.
 
     Returns
     -------
     CodeType
         Its last free variable is the state: ``(*values, *cells, *reversed(stack))``.
     """
-    return _continuation(code, code.co_filename, offset, names, nulls, cells, calling)
+    return _continuation(code, code.co_filename, offset, names, nulls, cells, calling, drops)
 
 
 # Equal code objects may differ in their file name, so that is a key of its own.
@@ -217,6 +221,7 @@ def _continuation(
     nulls: tuple[bool, ...],
     cells: tuple[str, ...],
     calling: bool,
+    drops: bool,
 ) -> CodeType:
     if code.co_flags & _GENERATOR:
         raise ValueError(f"{code.co_qualname} is a generator or coroutine")
@@ -226,7 +231,7 @@ def _continuation(
         raise ValueError(f"{code.co_qualname} has no instruction at {offset}")
     head, state = _enter(code), _restore(code, names, nulls, cells)
     call = _call() if calling else b""
-    if calling and code.co_code[offset] in _SETTING:
+    if drops:
         call += _emit("POP_TOP")
     target = (_next_instruction if calling else _beginning)(code.co_code, offset)
     leave = _emit("JUMP_FORWARD", target // 2 + 1)

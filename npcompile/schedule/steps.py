@@ -60,6 +60,7 @@ class Leave:
                 tuple([(name, tree(held)) for name, held in frame.local]),
                 tuple(map(tree, frame.stack)),
                 frame.owner,
+                frame.drops,
             )
             for frame in self.resume.frames
         ]), self.resume.pauses)

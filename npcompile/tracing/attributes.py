@@ -231,21 +231,21 @@ def computed(
     on_stack: bool = False,
 ) -> Value:
     """A property ``name`` of the class that ``owner`` is."""
-    return _of_property(t, held, owner, name, "fget", (receiver,), on_stack)
+    from npcompile.tracing import calls
+
+    getter = _of_property(t, held, owner, name, "fget")
+    return calls.call(t, getter, (receiver,), {}, on_stack)
 
 
 def _of_property(
-    t: Tracer, held: property, owner: Source | None, name: str, part: str,
-    args: tuple[Value, ...], on_stack: bool = False,
+    t: Tracer, held: property, owner: Source | None, name: str, part: str
 ) -> Value:
-    """Calls the getter or the setter of a property of the class that ``owner`` is."""
-    from npcompile.tracing import calls
-
+    """The getter or the setter of a property of the class that ``owner`` is."""
     function = getattr(held, part)
     if owner is None or not (type(function) is FunctionType or wrapped_by_us(function)):
         raise t.refuse(f".{name}", "is a property that Python computes")
     place = Attribute(Attribute(owner, name), part)
-    return calls.call(t, t.inputs.lift(function, place), args, {}, on_stack)
+    return t.inputs.lift(function, place)
 
 
 def _static(
@@ -337,6 +337,8 @@ def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False
 
 def _set_by_property(t: Tracer, target: Value, name: str, value: Value, plain: bool) -> bool:
     """Calls the setter, if the attribute is a property of the object's class."""
+    from npcompile.tracing import calls
+
     kind, owner = None, None
     if isinstance(target, Box) and target.kind not in (None, list, dict):
         kind, owner = target.kind, target.source
@@ -347,7 +349,8 @@ def _set_by_property(t: Tracer, target: Value, name: str, value: Value, plain: b
         return False
     if isinstance(target, Static) and target.source is not None:
         t.inputs.guard(target.source, "type", kind)
-    _of_property(t, held, owner, name, "fset", (target, value), plain)
+    setter = _of_property(t, held, owner, name, "fset")
+    calls.call_for(t, (), setter, (target, value), {}, plain)
     return True
 
 

@@ -96,7 +96,7 @@ def _call_object(
             raise t.refuse(held.__qualname__, "is a function whose place is not known")
         return inline(t, _from_outside(t, held, source), args, kwargs, plain)
     if isinstance(held, type):
-        return _construct(t, held, source, args, kwargs)
+        return _construct(t, held, source, args, kwargs, plain)
     if isinstance(held, np.vectorize) and source is not None:
         return call(t, appliers.vectorized(t, held, source), args, kwargs)
     if isinstance(held, (staticmethod, classmethod)):
@@ -295,8 +295,25 @@ def _rest(
 # ---------------------------------------------------------------------- classes
 
 
+def call_for(
+    t: Tracer, given: tuple[Value, ...], function: Value, args: tuple[Value, ...],
+    kwargs: dict[str, Value], plain: bool,
+) -> None:
+    """Calls a function whose result is dropped: of a whole instruction that is ``plain``, what is
+    ``given`` goes on the stack."""
+    frame, before = t.frame, t.given.get(t.frame)
+    t.given[frame] = given
+    try:
+        call(t, function, args, kwargs, plain)
+    finally:
+        del t.given[frame]
+        if before is not None:
+            t.given[frame] = before
+
+
 def _construct(
-    t: Tracer, kind: type, source: Source | None, args: tuple[Value, ...], kwargs: dict[str, Value]
+    t: Tracer, kind: type, source: Source | None, args: tuple[Value, ...],
+    kwargs: dict[str, Value], plain: bool,
 ) -> Value:
     """An instance of a plain class or a named tuple."""
     fields = getattr(kind, "_fields", None)
@@ -316,7 +333,7 @@ def _construct(
             raise Dead
         return box
     init = t.inputs.lift(held, Attribute(source, "__init__"))
-    call(t, init, (box, *args), kwargs)
+    call_for(t, (box,), init, (box, *args), kwargs, plain)
     return box
 
 

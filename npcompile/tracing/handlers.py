@@ -295,7 +295,7 @@ def binary_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("STORE_SUBSCR")
 def store_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     value, container, key = take(frame, 3)
-    if overloads.called(t, container, "__setitem__", key, value, on_stack=True) is None:
+    if not overloads.dropped(t, container, "__setitem__", key, value):
         containers.setitem(t, container, key, value)
 
 

@@ -86,10 +86,19 @@ def called(
     t: Tracer, value: Value, name: str, *args: Value, on_stack: bool = False
 ) -> Value | None:
     """What a special method gives, None if the value's class has none that is written in Python.
-    ``on_stack``: that goes on the stack, or is dropped, and nothing else is done."""
+    ``on_stack``: that goes on the stack, nothing else is done."""
     if not is_of_user(value) or not _has(value, name):
         return None
     return _try(t, value, name, args, on_stack)
+
+
+def dropped(t: Tracer, value: Value, name: str, *args: Value) -> bool:
+    """Calls a special method for an instruction that gives nothing; false if the value's class has
+    none that is written in Python."""
+    if not is_of_user(value) or not _has(value, name):
+        return False
+    calls.call_for(t, (), Method(_method(t, value, name), value), args, {}, plain=True)
+    return True
 
 
 def length(t: Tracer, value: Value) -> Static | None:
@@ -167,13 +176,17 @@ def _try(
     """What a method gives; NotImplemented if there is none."""
     if not _has(value, name):
         return _NONE
-    method = attributes.method(t, value, name)
-    function = method.value if isinstance(method, Static) else None
-    if method is None or type(function) is not FunctionType:
-        raise t.refuse(name, f"of {described(value)} is left to Python")
+    method = _method(t, value, name)
     # who goes on after it takes what it gives for the result
-    last = on_stack and "NotImplemented" not in function.__code__.co_names
+    last = on_stack and "NotImplemented" not in method.value.__code__.co_names
     found = calls.call(t, Method(method, value), args, {}, plain=last)
     if isinstance(found, Static) and found.value is NotImplemented:
         return _NONE
     return found
+
+
+def _method(t: Tracer, value: Value, name: str) -> Static:
+    method = attributes.method(t, value, name)
+    if not isinstance(method, Static) or type(method.value) is not FunctionType:
+        raise t.refuse(name, f"of {described(value)} is left to Python")
+    return method

@@ -283,13 +283,15 @@ class Trees:
         for name, cell in zip(frame.code.names[first_free:], frame.closure):
             if isinstance(cell, Box):
                 variables.append((name, self._cell(cell)))
-        held = tuple(map(self._held, stack))
+        given = None if innermost else self.t.given.get(frame)
+        held = tuple(map(self._held, (*stack, *(given or ()))))
         if result is not None:
             held = (*held, result)
         if innermost and self.t.stores.pending:
             variables, held = self._stored(variables, held)
         code, offset = frame.code.code, following if innermost else instruction.at
-        return ir.Frame(code, offset, tuple(variables), held, frame.owner)
+        drops = given is not None
+        return ir.Frame(code, offset, tuple(variables), held, frame.owner, drops)
 
     def _stored(
         self, variables: list[tuple[str, Tree]], stack: tuple[Tree, ...]

@@ -99,6 +99,7 @@ class Tracer:
         self.trees = results.Trees(self)
         self.inputs = Inputs(self.builder, self.root, config, self.trees.own)
         self.frames: list[Frame] = []
+        self.given: dict[Frame, tuple[Value, ...]] = {}  # on their stacks in place of a result
         self.notes: list[str] = []
         self.file = ""  # that the current line is in
         self.blocks = 0  # executed so far
