@@ -25,7 +25,7 @@ from benchmarks.programs import PROGRAMS, Program
 from npcompile.runtime import pool
 
 CALLS, SERIES, TIMES = 6, 3, 3  # TIMES the size of the benchmark
-SAID = re.compile(r"the turns of the loop in line (\d+) run side by side")
+SAID = re.compile(r"the iterations of the loop in line (\d+) run in parallel")
 
 
 def lines(program: Program) -> list[int]:

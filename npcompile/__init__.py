@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from npcompile.core.errors import DeterminismError as DeterminismError
     from npcompile.core.logs import set_logs as set_logs
     from npcompile.core.parallel import prange as prange
+    from npcompile.runtime.pool import get_num_threads as get_num_threads
+    from npcompile.runtime.pool import set_num_threads as set_num_threads
 else:
     __version__ = "0.1.0"
 
@@ -45,9 +47,11 @@ _HOMES = {
     "DeterminismError": "core.errors",
     "Jit": "api.jit",
     "deterministic": "api.determinism",
+    "get_num_threads": "runtime.pool",
     "jit": "api.jit",
     "prange": "core.parallel",
     "set_logs": "core.logs",
+    "set_num_threads": "runtime.pool",
     "use_deterministic_algorithms": "api.determinism",
 }
 

@@ -606,10 +606,10 @@ def test_floating_point_warnings_of_all_threads():
 def test_explanations():
     compiled = npcompile.jit(product, cache=False)
     notes = compiled.explain(rand(4, 4), rand(4, 4), rand(4, 4)).notes
-    assert any("run side by side on threads" in note for note in notes)
+    assert any("run in parallel on threads" in note for note in notes)
     compiled = npcompile.jit(recurrence, cache=False)
     notes = compiled.explain(rand(4, 4)).notes
-    assert any("one after the other: they may touch the same elements of a" in n for n in notes)
+    assert any("one after the other: they may access the same elements of a" in n for n in notes)
 
 
 @pytest.mark.parametrize("seed", [9, 37, 7033])

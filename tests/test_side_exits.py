@@ -254,7 +254,9 @@ def test_no_spurious_warning():
         warnings.simplefilter("error")
         for n in (3, HUGE, 3, HUGE):
             assert compiled(V.copy(), n)[1] == n * n
-    assert "2 times left compiled code: a Python int wider than 64 bits" in str(compiled.explain())
+    line = f.__code__.co_firstlineno + 2
+    told = f"2 times left compiled code: line {line}: a Python int wider than 64 bits"
+    assert told in str(compiled.explain())
 
 
 def test_nothing_leaks():

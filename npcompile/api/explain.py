@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.facts import Facts
+from npcompile.core.lines import in_words
 from npcompile.core.sizes import Poly, Predicate, Size, Symbol, Unhinted, symbols
+from npcompile.core.statements import statement_at
 from npcompile.graph.types import Array, Opaque
 from npcompile.program.ir import (
     Alloc,
@@ -34,7 +36,11 @@ from npcompile.runtime.pool import get_num_threads
 from npcompile.runtime.versions import Version
 from npcompile.tracing.sources import Attribute, Codes, Default, Guard, Item, Leaf, Memory, Source
 
-SHOWN = 4  # lines of the user's that are shown for a kernel, at most
+SHOWN = 4  # statements that are shown for a kernel, at most
+AUXILIARY = {  # kernels that no statement asks for
+    "save": "copies rows that are overwritten before all of their neighbours are computed",
+    "keep": "copies the last rows of a temporary for the next block",
+}
 
 
 @dataclass(frozen=True)
@@ -63,27 +69,24 @@ class Explanation:
     compiled: bool = True
 
     def __str__(self) -> str:
-        how = "compiled in stretches" if self.compiled else "runs in Python"
-        if not self.compiled and self.refusal is None and len(self.history) == 1:
-            how = "not called yet"
-        lines = [f"{self.name}: " + ("compiled whole" if self.captured else how)]
+        lines = [f"{self.name}: {self._summary()}"]
         if self.refusal is not None:
             lines.append(f"  why: {self.refusal}")
         for title, items in (
-            ("kernels (loops over arrays), in the order in which they run", self.kernels),
-            ("calls of library functions", self.host_calls),
+            ("loops over arrays (kernels), in the order in which they run", self.kernels),
+            ("library functions that are called", self.host_calls),
             ("routines of linear algebra", self.routines),
-            ("left to Python between compiled stretches", self.pauses),
-            ("goes on in Python if", self.exits),
+            ("statements that Python executes, and why", self.pauses),
+            ("Python takes over if", self.exits),
             ("valid while (else another version is compiled)", self.guards),
             ("notes", self.notes),
-            ("so far", self.history),
+            ("calls so far", self.history),
         ):
             if items:
                 lines.append(f"  {title}:")
                 for item, count in Counter(items).items():
                     first, *more = item.split("\n")
-                    lines.append(f"    {first}" + f" ({count} times)" * (count > 1))
+                    lines.append(f"    {first}" + f" (in {count} places)" * (count > 1))
                     lines += [f"      {line}" for line in more]
         if self.times:
             spent = ", ".join(f"{name} {ms:.1f}" for name, ms in self.times.items())
@@ -92,17 +95,23 @@ class Explanation:
 
     __repr__ = __str__
 
+    def _summary(self) -> str:
+        if self.captured:
+            calls = ", which calls library functions" if self.host_calls else ""
+            return f"compiled whole: the call runs as machine code{calls}"
+        if self.compiled:
+            return "compiled in stretches: Python executes some statements, machine code the rest"
+        if self.refusal is None and len(self.history) == 1:
+            return "not called yet"
+        return "runs in Python"
+
 
 def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
     """The explanation of one call, or of all calls so far if there are no arguments."""
     name = dispatcher.function.__qualname__
     if not args and not kwargs and dispatcher.parameters.positional:
         return _history(dispatcher)
-    bound = dispatcher.bind(args, kwargs)
-    if bound is None:
-        raise TypeError(
-            f"{name}: the arguments don't fit its signature (of a method, the object is the first)"
-        )
+    bound = dispatcher.parameters.demand(args, kwargs)
     try:
         version, _ = dispatcher.compile(bound, whole=True)
     except Refused as refused:
@@ -136,24 +145,25 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
     program, code = executable.program, dispatcher.function.__code__
     statements, most = list(_flatten(program.body)), _peak(program)
     parts = {s.symbol for s in statements if isinstance(s, For) and not s.line}
-    source = _Source(code.co_filename, parts)
+    here = code.co_filename
+    source = _Source(here, parts)
     return Explanation(
         dispatcher.function.__qualname__,
         not traced.pauses,
         pauses=_pauses(dispatcher, version),
         kernels=[source.kernel(s) for s in statements if isinstance(s, Kernel) and s.axes],
         exits=[
-            s.reason for s in statements
+            program.resumes[s.number].told(here) for s in statements
             if isinstance(s, Check) and not program.resumes[s.number].pauses
         ],
         guards=[_leaf(leaf) for leaf in traced.leaves]
-        + [_guard(guard) for guard in traced.guards]
+        + _guards(traced.guards)
         + [_readable(_predicate(p)) for p in _telling(traced.predicates)],
         notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])),
                _memory(program, most), *_places(dispatcher, program)],
         peak=most,
-        host_calls=[_host_call(s) for s in statements if isinstance(s, Call)],
-        routines=[_routine(s) for s in statements if isinstance(s, Library) and s.outputs],
+        host_calls=[_host_call(s, here) for s in statements if isinstance(s, Call)],
+        routines=[_routine(s, here) for s in statements if isinstance(s, Library) and s.outputs],
         times=executable.times,
         history=_past(dispatcher),
     )
@@ -248,6 +258,20 @@ def _telling(predicates: Sequence[Predicate]) -> list[Predicate]:
     return kept
 
 
+def _guards(guards: Sequence[Guard]) -> list[str]:
+    """One for each, but modules, functions and classes that names stand for are one together."""
+    named: list[Guard] = []
+    others: list[Guard] = []
+    for guard in guards:
+        value = guard.value
+        plain = guard.kind == "is" and (callable(value) or isinstance(value, ModuleType))
+        (named if plain else others).append(guard)
+    if len(named) < 2:
+        return [*map(_guard, guards)]
+    names = list(dict.fromkeys(_name(guard.source) for guard in named))
+    return [*map(_guard, others), f"{', '.join(names)} are what they are now"]
+
+
 def _guard(guard: Guard) -> str:
     name, value = _name(guard.source), guard.value
     if guard.kind == "code":
@@ -272,14 +296,14 @@ def _flatten(body: tuple[Any, ...]) -> Any:
             yield from _flatten(statement.orelse)
 
 
-def _host_call(call: Call) -> str:
-    place = f"line {call.line}: " if call.line else ""
+def _host_call(call: Call, here: str) -> str:
+    place = f"{in_words(call.line, here)}: " if call.line else ""
     return place + call.function.path.replace(":", ".")
 
 
-def _routine(call: Library) -> str:
+def _routine(call: Library, here: str) -> str:
     spec = f" {call.routine.spec}" if call.routine.spec else ""
-    return f"{call.routine.name}{spec} from line {call.line}"
+    return f"{in_words(call.line, here)}: {call.routine.name}{spec}"
 
 
 def _memory(program: Program, most: int | None) -> str:
@@ -288,7 +312,9 @@ def _memory(program: Program, most: int | None) -> str:
     }
     results = [b.name for b in allocated if b.kind == "result"]
     temps = [b.name for b in allocated if b.kind == "temp"]
-    size = "" if most is None else f", at most {most:,} bytes at once for the sizes at hand"
+    if not allocated:
+        return "allocates no arrays"
+    size = "" if most is None else f": {most:,} bytes at the peak for these arguments"
     made = f"{_count(len(results), 'result')} and {_count(len(temps), 'temporary array')}"
     return f"allocates {made}{size}"
 
@@ -312,22 +338,25 @@ class _Source:
 
     def kernel(self, kernel: Kernel) -> str:
         """What a kernel does; then its lines, one below the other."""
-        space = " x ".join(self._extent(axis.extent) for axis in kernel.axes)
+        extents = [self._extent(axis.extent) for axis in kernel.axes]
+        space = " x ".join(f"({n})" if len(extents) > 1 and any(c in n for c in "+-") else n
+                           for n in extents)
         kinds = ["running " * r.running + r.kind for r in kernel.reductions]
         what = f"{'+'.join(kinds)} over" if kinds else "over"
         operations = sum(type(v).__name__ == "Apply" for v in kernel.values)
         count = f"{_count(operations, 'operation')}, {_moved(kernel)} bytes a point"
-        lines = [
-            f"line {line}: {linecache.getline(self.file, line).strip()}".removesuffix(": ")
-            for line in sorted(set(kernel.lines))
-        ]
+        lines = list(dict.fromkeys(statement_at(n, self.file) for n in sorted(set(kernel.lines))))
         if len(lines) > SHOWN:
-            lines[SHOWN - 1 :] = [f"... {len(lines) - SHOWN + 1} more lines"]
+            lines[SHOWN - 1 :] = [f"... {len(lines) - SHOWN + 1} more statements"]
+        lines += [AUXILIARY[kernel.name]] if kernel.name in AUXILIARY else []
         return "\n".join([f"{kernel.name} {what} {space}: {count}", *lines])
 
     def _extent(self, extent: Size) -> str:
-        inside = not self.parts.isdisjoint(symbols(extent))
-        return "rows of a block" if inside else _readable(repr(extent))
+        if not self.parts.isdisjoint(symbols(extent)):
+            return "rows of a block"
+        unknown = sorted(s.name for s in symbols(extent) if s.hint is None)
+        found = f" ({', '.join(unknown)}: only the run can tell)" if unknown else ""
+        return _readable(repr(extent)) + found
 
 
 def _moved(kernel: Kernel) -> int:

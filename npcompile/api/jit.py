@@ -71,6 +71,15 @@ def _weakly(function: Jit) -> Callable[[], None]:
     return changed
 
 
+def _kind(thing: object) -> str:
+    """What somebody has put under ``jit``, and what else would do."""
+    if isinstance(thing, type):
+        return "classes: put it on their methods"
+    if isinstance(thing, functools.partial):
+        return "functools.partial: put it on the function inside"
+    return f"{type(thing).__name__} objects"
+
+
 def _of_plain(name: str) -> property:
     """An attribute of the plain function, for whoever looks at a function's parts."""
     return property(lambda self: getattr(self.__wrapped__, name),
@@ -158,8 +167,8 @@ class Jit(FunctionBase):
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What becomes of a call with these arguments: captured, left, fused, guarded.
 
-        The arguments are looked at, not changed; nothing is run.  Without arguments: what
-        happened so far.
+        The arguments are looked at, not changed; nothing is run.  Of a method, the object is the
+        first: ``Filter.update.explain(low, x)``.  Without arguments: what happened so far.
         """
         from npcompile.api.explain import explain
 
@@ -232,7 +241,8 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     fn
         The function.  Left out, ``jit(...)`` is a decorator with options.
     fullgraph
-        Raise :class:`CompileError` instead of running anything in Python.
+        Raise :class:`CompileError` where Python would run the function, or statements of it.
+        Library functions may be called between compiled pieces all the same.
     dynamic
         One compile for all sizes; ``False`` compiles anew for each size.
     static
@@ -260,6 +270,8 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     ------
     RuntimeError
         ``device="cuda"`` without CuPy, Triton or a GPU.
+    TypeError, ValueError
+        ``fn`` is no Python function, there is no such option, or it has no such value.
 
     Returns
     -------
@@ -292,5 +304,10 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     if isinstance(fn, functools._lru_cache_wrapper):  # the cache stays outermost
         return functools.lru_cache(**fn.cache_parameters())(jit(fn.__wrapped__, **options))
     if type(fn) is not types.FunctionType:
-        raise TypeError(f"jit compiles Python functions, not {type(fn).__name__}")
+        raise TypeError(f"jit compiles Python functions, not {_kind(fn)}")
+    code = fn.__code__
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    for name in config.static:
+        if name not in parameters:
+            raise ValueError(f"static: {fn.__qualname__} has no parameter {name!r}")
     return Jit(fn, config)

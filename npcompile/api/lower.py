@@ -20,7 +20,6 @@ class Lowered:
 
     executable: Executable
     graph: str
-    file: str = ""
     for_gpu: Callable[[], Program] | None = None  # makes another program, if this is the host's
 
     @property
@@ -48,7 +47,7 @@ class Lowered:
         from npcompile.backends.gpu import code
 
         program = self.for_gpu() if self.for_gpu is not None else self.executable.program
-        return code(program, self.file)
+        return code(program)
 
 
 def lower(
@@ -62,20 +61,20 @@ def lower(
     ------
     CompileError
         If the function can't be compiled for them.
+    TypeError
+        If the function does not take them.
     """
     from npcompile.core.errors import CompileError, Refused
 
-    bound = dispatcher.bind(args, kwargs)
-    if bound is None:
-        raise TypeError(f"{dispatcher.function.__qualname__}: arguments don't fit its signature")
+    bound = dispatcher.parameters.demand(args, kwargs)
     try:
         version, _ = dispatcher.compile(bound, whole=True)
     except Refused as refused:
-        raise CompileError(str(refused.refusal)) from None
+        name = dispatcher.function.__qualname__
+        raise CompileError(f"{name}: {refused.refusal}") from None
     assert version.trace.graph is not None
-    file = dispatcher.function.__code__.co_filename
     again = _for_gpu(owner, dispatcher, bound) if dispatcher.config.device == "cpu" else None
-    return Lowered(version.executable, show_graph(version.trace.graph), file, again)
+    return Lowered(version.executable, show_graph(version.trace.graph), again)
 
 
 def _for_gpu(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from threading import RLock
 from typing import Any, Literal
 from weakref import WeakSet
@@ -30,8 +31,15 @@ class Config:
     device: Literal["cpu", "cuda", "interpreter"] = "cpu"
 
 
+_SWITCH = {"": False, "0": False, "false": False, "no": False, "off": False,
+           "1": True, "true": True, "yes": True, "on": True}
+
+
 def _flag(name: str) -> bool:
-    return os.environ.get(name, "").lower() in ("1", "true", "yes", "on")
+    text = os.environ.get(name, "")
+    if text.lower() not in _SWITCH:
+        raise ValueError(f"{name} is 0 or 1, not {text!r}")
+    return _SWITCH[text.lower()]
 
 
 def disabled() -> bool:
@@ -44,10 +52,14 @@ def strict() -> bool:
     return _flag("NPCOMPILE_STRICT")
 
 
-def _deterministic(text: str) -> Deterministic:
+def _deterministic() -> Deterministic:
+    name = "NPCOMPILE_DETERMINISTIC"
+    text = os.environ.get(name, "")
     if text == "portable":
         return "portable"
-    return text.lower() in ("1", "true", "yes", "on")
+    if text.lower() not in _SWITCH:
+        raise ValueError(f"{name} is 0, 1 or portable, not {text!r}")
+    return _SWITCH[text.lower()]
 
 
 Capability = Literal["default", "avx2", "avx512"]
@@ -63,6 +75,14 @@ def capability() -> Capability:
     raise ValueError(f"NPCOMPILE_CPU_CAPABILITY is default, avx2 or avx512, not {value!r}")
 
 
+def wanted_threads() -> int | None:
+    """``NPCOMPILE_NUM_THREADS``; None: as many as there are processors."""
+    text = os.environ.get("NPCOMPILE_NUM_THREADS", "")
+    if text and not (text.isdigit() and int(text) > 0):
+        raise ValueError(f"NPCOMPILE_NUM_THREADS is a positive number, not {text!r}")
+    return int(text) if text else None
+
+
 #: the mode that ``use_deterministic_algorithms`` and ``with deterministic(...)`` set
 _mode: ContextVar[tuple[Deterministic, bool]] = ContextVar("npcompile_deterministic")
 
@@ -71,14 +91,13 @@ def deterministic_mode() -> tuple[Deterministic, bool]:
     """The mode in force and whether it only warns."""
     found = _mode.get(None)
     if found is None:
-        return _deterministic(os.environ.get("NPCOMPILE_DETERMINISTIC", "")), False
+        return _deterministic(), False
     return found
 
 
 def set_deterministic_mode(mode: Deterministic, warn_only: bool = False) -> Any:
     """Sets the mode; returns a token for :func:`reset_deterministic_mode`."""
-    if mode not in (False, True, "portable"):
-        raise ValueError(f"mode is False, True or 'portable', not {mode!r}")
+    _one_of("mode", mode, _MODES)
     return _mode.set((mode, warn_only))
 
 
@@ -96,7 +115,7 @@ class _Modes:
 
     def __init__(self) -> None:
         self.blocks = 0  # ``with deterministic(...)`` blocks that are open
-        self.standing = bool(_deterministic(os.environ.get("NPCOMPILE_DETERMINISTIC", "")))
+        self.standing = bool(_deterministic())
         self._listeners: WeakSet[Any] = WeakSet()
         self._lock = RLock()
 
@@ -123,14 +142,49 @@ class _Modes:
 modes = _Modes()
 
 
+_MODES = (False, True, "portable")
+_CHOICES = {
+    "deterministic": _MODES,
+    "backend": ("cpu", "reference"),
+    "device": ("cpu", "cuda", "interpreter"),
+}
+
+
+def _one_of(name: str, value: object, choices: tuple[object, ...]) -> None:
+    if value not in choices:
+        *first, last = map(repr, choices)
+        raise ValueError(f"{name} is {', '.join(first)} or {last}, not {value!r}")
+
+
+def _names(static: object) -> tuple[str, ...]:
+    """``static`` as names of parameters."""
+    found = (static,) if isinstance(static, str) else static
+    if not isinstance(found, Sequence) or not all(isinstance(name, str) for name in found):
+        raise TypeError(f"static is a parameter's name or a sequence of names, not {static!r}")
+    return tuple(found)
+
+
 def from_environment(**options: Any) -> Config:
-    """A configuration from keyword options, with the environment's defaults."""
+    """A configuration from keyword options, with the environment's defaults.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such option, or an option or a variable of the environment has no such value.
+    """
     known = {k: v for k, v in options.items() if v is not None}
-    if "static" in known and isinstance(known["static"], str):
-        known["static"] = (known["static"],)
-    elif "static" in known:
-        known["static"] = tuple(known["static"])
-    config = Config(**known)
-    if config.device not in ("cpu", "cuda", "interpreter"):
-        raise ValueError(f"device is 'cpu', 'cuda' or 'interpreter', not {config.device!r}")
-    return replace(config, check=True) if _flag("NPCOMPILE_CHECK") else config
+    names = [field.name for field in fields(Config) if field.name != "warn_only"]
+    for name, value in known.items():
+        if name not in names:
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, names, 1)
+            advice = f"did you mean {close[0]!r}?" if close else f"options are {', '.join(names)}"
+            raise TypeError(f"jit has no option {name!r}; {advice}")
+        if name != "static":
+            _one_of(name, value, _CHOICES.get(name, (False, True)))
+    known["static"] = _names(known.get("static", ()))
+    capability()  # what has a wrong value is told now, not when the first function is compiled
+    wanted_threads()
+    known["check"] = known.get("check", False) or _flag("NPCOMPILE_CHECK")
+    return Config(**known)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from npcompile.core.records import record
+from npcompile.core.lines import file_of, in_words
+from npcompile.core.records import record, replace
 
 
 @record
@@ -16,7 +17,6 @@ class Refusal:
     construct: str
     reason: str
     line: int = 0
-    file: str = ""
     hint: str = ""
     general: bool = False
 
@@ -24,6 +24,13 @@ class Refusal:
         place = f"line {self.line}: " if self.line else ""
         advice = f" ({self.hint})" if self.hint else ""
         return f"{place}{self.construct}: {self.reason}{advice}"
+
+    def called_at(self, line: int) -> Refusal:
+        """The same, told for the line of the call that leads to it."""
+        here = file_of(line)
+        if (self.line, file_of(self.line)) == (line, here):
+            return self
+        return replace(self, reason=f"{self.reason} ({in_words(self.line, here)})", line=line)
 
 
 class Refused(Exception):

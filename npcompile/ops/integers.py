@@ -33,7 +33,7 @@ def check_overflow(ctx: Context, symbol: str, a: Node, b: Node, dtype: np.dtype)
         back = builder.cast(builder.cast(wide, dtype), INT)
         overflows = builder.map("ne", (wide, back), BOOL)
     fits = builder.map("bit_not", (overflows,), BOOL)
-    builder.check(fits, f"a {dtype} scalar overflows: NumPy warns")
+    builder.check(fits, f"a scalar of {dtype} overflows: NumPy warns")
 
 
 def _moved_out(builder: Builder, name: str, number: Node, constant: Node) -> Node:
@@ -55,7 +55,7 @@ def check_sign(ctx: Context, name: str, x: Node) -> None:
     lost = dtype.type(np.iinfo(dtype).min)
     op = "ne" if dtype.kind == "i" else "eq"  # of what has no sign only 0 has a negative
     fits = builder.map(op, (x, builder.const(lost)), BOOL)
-    builder.check(fits, f"a {dtype} scalar overflows: NumPy warns")
+    builder.check(fits, f"a scalar of {dtype} overflows: NumPy warns")
 
 
 def _unsigned(builder: Builder, name: str, a: Node, b: Node, dtype: np.dtype) -> Node:

@@ -50,6 +50,7 @@ from typing import Any, Literal, Union
 
 import numpy as np
 
+from npcompile.core.lines import in_words
 from npcompile.core.records import record
 from npcompile.core.sizes import Predicate, Size, Symbol, product
 from npcompile.graph.ir import (
@@ -426,11 +427,18 @@ class Suspended:
 class Exit:
     """Where Python goes on if a check fails, the innermost frame last.  Without frames it runs
     the function from the start: nothing that a caller can see has happened yet.  ``pauses``: as in
-    :class:`npcompile.graph.ir.Resume`."""
+    :class:`npcompile.graph.ir.Resume`.  ``line`` is the user's."""
 
     reason: str = ""
     frames: tuple[Suspended, ...] = ()
     pauses: bool = False
+    line: int = field(default=0, compare=False)
+
+    def told(self, here: str) -> str:
+        """The reason and its line, for readers of the file ``here``."""
+        if self.pauses or not self.line:  # what pauses says itself where it stands
+            return self.reason
+        return f"{in_words(self.line, here)}: {self.reason}"
 
     def held(self) -> Iterator[Result]:
         """What the frames hold: for each its variables, then its stack."""

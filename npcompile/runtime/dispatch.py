@@ -587,8 +587,12 @@ class Dispatcher:
             self.on_version()
 
     def _count(self, version: Version, left: Left) -> None:
-        version.exits[left.reason] += 1
-        logs.log("exits", lambda: f"{self.function.__qualname__}: {left.reason}")
+        why = left.reason
+        if left.number >= 0:
+            way_out = version.executable.program.resumes[left.number]
+            why = way_out.told(self.function.__code__.co_filename)
+        version.exits[why] += 1
+        logs.log("exits", lambda: f"{self.function.__qualname__}: {why}")
 
     def _report(self, version: Version, wanted: list[str]) -> None:
         """Tells of floating-point exceptions of a run that can't be repeated."""

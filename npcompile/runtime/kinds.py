@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
+from npcompile.core.lines import Line
 from npcompile.core.records import replace
 from npcompile.tensors import device, memory
 
@@ -19,12 +19,8 @@ if TYPE_CHECKING:
 
 def placed(refusal: Refusal, function: FunctionType, place: int) -> Refusal:
     """A refusal in a function, which may be of something that a function called by it does."""
-    file = function.__code__.co_filename
     line = list(function.__code__.co_positions())[place // 2][0] or 0
-    if (refusal.line, refusal.file) == (line, file):
-        return refusal
-    reason = f"{refusal.reason} (line {refusal.line} of {os.path.basename(refusal.file)})"
-    return replace(refusal, reason=reason, line=line, file=file)
+    return refusal.called_at(Line(line, function.__code__.co_filename))
 
 
 def call_kind(bound: dict[str, Any], exact: bool) -> object:

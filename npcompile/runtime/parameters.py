@@ -36,12 +36,23 @@ class Parameters:
         """Arguments by parameter name with defaults filled in, or None if they don't fit."""
         if self.plain and not kwargs and len(args) == len(self.positional):
             return dict(zip(self.positional, args))
-        bind, function = self._bind, self.function
-        bind.__defaults__, bind.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
         try:
-            found: dict[str, Any] = bind(*args, **kwargs)
+            return self.demand(args, kwargs)
         except TypeError:
             return None
+
+    def demand(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """As ``bind``; raises what the function itself would.
+
+        Raises
+        ------
+        TypeError
+            If the arguments don't fit.
+        """
+        bind, function = self._bind, self.function
+        bind.__defaults__, bind.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+        bind.__qualname__ = function.__qualname__
+        found: dict[str, Any] = bind(*args, **kwargs)
         return found
 
     @cached_property

@@ -32,6 +32,7 @@ import sys
 import threading
 from functools import cache
 
+from npcompile.core.config import wanted_threads
 from npcompile.runtime.placement import LINE, MAX_THREADS, PLACEMENT
 from npcompile.runtime.processors import granted_processors
 from npcompile.runtime.sharing import CALLS
@@ -576,8 +577,5 @@ def stop() -> bool:
 def _wanted() -> int:
     global _limit
     if _limit is None:
-        text = os.environ.get("NPCOMPILE_NUM_THREADS", "")
-        if text and not (text.isdigit() and int(text) > 0):
-            raise ValueError(f"NPCOMPILE_NUM_THREADS is a positive number, not {text!r}")
-        _limit = min(int(text) if text else granted_processors(), MAX_THREADS)
+        _limit = min(wanted_threads() or granted_processors(), MAX_THREADS)
     return _limit

@@ -45,9 +45,7 @@ class Cuts:
         parts = self.out.bind("parts", fit, self.early)
         width = self.out.bind("width", largest(floordiv(height + parts - 1, parts), 1), self.early)
         inner = [some_rows(member, {}) for member in group.members]
-        names = ", ".join(m.kernel.name for m in group.members)
-        self.out.notes.append(f"{names} sweep over the rows together, up to {max(group.lags)} "
-                              "rows behind each other")
+        self.out.notes.append(group.told())
         first = self._parts(inner, parts, width, block)
         return [*group.numbers, *self.here, first, self._cuts(inner, parts, width)]
 

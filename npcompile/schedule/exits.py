@@ -25,7 +25,7 @@ def check(s: Scheduler, node: Node) -> None:
     attrs = cast(Check, node.attrs)
     memory = s.number(node.args[0])
     results = Results(s, takes=False)
-    leave = Leave(memory, attrs.reason, len(s.exits), attrs.resume, results)
+    leave = Leave(memory, attrs.reason, len(s.exits), attrs.resume, results, node.line)
     if attrs.resume.frames:
         with s.aside(leave.steps):
             for tree in trees(attrs.resume):

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from npcompile.core.facts import Facts
+from npcompile.core.lines import in_words
 from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Predicate, Symbol, Unhinted, floordiv, hint, product
 from npcompile.program.ir import (
@@ -79,12 +80,11 @@ class Independent:
         return [statement]
 
     def _loop(self, loop: For) -> list[Statement]:
-        where = f"the turns of the loop in line {loop.line}"
         try:
             private, shared = self._private(loop)
             attempt = self._attempt(loop, private, shared)
         except Dependent as reason:
-            self.notes.append(f"{where} run one after the other: {reason}")
+            self._note(loop, f"run one after the other: {reason}")
             return [replace(loop, body=self._inside(loop))]
         if _few(loop):
             before = len(self.notes)
@@ -93,11 +93,15 @@ class Independent:
                    for s in flat(inner)):
                 return [replace(loop, body=inner)]
             del self.notes[before:]
-        self.notes.append(f"{where} run side by side on threads, if there is enough to do")
+        self._note(loop, "run in parallel on threads, if there is enough work")
         if attempt is not None:
             own = set(attempt.private.values())
             return attempt.statements(self._parallel(attempt.loop, own, shared))
         return [self._parallel(loop, private, shared)]
+
+    def _note(self, loop: For, text: str) -> None:
+        if loop.line:  # else it is none of the user's
+            self.notes.append(f"the iterations of the loop in {in_words(loop.line)} {text}")
 
     def _parallel(self, loop: For, private: set[Buffer], shared: Folds) -> For:
         known = {*touched(loop)} - private
@@ -112,7 +116,7 @@ class Independent:
             return None
         attempt = Attempt(loop, private, len(self.made))
         if shared or not attempt.pays(self.facts):
-            raise Dependent(f"Python goes on in the middle if {checks[0].reason}")
+            raise Dependent(f"Python may take over in the middle ({checks[0].reason})")
         self.made += attempt.made
         return attempt
 
@@ -142,7 +146,7 @@ class Independent:
             and (b not in carried or _overwritten(self.facts, loop.body, b))
         }
         if any(isinstance(s, Swap) for s in every):
-            raise Dependent("arrays change places")
+            raise Dependent("arrays are swapped")
         met = Dependences(self.facts, loop).conflict(private)
         if met is not None:
             raise Dependent(_conflict(*met))
@@ -151,11 +155,11 @@ class Independent:
     def _allow(self, statement: Statement) -> None:
         match statement:
             case Call() | Library():
-                raise Dependent("they call a function of a library")
+                raise Dependent("they call a library function")
             case Alloc() | Free():
-                raise Dependent("they make arrays")
+                raise Dependent("they allocate arrays")
             case For(parallel=True):
-                raise Dependent("their kernels run on threads")
+                raise Dependent("the loops over arrays in it run on threads")
 
     def _held(self, loop: For) -> list[Buffer]:
         """What checks of a loop hand to Python."""
@@ -173,12 +177,12 @@ class Independent:
         try:
             shared = folds(loop.body, carried)
         except Entangled:
-            raise Dependent(f"one needs a number that the one before has computed"
+            raise Dependent(f"each needs a number that the one before computes"
                             f"{_lines(made[carried[0]].lines)}") from None
         inside = reads(loop.body) + Counter(self._held(loop))
         for buffer, kernel in made.items():
             if inside[buffer] != self.reads[buffer] and buffer not in shared:
-                raise Dependent(f"a number that the last one leaves is needed after it"
+                raise Dependent(f"a number that the last one computes is needed after it"
                                 f"{_lines(kernel.lines)}")
         return tuple(shared.items())
 
@@ -191,16 +195,16 @@ def _few(loop: For) -> bool:
 
 
 def _lines(lines: tuple[int, ...]) -> str:
-    return f" (line {', '.join(map(str, lines))})" if lines else ""
+    return f" (line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))})" if lines else ""
 
 
 def _conflict(one: Access, other: Access) -> str:
     if one.form is None or other.form is None:
         unknown = other if other.form is None else one
-        return f"which elements of {one.buffer.name} they touch is not known" + _lines(
+        return f"it is not known which elements of {one.buffer.name} they access" + _lines(
             unknown.lines)
     lines = sorted({*one.lines, *other.lines})
-    return f"they may touch the same elements of {one.buffer.name}{_lines(tuple(lines))}"
+    return f"they may access the same elements of {one.buffer.name}{_lines(tuple(lines))}"
 
 
 def loaded(kernel: Kernel) -> list[Buffer]:

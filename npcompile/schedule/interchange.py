@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from npcompile.core.facts import Facts
+from npcompile.core.lines import in_words
 from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Size, Symbol, floordiv, largest, smallest, symbols
 from npcompile.program.ir import (
@@ -153,8 +154,8 @@ def _write(facts: Facts, loop: For, group: Group, members: dict[Kernel, Member],
         return tuple(found)
 
     body = [*map(Alloc, smaller.values()), *moved((loop,)), *map(Free, smaller.values())]
-    where = f" in line {loop.line}" if loop.line else ""
-    out.notes.append(f"the loop{where} runs inside blocks of the {rows!r} rows")
+    where = f" in {in_words(loop.line)}" if loop.line else ""
+    out.notes.append(f"the loop{where} runs whole for each block of the {rows!r} rows")
     return [*before, For(name, 0, rows, block, tuple(body), parallel=True)]
 
 

@@ -66,6 +66,12 @@ class Group:
     numbers: list[Kernel] = field(default_factory=list)
     end: int = 0
 
+    def told(self) -> str:
+        """In words, for ``explain``."""
+        names, lag = ", ".join(m.kernel.name for m in self.members), max(self.lags)
+        behind = f", each up to {lag} rows behind the one before" if lag else ""
+        return f"{names} sweep over the rows together{behind}"
+
     def accepts(self, pieces: Sequence[Member], end: int) -> bool:
         """Adds members if they can follow the others from row to row."""
         count = len(self.members)

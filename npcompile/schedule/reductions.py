@@ -55,7 +55,7 @@ def reduce(s: Scheduler, node: Node) -> None:
     initial = _initial(node, attrs)
     order = _order(s, operand, attrs)
     if order.packed:
-        s.note(node, "NumPy sums through a buffer here: so do we")
+        s.note(node, "summed through a buffer, as NumPy does (for the same bits)")
         with _packed(s, operand, order):
             _reduce(s, node, order, initial)
     else:
@@ -170,15 +170,16 @@ def _collect(s: Scheduler, node: Node, operand: Node, order: Order) -> Work:
     if operand in s.place:
         return work
     if not _fits(extents, work, order):
-        s.note(node, "what is reduced is stored first: the order of the sum needs it in memory")
+        s.note(node, "the operand of the reduction is stored first: NumPy's order of summation "
+                     "needs it in memory")
         s.materialise(operand)
         return s.collect(extents, [operand])
     elif not s.shared(extents, work):
         return work
     elif s.costs.get(operand, 0) <= LIGHT:
-        s.note(node, "what is reduced is needed again: it is stored on the way")
+        s.note(node, "the operand of the reduction is used again, and stored on the way")
         return work
-    s.note(node, "what is reduced is dear and needed again: it is stored first")
+    s.note(node, "the operand of the reduction is expensive and used again, so it is stored first")
     s.materialise(narrow(s, operand))
     return s.collect(extents, [operand])
 

@@ -238,10 +238,8 @@ class _Writer:
         return below, above
 
     def _note(self) -> None:
-        names = ", ".join(m.kernel.name for m in self.group.members)
-        self.out.notes.append(
-            f"{names} sweep over the rows together, up to {max(self.group.lags)} rows behind each "
-            f"other; {len(self.depths)} temporaries hold some rows at a time")
+        rolled = f"temporaries that hold some rows at a time: {len(self.depths)}"
+        self.out.notes.append(f"{self.group.told()}; {rolled}")
 
     def _windows(self, begin: Size, block: Size) -> dict[Buffer, Window]:
         found, base = {}, begin + _size(self.base)

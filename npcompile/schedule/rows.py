@@ -218,7 +218,7 @@ class _Fuser:
         assert isinstance(name, Symbol)
         out.append(For(name, 0, group.rows, block, tuple(body), parallel=True))
         names = ", ".join(m.kernel.name for m in group.members)
-        shrunk = f", {len(private)} temporaries are as small" if private else ""
+        shrunk = f"; temporaries that hold one block: {len(private)}" if private else ""
         self.out.notes.append(f"{names} run together over blocks of the {group.rows!r} rows"
                               f"{shrunk}")
         return out

@@ -17,6 +17,7 @@ import numpy as np
 
 from npcompile.core.errors import refuse
 from npcompile.core.facts import Facts
+from npcompile.core.lines import in_words
 from npcompile.core.sizes import Size, Symbol
 from npcompile.graph import layout
 from npcompile.graph.builder import learn
@@ -223,7 +224,7 @@ class Scheduler:
                 self.axis_of[node] = axes
                 self._cost(node, node.args)
                 return
-            self.note(node, "a window of a computed value: it is stored first")
+            self.note(node, "a slice of a computed value, which is stored first")
         self.place[node] = self.laid_out(version).window(window)
 
     def laid_out(self, version: Node) -> Place:
@@ -538,7 +539,7 @@ class Scheduler:
         return False
 
     def note(self, node: Node, text: str) -> None:
-        where = f"line {node.line}: " if node.line else ""
+        where = f"{in_words(node.line)}: " if node.line else ""
         self.notes.append(where + text)
 
 

@@ -59,7 +59,7 @@ def _put_together(s: Scheduler) -> None:
     for node in list(s.live):
         if (node not in s.place and not is_number(node) and s.demand.last_use[node] > s.now
                 and len(_read(s, node) & made) > 1):
-            s.note(node, "a value is stored: less memory than what it is computed from")
+            s.note(node, "a value is stored, because it takes less memory than its operands")
             s.materialise(node)
 
 

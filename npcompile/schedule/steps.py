@@ -47,6 +47,7 @@ class Leave:
     number: int
     resume: Resume
     results: Results
+    line: int
     steps: list[Step] = field(default_factory=list)
     flagged: set[Memory] = field(default_factory=set)
 
@@ -63,7 +64,7 @@ class Leave:
                 frame.drops,
             )
             for frame in self.resume.frames
-        ]), self.resume.pauses)
+        ]), self.resume.pauses, self.line)
 
 
 @record(eq=False)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from npcompile.core.facts import Facts
+from npcompile.core.lines import in_words
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import (
     Poly,
@@ -115,8 +116,8 @@ class Wavefronts:
         second = {b: replace(b, name=f"{b.name}.second{number}") for b in own}
         there = Buffer(f"there{number}", "scalar", BOOL)
         self.made += [*second.values(), there]
-        self.notes.append(f"two rows of the loop in line {outer.line} run at a time, the second "
-                          f"{lag} behind the first")
+        self.notes.append(f"two iterations of the loop in {in_words(outer.line)} run at a time, "
+                          f"the second {lag} behind the first")
         return _jammed(outer, inner, before, second, there, lag)
 
     def _fits(self, outer: For, inner: For) -> bool:

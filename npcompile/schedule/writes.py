@@ -162,7 +162,7 @@ def apart(s: Scheduler, by: Node, value: Node, target: Place, anywhere: bool = F
     """Stores a value elsewhere if computing it would read what is written, which may be
     ``anywhere`` in the target's memory."""
     if _meets(s, value, target, anywhere):
-        s.note(by, "the value reads the memory that it is written to: it is stored elsewhere first")
+        s.note(by, "the value reads memory that it is written to, so it goes through a temporary")
         s.materialise(value)
         if _meets(s, value, target, anywhere):
             s.place[value] = s.store(value, s.fresh(value))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import CodeType
 from weakref import WeakKeyDictionary
 
+from npcompile.core.lines import Line
 from npcompile.core.records import record, replace
 
 VERSION = sys.version_info[:2]
@@ -72,9 +73,11 @@ class Protected:
 
 def _lines(code: CodeType) -> dict[int, int]:
     """The line of each offset."""
-    lines, last = {}, code.co_firstlineno
+    lines: dict[int, int] = {}
+    last = Line(code.co_firstlineno, code.co_filename)
     for start, end, line in code.co_lines():
-        last = line if line is not None else last
+        if line is not None and line != last:
+            last = Line(line, code.co_filename)
         for offset in range(start, end, 2):
             lines[offset] = last
     return lines
@@ -89,6 +92,7 @@ def _read_by_super(code: CodeType) -> tuple[int, ...]:
 
 def _decode(code: CodeType) -> list[Instruction]:
     raw, lines, names = code.co_code, _lines(code), opcode.opname
+    head = Line(code.co_firstlineno, code.co_filename)
     found: list[Instruction] = []
     start, extended, keywords, of_super = -1, 0, -1, _read_by_super(code)
     for offset in range(0, len(raw), 2):
@@ -108,7 +112,7 @@ def _decode(code: CodeType) -> list[Instruction]:
             continue
         if name == "PRECALL":
             continue
-        line = lines.get(offset, code.co_firstlineno)
+        line = lines.get(offset, head)
         instruction = Instruction(name, arg, start, offset, offset + 2, line)
         instruction.jumps = number in _JUMPS
         if name == "CALL":

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.lines import file_of
 from npcompile.tracing.sources import Global
 from npcompile.tracing.values import Function, Static, Value
 
@@ -286,8 +287,14 @@ def follow(t: Tracer, consumer: Any, *args: Value, **named: Value) -> Value:
 
     assert isinstance(consumer, FunctionType)
     defaults = tuple(map(Static, consumer.__defaults__ or ()))
-    code = consumer.__code__.replace(
-        co_linetable=b"", co_firstlineno=t.builder.line, co_filename=t.file
-    )
+    code = _standing(consumer.__code__, t.builder.line)
     made = Function(code, consumer.__globals__, OURS, consumer.__name__, defaults)
     return calls.inline(t, made, args, named, transparent=True)
+
+
+def _standing(code: CodeType, line: int) -> CodeType:
+    """The same code, all of it in one line of the user's."""
+    inner = tuple([_standing(c, line) if isinstance(c, CodeType) else c for c in code.co_consts])
+    return code.replace(
+        co_consts=inner, co_linetable=b"", co_firstlineno=line, co_filename=file_of(line)
+    )

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from npcompile.core.errors import Refused
+from npcompile.core.lines import file_of
 from npcompile.core.records import replace
 from npcompile.core.sizes import Unhinted
 from npcompile.graph.ir import Node
@@ -125,14 +126,22 @@ def execute(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
     except Dead:
         return Exits({})
     except (Refused, Unhinted) as stuck:
-        here = frame.instruction
-        # ``is`` in the middle would see numbers in objects made anew: Python runs all of it
-        general = isinstance(stuck, Refused) and stuck.refusal.general
-        alone = len(t.frames) == 1 and not general
-        if stuck.place < 0 and alone and here is not None and here.op != "IS_OP":
-            stuck.place = here.offset
+        if len(t.frames) == 1 and frame.instruction is not None:
+            _placed(stuck, frame.instruction)
         raise
     return Exits({frame.code.successors[block][0]: state})
+
+
+def _placed(stuck: Refused | Unhinted, here: Instruction) -> None:
+    """What can't be followed is told of the instruction of the outermost function."""
+    general = False
+    if isinstance(stuck, Refused):
+        general, line = stuck.refusal.general, stuck.refusal.line
+        if line and file_of(line) != file_of(here.line):
+            stuck.refusal = stuck.refusal.called_at(here.line)
+    # ``is`` in the middle would see numbers in objects made anew: Python runs all of it
+    if stuck.place < 0 and not general and here.op != "IS_OP":
+        stuck.place = here.offset
 
 
 def _pause(t: Tracer, frame: Frame, instruction: Instruction) -> Exits:

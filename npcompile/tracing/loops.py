@@ -126,14 +126,14 @@ class Checkpoint:
     def __init__(self, t: Tracer, frame: Frame) -> None:
         self.t, self.frame = t, frame
         self.mark, self.saved = t.builder.mark(), replace(frame)
-        self.place = (t.scope, t.file, t.builder.line, t.builder.region)
+        self.place = (t.scope, t.builder.line, t.builder.region)
         self.counts = (t.writes, t.visible, set(t.consumed))
         self.pending = dict(t.stores.pending)
 
     def restore(self) -> None:
         t, frame, saved = self.t, self.frame, self.saved
         t.builder.rollback(self.mark)
-        t.scope, t.file, t.builder.line, t.builder.region = self.place
+        t.scope, t.builder.line, t.builder.region = self.place
         t.writes, t.visible, consumed = self.counts
         t.consumed, t.stores.pending = set(consumed), dict(self.pending)
         frame.state, frame.block, frame.stack = saved.state, saved.block, saved.stack

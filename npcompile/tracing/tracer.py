@@ -11,6 +11,7 @@ from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.facts import Facts
+from npcompile.core.lines import Line
 from npcompile.core.records import replace
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
@@ -101,7 +102,6 @@ class Tracer:
         self.frames: list[Frame] = []
         self.given: dict[Frame, tuple[Value, ...]] = {}  # on their stacks in place of a result
         self.notes: list[str] = []
-        self.file = ""  # that the current line is in
         self.blocks = 0  # executed so far
         self.created: list[Cell | Box | Object] = []  # in order
         self.made = 0  # how many of them before the instruction at hand
@@ -233,7 +233,7 @@ class Tracer:
         return operand if isinstance(operand, Node) else self.builder.const(operand)
 
     def refuse(self, construct: str, reason: str, hint: str = "") -> Refused:
-        return Refused(Refusal(construct, reason, self.builder.line, self.file, hint))
+        return Refused(Refusal(construct, reason, self.builder.line, hint))
 
     # ------------------------------------------------------------------ values and operands
 
@@ -449,8 +449,7 @@ class Tracer:
             raise self.refuse(code.code.co_name, "its control flow is irreducible")
         if any(f.code is code for f in self.frames):
             self._recur(code)
-        file, line = self.file, self.builder.line
-        self.file = code.code.co_filename
+        line = self.builder.line
         self.frames.append(frame)
         if len(self.frames) == 1:
             outside.begin(self)
@@ -471,7 +470,7 @@ class Tracer:
             raise Dead
         end = exits.states[RETURN]
         self.frame.state.cells = end.cells
-        self.file, self.builder.line = file, line
+        self.builder.line = line
         frame.state = end
         if frame.yields is not None:
             token = self.generators.end(frame, made, before)
@@ -600,8 +599,8 @@ def _attempt(
     tracer: Tracer, function: FunctionType, bound: dict[str, object], start: Start | None
 ) -> Trace:
     """Traces once; refusals say where."""
-    tracer.file = function.__code__.co_filename
-    tracer.builder.line = function.__code__.co_firstlineno
+    code = function.__code__
+    tracer.builder.line = Line(code.co_firstlineno, code.co_filename)
     try:
         return _trace(tracer, function, bound, start)
     except Dead:
@@ -616,7 +615,7 @@ def _attempt(
     except Refused as refused:
         if refused.refusal.line:
             raise
-        where = replace(refused.refusal, line=tracer.builder.line, file=tracer.file)
+        where = replace(refused.refusal, line=tracer.builder.line)
         told = Refused(where)
         told.place = refused.place
         raise told from None

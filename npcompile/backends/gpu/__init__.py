@@ -47,6 +47,6 @@ def places(program: Program) -> list[str]:
     return [f"{len(module.sources)} kernels on the device", *joined, *left, *copied * calls]
 
 
-def code(program: Program, file: str) -> str:
-    """The Triton code of a program's kernels; ``file`` has the user's lines."""
-    return lower(program, file).text
+def code(program: Program) -> str:
+    """The Triton code of a program's kernels."""
+    return lower(program).text

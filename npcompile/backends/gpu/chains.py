@@ -34,10 +34,10 @@ PIECE = 1 << 13  #: numbers for each of several programs
 JOINED = 7  #: levels of a tree in one program
 
 
-def chain(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: str) -> Chain | None:
+def chain(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer]) -> Chain | None:
     """A reduction as several kernels; None: it has one form only."""
     def form(part: str) -> Form:
-        return Form(kernel, reduce, given, file, f"{kernel.name}_{part}")
+        return Form(kernel, reduce, given, f"{kernel.name}_{part}")
 
     if reduce.kind in ("argmin", "argmax"):
         return Positions(form)

@@ -85,8 +85,8 @@ class Module:
         return "\n\n".join(dict.fromkeys(texts))
 
 
-def lower(program: Program, file: str = "") -> Module:
-    """Kernels of a program as Triton code; ``file`` has the user's lines."""
+def lower(program: Program) -> Module:
+    """Kernels of a program as Triton code."""
     groups: list[list[Kernel]] = []
     stem = program.name.rpartition(".")[2].strip("<>")
     body = _named(program.body, stem if stem.isidentifier() else "kernel")
@@ -98,13 +98,13 @@ def lower(program: Program, file: str = "") -> Module:
         if _on_host(kernel, given):
             continue
         try:
-            module.sources[kernel] = _sources(kernel, given, file)
+            module.sources[kernel] = _sources(kernel, given)
         except Refused as refused:
             module.refused[kernel] = refused.refusal
     for members in groups:
         if all(kernel in module.sources for kernel in members):
             with suppress(Refused):  # they are kernels of their own
-                module.groups[members[0]] = group(members, given, file)
+                module.groups[members[0]] = group(members, given)
     return module
 
 
@@ -126,19 +126,19 @@ def _named(body: Sequence[Statement], stem: str) -> tuple[Statement, ...]:
     return tuple(found)
 
 
-def _sources(kernel: Kernel, given: frozenset[Buffer], file: str) -> tuple[Source, ...]:
+def _sources(kernel: Kernel, given: frozenset[Buffer]) -> tuple[Source, ...]:
     """Reductions read what stores of the same kernel change: they come first."""
     if kernel.ordered:
         raise refuse("kernel", "iterations that depend on each other have no GPU kernel")
     found = [
-        replace(reduction(kernel, reduce, given, file), long=chain(kernel, reduce, given, file))
+        replace(reduction(kernel, reduce, given), long=chain(kernel, reduce, given))
         for reduce in kernel.reductions
     ]
     others = tuple([store for store in kernel.stores if not store.packed])
     if len(others) < len(kernel.stores):
-        found.append(packed(kernel, given, file))
+        found.append(packed(kernel, given))
     if others:
-        found.append(pointwise(replace(kernel, stores=others), given, file))
+        found.append(pointwise(replace(kernel, stores=others), given))
     return tuple(found)
 
 

@@ -23,10 +23,10 @@ from npcompile.backends.gpu.source import (
     title,
     wish,
 )
-from npcompile.backends.gpu.statements import statement
 from npcompile.backends.gpu.subprograms import Library, has_lanes
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Size, poly, product
+from npcompile.core.statements import statement_at
 from npcompile.graph.ir import Subprogram, Table
 from npcompile.program.ir import (
     Apply,
@@ -45,7 +45,7 @@ from npcompile.program.ir import (
 LONG = 150  # lines: what is longer has one point a thread, for the time to compile it
 
 
-def pointwise(kernel: Kernel, given: frozenset[Buffer], file: str = "") -> Source:
+def pointwise(kernel: Kernel, given: frozenset[Buffer]) -> Source:
     """The Triton function of a kernel without reductions.
 
     Parameters
@@ -54,15 +54,13 @@ def pointwise(kernel: Kernel, given: frozenset[Buffer], file: str = "") -> Sourc
         One whose iterations may run in any order.
     given
         The numbers that the host knows when the kernel is launched: they go by value.
-    file
-        The file of the user's lines, for comments.
 
     Raises
     ------
     Refused
         There is no Triton code for it (yet).
     """
-    body = Body(kernel, given, Writer(kernel.name, set(COMMON)), file)
+    body = Body(kernel, given, Writer(kernel.name, set(COMMON)))
     w, axes = body.w, merge(kernel)
     points = w.product([axis.extent for axis in kernel.axes])
     w.line(f"{BASE} = tl.program_id(0).to(tl.int64) * BLOCK")
@@ -110,9 +108,8 @@ def _in_turns(body: Body, front: int, points: str) -> None:
 class Body:
     """The values of a kernel, written where the index of each axis has a name."""
 
-    def __init__(self, kernel: Kernel, given: frozenset[Buffer], writer: Writer,
-                 file: str) -> None:
-        self.kernel, self.given, self.w, self.file = kernel, given, writer, file
+    def __init__(self, kernel: Kernel, given: frozenset[Buffer], writer: Writer) -> None:
+        self.kernel, self.given, self.w = kernel, given, writer
         self.axes = [""] * len(kernel.axes)  # text of each axis' index
         self.terms: list[Parts] = [()] * len(kernel.values)
         self.uses = Counter(_used(kernel))
@@ -133,7 +130,7 @@ class Body:
     def say(self, line: int) -> None:
         """The statement that the next lines come from."""
         if line:
-            self.w.comment(statement(self.file, line))
+            self.w.comment(statement_at(line))
 
     def spread(self, groups: Sequence[Sequence[int]]) -> tuple[Size, ...]:
         """Names the index of each axis in each lane; the extents of groups of axes, which have one

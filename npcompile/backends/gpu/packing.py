@@ -31,7 +31,7 @@ LONG = 1 << 13  #: indices that one program goes through
 WIDTH = 1024  #: of them at a time
 
 
-def packed(kernel: Kernel, given: frozenset[Buffer], file: str) -> Source:
+def packed(kernel: Kernel, given: frozenset[Buffer]) -> Source:
     """The Triton functions of a kernel's packed stores, which have one mask.
 
     Raises
@@ -44,14 +44,14 @@ def packed(kernel: Kernel, given: frozenset[Buffer], file: str) -> Source:
         raise refuse("packing", "by several masks has no GPU kernel")
     if any(isinstance(v, Load) and v.buffer in kernel.written for v in kernel.values):
         raise refuse("packing", "reads what it writes")
-    return Packing(replace(kernel, stores=tuple(stores), reductions=()), given, file).whole
+    return Packing(replace(kernel, stores=tuple(stores), reductions=()), given).whole
 
 
 class Packing:
     """The chain; ``whole`` is what does all in one program."""
 
-    def __init__(self, kernel: Kernel, given: frozenset[Buffer], file: str) -> None:
-        self.kernel, self.given, self.file = kernel, given, file
+    def __init__(self, kernel: Kernel, given: frozenset[Buffer]) -> None:
+        self.kernel, self.given = kernel, given
         self.count = product([axis.extent for axis in kernel.axes])
         self.parts = floordiv(self.count + LONG - 1, LONG)
         self.between = Between(INT, True)
@@ -116,7 +116,7 @@ class Packing:
         return self._source(body, self if whole else NONE)
 
     def _body(self, part: str) -> Body:
-        body = Body(self.kernel, self.given, Writer(f"{self.kernel.name}_{part}"), self.file)
+        body = Body(self.kernel, self.given, Writer(f"{self.kernel.name}_{part}"))
         body.comment()
         return body
 

@@ -28,7 +28,7 @@ WIDTH = 1024  #: lanes of a program
 FIRST = "tl.program_id(0).to(tl.int64) * ROWS"  #: the first row of a program
 
 
-def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: str,
+def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer],
               stage: str = "") -> Source:
     """The Triton function of one reduction of a kernel; the name of a ``stage`` says that it does
     the rows from ``BASE`` on.
@@ -40,7 +40,7 @@ def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: st
     """
     if any(isinstance(v, Load) and v.buffer is reduce.buffer for v in kernel.values):
         raise refuse("reduction", "reads what it writes")
-    form = Form(kernel, reduce, given, file, stage or kernel.name, (BASE,) * bool(stage))
+    form = Form(kernel, reduce, given, stage or kernel.name, (BASE,) * bool(stage))
     positions = reduce.kind in ("argmin", "argmax")
     along = len(kernel.axes) - 1 in reduce.axes and not positions
     if reduce.running and along and not in_any_order(reduce) and len(kernel.axes) == 1:
@@ -113,7 +113,7 @@ def power(length: int) -> int:
 class Form:
     """One reduction being written: ``kept`` and ``reduced`` are axes of the kernel."""
 
-    def __init__(self, kernel: Kernel, reduce: Reduce, given: frozenset[Buffer], file: str,
+    def __init__(self, kernel: Kernel, reduce: Reduce, given: frozenset[Buffer],
                  name: str, first: tuple[str, ...] = ()) -> None:
         self.reduce, self.dtype = reduce, reduce.dtype
         self.name, self.first = name, first
@@ -122,7 +122,7 @@ class Form:
         ordered = reduce.kind.startswith("arg")
         self.reduced = list(reduce.axes) if ordered else sorted(reduce.axes)
         self.extents = [axis.extent for axis in kernel.axes]
-        value = Body(self.kernel, given, Writer(f"{self.name}_value"), file)
+        value = Body(self.kernel, given, Writer(f"{self.name}_value"))
         value.axes = [value.w.fresh(axis.name) for axis in kernel.axes]
         self.axes = list(value.axes)
         value.w.taken.add("live")
@@ -133,7 +133,7 @@ class Form:
         function = value.w.function(first=[*value.axes, "live"])
         self.before = (*value.library.parts, function)
         self.w = Writer(self.name, set(value.w.taken), dict(value.w.parameters))
-        self.body = Body(self.kernel, given, self.w, file)
+        self.body = Body(self.kernel, given, self.w)
         self.body.indices = None
         self.body.comment()
         self.names = list(value.w.parameters.values())

@@ -76,7 +76,7 @@ def own_name(constant: str, stage: int) -> str:
     return f"{constant}_{stage}"
 
 
-def group(kernels: Sequence[Kernel], given: frozenset[Buffer], file: str) -> Group:
+def group(kernels: Sequence[Kernel], given: frozenset[Buffer]) -> Group:
     """The kernels as stages of one.
 
     Raises
@@ -89,9 +89,9 @@ def group(kernels: Sequence[Kernel], given: frozenset[Buffer], file: str) -> Gro
     for kernel in kernels:
         for k, reduce in enumerate(kernel.reductions):
             name = f"{kernel.name}_{reduce.kind}" + (f"_{k}" if k else "")
-            stages.append(reduction(kernel, reduce, given, file, name))
+            stages.append(reduction(kernel, reduce, given, name))
         if kernel.stores:
-            stages.append(_stores(kernel, rank, given, file))
+            stages.append(_stores(kernel, rank, given))
     extents = tuple([axis.extent for axis in kernels[0].axes[:rank]])
     lengths = tuple([product([axis.extent for axis in k.axes[rank:]]) for k in kernels])
     name = f"{kernels[0].name}_to_{kernels[-1].name.rpartition('_')[2]}"
@@ -118,9 +118,9 @@ def _joined(name: str, stages: Sequence[Source], rows: tuple[Size, ...]) -> Sour
     return w.source(grid, ["ROWS", *own], tuple(texts), above=above)
 
 
-def _stores(kernel: Kernel, rank: int, given: frozenset[Buffer], file: str) -> Source:
+def _stores(kernel: Kernel, rank: int, given: frozenset[Buffer]) -> Source:
     """What a kernel stores, row by row."""
-    body = Body(kernel, given, Writer(f"{kernel.name}_rows"), file)
+    body = Body(kernel, given, Writer(f"{kernel.name}_rows"))
     body.comment()
     w, rows = body.w, tuple([axis.extent for axis in kernel.axes[:rank]])
     length = product([axis.extent for axis in kernel.axes[rank:]])

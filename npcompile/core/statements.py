@@ -6,21 +6,23 @@ import ast
 import linecache
 from functools import lru_cache
 
+from npcompile.core.lines import Line, file_of, in_words
+
 LONGEST = 90  #: characters of a statement; longer ones end in dots
 
 
-def statement(file: str, line: int) -> str:
-    """What a comment says of code that comes from a line of a file.
+def statement_at(line: int, here: str = "") -> str:
+    """The place of a line and the statement there, as one line of text.
 
     A statement on several lines is told by its first one, and is shown as a whole.
     """
-    lines = linecache.getlines(file)
+    lines = linecache.getlines(file_of(line))
     if not 0 < line <= len(lines):
-        return f"line {line}"
+        return in_words(line, here)
     first, last = _statements("".join(lines)).get(line, (line, line))
     text = " ".join(" ".join(part.strip() for part in lines[first - 1 : last]).split())
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
-    return f"line {first}: {text}"
+    return f"{in_words(Line(first, file_of(line)), here)}: {text}"
 
 
 @lru_cache(4)
