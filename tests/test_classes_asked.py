@@ -254,6 +254,27 @@ def tuples_with_fields_of_their_own() -> Case:
     return f, (P(1.0, 2.0),), []
 
 
+@case
+def attributes_made_when_asked() -> Case:
+    class P:
+        def __init__(self) -> None:
+            self.known: Any = None
+            self.asked: list[str] = []
+
+        def __getattr__(self, name: str) -> Any:
+            self.asked.append(name)
+            if name in self.known:
+                return 1.0
+            raise AttributeError(name)
+
+    p = P()
+
+    def f(x: float) -> Any:
+        return hasattr(p, "known"), p.asked, x * 2
+
+    return f, (1.5,), []
+
+
 @pytest.mark.parametrize("first", range(0, 20, 10))
 def test_random_answers(first: int) -> None:
     for seed in range(first, first + 10):

@@ -36,7 +36,7 @@ import scipy
 import npcompile
 from npcompile.api.jit import Jit
 from npcompile.backends.cpu.compile import target
-from npcompile.tracing import inputs
+from npcompile.tracing import answers
 
 HOME = Path(scipy.__file__).parent
 PAGE = Path(__file__).parent.parent / "docs" / "measurements" / "scipy_tests.md"
@@ -190,8 +190,8 @@ class Functions:
     def __init__(self, names: list[str], check: bool) -> None:
         self.check = check
         self.made: dict[Any, Any] = dict(_kinds_of_arrays())
-        libraries = inputs._LIBRARIES - {"scipy"}
-        vars(inputs)["_LIBRARIES"] = libraries  # SciPy's functions are followed as a user's are
+        libraries = answers._LIBRARIES - {"scipy"}
+        vars(answers)["_LIBRARIES"] = libraries  # SciPy's functions are followed as a user's are
         for name in names:
             module = importlib.import_module(f"scipy.{name}")
             self._module(module)

@@ -81,7 +81,7 @@ _TESTS = {
     "equal": "S({}, {})",
     "type": "type({}) is {}",
     "length": "len({}) == {}",
-    "keys": "tuple({}) == {}",
+    "keys": "S(tuple({}), {})",
     "code": "P({}, {})",
     "same": "{} is {}",
     "apart": "{} is not {}",
@@ -176,13 +176,19 @@ def fetch(source: Source | None, bound: dict[str, Any], function: FunctionType) 
 
 
 def same_constant(a: Any, b: Any) -> bool:
-    """Whether two constants can stand for one another: same type, same value, same sign of zero."""
+    """Whether two constants can stand for one another: same types, same values, same signs of
+    zeros, same order."""
+    if a is b:
+        return True
     if type(a) is not type(b):
         return False
-    if isinstance(a, tuple):
+    if isinstance(a, (tuple, frozenset)):
         return len(a) == len(b) and all(map(same_constant, a, b))
     if isinstance(a, float):
         return bool(a.hex() == b.hex())
+    if isinstance(a, (complex, range)):
+        names = ("real", "imag") if isinstance(a, complex) else ("start", "stop", "step")
+        return all(same_constant(getattr(a, name), getattr(b, name)) for name in names)
     return bool(a == b)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from dataclasses import dataclass
-from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -63,7 +63,9 @@ def _contents(cell: CellType) -> object:
         return "empty"
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.ndim, value.flags.c_contiguous
-    code = getattr(value, "__code__", None)
+    kinds = (FunctionType, MethodType)  # other objects may make attributes when asked
+    ours = type(value).__module__.partition(".")[0] == "npcompile"
+    code = getattr(value, "__code__", None) if ours or isinstance(value, kinds) else None
     return type(value) if code is None else (type(value), code)
 
 

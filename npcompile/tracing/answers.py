@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from inspect import getattr_static
 from os.path import dirname
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ _NONE: frozenset[str] = frozenset()
 
 
 def is_library(module: Any) -> bool:
-    """Whether a module belongs to a library whose names stay what they are."""
+    """Whether something is a module of a library whose names stay what they are."""
+    if not isinstance(module, ModuleType):  # objects may make attributes when asked
+        return False
     name = str(getattr(module, "__name__", "")).partition(".")[0]
     if name in _LIBRARIES:
         return True

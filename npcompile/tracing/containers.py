@@ -324,7 +324,7 @@ def mapping(t: Tracer, value: Value) -> dict[Any, Value]:
     if isinstance(value, Static) and type(value.value) is dict:
         if value.source is None:
             return {k: t.value(v) for k, v in value.value.items()}
-        t.inputs.guard(value.source, "keys", tuple(value.value))
+        t.inputs.guard_keys(value.source, value.value)
         return {
             k: t.inputs.lift(v, Item(value.source, k)) for k, v in value.value.items()
         }

@@ -109,6 +109,12 @@ class Inputs:
             self._guarded.add((source, kind))
             self.guards.append(Guard(source, kind, value))
 
+    def guard_keys(self, source: Source, held: dict[Any, Any]) -> None:
+        """Guards the keys of a dictionary, in their order."""
+        if not all(map(_compared, held)):  # guards don't call methods of the user's classes
+            raise refuse(label(source), "a dictionary whose keys are objects")
+        self.guard(source, "keys", tuple(held))
+
     def relate(self, source: Source, other: Source, same: bool) -> None:
         """Guards whether two sources hold one object."""
         made = Guard(source, "same" if same else "apart", other)
@@ -324,7 +330,7 @@ class Inputs:
         args = self._tuple(value.args, Attribute(source, "args"))
         assert isinstance(args, Sequence)
         named = Attribute(source, "keywords")
-        self.guard(named, "keys", tuple(value.keywords))
+        self.guard_keys(named, value.keywords)
         keywords = {k: self.lift(v, Item(named, k)) for k, v in value.keywords.items()}
         return Partial(function, args.items, keywords)
 
@@ -361,6 +367,14 @@ def pinned(value: Any) -> bool:
         return False
     called = type(value).__call__
     return type(called) is not FunctionType and wrapped_by_us(called) is None
+
+
+def _compared(key: Any) -> bool:
+    """Whether a key is compared with others by Python's own code."""
+    if type(key) in (tuple, frozenset):
+        return all(map(_compared, key))
+    plain = (str, bytes, int, float, complex, bool, type(None), range, FunctionType)
+    return type(key) in plain or isinstance(key, (*_SAME, np.generic, np.dtype))
 
 
 Rule = Callable[[Inputs, Any, Source], Value]

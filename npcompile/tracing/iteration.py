@@ -77,7 +77,7 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
             return Iterator("outside", (value, *t.items_outside(held, source)))
         case Static(held, source) if type(held) is dict:
             if source is not None:
-                t.inputs.guard(source, "keys", tuple(held))
+                t.inputs.guard_keys(source, held)
             return Iterator("items", tuple(map(Static, held)))
         case Static(held) if _gives_its_items(type(held)):
             t.inputs.wants_text(value)

@@ -275,7 +275,7 @@ class Tracer:
             return [self.operand(item) for item in self.items_outside(held, source)]
         if type(held) is not dict:
             raise self.refuse(label(source), f"a {type(held).__name__} is no operand")
-        self.inputs.guard(source, "keys", tuple(held))
+        self.inputs.guard_keys(source, held)
         return {k: self.operand(self.inputs.lift(v, Item(source, k))) for k, v in held.items()}
 
     def items_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
