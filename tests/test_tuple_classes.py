@@ -192,3 +192,38 @@ def test_attributes_that_only_an_object_has() -> None:
             given.more = 5.0
         assert repr(compiled(given, x)) == repr(asked(given, x))
     assert not npcompile.jit(asked)(Pair(1.0, 2.0), x)[0]
+
+
+class Step(NamedTuple):
+    t: float
+    y: Any
+    h: float = 0.1
+
+
+class Stubborn(Step):
+    def _replace(self, **fields):
+        return "never"
+
+
+@pytest.mark.parametrize("kind", [Step, Stubborn])
+def test_replace(kind):
+    def advanced(s, end):
+        other = s._replace(y=s.t)
+        while s.t < end and isinstance(s, tuple):
+            s = s._replace(t=s.t + s.h) if s.h > 0.05 else s._replace(h=s.h * 2)
+            if isinstance(s, str):
+                return s, other
+        return s._replace(), other
+
+    compiled = npcompile.jit(advanced)
+    for h in (0.1, 0.01, 0.2):
+        got, want = (f(kind(1.0, np.arange(3.0), h), 3.0) for f in (compiled, advanced))
+        assert repr(got) == repr(want)
+    if kind is Step:
+        assert compiled.explain(kind(1.0, np.arange(3.0), 0.01), 3.0).captured
+
+
+def test_replace_of_what_is_no_field():
+    wrong = npcompile.jit(lambda s: s._replace(z=1))
+    with pytest.raises((TypeError, ValueError), match="unexpected field names"):
+        wrong(Step(1.0, None))

@@ -10,6 +10,8 @@ from typing import Any
 
 _Pair: Any = namedtuple("_Pair", "first second")
 _GETTER = type(vars(_Pair)["first"])
+#: ``_replace`` of all named tuples, whose code is one
+REPLACE = _Pair._replace
 _MAKE = vars(_Pair)["_make"].__func__.__code__
 #: what looks at a tuple's items, in Python and in NumPy
 _PROTOCOL = (
@@ -58,3 +60,9 @@ def is_named_tuple(kind: type) -> bool:
         and getattr(getattr(make, "__func__", None), "__code__", None) is _MAKE
         and getattr(new, "__globals__", {}).get("__name__", "").startswith("namedtuple_")
     )
+
+
+def replaces(kind: type) -> bool:
+    """Whether ``_replace`` of a class makes another named tuple of it, and does nothing else."""
+    found = getattr_static(kind, "_replace", None)
+    return is_named_tuple(kind) and getattr(found, "__code__", None) is REPLACE.__code__

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.core.tuples import REPLACE, replaces
 from npcompile.graph.ir import Node
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
@@ -63,6 +64,8 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
             return _method_outside(t, value.value, value.source, name)
     kind = python_class(value)
     found = inspect.getattr_static(kind, name, _MISSING)
+    if name == "_replace" and isinstance(value, Sequence) and replaces(kind):
+        return Static(REPLACE)
     if tensors.is_tensor(value):
         return None
     if isinstance(value, Object):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.parallel import prange
+from npcompile.core.tuples import REPLACE
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_BOOL
 from npcompile.ops import arguments
@@ -549,6 +550,19 @@ def _ndarray(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if len(args) > 2 or not kwargs.keys() <= {"shape", "dtype", "order"}:
         return NULL
     return calls.call(t, Static(np.empty), args, kwargs)
+
+
+@rule(REPLACE)
+def _replace(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    """``_replace`` of a named tuple."""
+    whole = args[0]
+    assert isinstance(whole, Sequence)
+    kind: Any = whole.kind
+    fields: tuple[str, ...] = kind._fields
+    if len(args) > 1 or not kwargs.keys() <= set(fields):
+        raise Dead
+    items = [kwargs.get(name, item) for name, item in zip(fields, whole.items, strict=True)]
+    return Sequence(tuple(items), kind)
 
 
 @rule(functools.partial)
