@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -29,3 +32,23 @@ def test_bits(name: str, char: str, width: str, monkeypatch: pytest.MonkeyPatch)
             bad = ~(same | (np.isnan(got) & np.isnan(want[:stop])))
             places = [x[:stop][bad][:4] for x in operands]
             assert not bad.any(), (places, got[bad][:4], want[:stop][bad][:4])
+
+
+def _warnings(function: Any, *args: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        function(*args)
+    return [str(w.message) for w in told]
+
+
+@pytest.mark.parametrize("char", "df")
+def test_warnings_of_special_powers(char: str) -> None:
+    """Compiled, whose branches skip what no lane needs."""
+    info = np.finfo(char)
+    sizes = [0.0, 0.5, 1.0, 1.5, 3.0, info.tiny, info.smallest_subnormal, info.max, np.inf, np.nan]
+    numbers = np.array([s * sign for s in sizes for sign in (1, -1)], char)
+    compiled = jit(lambda x, y: np.power(x, y), fullgraph=True, cache=False)
+    for x in numbers:
+        for y in numbers[np.isfinite(numbers)]:  # of max**inf NumPy reports an overflow
+            args = np.array([0.25, x, 0.5], char), np.array([0.25, y, 0.5], char)
+            assert _warnings(compiled, *args) == _warnings(np.power, *args), (x, y)
