@@ -57,7 +57,7 @@ CASES: list[tuple[Callable[..., Any], Callable[[int], list[tuple[int, ...]]]]] =
 ]
 
 
-AHEAD = (0, 1024, 4096)  # bytes that a reading loop asks for before it reads them
+AHEAD = (0, 1024, 4096, 8192)  # bytes that a reading loop asks for before it reads them
 
 _ASK = "call void @llvm.prefetch.p0(ptr %{0}.ahead, i32 0, i32 3, i32 1)"
 _READ = """
