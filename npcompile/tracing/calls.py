@@ -205,7 +205,8 @@ def _call_instance(
     name = name.removeprefix("function ")  # as f2py calls its routines
     module = getattr(held, "__module__", None)
     where = f"{module}." if module and module != "builtins" else ""
-    raise t.refuse(f"{where}{name}", "is a function that is not known here")
+    hint = "call it outside, and pass its result"
+    raise t.refuse(f"{where}{name}", "is a function that is not known here", hint)
 
 
 def _from_outside(t: Tracer, function: FunctionType, source: Source) -> Function:
@@ -325,7 +326,7 @@ def _construct(
     plain = (type(kind) is type and kind.__new__ is plain_new and kind.__dictoffset__ != 0
              and not _has_slots(kind))
     if not plain or source is None:
-        raise t.refuse(kind.__qualname__, "is a class whose instances only Python makes")
+        raise t.refuse(kind.__qualname__, "only Python makes objects of this class")
     box = t.box(kind, {}, source)
     held: Any = inspect.getattr_static(kind, "__init__")
     if held is object.__init__:
