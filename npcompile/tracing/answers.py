@@ -78,6 +78,8 @@ def _is_users(kind: type) -> bool:
     if not kind.__flags__ & _HEAP_TYPE:
         return False
     home = vars(kind).get("__module__")
+    if isinstance(home, str) and home.startswith("_cython_"):  # Cython's functions and their like
+        return False
     return not isinstance(home, str) or not is_library(sys.modules.get(home))
 
 
