@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from npcompile.core.config import Config, Deterministic, disabled, from_environment, modes
+from npcompile.core.unseen import unseen
 from npcompile.runtime.callable import FunctionBase, install
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ class Jit(FunctionBase):
         if made is not None and not finalizing():
             made.leave_behind()
 
+    @unseen
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         dispatcher = self._made or self._dispatcher
         given, wanted = len(args), len(dispatcher.parameters.positional)

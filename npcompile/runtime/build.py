@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from npcompile.core.unseen import unseen
 from npcompile.program.ir import Program
 
 #: what a version returns for leaves that it is not valid for
@@ -54,6 +55,7 @@ class Executable:
         """What it runs; without statements if another process has compiled it."""
         return self.whole()
 
+    @unseen
     def __call__(self, leaves: tuple[Any, ...]) -> Any:
         return self.run(leaves)
 

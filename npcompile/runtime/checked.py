@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.errors import CheckError
+from npcompile.core.unseen import unseen
 from npcompile.tensors import memory
 
 #: relative tolerance where transcendental functions or libraries are involved
 TOLERANCE = {"f": 1e-4, "F": 1e-4, "e": 1e-2}
 
 
+@unseen
 def checked(
     plain: Callable[..., Any],
     compiled: Callable[..., Any],
@@ -58,6 +60,7 @@ def checked(
     return got
 
 
+@unseen
 def _outcome(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Any]:
     try:
         return function(*args, **kwargs), None

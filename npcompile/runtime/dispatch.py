@@ -20,6 +20,7 @@ from weakref import WeakSet, ref
 from npcompile.core import collector, logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode, modes, strict
 from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
+from npcompile.core.unseen import unseen
 from npcompile.program.ir import Exit
 from npcompile.runtime import build, flags, match, remembered, succession, wiring
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
@@ -67,6 +68,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
 
+@unseen
 class Dispatcher:
     """All versions of one function.
 
@@ -226,7 +228,7 @@ class Dispatcher:
             names = version.trace.unpromised[mode]
             if names:
                 text = f"{', '.join(names)}: not deterministic in mode {mode!r}"
-                self._complain(text)
+                _complain(self.config, text)
         self.left.interrupt()
         saved = version.save(leaves) if version.cautious else None
         left: Left | None = None
@@ -608,7 +610,7 @@ class Dispatcher:
         if self.config.fullgraph:
             raise CompileError(f"{self.function.__qualname__}: {refusal}")
         if mode:
-            self._complain(f"{self.function.__qualname__}: runs in Python ({refusal})")
+            _complain(self.config, f"{self.function.__qualname__}: runs in Python ({refusal})")
         return self.plain(*args, **kwargs)
 
     def _note_python(self, why: str) -> None:
@@ -620,12 +622,6 @@ class Dispatcher:
     def mode(self) -> Deterministic:
         """The deterministic mode in force for a call."""
         return self.config.deterministic or (deterministic_mode()[0] if modes else False)
-
-    def _complain(self, text: str) -> None:
-        if self.config.warn_only or deterministic_mode()[1]:
-            warnings.warn(text, stacklevel=4)
-        else:
-            raise DeterminismError(text)
 
     def clear(self) -> None:
         """Forgets all versions and refusals."""
@@ -640,6 +636,13 @@ class Dispatcher:
             self.left.clear()
             self._idle.clear()
             self.on_version()
+
+
+def _complain(config: Config, text: str) -> None:
+    if config.warn_only or deterministic_mode()[1]:
+        warnings.warn(text, stacklevel=2)
+    else:
+        raise DeterminismError(text)
 
 
 def _nobody() -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 from npcompile.backends.cpu.compile import load
 from npcompile.core.config import modes
+from npcompile.core.unseen import unseen
 from npcompile.runtime.cache import compiled
 from npcompile.runtime.callable import FORWARD, FunctionBase
 from npcompile.runtime.entry import supported
@@ -64,6 +65,7 @@ class Forwarder:
         """So many of the next calls are forwarded, if they are short."""
         return int(self._table[_LEFT])
 
+    @unseen
     def look(
         self, why: str, longest: float | None, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
@@ -82,6 +84,7 @@ class Forwarder:
             self._grant(seconds, limit)
         return result
 
+    @unseen
     def _nested(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The plain function's call; of those inside many others, the next are forwarded."""
         self._open += 1

@@ -13,6 +13,7 @@ from npcompile.backends.cpu.frame import SHORT, Frame
 from npcompile.core import logs
 from npcompile.core.config import Config
 from npcompile.core.paths import import_path
+from npcompile.core.unseen import unseen
 from npcompile.graph.ir import HostCall, Site
 from npcompile.graph.types import Opaque
 from npcompile.program.ir import Program
@@ -104,6 +105,7 @@ def link(
     if config.parallel and pool.supported():
         pool.ensure()
 
+    @unseen
     def on_exit(function: Any, number: int, raised: int, what: Any, *args: Any, **kw: Any) -> Any:
         return leave(made, _left(*rest(), number, raised, what), function, args)
 
@@ -130,7 +132,7 @@ def link(
     made.probe = Probe()
     install(made.probe, loaded["entry"])
     state.alone = made.probe
-    made.run = lambda leaves: made.probe(*leaves)
+    made.run = unseen(lambda leaves: made.probe(*leaves))
     made.wiring, made.state = wiring, state
     made.bare = not (objects or wiring.signature.steps or builder(result))
     made.keep = (loaded, state, objects)
@@ -177,6 +179,7 @@ def _key(text: str, target: cpu.Target, optimise: tuple[str, ...]) -> bytes:
     return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
+@unseen
 def in_python(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Calls the class's ``__call__``, whatever code is installed in ``function``."""
     return type(function).__call__(function, *args, **kwargs)

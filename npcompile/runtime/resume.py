@@ -37,6 +37,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from npcompile.core.records import record
+from npcompile.core.unseen import unseen
 from npcompile.graph.ir import Defined, Resume, Shared
 from npcompile.program.ir import Exit
 from npcompile.tracing.bytecode import analyse
@@ -131,6 +132,7 @@ def prepare(frames: Sequence[Activation]) -> FunctionType:
     return function
 
 
+@unseen
 def execute(
     frame: Activation, end: int, kept: tuple[str, ...], depth: int
 ) -> tuple[dict[str, Any], list[Any]]:

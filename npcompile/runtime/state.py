@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from npcompile.core.records import record
+from npcompile.core.unseen import unseen
 from npcompile.runtime.helpers import errstate
 from npcompile.runtime.words import Word
 from npcompile.tracing.sources import Leaf
@@ -136,6 +137,7 @@ def _arguments(args: int, nargsf: int, kwnames: int) -> tuple[tuple[Any, ...], d
 def spread(python: Callable[..., Any]) -> Callable[..., Any]:
     """``python(function, *args, **kwargs)``, to be called with the words of a vectorcall."""
 
+    @unseen
     def call(function: Any, *words: int) -> Any:
         args, kwargs = _arguments(*words)
         return python(function, *args, **kwargs)
@@ -144,6 +146,7 @@ def spread(python: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _spread_exit(exit: Callable[..., Any]) -> Callable[..., Any]:
+    @unseen
     def call(function: Any, code: int, flags: int, what: Any, *words: int) -> Any:
         args, kwargs = _arguments(*words)
         return exit(function, code, flags, what, *args, **kwargs)

@@ -16,6 +16,7 @@ import numpy as np
 
 from npcompile.core.config import Config
 from npcompile.core.records import record
+from npcompile.core.unseen import unseen
 from npcompile.graph.ir import ARRAY_ITERATOR, RANGE_ITERATOR
 from npcompile.program.ir import Exit
 from npcompile.runtime import resume
@@ -80,6 +81,7 @@ class Continuation(Dispatcher):
         super().adopt(function, on_version)
         self._take_place()
 
+    @unseen
     def _plain(self, *args: Any, **kwargs: Any) -> Any:
         """All that comes, in Python."""
         start = self.start
@@ -88,6 +90,7 @@ class Continuation(Dispatcher):
         stack = [_folded(slot, held) for slot in start.stack]
         return resume.prepare([Activation.of(self.function, start.offset, local, stack)])()
 
+    @unseen
     def pause(self, version: Version, left: Left, way_out: Exit) -> Any:
         return paused(version, left, way_out)
 
@@ -124,6 +127,7 @@ class Stretches:
         for continuation in self.continuations.values():
             continuation.adopt(function, lambda: None)
 
+    @unseen
     def go(self, place: Paused) -> Any:
         """Runs everything from a pause on."""
         visits: Counter[int] = Counter()
@@ -143,9 +147,11 @@ class Stretches:
                 return found
             place = found
 
+    @unseen
     def _rest(self, offset: int, local: dict[str, Any], stack: list[Any]) -> Any:
         return resume.prepare([Activation.of(self.function, offset, local, stack)])()
 
+    @unseen
     def _statement(
         self, place: Paused, end: int, depth: int
     ) -> tuple[dict[str, Any], list[Any]]:
@@ -165,6 +171,7 @@ class Stretches:
         frame = Activation.of(self.function, place.offset, place.local, place.stack)
         return resume.execute(frame, end, kept, depth)
 
+    @unseen
     def _after(self, end: int, local: dict[str, Any], stack: list[Any]) -> Any:
         """Compiled code goes on after a statement, if it can."""
         slots: list[Slot] = []

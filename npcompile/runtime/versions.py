@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from npcompile.core import effects, logs
+from npcompile.core.unseen import unseen
 from npcompile.runtime import match, succession, wiring
 from npcompile.runtime.build import Executable
 from npcompile.runtime.native import Native
@@ -89,6 +90,7 @@ class Version:
         self.executable.state.next = following
         return self.executable.address
 
+    @unseen
     def run(self, args: tuple[Any, ...], leaves: tuple[Any, ...]) -> Any:
         """The result, or ``MISS``; raises :class:`Left` if leaves were passed."""
         return self.executable(args if self.direct else leaves)
