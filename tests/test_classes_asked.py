@@ -275,6 +275,43 @@ def attributes_made_when_asked() -> Case:
     return f, (1.5,), []
 
 
+@case
+def special_methods_of_a_class_that_come_and_go() -> Case:
+    class Base:
+        pass
+
+    class C(Base):
+        k = 2.0
+
+        def __init__(self, x: float) -> None:
+            self.x = x
+
+        def double(self) -> float:
+            return self.x * 2
+
+    def f(c: Any, y: float) -> Any:
+        made = C(y)
+        equal = c == None, c == c  # noqa: E711
+        return c.x + y, bool(c), equal, c.double(), c.k, made.x, bool(made), made.double()
+
+    kind: Any = C
+    own_init = C.__init__
+    return f, (C(1.5), 2.5), [
+        lambda: setattr(C, "double", lambda self: self.x * 3),
+        lambda: setattr(C, "__eq__", lambda self, other: False),
+        lambda: setattr(Base, "__bool__", lambda self: False),
+        lambda: setattr(C, "k", 3.0), lambda: setattr(C, "k", "text"),
+        lambda: setattr(C, "x", property(lambda self: 7.0, lambda self, value: None)),
+        lambda: delattr(C, "x"), lambda: delattr(Base, "__bool__"), lambda: delattr(C, "__eq__"),
+        lambda: setattr(C, "__getattribute__", lambda self, name: 4.0),
+        lambda: delattr(C, "__getattribute__"),
+        lambda: setattr(C, "__init__", lambda self, x: setattr(self, "x", x + 1)),
+        lambda: setattr(C, "__init__", own_init),
+        lambda: setattr(C, "__new__", lambda cls, x: object.__new__(cls)),
+        lambda: setattr(kind, "__bases__", (type("Other", (Base,), {"__len__": lambda self: 0}),)),
+    ]
+
+
 @pytest.mark.parametrize("first", range(0, 20, 10))
 def test_random_answers(first: int) -> None:
     for seed in range(first, first + 10):

@@ -12,6 +12,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import pairwise
 from types import CellType
 from typing import Any
 
@@ -44,6 +45,7 @@ class Layout:
     func_defaults: int
     func_kwdefaults: int
     dict_version: int | None  #: a word that changes whenever the dict does
+    type_version: int | None  #: half a word that changes whenever a class or a base of it does
     dict_keys: int | None  #: pointer to its table of keys, see :class:`KeyTable`
     type_flags: int  #: of a class
 
@@ -106,6 +108,7 @@ def _probe() -> Layout:
         tuple_items=_tuple_items(),
         tuple_size=_find((thing, _word(len(thing))) for thing in ((1,) * 7, (1,) * 29)),
         dict_version=_dict_version(),
+        type_version=_type_version(),
         dict_keys=_dict_keys(),
         type_flags=_find((cls, _word(cls.__flags__)) for cls in (int, list, np.ndarray, _Sample)),
         **_array_fields(),
@@ -196,6 +199,26 @@ def _function_fields() -> dict[str, int]:
         "func_kwdefaults": _find((f, _pointer(f.__kwdefaults__)) for f in functions),
         "cell_contents": _find((c, _pointer(c.cell_contents)) for c in cells),
     }
+
+
+def _type_version() -> int | None:
+    """The one number of a class that is another one after each change of it or of its base, once
+    something has been looked up."""
+    base = type("Base", (), {})
+    kind: Any = type("Kind", (base,), {})
+    seen: list[memoryview] = []
+    for changed in (kind, base, kind, base):
+        changed.changed = len(seen)
+        looked = [kind.changed, kind.changed]
+        seen.append(memoryview(_bytes(kind)).cast("I"))
+        assert looked
+        if seen[-1] != memoryview(_bytes(kind)).cast("I"):
+            return None
+    found = [  # numbers are handed out one after the other; how many a class has had is a short
+        4 * k for k, numbers in enumerate(zip(*seen))
+        if numbers[0] and all(0 < b - a < 2**16 for a, b in pairwise(numbers))
+    ]
+    return found[0] if len(found) == 1 and not found[0] % 8 else None
 
 
 def _dict_version() -> int | None:

@@ -17,7 +17,9 @@ from npcompile.core.sizes import Size, Symbol, evaluate, lone_symbol
 from npcompile.graph.texts import codes
 from npcompile.graph.types import Array, Opaque, Scalar
 from npcompile.runtime.outline import Outline
+from npcompile.runtime.words import class_version
 from npcompile.tensors.memory import lend
+from npcompile.tracing.answers import looks, of_user
 from npcompile.tracing.sources import (
     Arg,
     Attribute,
@@ -62,6 +64,7 @@ def matcher(trace: Outline) -> Match:
     writer = _Writer()
     leaves = [writer.source(leaf.source) for leaf in trace.leaves]
     tests = [writer.guard(guard) for guard in trace.guards]
+    tests += [f"{writer.constant(unchanged(kind))}()" for kind in classes(trace)]
     body = [
         "def match(b, f):",
         "    try:",
@@ -74,6 +77,31 @@ def matcher(trace: Outline) -> Match:
     exec("\n".join(body), scope)
     found: Match = scope["match"]
     return found
+
+
+def classes(trace: Outline) -> list[type]:
+    """The classes of users that a trace rests on."""
+    found = [g.value if isinstance(g.value, type) else type(g.value)
+             for g in trace.guards if g.kind in ("type", "is")]
+    return [kind for kind in {id(kind): kind for kind in found}.values() if of_user(kind)]
+
+
+def unchanged(kind: type) -> Callable[[], bool]:
+    """Whether a class still has what it has now, so far as that tells what code it runs."""
+    was, version, seen = looks(kind), class_version(kind), 0
+
+    def same() -> bool:
+        nonlocal seen
+        if version is not None and version.value == seen != 0:
+            return True
+        getattr(kind, "__init__")  # noqa: B009 -- a look-up makes CPython number the class
+        now = 0 if version is None else version.value
+        if looks(kind) != was:
+            return False
+        seen = now
+        return True
+
+    return same
 
 
 _TESTS = {

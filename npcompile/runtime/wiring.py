@@ -83,8 +83,10 @@ def direct(traced: Outline, function: types.FunctionType, names: Sequence[str]) 
         watched = [g for g in traced.guards if not isinstance(_root(g.source), Arg)]
         sources = [leaf.source for leaf in traced.leaves if not isinstance(_root(leaf.source), Arg)]
 
+        kinds = _match.classes(traced)
+
         def gather() -> list[Word]:
-            return _gather(watched, sources, function)
+            return [*_gather(watched, sources, function), *map(words.of_class, kinds)]
 
         count = len(gather())
     except Unwatchable:

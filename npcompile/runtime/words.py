@@ -11,6 +11,7 @@ names          of a module: its table of keys and the version of that, and for e
 dictionary     its version tag (PEP 509, up to CPython 3.13): changes with every change
 function       the pointers to its code object, its defaults and keyword defaults
 closure cell   the pointer to its contents
+class          its version tag: changes with every change of it or of a class it inherits from
 ============== ===================================================================================
 """
 
@@ -63,6 +64,24 @@ def of_dict(table: dict[Any, Any]) -> Word:
     if offset is None:
         raise Unwatchable("dictionaries have no version")
     return _word(id(table) + offset, table)
+
+
+def class_version(kind: type) -> ctypes.c_uint32 | None:
+    """A number that is another one after each change of a class or of one that it inherits from,
+    but for a time 0; None if there is none."""
+    at = layout()
+    if at is None or at.type_version is None:
+        return None
+    return ctypes.c_uint32.from_address(id(kind) + at.type_version)
+
+
+def of_class(kind: type) -> Word:
+    """Changes when a class or one that it inherits from does."""
+    version = class_version(kind)
+    getattr(kind, "__init__")  # noqa: B009 -- a look-up makes CPython number the class
+    if version is None or not version.value:
+        raise Unwatchable("classes have no version")
+    return _word(ctypes.addressof(version), kind)
 
 
 def of_cell(cell: CellType) -> Word:

@@ -116,7 +116,7 @@ def _is_librarys(kind: type, users: list[type], name: str, held: Any) -> bool:
 
 def answer(things: Iterable[Any]) -> bool:
     """Whether some objects are of such a class."""
-    return any(map(own, dict.fromkeys(map(type, things))))
+    return any(map(own, {id(type(thing)): type(thing) for thing in things}.values()))
 
 
 def ask(t: Tracer, held: Any, what: str) -> None:
