@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import threading
-import warnings
 from collections import Counter
 from collections.abc import Callable
 from time import perf_counter, thread_time
@@ -19,7 +18,7 @@ from weakref import WeakSet, ref
 
 from npcompile.core import collector, logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode, modes, strict
-from npcompile.core.errors import CompileError, DeterminismError, Refusal, Refused
+from npcompile.core.errors import CompileError, Refusal, Refused
 from npcompile.core.unseen import unseen
 from npcompile.program.ir import Exit
 from npcompile.runtime import build, flags, match, remembered, succession, wiring
@@ -31,7 +30,7 @@ from npcompile.runtime.kinds import call_kind, on_device, placed
 from npcompile.runtime.native import Native, Probe, in_python, link, native, store
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
-from npcompile.runtime.refusals import Refusals
+from npcompile.runtime.refusals import Refusals, complain
 from npcompile.runtime.trial import BEFORE, Trial
 from npcompile.runtime.versions import Version
 from npcompile.tensors import memory
@@ -228,7 +227,7 @@ class Dispatcher:
             names = version.trace.unpromised[mode]
             if names:
                 text = f"{', '.join(names)}: not deterministic in mode {mode!r}"
-                _complain(self.config, text)
+                complain(self.config, text)
         self.left.interrupt()
         saved = version.save(leaves) if version.cautious else None
         left: Left | None = None
@@ -610,7 +609,7 @@ class Dispatcher:
         if self.config.fullgraph:
             raise CompileError(f"{self.function.__qualname__}: {refusal}")
         if mode:
-            _complain(self.config, f"{self.function.__qualname__}: runs in Python ({refusal})")
+            complain(self.config, f"{self.function.__qualname__}: runs in Python ({refusal})")
         return self.plain(*args, **kwargs)
 
     def _note_python(self, why: str) -> None:
@@ -636,13 +635,6 @@ class Dispatcher:
             self.left.clear()
             self._idle.clear()
             self.on_version()
-
-
-def _complain(config: Config, text: str) -> None:
-    if config.warn_only or deterministic_mode()[1]:
-        warnings.warn(text, stacklevel=2)
-    else:
-        raise DeterminismError(text)
 
 
 def _nobody() -> None:

@@ -7,10 +7,12 @@ compiling, all calls that no compiled version serves.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from typing import Any
 
-from npcompile.core.errors import Refusal
+from npcompile.core.config import Config, deterministic_mode
+from npcompile.core.errors import DeterminismError, Refusal
 from npcompile.runtime.kinds import call_kind
 
 #: refused traces of one kind of arguments before that kind is left to Python without trying
@@ -53,3 +55,11 @@ class Refusals:
         """What compiling for one call has taken, in vain or not."""
         self._calls += 1
         self._seconds += seconds
+
+
+def complain(config: Config, text: str) -> None:
+    """A call that is not deterministic raises, or warns at its place."""
+    if config.warn_only or deterministic_mode()[1]:
+        warnings.warn(text, stacklevel=2)
+    else:
+        raise DeterminismError(text)
