@@ -204,14 +204,14 @@ def _function_fields() -> dict[str, int]:
 def _type_version() -> int | None:
     """The one number of a class that is another one after each change of it or of its base, once
     something has been looked up."""
-    base = type("Base", (), {})
+    base: Any = type("Base", (), {})
     kind: Any = type("Kind", (base,), {})
     seen: list[memoryview] = []
     for changed in (kind, base, kind, base):
         changed.changed = len(seen)
-        looked = [kind.changed, kind.changed]
+        if not hasattr(kind, "changed"):  # a look-up
+            return None
         seen.append(memoryview(_bytes(kind)).cast("I"))
-        assert looked
         if seen[-1] != memoryview(_bytes(kind)).cast("I"):
             return None
     found = [  # numbers are handed out one after the other; how many a class has had is a short
