@@ -199,8 +199,11 @@ class _Call:
             self._host_call(())
             return NONE
         self.test(self.shape, "r")
-        self.lines.append(f"return ({', '.join(('True', 'None', *self.outputs))},)")
-        return self._told()
+        rerun = not self.found.effect and not self.t.visible
+        # lengths are compared outside: where Python goes on then, it needs the result itself
+        result = "r" if self.equal and not rerun else "None"
+        self.lines.append(f"return ({', '.join(('True', result, *self.outputs))},)")
+        return self._told(rerun)
 
     def _direct(self, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Direct | None:
         """The same call for machine code, if it draws one number."""
@@ -314,13 +317,12 @@ class _Call:
         self.t.visible += self.found.effect
         return node
 
-    def _told(self) -> Value:
+    def _told(self, rerun: bool) -> Value:
         """The node of a call, and what its result is if it is as predicted."""
         t, builder = self.t, self.t.builder
         others = tuple(self.constants.get(s, 0) for s in self.stand_ins)
         self.constants["miss"] = partial(missed, others)
         self.constants |= {"shares": shares, "borrowed": borrowed, "ndarray": np.ndarray}
-        rerun = not self.found.effect and not t.visible
         node = self._host_call((PY_BOOL, Opaque(object), *self.types))
         holds = builder.get(node, 0)
         for position, size in self.equal:
