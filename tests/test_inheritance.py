@@ -304,3 +304,33 @@ def test_checks_inside_constructors():
                 found.append((str(error), x.tolist()))
         assert found[0] == found[1]
     assert compiled.explain(np.arange(4.0), 1).captured
+
+
+class Computed:
+    v = 1.0
+
+    def __getattribute__(self, name):
+        return 5.0
+
+
+def test_instances_that_compute_their_attributes():
+    compiled = jit(lambda x: x * Computed().v)
+    np.testing.assert_array_equal(compiled(X), X * 5)
+
+
+def test_builtins_of_a_function_s_own():
+    """Code run by ``exec`` may get other builtins."""
+    space = {"__builtins__": {"abs": lambda x: x - 7}}
+    f = eval("lambda x: abs(x)", space)
+    np.testing.assert_array_equal(jit(f)(X), X - 7)
+    np.testing.assert_array_equal(jit(lambda x: f(x))(X), X - 7)
+
+
+@pytest.mark.parametrize("scalar", [np.float64(1), np.int8(1), np.bool(True), np.complex64(1), 1.0])
+def test_numbers_beside_text(scalar):
+    """NumPy's scalars make an array of the text: their answer is a ``numpy.bool``."""
+    def f(p):
+        return p == "a", p != "a", p == None  # noqa: E711
+
+    assert [type(v) for v in jit(f)(scalar)] == [type(v) for v in f(scalar)]
+    assert jit(f)(scalar) == f(scalar)

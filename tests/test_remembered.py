@@ -349,3 +349,41 @@ def helper(x):
             results.append(function(X))
         assert results[0] == results[1]
         assert recalled(compiled) == found
+
+
+KINDS = {  # how a class may be written anew under its name
+    "base": ("class B: pass\nclass C(B): pass", "class B: pass\nclass C: pass"),
+    "equality": ("class C:\n    v = 1.0", "class C:\n    v = 1.0\n    __eq__ = lambda a, b: True"),
+    "fields": ('C = namedtuple("C", "a b")', 'C = namedtuple("C", "b a")'),
+    "defaults": ('C = namedtuple("C", "a b", defaults=[1.0])',
+                 'C = namedtuple("C", "a b", defaults=[2.0])'),
+    "members": ("class C(Enum):\n    A = 1", "class C(Enum):\n    A = 1\n    B = 2"),
+    "positions": ('class C:\n    a, b = 1.0, 2.0\n    __match_args__ = ("a", "b")',
+                  'class C:\n    a, b = 1.0, 2.0\n    __match_args__ = ("b", "a")'),
+    "metaclass": ("class M(type): pass\nclass C(metaclass=M): pass",
+                  "class M(type):\n    def __len__(self): return 0\nclass C(metaclass=M): pass"),
+}
+USES = {
+    "base": "x + 1 if isinstance(C(), B) else x - 1",
+    "equality": "x + 1 if C() == C() else x - 1",
+    "fields": "x + C(1.0, 2.0).a",
+    "defaults": "x + C(1.0).b",
+    "members": "x + len(C)",
+    "positions": "x + second(C())",
+    "metaclass": "x + 1 if C else x - 1",
+}
+
+
+@pytest.mark.parametrize("change", KINDS)
+@pytest.mark.parametrize("back", [False, True])
+def test_a_class_that_is_written_anew(change: str, back: bool) -> None:
+    rest = (
+        "\ndef second(o):\n    match o:\n        case C(p, q): return q\n"
+        f"\ndef f(x):\n    return {USES[change]}, 0\n"
+    )
+    head = "from collections import namedtuple\nfrom enum import Enum\n"
+    first, then = reversed(KINDS[change]) if back else KINDS[change]
+    for text in (first, then):
+        f = space(head + text + rest)["f"]
+        for _ in range(2):
+            np.testing.assert_array_equal(npcompile.jit(f)(X)[0], f(X)[0])

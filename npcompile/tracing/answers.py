@@ -34,6 +34,9 @@ _ASIDE = frozenset({
     "__aexit__", "__copy__", "__deepcopy__", "__replace__", "__getnewargs__", "__getnewargs_ex__",
     "__getstate__", "__setstate__", "__reduce__", "__reduce_ex__", "__dir__", "__sizeof__",
 })
+#: what classes get while they are used, or in an order of its own
+_LATE = ("__slotnames__", "__static_attributes__")
+_CONSTANT = (str, int, float, bool, complex, bytes, type(None))
 #: what only texts are made with
 SHOWN = frozenset({"__str__", "__repr__", "__format__"})
 _NONE: frozenset[str] = frozenset()
@@ -96,14 +99,25 @@ def own(kind: type) -> frozenset[str]:
 
 
 def looks(kind: type) -> list[str]:
-    """What tells whether a class asks other code than it did: the names of its classes, and those
-    of what users' ones have, with their kinds."""
-    found = []
-    for base in kind.__mro__:
+    """What tells whether a class asks other code than it did: the names of its classes, those of
+    its metaclass, and those of what users' ones have, with their kinds."""
+    found, metaclass = [], type(kind)
+    for base in (*type.mro(metaclass), *kind.__mro__):
         users = vars(base).items() if _is_users(base) else ()
-        inner = sorted(f"{name}={type(held).__name__}" for name, held in users)
+        inner = sorted(f"{name}={_look(held)}" for name, held in users if name not in _LATE)
         found.append(f"{base.__module__}.{base.__qualname__}: {' '.join(inner)}")
     return found
+
+
+def _look(held: Any) -> str:
+    """The kind of what a class has; with the items of tuples (the names of fields) and what
+    functions are given by default, as far as they are constant."""
+    function = held.__func__ if type(held) in (staticmethod, classmethod) else held
+    items = held if type(held) is tuple else ()
+    if type(function) is FunctionType:
+        items = function.__defaults__ or ()
+    constant = (repr(v) if type(v) in _CONSTANT else type(v).__name__ for v in items)
+    return f"{type(held).__name__}({', '.join(constant)})"
 
 
 def _is_librarys(kind: type, users: list[type], name: str, held: Any) -> bool:

@@ -19,7 +19,7 @@ from npcompile.tracing import (
     operators,
     tensors,
 )
-from npcompile.tracing.answers import of_library, wrapped_by_us
+from npcompile.tracing.answers import looks_up_plainly, of_library, wrapped_by_us
 from npcompile.tracing.bytecode import analyse
 from npcompile.tracing.sources import Attribute, Default, Source
 from npcompile.tracing.values import (
@@ -324,7 +324,7 @@ def _construct(
         return t.box(kind, {})  # it can only be raised
     plain_new: Any = object.__new__
     plain = (type(kind) is type and kind.__new__ is plain_new and kind.__dictoffset__ != 0
-             and not _has_slots(kind))
+             and not _has_slots(kind) and looks_up_plainly(kind))
     if not plain or source is None:
         raise t.refuse(kind.__qualname__, "only Python makes objects of this class")
     box = t.box(kind, {}, source)

@@ -142,6 +142,9 @@ def delete_deref(t: Tracer, frame: Frame, i: Instruction) -> None:
 def _global(t: Tracer, frame: Frame, name: str) -> Value:
     found = frame.space.get(name, UNBOUND)
     if found is UNBOUND:
+        own = frame.space.get("__builtins__", builtins)
+        if own is not builtins and own is not vars(builtins):
+            raise t.refuse(name, "is looked for in builtins of the function's own")
         found = getattr(builtins, name, UNBOUND)
     if found is UNBOUND:
         raise Dead

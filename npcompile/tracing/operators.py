@@ -245,7 +245,7 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
             return negated(t, truth(t, called))
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Static) and type(one.value) in (type(None), str):
-            return _unlike(t, symbol, other)
+            return _unlike(t, symbol, one.value, other)
     kinds = [python_class(v) for v in (left, right)]
     if kinds[0] is kinds[1] and kinds[0] in (tuple, list) and symbol in ("==", "!="):
         return _compare_sequences(t, symbol, left, right)
@@ -263,11 +263,13 @@ def _is_text(value: Value) -> bool:
     return issubclass(kind, str) and (kind.__eq__, kind.__ne__) == (str.__eq__, str.__ne__)
 
 
-def _unlike(t: Tracer, symbol: str, other: Value) -> Value:
+def _unlike(t: Tracer, symbol: str, held: str | None, other: Value) -> Value:
     """None or a string beside what is neither."""
     kind, by_identity = python_class(other), cast(Any, object.__eq__)
     unequal = kind.__eq__ is by_identity or kind in _UNEQUAL or issubclass(kind, np.number)
     if symbol in ("==", "!=") and unequal:
+        if held is not None and issubclass(kind, np.generic):  # which makes an array of the string
+            return t.value(np.bool_(symbol == "!="))
         return boolean(symbol == "!=")
     raise t.refuse(symbol, f"between None or text and a {kind.__name__} is left to Python")
 
