@@ -29,7 +29,7 @@ from npcompile.graph.ir import StaticObject
 from npcompile.graph.verify import verify
 from npcompile.runtime.resume import Activation, resume
 from npcompile.schedule import lanes
-from npcompile.tracing.tracer import trace
+from npcompile.tracing.retries import trace
 from npcompile.tracing.values import NULL
 from tests.support_arrays import meaning
 

@@ -27,7 +27,7 @@ from npcompile.core.config import Config
 from npcompile.program.ir import Kernel, Library
 from npcompile.runtime import pool, processors
 from npcompile.schedule import schedule
-from npcompile.tracing.tracer import trace
+from npcompile.tracing.retries import trace
 
 PARTS = """
 declare void @npc_pool_run(ptr, ptr, i64, i64, i64)

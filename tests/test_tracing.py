@@ -17,8 +17,8 @@ from npcompile.core.config import Config
 from npcompile.core.errors import Refused
 from npcompile.graph.interpret import Left, interpret
 from npcompile.graph.verify import verify
+from npcompile.tracing.retries import trace
 from npcompile.tracing.sources import Arg, Attribute, Closure, Default, Global, Item
-from npcompile.tracing.tracer import trace
 from tests.support_arrays import meaning
 from tests.support_arrays import same as same_value
 

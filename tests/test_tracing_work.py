@@ -9,7 +9,7 @@ import pytest
 
 from npcompile.core.config import Config
 from npcompile.tracing import control
-from npcompile.tracing.tracer import trace
+from npcompile.tracing.retries import trace
 
 #: one statement, or several, that part the paths and join them again; ``k`` counts them
 STEPS = {

@@ -34,7 +34,17 @@ from npcompile.runtime.dispatch import Dispatcher
 from npcompile.runtime.match import RELATIONS
 from npcompile.runtime.pool import get_num_threads
 from npcompile.runtime.versions import Version
-from npcompile.tracing.sources import Attribute, Codes, Default, Guard, Item, Leaf, Memory, Source
+from npcompile.tracing.sources import (
+    Address,
+    Attribute,
+    Codes,
+    Default,
+    Guard,
+    Item,
+    Leaf,
+    Memory,
+    Source,
+)
 
 SHOWN = 4  # statements that are shown for a kernel, at most
 AUXILIARY = {  # kernels that no statement asks for
@@ -207,7 +217,7 @@ def _name(source: Source | None) -> str:
             return f"{_name(base)}[{key!r}]"
         case Default(name):
             return f"the default of {name}"
-        case Memory(base) | Codes(base):
+        case Memory(base) | Codes(base) | Address(base):
             return _name(base)
         case None:
             return "the function"

@@ -474,8 +474,8 @@ class Dispatcher:
 
     def follow(self, bound: dict[str, Any]) -> Trace:
         """Traces the function; where something can't be followed, it pauses."""
+        from npcompile.tracing.retries import trace
         from npcompile.tracing.stretches import may_pause, worthwhile
-        from npcompile.tracing.tracer import trace
 
         pauses: dict[int, Refusal] = {}
         first: Refused | None = None

@@ -39,6 +39,7 @@ from npcompile.runtime.layout import Layout, layout
 from npcompile.runtime.match import RELATIONS
 from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, Signature
 from npcompile.runtime.writer import METADATA, Writer
+from npcompile.tracing.sources import Words
 
 FLAGS = -3  #: done, but with floating-point flags that somebody wants to know of
 OVERLAP = -4  #: a written array shares memory with another one or with itself
@@ -230,6 +231,11 @@ class _Entry:
         """Tests one leaf and stores what it is into the frame."""
         w, leaf = self.writer, self.signature.leaves[index]
         buffer, place = self.program.params[index], self.signature.places[index]
+        if place.kind == "address":
+            thing = self._place(place.index)
+            address = w.let(f"ptrtoint ptr {thing} to i64")
+            w.store("i64", address, "%frame", 8 * self.frame.number(buffer))
+            return
         if place.kind == "read":
             thing = w.load("ptr", "%reads", 8 * place.index)
         elif place.kind in ("argument", "lent"):
@@ -254,7 +260,8 @@ class _Entry:
             thing = self._memory(thing, f"%lent.{index}")
         written = index in self.program.written
         array = self.guards.array(thing, leaf.type, leaf.contiguous, written)
-        self.arrays[index] = array
+        if not isinstance(leaf.source, Words):  # whose memory nobody writes to
+            self.arrays[index] = array
         w.store("ptr", array.data, "%frame", 8 * self.frame.data(buffer))
         w.store("ptr", thing, "%frame", 8 * self.frame.object(buffer))
         if place.kind == "variable":

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.sizes import Size, Symbol, evaluate, lone_symbol
+from npcompile.graph.objects import words
 from npcompile.graph.texts import codes
 from npcompile.graph.types import Array, Opaque, Scalar
 from npcompile.runtime.outline import Outline
@@ -21,6 +22,7 @@ from npcompile.runtime.words import class_version
 from npcompile.tensors.memory import lend
 from npcompile.tracing.answers import looks, of_user
 from npcompile.tracing.sources import (
+    Address,
     Arg,
     Attribute,
     Closure,
@@ -32,6 +34,7 @@ from npcompile.tracing.sources import (
     Leaf,
     Memory,
     Source,
+    Words,
     defaults,
 )
 
@@ -140,7 +143,7 @@ class _Writer:
     def __init__(self) -> None:
         self.scope: dict[str, Any] = {
             "G": global_of, "C": closure_of, "D": default_of, "S": same_constant, "P": same_parts,
-            "M": lend, "T": codes,
+            "M": lend, "T": codes, "A": id,
         }
 
     def constant(self, value: Any) -> str:
@@ -168,6 +171,10 @@ class _Writer:
                 return f"M({self.source(base)})"
             case Codes(base):
                 return f"T({self.source(base)})"
+            case Address(base):
+                return f"A({self.source(base)})"
+            case Words(name):
+                return self.constant(words(name))
 
     def guard(self, guard: Guard) -> str:
         if guard.kind in RELATIONS:
@@ -201,6 +208,10 @@ def fetch(source: Source | None, bound: dict[str, Any], function: FunctionType) 
             return lend(fetch(base, bound, function))
         case Codes(base):
             return codes(fetch(base, bound, function))
+        case Address(base):
+            return id(fetch(base, bound, function))
+        case Words(name):
+            return words(name)
 
 
 def same_constant(a: Any, b: Any) -> bool:
@@ -238,7 +249,11 @@ def overlaps(trace: Outline, values: tuple[Any, ...]) -> bool:
 
 
 def _conflicts(trace: Outline, values: tuple[Any, ...]) -> bool:
-    return any(_conflict(values, index) for index in trace.written)
+    if not trace.written:
+        return False
+    others = {k: value for k, (leaf, value) in enumerate(zip(trace.leaves, values))
+              if not isinstance(leaf.source, Words)}
+    return any(_conflict(others, index) for index in trace.written)
 
 
 def _leaf(leaf: Leaf, value: Any) -> bool:
@@ -282,10 +297,10 @@ def bind_sizes(trace: Outline, values: tuple[Any, ...]) -> dict[Symbol, int] | N
     return known
 
 
-def _conflict(values: tuple[Any, ...], written: int) -> bool:
+def _conflict(values: dict[int, Any], written: int) -> bool:
     """Whether a written array is read-only or shares memory with another parameter."""
     target = values[written]
     return not target.flags.writeable or any(
         index != written and isinstance(other, np.ndarray) and np.may_share_memory(target, other)
-        for index, other in enumerate(values)
+        for index, other in values.items()
     )

@@ -34,9 +34,10 @@ _NEVER = 0xA5A5A5A5A5A5A5A5  # neither an address nor a version
 @record
 class Place:
     """Where a leaf is found: an argument (keywords count on), the memory that such a tensor lends,
-    a variable of the state, or an object that a step has read."""
+    a variable of the state, or an object that a step has read; or the address of what is at such a
+    place as steps name them."""
 
-    kind: str  # "argument", "lent", "variable" or "read"
+    kind: str  # "argument", "lent", "variable", "read" or "address"
     index: int
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from npcompile.graph.objects import words as objects_words
 from npcompile.runtime import match as _match
 from npcompile.runtime import words
 from npcompile.runtime.outline import Outline
@@ -21,6 +22,7 @@ from npcompile.runtime.state import Place, Signature, State
 from npcompile.runtime.steps import SINGLE, Steps
 from npcompile.runtime.words import Unwatchable, Word
 from npcompile.tracing.sources import (
+    Address,
     Arg,
     Attribute,
     Closure,
@@ -31,6 +33,7 @@ from npcompile.tracing.sources import (
     Item,
     Memory,
     Source,
+    Words,
 )
 
 
@@ -114,7 +117,9 @@ def _places(
         if argument is not None:
             kind = "argument" if argument is leaf.source else "lent"
             places.append(Place(kind, argument.position))
-        elif isinstance(leaf.source, (Global, Closure)):
+        elif isinstance(leaf.source, Address):
+            places.append(Place("address", steps.place(leaf.source.base)))
+        elif isinstance(leaf.source, (Global, Closure, Words)):
             places.append(Place("variable", len(held)))
             held.append(leaf.source)
         else:
@@ -142,6 +147,8 @@ def _variable(source: Source, function: types.FunctionType) -> int | None:
     """Where the pointer to a leaf's value is, or None if it must be held."""
     if isinstance(source, Closure):
         return words.cell_address(_cell(source, function))
+    if isinstance(source, Words):
+        return None
     assert isinstance(source, Global)
     owner = function if source.owner is None else value_of(source.owner, function)
     return words.name_address(owner.__globals__, source.name)
@@ -175,7 +182,7 @@ def _same(traced: Outline, names: Sequence[str], steps: Steps) -> list[tuple[int
 
 
 def _root(source: Source) -> Source:
-    while isinstance(source, (Attribute, Item, Memory, Codes)):
+    while isinstance(source, (Attribute, Item, Memory, Codes, Address)):
         source = source.base
     return source
 
@@ -195,6 +202,8 @@ def value_of(source: Source | None, function: types.FunctionType) -> Any:
             return getattr(value_of(base, function), name)
         case Item(base, key):
             return value_of(base, function)[key]
+        case Words(name):
+            return objects_words(name)
         case _:
             raise Unwatchable(f"{source!r} depends on an argument")
 
@@ -247,7 +256,7 @@ class _Watched:
     def source(self, source: Source | None, value: bool) -> None:
         """``value``: the object itself must stay; else only where it is found."""
         match source:
-            case None:
+            case None | Words():
                 return
             case Global(name, owner):
                 self.source(owner, True)

@@ -247,8 +247,8 @@ class Attempt:
         t, frame, over = self.t, self.frame, self.over
         assert over is not None
         frame.state, frame.block, frame.instruction = state, self.header, self.last
-        frame.stack, frame.writes = list(state.stack), t.writes
-        t.builder.line = self.last.line
+        t.builder.line, frame.writes = self.last.line, t.writes
+        frame.stack = [*state.stack[:-1], over.standing(size, state.stack[-1])]
         item, rest = over.item(index, size)
         state.stack[-1] = rest
         state.stack.append(item)

@@ -453,6 +453,7 @@ def _append(t: Tracer, box: Value, value: Value) -> Value:
 
 def _extend(t: Tracer, box: Value, more: Value) -> Value:
     target = t.stores.more(box) or own(t, box)
+    more = growing.owned(t, more) if isinstance(more, Box) and more.kind is list else more
     held = t.cells[target]
     other = t.cells[more] if isinstance(more, Box) and more.kind is list else more
     if isinstance(held, Growing) and isinstance(other, (Growing, ArrayRef)):

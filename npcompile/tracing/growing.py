@@ -38,7 +38,7 @@ from npcompile.graph.types import (
 from npcompile.ops import arguments, elementwise, library, slices
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import wishes
+from npcompile.tracing import consumers, fetching, wishes
 from npcompile.tracing.escapes import as_number, retyped
 from npcompile.tracing.item_types import (
     alike,
@@ -57,6 +57,7 @@ from npcompile.tracing.values import (
     Box,
     Dead,
     Either,
+    Fetched,
     Growing,
     Item,
     Sequence,
@@ -200,6 +201,8 @@ def _store(t: Tracer, g: Growing, at: Size, value: Value) -> None:
 def load(t: Tracer, box: Box | None, g: Growing, at: Size) -> Value:
     """The item of a list at a place that is in range; a list of a list's equally long ones is a
     view of the columns."""
+    if isinstance(g.item, Fetched):
+        return fetching.load(t, box, g, t.builder.size(at))
     if isinstance(g.item, Line):
         columns = tuple(_item(column, at) for column in g.columns)
         made = t.register(Box(list, lent=True, part_of=box))
@@ -462,6 +465,8 @@ def part(
     t: Tracer, g: Growing, start: Size, count: Size, step: Size = 1
 ) -> tuple[Node, ...]:
     """What the columns hold from a place on: copies."""
+    if isinstance(g.item, Fetched):
+        raise t.refuse("list", "from outside, whose items are read one by one")
     found = []
     for column in g.columns:
         shown = _items(column, start, count, step)
@@ -482,6 +487,13 @@ def contents(t: Tracer, g: Growing) -> list[ArrayRef]:
 
 def as_array(t: Tracer, g: Growing) -> ArrayRef:
     """What ``np.asarray`` makes of it; of an empty list an empty array of float64."""
+    if isinstance(g.item, Fetched):
+        shown = t.register(Box(list, lent=True))
+        t.cells[shown] = g
+        made = owned(t, shown)
+        g = t.cells[made]  # which are others now
+        if not isinstance(g, Growing):
+            raise t.refuse("list", "an array of a list from outside")
     if g.item != Scalar(FLOAT, "np") and g.item != PY_FLOAT:
         arguments.require(t, "<", 0, size(t, g), "an array of an empty list")
     inner, line = parts(g.item), g.item
@@ -516,6 +528,11 @@ def copied(
     it shows the columns."""
     if holds_objects(g.item) and not rest:
         t.lending.shares()
+    if isinstance(g.item, Fetched):
+        column = _items(g.columns[0], start, count, step)
+        part_of_it = t.register(Box(list, lent=True))
+        t.cells[part_of_it] = Growing(t.builder.size(count), (column,), g.item, False)
+        return part_of_it if rest else owned(t, part_of_it)
     if shows(g):
         views = tuple(_items(column, start, count, step) for column in g.columns)
         shown = t.register(Box(list, lent=True, part_of=box))
@@ -529,6 +546,16 @@ def copied(
     )
     grows = wanted is not None and wanted.grows
     t.cells[made] = Growing(t.builder.size(count), columns, g.item, grows)
+    return made
+
+
+def owned(t: Tracer, box: Box) -> Box:
+    """A list from outside as one of the program's own, of the same items; others as they are."""
+    held = t.cells[box]
+    if not isinstance(held, Growing) or not isinstance(held.item, Fetched):
+        return box
+    made = consumers.follow(t, consumers.listed, box)
+    assert isinstance(made, Box)
     return made
 
 

@@ -33,13 +33,24 @@ from npcompile.graph.ir import (
     trees,
     walk,
 )
+from npcompile.graph.objects import words
 from npcompile.graph.texts import Bytes, Text, codes
-from npcompile.graph.types import PYTHON, SUPPORTED, Array, Opaque, Scalar, c_strides
+from npcompile.graph.types import (
+    PY_INT,
+    PYTHON,
+    SUPPORTED,
+    Array,
+    Opaque,
+    Scalar,
+    c_strides,
+    contiguous,
+)
 from npcompile.ops.foreign import GENERATORS
 from npcompile.ops.operands import ArrayRef, Cell, Inherited, Tensor
 from npcompile.tensors import device, memory
 from npcompile.tracing.answers import looks_up_plainly, of_library, wrapped_by_us
 from npcompile.tracing.sources import (
+    Address,
     Arg,
     Attribute,
     Closure,
@@ -51,6 +62,7 @@ from npcompile.tracing.sources import (
     Leaf,
     Memory,
     Source,
+    Words,
     is_given,
 )
 from npcompile.tracing.values import Method, Object, Partial, Sequence, Slice, Static, Value
@@ -62,13 +74,13 @@ LONGEST = 256
 def label(source: Source) -> str:
     """A source as the user would write it."""
     match source:
-        case Arg(name) | Global(name) | Closure(name) | Default(name):
+        case Arg(name) | Global(name) | Closure(name) | Default(name) | Words(name):
             return name
         case Attribute(base, name):
             return f"{label(base)}.{name}"
         case Item(base, key):
             return f"{label(base)}[{key!r}]"
-        case Memory(base) | Codes(base):
+        case Memory(base) | Codes(base) | Address(base):
             return label(base)
 
 
@@ -103,6 +115,10 @@ class Inputs:
     def known(self, source: Source) -> Value | None:
         """What was read there before."""
         return self._known.get(source)
+
+    def stand(self, source: Source, value: Value) -> None:
+        """From here on a value stands for what is there."""
+        self._known[source] = value
 
     def guard(self, source: Source, kind: str, value: Any) -> None:
         if (source, kind) not in self._guarded:
@@ -189,6 +205,29 @@ class Inputs:
         assert isinstance(made, ArrayRef)
         self.strings[made.cell.param] = Static(value, source)
         return Sequence((made,), Text if type(value) is str else Bytes)
+
+    def words(self, name: str) -> ArrayRef:
+        """An array by which objects are read."""
+        source = Words(name)
+        found = self._known.get(source)
+        if found is None:
+            array = words(name)
+            kind = contiguous(array.dtype, array.shape)
+            node = self._param(name, kind, None)
+            self.objects[len(self.leaves)] = array
+            window = Window(0, kind.shape, kind.strides)
+            found = ArrayRef(Cell(node, len(self.leaves)), window, kind.dtype, False)
+            self.leaves.append(Leaf(source, kind))
+            self.own(found)
+            self._known[source] = found
+        assert isinstance(found, ArrayRef)
+        return found
+
+    def address(self, source: Source) -> Node:
+        """Where an object lies."""
+        node = self._param(label(source), PY_INT, None)
+        self.leaves.append(Leaf(Address(source), PY_INT))
+        return self.builder.emit("cast", (node,), None, Scalar(PY_INT.dtype, "np"))
 
     def _on_device(self, value: Any, source: Source) -> Value:
         """An array of CuPy's: its image is the parameter."""

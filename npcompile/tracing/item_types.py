@@ -12,7 +12,16 @@ from npcompile.graph.items import Line, Row
 from npcompile.graph.types import BOOL, Array, Scalar, c_strides, contiguous
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.escapes import as_number
-from npcompile.tracing.values import AnyOrigin, Box, Growing, Item, Sequence, Static, Value
+from npcompile.tracing.values import (
+    AnyOrigin,
+    Box,
+    Fetched,
+    Growing,
+    Item,
+    Sequence,
+    Static,
+    Value,
+)
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -161,6 +170,7 @@ def leaves(item: Item) -> tuple[Scalar | Array, ...]:
         return tuple(kind for part in item for kind in leaves(part))
     if isinstance(item, AnyOrigin):
         return Scalar(item.dtype, "np"), Scalar(BOOL, "np")
+    assert not isinstance(item, Fetched)
     return (item,)
 
 
@@ -171,7 +181,7 @@ def here(t: Tracer, item: Item) -> Item:
         return Row(tuple(here(t, part) for part in item.items))
     if isinstance(item, tuple):
         return tuple(here(t, part) for part in item)
-    if isinstance(item, (Scalar, AnyOrigin)):
+    if isinstance(item, (Scalar, AnyOrigin, Fetched)):
         return item
     if isinstance(item, Line):
         return Line(here(t, item.item), *_sizes_here(t, (item.size,)))
@@ -188,7 +198,8 @@ def _sizes_here(t: Tracer, sizes: tuple[Size, ...]) -> tuple[Size, ...]:
 
 
 def _names(t: Tracer) -> Iterator[Symbol]:
-    """The sizes of arguments."""
+    """The sizes of arguments, and of lists from outside."""
+    yield from t.sizes.values()
     for node in t.root.params:
         if isinstance(node.type, Array):
             yield from (name for n in node.type.shape for name in symbols(n))

@@ -74,7 +74,7 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
             devices.check_iteration(t, value)
             return Iterator("array", (value,))
         case Static(held, source) if source is not None and type(held) is list:
-            return Iterator("outside", (value, *t.items_outside(held, source)))
+            return Iterator("outside", (value, *t.turns_outside(held, source)))
         case Static(held, source) if type(held) is dict:
             if source is not None:
                 t.inputs.guard_keys(source, held)

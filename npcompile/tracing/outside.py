@@ -1,7 +1,8 @@
 """Lists from outside, which a function reads but does not change.
 
 Their items are parameters, one by one.  Where an index depends on data, the function is traced
-again, and an array of the items of an argument is made before anything else.
+again, and an array of the items of an argument is made before anything else; or, where they are
+many or lists themselves, they are read where they are (:mod:`.fetching`).
 """
 
 from __future__ import annotations
@@ -11,20 +12,23 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.records import replace
 from npcompile.graph.ir import Node
 from npcompile.graph.types import Scalar, contiguous
-from npcompile.tracing import growing, item_types, wishes
+from npcompile.tracing import fetching, growing, item_types, wishes
 from npcompile.tracing.inputs import LONGEST, label
-from npcompile.tracing.sources import Arg, Item, Source
-from npcompile.tracing.values import Growing, Static, Value
+from npcompile.tracing.sources import Arg, Attribute, Item, Source
+from npcompile.tracing.values import Fetched, Growing, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
+Wishes = dict[wishes.Place, wishes.Wish]
 MOST = 2 * LONGEST  # inputs of one function
+FEW = 32  #: items that are looked at one by one where a loop goes through them
 
 
 def items(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
     """All items of a list."""
     t.stores.looks(Static(held, source))
+    t.looked[source] = held
     if len(held) > LONGEST:
         raise t.refuse(label(source), f"is a list of more than {LONGEST} items",
                        "arrays may have any length")
@@ -38,6 +42,7 @@ def items(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
 def item(t: Tracer, held: list[Any], source: Source, index: int) -> Value | None:
     """One item; None if there is none there."""
     t.stores.looks(Static(held, source))
+    t.looked[source] = held
     if not -len(held) <= index < len(held):
         return None
     t.inputs.guard(source, "length", len(held))
@@ -45,13 +50,57 @@ def item(t: Tracer, held: list[Any], source: Source, index: int) -> Value | None
     return t.inputs.lift(held[place], Item(source, place))
 
 
+def turns(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
+    """All items of a list that a loop goes through."""
+    if len(held) > FEW and ask(t, held, source):
+        raise t.refuse(label(source), f"a loop goes through more than {FEW} items")
+    return items(t, held, source)
+
+
+def ask(t: Tracer, held: list[Any], source: Source) -> bool:
+    """Asks for a list that is read where it is; whether it can be."""
+    if not t.fetches or _home(source) is None:
+        return False
+    kind = fetching.kind_of(held)
+    if kind is not None:
+        t.wishes[source,] = wishes.Wish(Fetched(kind), False)
+    return kind is not None
+
+
+def ask_for_all(t: Tracer) -> None:
+    """Asks for all lists that were looked at to be read where they are."""
+    for source, held in t.looked.items():
+        if len(held) > 1:
+            ask(t, held, source)
+
+
+def begun_anew(columns: Wishes, more: Wishes) -> Wishes:
+    """What is wanted of lists: all, unless others from outside shall be read where they are, which
+    the program looks quite different for."""
+    fetched = {place: wish for place, wish in more.items() if isinstance(wish.item, Fetched)}
+    return more if fetched.keys() <= columns.keys() else fetched
+
+
+def _home(source: Source) -> Arg | None:
+    """The argument that a list is, or is an attribute of."""
+    match source:
+        case Arg():
+            return source
+        case Item(Attribute(Arg() as base, "__dict__"), _):
+            return base
+    return None
+
+
 def chosen(t: Tracer, held: list[Any], source: Source, index: Value) -> Value | None:
     """The item at an index that only the run knows; None if another attempt may find it."""
     t.stores.looks(Static(held, source))
+    t.looked[source] = held
     columns = t.outside.get(source)
     if columns is not None and isinstance(index, Node):
         return growing.getitem(t, None, columns, index)
-    if columns is None and isinstance(source, Arg) and len(held) <= LONGEST:
+    if columns is not None or (len(held) > FEW and ask(t, held, source)):
+        return None
+    if isinstance(source, Arg) and len(held) <= LONGEST:
         kinds = {item_types.item_type(t, found) for found in items(t, held, source)}
         kind = kinds.pop() if len(kinds) == 1 else None
         if isinstance(kind, Scalar):
@@ -62,10 +111,32 @@ def chosen(t: Tracer, held: list[Any], source: Source, index: Value) -> Value | 
 def begin(t: Tracer) -> None:
     """Makes the arrays that the attempts before this one have asked for."""
     for (source, *_), wish in t.columns.items():
+        if isinstance(wish.item, Fetched):
+            _open(t, source, wish.item)
+            continue
         found = t.inputs.known(source) if isinstance(source, Arg) else None
         if isinstance(found, Static):
             made = growing.begin(t, items(t, found.value, source), wish)
             t.outside[source] = _finished(t, made)
+
+
+def _open(t: Tracer, source: Source, item: Fetched) -> None:
+    """From here on a list is read where it is."""
+    home = _home(source)
+    found = t.inputs.known(home) if home is not None else None
+    if home is None or not isinstance(found, Static):
+        return
+    held = found.value
+    if home is not source:
+        assert isinstance(source, Item)
+        t.inputs.guard(home, "type", type(held))
+        held = vars(held).get(source.key)
+    if type(held) is not list:
+        return
+    made = fetching.opened(t, held, source, item)
+    t.inputs.stand(source, made)
+    variables = t.frames[-1].state.locals
+    variables[:] = [made if value is found and home is source else value for value in variables]
 
 
 def _finished(t: Tracer, made: Growing) -> Growing:

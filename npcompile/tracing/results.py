@@ -23,6 +23,7 @@ from npcompile.graph.ir import (
     ViewOf,
     Window,
 )
+from npcompile.graph.objects import Found
 from npcompile.graph.texts import TextIterator
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
 from npcompile.tensors import memory as torch
@@ -33,6 +34,7 @@ from npcompile.tracing.values import (
     UNBOUND,
     Box,
     Either,
+    Fetched,
     Frame,
     Function,
     Growing,
@@ -178,6 +180,8 @@ class Trees:
         if box not in self.t.cells:
             raise self.t.refuse("return", "of a list or dictionary that only one path makes")
         contents = self.t.cells[box]
+        if isinstance(contents, Growing) and isinstance(contents.item, Fetched):
+            return self._fetched(box)
         if box.lent:
             self.t.lending.hands_row(box)
         if isinstance(contents, Growing):
@@ -193,6 +197,14 @@ class Trees:
             items = tuple(map(self.result, contents.values()))
             return Items(box.kind, items, tuple(contents), self._number(box))
         return Items(list, tuple(map(self.result, contents)), (), self._number(box))
+
+    def _fetched(self, box: Box) -> Tree:
+        """A list from outside, or one that it holds."""
+        path = self.t.fetched.get(box)
+        if path is None:
+            raise self.t.refuse("return", "of what may be a list in a list from outside")
+        whole, *indices = map(self.result, path)
+        return Items(Found, (whole, *indices), (), self._number(box)) if indices else whole
 
     # ------------------------------------------------------------------ frames
 
@@ -349,7 +361,7 @@ class Trees:
             return Items(TUPLE_ITERATOR, tuple(map(self._held, rest)))
         value = turns.after(self.t, value, 0)
         if value.kind == "grown" and isinstance(value.parts[2], Box) and (
-            seen(self.t, value.parts[2])
+            value.parts[2] in self.t.fetched or seen(self.t, value.parts[2])
         ):
             return self._grown(value)
         if value.kind in _POSITIONS:

@@ -4,6 +4,7 @@
 
     source ::= Arg(name) | Global(name) | ClosureCell(function source, name)
              | Attribute(source, name) | Item(source, key) | Memory(source) | Codes(source)
+             | Address(source) | Words(name)
     guard  ::= source is object | source == value | type(source) is class | len(source) == n
              | code of function source is code
 """
@@ -73,6 +74,20 @@ class Codes:
 
 
 @record
+class Address:
+    """Where an object lies, as an int."""
+
+    base: Source
+
+
+@record
+class Words:
+    """An array by which programs read objects, see :mod:`npcompile.graph.objects`."""
+
+    name: str
+
+
+@record
 class Default:
     """A default value of ``owner``: of the parameter ``name``."""
 
@@ -80,12 +95,12 @@ class Default:
     owner: Source | None = None
 
 
-Source = Union[Arg, Global, Closure, Attribute, Item, Memory, Codes, Default]
+Source = Union[Arg, Global, Closure, Attribute, Item, Memory, Codes, Address, Words, Default]
 
 
 def is_given(source: Source | None) -> TypeGuard[Source]:
     """Whether it is an argument or found in one."""
-    while isinstance(source, (Attribute, Item, Memory, Codes)):
+    while isinstance(source, (Attribute, Item, Memory, Codes, Address)):
         source = source.base
     return isinstance(source, Arg)
 

@@ -25,7 +25,7 @@ from npcompile.tracing import growing
 from npcompile.tracing.inputs import label
 from npcompile.tracing.references import everything
 from npcompile.tracing.sources import Attribute, Item, Source, is_given
-from npcompile.tracing.values import Box, Iterator, Static, Value
+from npcompile.tracing.values import Box, Fetched, Iterator, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -99,6 +99,8 @@ class Stores:
                 self.wanted[source, MORE] = target
                 return None
             self._apart(target, MORE)
+            if not self._unlike_fetched(target):
+                return None
             self._begin_list(target)
             known = self.pending[source, MORE]
         self._unseen(target)
@@ -111,6 +113,14 @@ class Stores:
         if self.load(target, MORE) is not None:
             assert isinstance(target, Static) and target.source is not None
             raise self.t.refuse(label(target.source), "has got items, and is looked at")
+
+    def _unlike_fetched(self, target: Static) -> bool:
+        """Whether a list is none of those that are read where they are, nor in one of them."""
+        t = self.t
+        for whole, item in t.opened:
+            if isinstance(item.kind, Fetched) or self._one(whole, target):
+                return False
+        return True
 
     def _unseen(self, target: Static) -> None:
         """Refuses that a list gets items which an iterator over it may give."""
@@ -152,7 +162,8 @@ class Stores:
         for (source, name), target in places.items():
             if name == MORE:
                 self._apart(target, MORE)
-                self._begin_list(target)
+                if self._unlike_fetched(target):
+                    self._begin_list(target)
                 continue
             own = target.value.__dict__
             if not _plain(target.value, name) or name not in own:

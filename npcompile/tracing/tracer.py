@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import CellType, FunctionType, MappingProxyType
+from types import CellType, FunctionType
 from typing import Any, TypeVar
 
 from npcompile import special
@@ -11,19 +11,16 @@ from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.facts import Facts
-from npcompile.core.lines import Line
 from npcompile.core.records import replace
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
     Const,
-    Graph,
     HostCall,
     Node,
     ObjectOf,
     Resume,
     Scatter,
     SizeOf,
-    Tree,
     Window,
 )
 from npcompile.graph.types import PY_INT, Array
@@ -33,7 +30,6 @@ from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Cell, Operand, Tensor
 from npcompile.tracing import (
     appliers,
-    beginning,
     contexts,
     control,
     growing,
@@ -52,14 +48,15 @@ from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction
 from npcompile.tracing.generators import Generators
 from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
 from npcompile.tracing.lending import Lending
-from npcompile.tracing.sources import Attribute, Closure, Item, Source, Trace
+from npcompile.tracing.sources import Attribute, Closure, Item, Source
 from npcompile.tracing.stores import Attributes, Stores
-from npcompile.tracing.stretches import Pauses, Start
+from npcompile.tracing.stretches import Pauses
 from npcompile.tracing.values import (
     UNBOUND,
     Box,
     Dead,
     Exits,
+    Fetched,
     Frame,
     Growing,
     Iterator,
@@ -79,7 +76,6 @@ RECORDS = (special, compositions, factorisations, norms, sums)
 
 #: fill the tables of opcodes and functions
 HANDLED = (handlers, making, inheritance, contexts, appliers, heaps)
-WISHES = 8  #: times a function is traced anew to make lists of other kinds
 DEEPEST = 40  #: inlined calls within one another
 RECURSIONS = 256  #: and those of functions by themselves, in all
 _Made = TypeVar("_Made", Cell, Box, Object)
@@ -124,6 +120,11 @@ class Tracer:
         self.columns: dict[wishes.Place, wishes.Wish] = {}  # of lists made there
         self.wishes: dict[wishes.Place, wishes.Wish] = {}  # for another attempt
         self.outside: dict[Source, Growing] = {}  # what lists from outside hold
+        self.sizes: dict[str, sizes.Symbol] = {}  # of lists from outside, by what they are of
+        self.fetches = True  # whether lists from outside may be read where they are
+        self.looked: dict[Source, list[Any]] = {}  # lists from outside that were looked at
+        self.opened: list[tuple[Static, Fetched]] = []  # those that are
+        self.fetched: dict[Box, tuple[Value, ...]] = {}  # the list and indices that lead there
         self.lengths: dict[Node, sizes.Size] = {}  # of lists that a loop made
         self.learned: dict[tuple[Code, int], Knowledge] = {}  # of loops, by their header
         self.names: dict[Node, str] = {}  # variables that held nodes first
@@ -281,6 +282,10 @@ class Tracer:
     def items_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
         """The items of a list from outside."""
         return outside.items(self, held, source)
+
+    def turns_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
+        """The same, where a loop goes through them."""
+        return outside.turns(self, held, source)
 
     def value(self, operand: Operand) -> Value:
         """What an operator returned as a value."""
@@ -499,151 +504,3 @@ class Tracer:
     def attribute_of(self, held: Any, source: Source, name: str) -> Value:
         """An attribute of an object from outside."""
         return self.inputs.lift(getattr(held, name), Attribute(source, name))
-
-
-def trace(
-    function: FunctionType, bound: dict[str, object], config: Config,
-    start: Start | None = None, pauses: Pauses = MappingProxyType({}),
-) -> Trace:
-    """Follows a function's bytecode on symbolic values.
-
-    Parameters
-    ----------
-    function
-        A plain Python function.
-    bound
-        The arguments of the call at hand, by parameter name, defaults included.
-    config
-        Options; ``static`` names arguments that are taken by value.
-    start
-        Where in the function to begin; ``bound`` then names what is there.
-    pauses
-        Why the instructions at some offsets can't be followed: the trace leaves before them.
-
-    Returns
-    -------
-    Trace
-        The graph, where its parameters come from, and what must hold for it to be valid.
-
-    Raises
-    ------
-    Refused
-        The function runs as Python; the refusal says why and where.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> def double(x):
-    ...     return x * 2 + 1
-    >>> found = trace(double, {"x": np.arange(3.0)}, Config())
-    >>> [leaf.type for leaf in found.leaves]
-    [float64[x.0]]
-    """
-    data: set[Source] = set()  # strings that are looked into
-    while True:
-        try:
-            return _trace_with(function, bound, config, start, pauses, data)
-        except _Strings as more:
-            data |= more.sources
-        except Refused as refused:
-            if not data:
-                raise
-            told = refused
-            break
-    try:
-        return _trace_with(function, bound, config, start, pauses, None)
-    except Refused:
-        raise told from None
-
-
-class _Strings(Exception):
-    """Strings would better be data: what is static of them is compiled for each one anew."""
-
-    def __init__(self, sources: set[Source]) -> None:
-        self.sources = sources
-
-
-def _trace_with(
-    function: FunctionType, bound: dict[str, object], config: Config, start: Start | None,
-    pauses: Pauses, data: set[Source] | None,
-) -> Trace:
-    """Traces until nothing more is asked for; ``data`` are the strings that are data, None: none
-    may be."""
-    columns: dict[wishes.Place, wishes.Wish] = {}
-    stored: Attributes = {}
-    ragged: frozenset[Source] = frozenset()
-    attempts = 0
-    while True:
-        tracer = Tracer(config, pauses)
-        tracer.columns, tracer.inputs.ragged = columns, ragged
-        tracer.stored, tracer.inputs.texts = stored, frozenset(data or ())
-        try:
-            try:
-                found = _attempt(tracer, function, bound, start)
-            finally:
-                if data is not None and tracer.inputs.wanted - data:
-                    raise _Strings(tracer.inputs.wanted - data)
-            more = tracer.inputs.settle(found.graph)
-            if not more:
-                return found
-            ragged |= more
-        except Refused:
-            wishes, wanted = {**columns, **tracer.wishes}, {**stored, **tracer.stores.wanted}
-            attempts += 1
-            if (wishes == columns and len(wanted) == len(stored)) or attempts > WISHES:
-                raise
-            columns, stored = wishes, wanted
-
-
-def _attempt(
-    tracer: Tracer, function: FunctionType, bound: dict[str, object], start: Start | None
-) -> Trace:
-    """Traces once; refusals say where."""
-    code = function.__code__
-    tracer.builder.line = Line(code.co_firstlineno, code.co_filename)
-    try:
-        return _trace(tracer, function, bound, start)
-    except Dead:
-        raise tracer.refuse("raise", "every path raises: Python does") from None
-    except RecursionError:
-        raise tracer.refuse("function", "has calls or branches too deep in each other") from None
-    except sizes.Unhinted as unknown:
-        reason = f"a layout depends on {unknown}, which only the run can tell"
-        refused = tracer.refuse("size", reason)
-        refused.place = unknown.place
-        raise refused from None
-    except Refused as refused:
-        if refused.refusal.line:
-            raise
-        where = replace(refused.refusal, line=tracer.builder.line)
-        told = Refused(where)
-        told.place = refused.place
-        raise told from None
-
-
-def _trace(
-    tracer: Tracer, function: FunctionType, bound: dict[str, object], start: Start | None
-) -> Trace:
-    if start is None:
-        frame = beginning.begin(tracer, function, bound)
-    else:
-        frame = stretches.begin(tracer, function, bound, start)
-    returned = tracer.enter(frame)
-    tracer.frames.append(frame)
-    result: Tree = tracer.stores.result(tracer.trees.result(returned))
-    tracer.facts.suppose = None
-    tracer.facts.undo((0, 0))
-    finals = {
-        cell.param: version
-        for cell, version in frame.state.cells.items()
-        if isinstance(cell, Cell) and cell.param >= 0
-    }
-    graph = Graph(function.__qualname__, tracer.root, result, tracer.facts, finals)
-    params = set(tracer.root.params)
-    graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)
-    graph.hushed, graph.echoes = tracer.builder.hushed, tracer.builder.echoes
-    graph.repeated, graph.names = tracer.builder.repeated, tracer.names
-    inputs = tracer.inputs
-    code = function.__code__
-    return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.pauses,
-                 inputs.device)

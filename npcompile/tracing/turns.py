@@ -26,7 +26,7 @@ from npcompile.ops import arguments, indexing
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import growing, iteration, texts
 from npcompile.tracing.escapes import as_number
-from npcompile.tracing.values import Box, Growing, Iterator, Sequence, Static, Value
+from npcompile.tracing.values import Box, Fetched, Growing, Iterator, Sequence, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -37,7 +37,8 @@ Bounds = tuple[Size, Size, Size]
 @record
 class Turns:
     """``range(start, stop, step)`` of an index, and what the turn with an index gives: the item,
-    and the iterator after it.  ``low`` and ``high`` are the ends of the index, inclusive."""
+    and the iterator after it.  ``low`` and ``high`` are the ends of the index, inclusive.
+    ``standing`` gives the iterator before an item, should it be left to Python."""
 
     start: Size
     stop: Size
@@ -45,6 +46,7 @@ class Turns:
     low: Size
     high: Size
     item: Callable[[Node, Size], tuple[Value, Iterator]]
+    standing: Callable[[Size, Value], Value] = lambda k, begun: begun
 
 
 def turns(t: Tracer, iterator: Iterator) -> Turns:
@@ -57,7 +59,10 @@ def turns(t: Tracer, iterator: Iterator) -> Turns:
         def place(index: Node, k: Size) -> tuple[Value, Iterator]:
             return at(t, iterator, k - first)
 
-        return Turns(first, count, 1, first, count - 1, place)
+        def standing(k: Size, begun: Value) -> Value:
+            return after(t, iterator, k - first) if _checks(t, iterator) else begun
+
+        return Turns(first, count, 1, first, count - 1, place, standing)
     start, stop, step = found
     rising = is_positive(t, step)
 
@@ -68,6 +73,14 @@ def turns(t: Tracer, iterator: Iterator) -> Turns:
 
     ends = (start, stop - 1) if rising else (stop + 1, start)
     return Turns(start, stop, step, *ends, number)
+
+
+def _checks(t: Tracer, it: Value) -> bool:
+    """Whether an iterator's items are checked when they are taken."""
+    held = t.cells.get(it) if isinstance(it, Box) else None
+    if isinstance(held, Growing):
+        return isinstance(held.item, Fetched)
+    return isinstance(it, Iterator) and any(_checks(t, part) for part in it.parts)
 
 
 def has_turns(t: Tracer, over: Turns) -> bool:

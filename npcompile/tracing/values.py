@@ -110,7 +110,16 @@ class AnyOrigin:
     dtype: np.dtype
 
 
-Item = Union[Scalar, Array, AnyOrigin, Row, Line, "tuple[Item, ...]"]
+@record
+class Fetched:
+    """Items of a list from outside that are read where they are (:mod:`.fetching`)."""
+
+    kind: Kind
+
+
+#: a number, one of several types of numbers, a tuple, or a list of such items
+Kind = Union[Scalar, "frozenset[Scalar]", "tuple[Kind, ...]", Fetched]
+Item = Union[Scalar, Array, AnyOrigin, Row, Line, Fetched, "tuple[Item, ...]"]
 
 
 @record(eq=False)

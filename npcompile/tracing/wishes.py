@@ -15,7 +15,7 @@ from npcompile.graph.items import Line, Row
 from npcompile.graph.types import Scalar
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.item_types import Cells, alike, common, is_plain, item_type
-from npcompile.tracing.values import Box, Growing, Item, Sequence, State, Value
+from npcompile.tracing.values import Box, Fetched, Growing, Item, Sequence, State, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -45,7 +45,7 @@ def for_columns(
 
 
 def ask(t: Tracer, box: Box, made: Wish) -> None:
-    if box.place is not None:
+    if box.place is not None and not isinstance(made.item, Fetched):
         t.wishes[box.place] = made
 
 

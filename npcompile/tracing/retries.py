@@ -1,0 +1,189 @@
+"""Traces a function, once more for whatever an attempt has asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import FunctionType, MappingProxyType
+
+from npcompile.core import sizes
+from npcompile.core.config import Config
+from npcompile.core.errors import Refused
+from npcompile.core.lines import Line
+from npcompile.core.records import replace
+from npcompile.graph import objects
+from npcompile.graph.ir import Graph, Tree, walk
+from npcompile.ops.operands import Cell
+from npcompile.tracing import beginning, outside, stretches, wishes
+from npcompile.tracing.sources import Source, Trace
+from npcompile.tracing.stores import Attributes
+from npcompile.tracing.stretches import Pauses, Start
+from npcompile.tracing.tracer import Tracer
+from npcompile.tracing.values import Dead
+
+WISHES = 8  #: times a function is traced anew to make lists of other kinds
+
+
+def trace(
+    function: FunctionType, bound: dict[str, object], config: Config,
+    start: Start | None = None, pauses: Pauses = MappingProxyType({}),
+) -> Trace:
+    """Follows a function's bytecode on symbolic values.
+
+    Parameters
+    ----------
+    function
+        A plain Python function.
+    bound
+        The arguments of the call at hand, by parameter name, defaults included.
+    config
+        Options; ``static`` names arguments that are taken by value.
+    start
+        Where in the function to begin; ``bound`` then names what is there.
+    pauses
+        Why the instructions at some offsets can't be followed: the trace leaves before them.
+
+    Returns
+    -------
+    Trace
+        The graph, where its parameters come from, and what must hold for it to be valid.
+
+    Raises
+    ------
+    Refused
+        The function runs as Python; the refusal says why and where.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def double(x):
+    ...     return x * 2 + 1
+    >>> found = trace(double, {"x": np.arange(3.0)}, Config())
+    >>> [leaf.type for leaf in found.leaves]
+    [float64[x.0]]
+    """
+    demands = _Demands()
+    while True:
+        try:
+            return _trace_with(function, bound, config, start, pauses, demands)
+        except _Strings as more:
+            demands.strings |= more.sources
+        except Refused as refused:
+            if not demands.strings and not demands.opened:
+                raise
+            told = refused
+            break
+    try:
+        demands = _Demands(plain=True)
+        return _trace_with(function, bound, config, start, pauses, demands)
+    except Refused:
+        raise told from None
+
+
+@dataclass
+class _Demands:
+    """What attempts have asked for: strings that are data; whether lists from outside were
+    ``opened``, to be read where they are.  ``plain``: neither may be."""
+
+    plain: bool = False
+    strings: set[Source] = field(default_factory=set)
+    opened: bool = False
+
+
+class _Strings(Exception):
+    """Strings would better be data: what is static of them is compiled for each one anew."""
+
+    def __init__(self, sources: set[Source]) -> None:
+        self.sources = sources
+
+
+def _trace_with(
+    function: FunctionType, bound: dict[str, object], config: Config, start: Start | None,
+    pauses: Pauses, demands: _Demands,
+) -> Trace:
+    """Traces until nothing more is asked for."""
+    columns: dict[wishes.Place, wishes.Wish] = {}
+    stored: Attributes = {}
+    ragged: frozenset[Source] = frozenset()
+    attempts = 0
+    while True:
+        tracer = Tracer(config, pauses)
+        tracer.columns, tracer.inputs.ragged = columns, ragged
+        tracer.stored, tracer.inputs.texts = stored, frozenset(demands.strings)
+        readable = config.device == "cpu" and objects.readable()
+        tracer.fetches = readable and not demands.plain
+        try:
+            try:
+                found = _attempt(tracer, function, bound, start)
+            finally:
+                demands.opened |= bool(tracer.opened)
+                if not demands.plain and tracer.inputs.wanted - demands.strings:
+                    raise _Strings(tracer.inputs.wanted - demands.strings)
+            more = tracer.inputs.settle(found.graph)
+            if not more:
+                return found
+            ragged |= more
+        except Refused:
+            wishes, wanted = {**columns, **tracer.wishes}, {**stored, **tracer.stores.wanted}
+            attempts += 1
+            if wishes == columns and len(wanted) == len(stored):
+                outside.ask_for_all(tracer)
+                wishes = {**columns, **tracer.wishes}
+            if (wishes == columns and len(wanted) == len(stored)) or attempts > WISHES:
+                raise
+            columns, stored = outside.begun_anew(columns, wishes), wanted
+
+
+def _attempt(
+    tracer: Tracer, function: FunctionType, bound: dict[str, object], start: Start | None
+) -> Trace:
+    """Traces once; refusals say where."""
+    code = function.__code__
+    tracer.builder.line = Line(code.co_firstlineno, code.co_filename)
+    try:
+        return _trace(tracer, function, bound, start)
+    except Dead:
+        raise tracer.refuse("raise", "every path raises: Python does") from None
+    except RecursionError:
+        raise tracer.refuse("function", "has calls or branches too deep in each other") from None
+    except sizes.Unhinted as unknown:
+        reason = f"a layout depends on {unknown}, which only the run can tell"
+        refused = tracer.refuse("size", reason)
+        refused.place = unknown.place
+        raise refused from None
+    except Refused as refused:
+        if refused.refusal.line:
+            raise
+        where = replace(refused.refusal, line=tracer.builder.line)
+        told = Refused(where)
+        told.place = refused.place
+        raise told from None
+
+
+def _trace(
+    tracer: Tracer, function: FunctionType, bound: dict[str, object], start: Start | None
+) -> Trace:
+    if start is None:
+        frame = beginning.begin(tracer, function, bound)
+    else:
+        frame = stretches.begin(tracer, function, bound, start)
+    returned = tracer.enter(frame)
+    tracer.frames.append(frame)
+    result: Tree = tracer.stores.result(tracer.trees.result(returned))
+    tracer.facts.suppose = None
+    tracer.facts.undo((0, 0))
+    finals = {
+        cell.param: version
+        for cell, version in frame.state.cells.items()
+        if isinstance(cell, Cell) and cell.param >= 0
+    }
+    if tracer.opened and any(node.op == "host_call" for node in walk(tracer.root)):
+        raise tracer.refuse("list", "from outside, beside calls of Python's, which may change it")
+    graph = Graph(function.__qualname__, tracer.root, result, tracer.facts, finals)
+    params = set(tracer.root.params)
+    graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)
+    graph.hushed, graph.echoes = tracer.builder.hushed, tracer.builder.echoes
+    graph.repeated, graph.names = tracer.builder.repeated, tracer.names
+    inputs = tracer.inputs
+    code = function.__code__
+    return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.pauses,
+                 inputs.device)

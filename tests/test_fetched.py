@@ -1,0 +1,197 @@
+"""Lists from outside that are read where they are."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from npcompile import jit
+from npcompile.graph import objects
+from tests import random_fetched
+
+pytestmark = pytest.mark.skipif(not objects.readable(), reason="another Python's objects")
+
+
+def total(p):
+    s = 0
+    for x in p:
+        s += x
+    return s
+
+
+@pytest.mark.parametrize("held", [
+    [k / 4 for k in range(50)], list(range(-25, 25)), [2**30 - 1, -(2**30), 2**59, -5] * 20,
+    [k % 3 == 0 for k in range(50)], [0, 0.5, 1] * 20, [np.float64(0.25)] * 40, [-0.0] * 40,
+], ids=["floats", "ints", "large", "bools", "both", "numpy", "zeros"])
+def test_numbers_keep_their_types(held):
+    compiled = jit(total)
+    for some in (held, held * 9, held[:33]):
+        got, want = compiled(some), total(some)
+        assert (type(got), repr(got)) == (type(want), repr(want))
+    assert compiled.cache_info().compiled == 1
+    assert not compiled.cache_info().fallbacks
+
+
+def test_what_is_no_such_item_is_pythons():
+    """Python goes on in the turn that finds it."""
+    def f(p, a):
+        for i, x in enumerate(p):
+            a[i % 3] += x
+        return a
+
+    compiled = jit(f)
+    for odd in (None, "word", 2**70, 2**61, True, np.float64(3.5)):
+        p = [k / 4 for k in range(40)]
+        for place in (0, 17, 39):
+            held = [*p[:place], odd, *p[place:]]
+            results = []
+            for g in (f, compiled):
+                a = np.zeros(3)
+                try:
+                    g(held, a)
+                except Exception as error:
+                    results.append((repr(error), a.tolist()))
+                else:
+                    results.append(a.tolist())
+            assert results[0] == results[1], (odd, place)
+
+
+def test_tuples_of_another_length():
+    def f(e, a):
+        for u, v, w in e:
+            a[u] += w
+            a[v] -= w
+        return a
+
+    e = [(k % 5, k % 3, k / 8) for k in range(60)]
+    compiled = jit(f)
+    assert compiled(e, np.zeros(5)).tolist() == f(e, np.zeros(5)).tolist()
+    for odd in ((1, 2), (1, 2, 3), [1, 2, 0.5], (1, 2, 3.0, 4)):
+        results = []
+        for g in (f, compiled):
+            a = np.zeros(5)
+            try:
+                g([*e, odd, *e], a)
+            except ValueError as error:
+                results.append(str(error))
+            results.append(a.tolist())
+        assert results[0] == results[1]
+
+
+def test_ragged_lists():
+    def nearest(graph, start):
+        far = [-1] * len(graph)
+        far[start] = 0
+        queue, head = [start], 0
+        while head < len(queue):
+            u = queue[head]
+            head += 1
+            for v in graph[u]:
+                if far[v] < 0:
+                    far[v] = far[u] + 1
+                    queue.append(v)
+        return far
+
+    rng = np.random.default_rng(1)
+    compiled = jit(nearest)
+    for n in (300, 40, 60):
+        graph = [rng.integers(0, n, rng.integers(0, 5)).tolist() for _ in range(n)]
+        assert compiled(graph, 2) == nearest(graph, 2)
+    assert not compiled.cache_info().refused
+
+
+def test_matrices_of_any_size():
+    def product(a, b):
+        n, m = len(a), len(b[0])
+        c = [[0.0] * m for _ in range(n)]
+        for i in range(n):
+            for j in range(m):
+                for k in range(len(b)):
+                    c[i][j] += a[i][k] * b[k][j]
+        return c
+
+    rng = np.random.default_rng(1)
+    compiled = jit(product)
+    for n, m, k in ((40, 41, 42), (50, 3, 2)):
+        a, b = rng.random((n, k)).tolist(), rng.random((k, m)).tolist()
+        assert compiled(a, b) == product(a, b)
+    assert compiled.cache_info().compiled == 1
+
+
+def test_lists_in_lists_stay_themselves():
+    def f(graph, k):
+        row = graph[k]
+        n = 0
+        for v in row:
+            n += v
+        return n, row
+
+    graph = [[k, 2 * k] for k in range(40)]
+    compiled = jit(f)
+    for k in (3, -1, 0):
+        n, row = compiled(graph, k)
+        assert row is graph[k]
+        assert n == sum(row)
+
+
+def test_one_list_for_two_names():
+    """What one name appends, the other one must not miss."""
+    def f(p, q):
+        s = 0.0
+        for x in p:
+            q.append(x * 2)
+            s += x
+            if s > 40:
+                break
+        return s, p[-1], len(q)
+
+    compiled = jit(f)
+    for _ in range(3):
+        p, again = [k / 4 for k in range(40)], [k / 4 for k in range(40)]
+        assert compiled(p, []) == f(again, [])
+        assert compiled(p, p) == f(again, again)
+        assert p == again
+
+
+def test_attributes():
+    class Net:
+        pass
+
+    def f(net):
+        for u in range(len(net.near)):
+            for v in net.near[u]:
+                net.heat += net.weight[v]
+        return net.heat
+
+    compiled = jit(f)
+    for n in (40, 60, 50):
+        net = Net()
+        net.heat, net.weight = 0.0, [k / 8 for k in range(n)]
+        net.near = [[k * 7 % n, k // 2] for k in range(n)]
+        other = copy.deepcopy(net)
+        assert compiled(net) == f(other)
+        assert vars(net) == vars(other)
+    assert not compiled.cache_info().refused
+
+
+def test_lists_are_found_in_the_next_process(tmp_path, monkeypatch):
+    """Addresses of classes are one process's."""
+    monkeypatch.setenv("NPCOMPILE_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "summed.py").write_text(
+        "import npcompile\n@npcompile.jit\ndef f(p):\n    s = 0\n    for x in p: s += x\n"
+        "    return s\nprint(f([k / 4 for k in range(99)]), f.cache_info().fallbacks)\n"
+    )
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "summed.py"], cwd=tmp_path, check=True, text=True,
+                              capture_output=True)
+        assert done.stdout == "1212.75 0\n"
+
+
+def test_random_programs() -> None:
+    for seed in range(12):
+        assert not random_fetched.check(seed, Counter(), Counter())
