@@ -31,10 +31,13 @@ STATEMENTS = (
     "if x > s: s = x", "if x: k += 1", "k += len(p) + len(g)", "a[b % 5] += w", "s = e[i][2]",
     "if w > 0.5: break", "if k > 60: return u", "h.append(x)", "h.append(i)", "h.append((i, s))",
     "s = sum(p)", "s = max(q)", "s += sum(u)", "k += u.count(1)", "k += 2 in u", "s = p[k]",
-    "b, c, w = e[k % len(e)]", "if len(o) < 99: o.append(s)", "self.s += x", "s += self.p[i]", "k += len(self.p)",
-    "if len(self.p) < 99: self.p.append(s)", "if k == 3: raise ValueError(s)", "print(s)", "y = p[i] + q[i]",
+    "b, c, w = e[k % len(e)]", "if len(o) < 99: o.append(s)", "self.s += x", "s += self.p[i]",
+    "k += len(self.p)",
+    "if len(self.p) < 99: self.p.append(s)", "if k == 3: raise ValueError(s)", "print(s)",
+    "y = p[i] + q[i]",
     "s = np.array(p).sum()", "s = np.log(x + 3.0)", "v = u", "k += v is u", "k += p is q",
-    "y = list(p)", "y = p[1:4]", "y = sorted(q)", "p[0] = 1", "if len(g[0]) < 9: g[0].append(1)", "a[0] += y",
+    "y = list(p)", "y = p[1:4]", "y = sorted(q)", "p[0] = 1",
+    "if len(g[0]) < 9: g[0].append(1)", "a[0] += y",
     "t = e[0]", "s += t[2]", "y = [z * 2 for z in p]", "y = u[0] if u else 0", "q = p",
     "y = p + q", "s = min(p[k % 7], q[0])", "k = k * 3 % 11", "s = s / (x - 2)", "if not u: k += 1",
     "u, v = v, u", "k = int(p[k % len(p)])", "y = g[0] == g[1]", "k = x // 2", "k = k << 1 & 63",
@@ -76,8 +79,16 @@ class Held:
 def arguments(seed: int) -> list[tuple[Any, ...]]:
     """Arguments of calls: their lists are of other lengths and kinds, and may be shared."""
     rng = random.Random(seed)
-    real, whole = (lambda: rng.randrange(-20, 20) / 4), (lambda: rng.randrange(0, 9))
-    large = (lambda: rng.choice((1, -1)) * rng.randrange(2 ** rng.randrange(1, 66)))
+
+    def real() -> float:
+        return rng.randrange(-20, 20) / 4
+
+    def whole() -> int:
+        return rng.randrange(9)
+
+    def large() -> int:
+        return rng.choice((1, -1)) * rng.randrange(2 ** rng.randrange(1, 66))
+
     kinds = (real, whole, real, lambda: rng.choice((real, whole))(), lambda: rng.random() < 0.5,
              large, lambda: np.float64(real()), lambda: rng.choice((real(), None, 2, "x")))
     first, second = rng.choice(kinds[:6]), rng.choice(kinds)

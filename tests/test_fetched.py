@@ -74,12 +74,12 @@ def test_tuples_of_another_length():
     for odd in ((1, 2), (1, 2, 3), [1, 2, 0.5], (1, 2, 3.0, 4)):
         results = []
         for g in (f, compiled):
-            a = np.zeros(5)
+            a, told = np.zeros(5), ""
             try:
                 g([*e, odd, *e], a)
             except ValueError as error:
-                results.append(str(error))
-            results.append(a.tolist())
+                told = str(error)
+            results.append((told, a.tolist()))
         assert results[0] == results[1]
 
 
@@ -193,5 +193,5 @@ def test_lists_are_found_in_the_next_process(tmp_path, monkeypatch):
 
 
 def test_random_programs() -> None:
-    for seed in range(12):
+    for seed in range(6):
         assert not random_fetched.check(seed, Counter(), Counter())

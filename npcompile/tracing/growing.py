@@ -399,6 +399,8 @@ def getitem(t: Tracer, box: Box | None, g: Growing, index: Value) -> Value:
 
 
 def setitem(t: Tracer, box: Box, g: Growing, index: Value, value: Value) -> None:
+    if isinstance(g.item, Fetched):
+        raise t.refuse("list", "comes from outside and would be changed")
     _stays(t, box, g)
     outer = t.cells.get(box.part_of) if box.part_of is not None else None
     if box.lent and shows(g) and not (
