@@ -29,7 +29,7 @@ STATEMENTS = (
     "s += x", "s = s * 0.5 + x", "s += p[i]", "k += 1", "a[k % 5] += x", "a[i % 5] = p[i]",
     "s += g[i][j]", "k = g[i][0]", "s = p[-1]", "s += len(u)", "u = g[k % len(g)]", "s += w",
     "if x > s: s = x", "if x: k += 1", "k += len(p) + len(g)", "a[b % 5] += w", "s = e[i][2]",
-    "if w > 0.5: break", "if k > 60: return u", "h.append(x)", "h.append(i)", "h.append((i, s))",
+    "if w > 0.5: return w", "if k > 60: return u", "h.append(x)", "h.append(i)", "h.append((i, s))",
     "s = sum(p)", "s = max(q)", "s += sum(u)", "k += u.count(1)", "k += 2 in u", "s = p[k]",
     "b, c, w = e[k % len(e)]", "if len(o) < 99: o.append(s)", "self.s += x", "s += self.p[i]",
     "k += len(self.p)",
@@ -63,8 +63,6 @@ def write(seed: int) -> str:
     """The program with a number."""
     rng = random.Random(seed)
     body = block(rng, 0, "    ")
-    body = [line.replace("break", "return s") if "for" not in "".join(body[:k]) else line
-            for k, line in enumerate(body)]
     return "\n".join([
         "def set_of(q): return q", "def f(self, p, q, g, e, a, o, n):",
         "    i = j = k = b = c = 0; s = x = w = y = 0.5; h = []; u = v = g[0]; t = e[0]",
