@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from npcompile.graph.types import BOOL, FLOAT
 from npcompile.ops import arguments
 from npcompile.ops.arguments import as_array, program
@@ -48,6 +50,31 @@ def trapezoid(ctx: Context, y: Operand, x: Operand = None, dx: Operand = 1.0,
     ends = cut(ctx, ref, place, slice(1, None)), cut(ctx, ref, place, slice(None, -1))
     area = run(ctx, "multiply", width, run(ctx, "add", *ends))
     return reduce_with(SUM, "trapezoid", ctx, run(ctx, "divide", area, 2.0), place)
+
+
+@program(DIFFERENCE, "unwrap")
+def unwrap(ctx: Context, p: Operand, discont: Operand = None, axis: Operand = -1, *,
+           period: Operand = 2 * math.pi) -> ArrayRef:
+    """Angles without jumps of more than half a period between neighbours."""
+    ref, whole, jump = as_array(ctx, p), arguments.static(period), arguments.static(discont)
+    if ref.dtype.kind != "f":
+        raise ctx.refuse("unwrap", f"of {ref.dtype}")
+    if type(whole) not in (int, float) or type(jump) not in (int, float, type(None)):
+        raise ctx.refuse("unwrap", "period= or discont= that is no constant number")
+    place, half = arguments.axis_in(ctx, axis, ref.ndim, "unwrap"), whole / 2
+    gaps = diff(ctx, ref, 1, place)
+    turned = run(ctx, "remainder", run(ctx, "subtract", gaps, -half), whole)
+    turned = run(ctx, "add", turned, -half)
+    up, lowest = run(ctx, "greater", gaps, 0), run(ctx, "equal", turned, -half)
+    turned = run(ctx, "where.choose", run(ctx, "logical_and", lowest, up), half, turned)
+    jumps = run(ctx, "subtract", turned, gaps)
+    small = run(ctx, "less", run(ctx, "absolute", gaps), half if jump is None else jump)
+    kept = ctx.new(apply(ctx, "cumsum", run(ctx, "where.choose", small, 0, jumps), place))
+    rest = (*[slice(None)] * place, slice(1, None))
+    out = filled(ctx, ref.shape, None, ref.dtype, like_strides(ctx, ref))
+    setitem(ctx, out, ..., ref)
+    setitem(ctx, out, rest, run(ctx, "add", cut(ctx, ref, place, slice(1, None)), kept))
+    return out
 
 
 @program(DIFFERENCE, "gradient")
