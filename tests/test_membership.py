@@ -79,6 +79,17 @@ def test_nan_may_be_one_object() -> None:
     alike(known, (1.0,), (NAN,), (nan,), (2,), captured=False, backends=["cpu"])
 
 
+def sees_its_variables(x: Any, flag: Any = False) -> Any:
+    mean = x.mean()
+    spread = x.std()
+    print(end="")
+    return {k: type(v).__name__ for k, v in locals().items()}, spread
+
+
+def test_locals() -> None:
+    alike(sees_its_variables, (np.arange(3.0),), (np.arange(5), True), captured=False)
+
+
 def test_the_two_bools() -> None:
     alike(agreed, (np.ones((2, 2)),), (np.arange(4.0).reshape(2, 2),), (np.zeros((3, 3)),))
 

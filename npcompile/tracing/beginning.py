@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 def begin(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> Frame:
     """The frame of a function that is called with these arguments."""
+    if "locals" in function.__code__.co_names:  # Python goes on with what is needed later
+        raise tracer.refuse("locals", "sees variables that compiled code has let go")
     code = analyse(function.__code__)
     variables: list[Value] = [UNBOUND] * len(code.names)
     usual = defaults(function)
