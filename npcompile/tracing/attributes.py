@@ -22,7 +22,7 @@ from npcompile.core.tuples import REPLACE, replaces
 from npcompile.graph.ir import Node
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import devices, flats, reshaping, tensors
+from npcompile.tracing import devices, flats, models, reshaping, tensors
 from npcompile.tracing.answers import is_library, looks_up_plainly, wrapped_by_us
 from npcompile.tracing.inputs import pinned
 from npcompile.tracing.sources import Attribute, Source
@@ -37,6 +37,7 @@ from npcompile.tracing.values import (
     Static,
     Value,
     described,
+    is_model,
     python_class,
 )
 
@@ -62,6 +63,10 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
             return None
         if value.source is not None:
             return _method_outside(t, value.value, value.source, name)
+    if models.is_attribute(t, value, name):
+        return None
+    if is_model(value):
+        return models.method(t, value, name)
     kind = python_class(value)
     found = inspect.getattr_static(kind, name, _MISSING)
     if name == "_replace" and isinstance(value, Sequence) and replaces(kind):
@@ -154,6 +159,8 @@ def has(t: Tracer, value: Value, name: str) -> bool:
     kind = python_class(value)
     if isinstance(value, Static):
         return hasattr(value.value, name)
+    if is_model(value):
+        return hasattr(kind, name)
     if isinstance(value, Sequence) and getattr(kind, "__dictoffset__", False):
         raise t.refuse("hasattr", f"of a {kind.__name__}, which may have other attributes")
     if isinstance(value, Box) and isinstance(t.cells[value], dict) and name in t.cells[value]:
@@ -316,6 +323,8 @@ def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) ->
 
 def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False) -> None:
     """``target.name = value``.  ``plain``: nothing else is done."""
+    if is_model(target) and not models.is_attribute(t, target, name):
+        raise t.refuse(f".{name} =", f"of {described(target)} is left to Python")
     if _set_by_property(t, target, name, value, plain):
         return
     if isinstance(target, Box) and target.kind not in (None, list, dict):

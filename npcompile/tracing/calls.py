@@ -16,6 +16,7 @@ from npcompile.tracing import (
     devices,
     growing,
     hosts,
+    models,
     operators,
     tensors,
 )
@@ -73,6 +74,9 @@ def _call_object(
 
     if getattr(held, "__objclass__", None) is np.ufunc and args and isinstance(args[0], Static):
         held, args = getattr(args[0].value, held.__name__), args[1:]  # of one ufunc
+    name = models.meant(held, args)
+    if name:
+        return models.special(t, args[0], name, *args[1:], **kwargs)
     held = devices.function(t, held)
     found = tensors.called(t, held, args, kwargs)
     if found is not None:

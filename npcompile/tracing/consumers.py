@@ -76,6 +76,12 @@ def listed(items: Iterable[Any]) -> list[Any]:
     return found
 
 
+def added(found: Any, items: Iterable[Any]) -> None:
+    """``set`` of items"""
+    for item in items:
+        found.add(item)
+
+
 def numbers(items: Iterable[Any]) -> list[Any]:
     """``tolist`` of an array of one axis"""
     found = []

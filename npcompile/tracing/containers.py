@@ -19,6 +19,7 @@ from npcompile.tracing import (
     hosts,
     iteration,
     lookups,
+    models,
     outside,
     tensors,
     texts,
@@ -26,9 +27,11 @@ from npcompile.tracing import (
 )
 from npcompile.tracing.answers import answer, ask
 from npcompile.tracing.inputs import LONGEST
+from npcompile.tracing.item_types import item_type
 from npcompile.tracing.references import once
 from npcompile.tracing.sources import Item, Source
 from npcompile.tracing.values import (
+    FALSE,
     NONE,
     Box,
     Dead,
@@ -40,6 +43,7 @@ from npcompile.tracing.values import (
     Value,
     boolean,
     described,
+    is_model,
     python_class,
 )
 
@@ -246,6 +250,9 @@ def _holds(t: Tracer, container: Value, key: Value, value: ArrayRef) -> bool:
 
 def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
     """``container[key] = value``."""
+    if is_model(container):
+        models.special(t, container, "__setitem__", key, value)
+        return
     if tensors.is_tensor(container):
         tensors.setitem(t, container, key, value)
         return
@@ -269,6 +276,8 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
         try:
             name = t.static(key, "a dictionary's key")
         except Refused:
+            if models.wanted(t, box, key, value):
+                raise
             t.cells[box] = lookups.replaced(t, t.cells[box], key, value)
             return
         t.cells[box] = {**t.cells[box], name: value}
@@ -291,6 +300,9 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
 
 def delitem(t: Tracer, container: Value, key: Value) -> None:
     """``del container[key]``."""
+    if is_model(container):
+        models.special(t, container, "__delitem__", key)
+        return
     box = own(t, container)
     if isinstance(t.cells[box], Growing):
         _pop(t, box, key)
@@ -336,6 +348,8 @@ def mapping(t: Tracer, value: Value) -> dict[Any, Value]:
 
 def contains(t: Tracer, container: Value, item: Value) -> Value:
     """``item in container``: TRUE, FALSE or a traced bool."""
+    if is_model(container):
+        return models.special(t, container, "__contains__", item)
     if isinstance(container, Box) and isinstance(t.cells[container], Growing):
         return consumers.follow(t, consumers.held, container, item)
     found = texts.contained(t, container, item)
@@ -347,6 +361,8 @@ def contains(t: Tracer, container: Value, item: Value) -> Value:
         keys = _constants(t, container)
         if keys is None:
             raise
+        if not keys and wishes.is_key(item_type(t, item)):
+            return FALSE
         return lookups.place(t, keys, item).found(t)
 
 
@@ -587,7 +603,11 @@ def _update(t: Tracer, box: Value, *other: Value, **named: Value) -> Value:
 
 def _setdefault(t: Tracer, box: Value, key: Value, default: Value = NONE) -> Value:
     target = own(t, box)
-    name = t.static(key, "a dictionary's key")
+    try:
+        name = t.static(key, "a dictionary's key")
+    except Refused:
+        models.wanted(t, target, key, default)
+        raise
     if name not in t.cells[target]:
         t.cells[target] = {**t.cells[target], name: default}
     found: Value = t.cells[target][name]

@@ -9,6 +9,7 @@ import math
 import operator
 import types
 import typing
+from collections import defaultdict, deque
 from collections.abc import Callable
 from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ import numpy as np
 from npcompile.core.parallel import prange
 from npcompile.core.tuples import REPLACE
 from npcompile.graph.ir import Node
+from npcompile.graph.models import DefaultDict, HashedSet, Queue, scattered, whole
 from npcompile.graph.types import PY_BOOL
 from npcompile.ops import arguments
 from npcompile.ops.operands import ArrayRef
@@ -28,14 +30,17 @@ from npcompile.tracing import (
     containers,
     devices,
     iteration,
+    models,
     operators,
     overloads,
     texts,
     turns,
+    wishes,
 )
 from npcompile.tracing.answers import answer
 from npcompile.tracing.bytecode import VERSION
 from npcompile.tracing.escapes import as_number
+from npcompile.tracing.item_types import item_type
 from npcompile.tracing.values import (
     NONE,
     NULL,
@@ -52,6 +57,8 @@ from npcompile.tracing.values import (
     Static,
     Value,
     boolean,
+    described,
+    is_model,
     python_class,
 )
 
@@ -206,7 +213,7 @@ def _setattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 @rule(object.__setattr__, counts=(3, 3))
 def _object_setattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     box, name = args[0], t.static(args[1], "__setattr__")
-    if not isinstance(box, Box):
+    if not isinstance(box, Box) or is_model(box):
         raise t.refuse("__setattr__", "of an object that comes from outside")
     t.cells[box] = {**t.cells[box], name: args[2]}
     return NONE
@@ -220,6 +227,8 @@ def _is_long(t: Tracer, args: Args) -> bool:
     if len(args) != 1:
         return False
     value = args[0]
+    if is_model(value):
+        return True
     if isinstance(value, Box) and value.kind is list:
         return isinstance(t.cells[value], Growing)
     known = (Iterator, ArrayRef)
@@ -248,6 +257,51 @@ def _tolist(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if len(args) != 1 or not isinstance(args[0], ArrayRef) or args[0].ndim != 1:
         return NULL
     return consumers.follow(t, consumers.numbers, args[0]) if _is_long(t, args) else NULL
+
+
+@rule(deque, counts=(0, 2), names=("maxlen",))
+def _deque(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    most = kwargs.get("maxlen", args[1] if len(args) > 1 else NONE)
+    if python_class(most) is int and len(args) + len(kwargs) < 3:
+        if t.static(most, "deque") < 0:
+            raise Dead
+        found = t.box(Queue, {"_items": t.box(list, ()), "_head": Static(0), "_most": most})
+        if args:
+            models.special(t, found, "extend", args[0])
+        return found
+    if not isinstance(most, Static) or most.value is not None:
+        return NULL
+    items = _list(t, args[:1], {})
+    return t.box(Queue, {"_items": items, "_head": Static(0), "_most": NONE})
+
+
+@rule(set, counts=(0, 1))
+def _set(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    found = t.box(HashedSet, models.unhashed(t, False))
+    if args:
+        consumers.follow(t, consumers.added, found, args[0])
+    return found
+
+
+@rule(defaultdict, counts=(1, 1))
+def _defaultdict(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    factory = t.known(args[0])[1]
+    if factory not in (int, float):
+        return NULL
+    return t.box(DefaultDict, {**models.unhashed(t, True), "_factory": Static(factory)})
+
+
+@rule(whole)
+def _whole_key(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if not wishes.is_key(item_type(t, args[0])) or isinstance(args[0], Sequence):
+        reason = f"{described(args[0])} among keys that only the run knows"
+        raise t.refuse("dictionary", reason)
+    return calls.call(t, Static(int), args, {})
+
+
+@rule(scattered)
+def _scattered(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    return consumers.follow(t, scattered, *args)
 
 
 @rule(dict)
@@ -365,6 +419,8 @@ def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         from npcompile.tracing import appliers
 
         return appliers.in_order(t, args, kwargs)
+    if is_model(args[0]):
+        args = (consumers.follow(t, consumers.listed, args[0]),)
     if _is_long(t, args[:1]) and isinstance(args[0], Box):
         made = containers.METHODS[list.copy](t, args[0])
         containers.METHODS[list.sort](t, made, **kwargs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.records import record, replace
 from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import devices, tensors, texts
+from npcompile.tracing import devices, models, tensors, texts
 from npcompile.tracing.values import (
     Box,
     Dead,
@@ -18,6 +18,7 @@ from npcompile.tracing.values import (
     Static,
     Value,
     described,
+    is_model,
 )
 
 if TYPE_CHECKING:
@@ -70,6 +71,10 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
             return Iterator("list", (value,))
         case Box() if value.kind is dict:
             return Iterator("keys", (value,))
+        case Box() if is_model(value):
+            found = models.special(t, value, "__iter__")
+            assert isinstance(found, Iterator)
+            return found
         case ArrayRef() if value.ndim:
             devices.check_iteration(t, value)
             return Iterator("array", (value,))

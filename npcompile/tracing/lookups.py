@@ -9,7 +9,9 @@ from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT
 from npcompile.tracing import growing, texts
 from npcompile.tracing.escapes import as_number
+from npcompile.tracing.item_types import item_type
 from npcompile.tracing.values import Dead, Value, described
+from npcompile.tracing.wishes import is_key
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -69,6 +71,10 @@ def place(t: Tracer, keys: list[Any], key: Value) -> Place:
 
 def get(t: Tracer, held: dict[Any, Value], key: Value, default: Value | None = None) -> Value:
     """``held[key]``, or ``held.get(key, default)``."""
+    if not held and is_key(item_type(t, key)):
+        if default is None:
+            raise Dead
+        return default
     at = place(t, list(held), key)
     items = [held[k] for k in at.keys]
     if default is None:

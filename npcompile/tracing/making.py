@@ -29,6 +29,7 @@ from npcompile.tracing.values import (
     Sequence,
     Super,
     Value,
+    is_model,
 )
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def map_add(t: Tracer, frame: Frame, i: Instruction) -> None:
     key, value = take(frame, 2)
     target = frame.state.stack[-i.arg]
     assert isinstance(target, Box)
-    t.cells[target] = {**t.cells[target], t.static(key, "a dictionary's key"): value}
+    containers.setitem(t, target, key, value)
 
 
 @on("DICT_UPDATE", "DICT_MERGE")
@@ -94,6 +95,8 @@ def dict_update(t: Tracer, frame: Frame, i: Instruction) -> None:
     more = containers.mapping(t, pop(frame))
     target = frame.state.stack[-i.arg]
     assert isinstance(target, Box)
+    if is_model(target):
+        raise t.refuse("dict", "of keys that only the run knows, which gets others' items")
     old = t.cells[target]
     if i.op == "DICT_MERGE" and any(key in old for key in more):
         raise Dead

@@ -351,8 +351,9 @@ def truth(t: Tracer, value: Value) -> Value:
         case Box() if value.kind in (list, dict):
             held = t.cells[value]
             return growing.truth(t, held) if isinstance(held, Growing) else boolean(bool(held))
-        case Iterator("flat"):
-            raise t.refuse("truth", "of array.flat is left to Python")
+        case Iterator() if value.kind == "flat" or value.itself:
+            what = "array.flat" if value.kind == "flat" else "a range or a view of a dictionary"
+            raise t.refuse("truth", f"of {what} is left to Python")
         case Function() | Method() | Partial() | Iterator():
             return boolean(True)
     found = t.operate(python.truth, value)

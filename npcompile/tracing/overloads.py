@@ -8,7 +8,7 @@ import inspect
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from npcompile.tracing import attributes, calls
+from npcompile.tracing import attributes, calls, models
 from npcompile.tracing.answers import of_library
 from npcompile.tracing.values import (
     Box,
@@ -19,6 +19,7 @@ from npcompile.tracing.values import (
     Value,
     boolean,
     described,
+    is_model,
     python_class,
 )
 
@@ -42,6 +43,8 @@ _NONE = Static(NotImplemented)
 
 def is_of_user(value: Value) -> bool:
     """Whether a value's class, and all that it inherits from, is written in Python."""
+    if is_model(value):
+        return False
     if not isinstance(value, (Box, Static, Object)):
         return False
     kind = python_class(value)
@@ -55,6 +58,7 @@ def binary(t: Tracer, symbol: str, left: Value, right: Value, on_stack: bool) ->
     ``on_stack``: the result goes on the stack, nothing else."""
     plain = symbol.rstrip("=")
     name = _ARITHMETIC[plain]
+    _no_models(t, symbol, left, right)
     if not _concerns(t, left, right):
         return None
     if symbol != plain and is_of_user(left):
@@ -66,6 +70,7 @@ def binary(t: Tracer, symbol: str, left: Value, right: Value, on_stack: bool) ->
 
 def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value | None:
     """A comparison, None if it is not for a method that is written in Python."""
+    _no_models(t, symbol, left, right)
     if not _concerns(t, left, right):
         return None
     names = _COMPARISONS[symbol]
@@ -87,6 +92,8 @@ def called(
 ) -> Value | None:
     """What a special method gives, None if the value's class has none that is written in Python.
     ``on_stack``: that goes on the stack, nothing else is done."""
+    if is_model(value):
+        return models.special(t, value, name, *args)
     if not is_of_user(value) or not _has(value, name):
         return None
     return _try(t, value, name, args, on_stack)
@@ -101,11 +108,11 @@ def dropped(t: Tracer, value: Value, name: str, *args: Value) -> bool:
     return True
 
 
-def length(t: Tracer, value: Value) -> Static | None:
+def length(t: Tracer, value: Value) -> Value | None:
     """``len(value)``, of a class that is written in Python."""
     found = called(t, value, "__len__")
-    if found is None:
-        return None
+    if found is None or is_model(value):
+        return found
     size = t.static(found, "len")
     if type(size) is not int or size < 0:
         raise t.refuse("len", "that is no size: Python raises")
@@ -117,7 +124,7 @@ def truth(t: Tracer, value: Value) -> Value | None:
     found = called(t, value, "__bool__")
     if found is None:
         size = length(t, value)
-        return None if size is None else boolean(bool(size.value))
+        return boolean(bool(size.value)) if isinstance(size, Static) else None
     if python_class(found) is not bool:
         raise t.refuse("truth", "that is no bool: Python raises")
     return found
@@ -129,6 +136,11 @@ def iterator(t: Tracer, value: Value) -> Iterator | None:
     if found is not None and (not isinstance(found, Iterator) or found.itself):
         raise t.refuse("iter", f"over {described(value)}, whose iterator is left to Python")
     return found
+
+
+def _no_models(t: Tracer, symbol: str, *operands: Value) -> None:
+    for value in filter(is_model, operands):
+        raise t.refuse(symbol, f"of {described(value)} is left to Python")
 
 
 def _concerns(t: Tracer, left: Value, right: Value) -> bool:

@@ -99,6 +99,12 @@ def _shown(value: Value, state: State) -> Iterator[Box]:
         yield value
 
 
+def touched(t: Tracer, frame: Frame) -> bool:
+    """Whether a list or object has other contents than when a frame was entered."""
+    held = {box: v for box, v in frame.before.items() if isinstance(box, Box)}
+    return any(t.cells.get(box, contents) is not contents for box, contents in held.items())
+
+
 def outside(t: Tracer, array: ArrayRef) -> list[Value]:
     """What all others hold than the variables and the stack slots that are an array."""
     frame = t.frame

@@ -23,6 +23,7 @@ from npcompile.graph.ir import (
     ViewOf,
     Window,
 )
+from npcompile.graph.models import Model
 from npcompile.graph.objects import Found
 from npcompile.graph.texts import TextIterator
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
@@ -45,6 +46,7 @@ from npcompile.tracing.values import (
     Slice,
     Static,
     Value,
+    is_model,
 )
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ class Trees:
                 if hasattr(kind, "_fields") and not is_named_tuple(kind):
                     raise self.t.refuse("return", f"of a {kind.__name__}, which only Python makes")
                 return Items(kind, tuple(map(self.result, items)), (), self._number(value))
-            case Box() if value.kind is not None and (value.kind in (list, dict) or value.source):
+            case Box() if value.kind in (list, dict) or value.source or is_model(value):
                 return self._box(value)
             case Either(_, _, options):
                 place = selectors.place(self.t, value)
@@ -194,6 +196,8 @@ class Trees:
             return Items(ir.Columns, trees, (contents.item,), self._number(box))
         if isinstance(contents, dict):
             assert box.kind is not None
+            if issubclass(box.kind, Model):
+                contents = {name: contents[name] for name in box.kind.shown}
             items = tuple(map(self.result, contents.values()))
             return Items(box.kind, items, tuple(contents), self._number(box))
         return Items(list, tuple(map(self.result, contents)), (), self._number(box))

@@ -37,6 +37,7 @@ from npcompile.tracing import (
     heaps,
     inheritance,
     making,
+    models,
     outside,
     results,
     stretches,
@@ -48,6 +49,7 @@ from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction
 from npcompile.tracing.generators import Generators
 from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
 from npcompile.tracing.lending import Lending
+from npcompile.tracing.references import touched
 from npcompile.tracing.sources import Attribute, Closure, Item, Source
 from npcompile.tracing.stores import Attributes, Stores
 from npcompile.tracing.stretches import Pauses
@@ -304,9 +306,11 @@ class Tracer:
         return Static(operand)
 
     def box(self, kind: type | None, contents: Any, source: Source | None = None) -> Box:
-        place = self.place() if kind is list else None
-        made = self.register(Box(kind, source, place))
+        place = self.place() if kind in models.PLACED else None
         wanted = self.columns.get(place) if place is not None else None
+        if wanted is not None and wanted.hashed:
+            return models.hashed(self, kind, contents, wanted)
+        made = self.register(Box(kind, source, place))
         if wanted is not None and isinstance(contents, tuple):
             contents = growing.begin(self, contents, wanted)
         self.cells[made] = contents
@@ -426,6 +430,8 @@ class Tracer:
         inner = waiting[-1]
         if self.writes != inner.writes:
             raise self.refuse("check", "an array was written before it in the same operation")
+        if hidden and touched(self, self.frames[hidden[0]]):
+            raise self.refuse("check", "a list was changed before it in the same operation")
         return Resume(self.trees.frames(waiting))
 
     def resume_with(self, outcome: Node) -> Resume:
@@ -460,6 +466,7 @@ class Tracer:
             outside.begin(self)
             self.stores.expect(self.stored)
         made, before = len(self.created), dict(frame.state.cells)
+        frame.before = before
         if code.code.co_flags & GENERATORS:
             if len(self.frames) == 1:
                 raise self.refuse(code.code.co_name, "is a generator function, or asynchronous")

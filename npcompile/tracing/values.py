@@ -30,6 +30,7 @@ from npcompile.core.tuples import reads_as_tuple
 from npcompile.graph import texts
 from npcompile.graph.ir import Node
 from npcompile.graph.items import Line, Row
+from npcompile.graph.models import Model
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
 from npcompile.tensors import memory
@@ -79,8 +80,8 @@ class Box:
     """Something mutable that the program made: its contents are the state's to know.
 
     ``kind`` is list (contents: tuple of values, or :class:`Growing`), dict (a dict, replaced when
-    changed), the class of an instance (a dict of attributes) or None for a closure cell (its
-    value).
+    changed), the class of an instance or of a model of a container (a dict of attributes) or None
+    for a closure cell (its value).
     """
 
     __slots__ = ("awaited", "kind", "lent", "part_of", "place", "source")
@@ -355,6 +356,7 @@ class Frame:
     executed and found ``stack`` when it began, when ``writes`` versions had been written: that is
     where a failed check goes back to.  ``resumable``: the caller waits in a plain call.
     ``transparent``: where a check fails in it, Python executes the instruction that called it anew.
+    ``before`` is what cells and boxes held when it was entered.
     ``allowed`` are the blocks that may be run now, ``followed`` counts the turns of ``while``
     loops that are followed one by one, by header, ``unrolled`` are those that can't be a region
     and why; ``regions`` counts the loops whose bodies are being traced.
@@ -376,6 +378,7 @@ class Frame:
     followed: dict[int, int] = field(default_factory=dict)
     unrolled: dict[int, Exception] = field(default_factory=dict)
     regions: int = 0
+    before: dict[Cell | Box, Any] = field(default_factory=dict)
     yields: Box | None = None
 
     def live(self, target: int) -> set[int]:
@@ -405,7 +408,7 @@ def python_class(value: Value) -> type:
         kind = memory.tensor_class() if value.kind is Tensor else value.kind
         return texts.CLASSES.get(kind, kind)
     if isinstance(value, Box) and value.kind is not None:
-        return value.kind
+        return value.kind.of if issubclass(value.kind, Model) else value.kind
     if isinstance(value, Object):
         return value.kind
     if isinstance(value, Either):
@@ -417,6 +420,11 @@ def python_class(value: Value) -> type:
     return {ArrayRef: np.ndarray, Slice: slice, Function: FunctionType, Method: MethodType}.get(
         type(value), object
     )
+
+
+def is_model(value: Value) -> bool:
+    """Whether it is a container whose methods are followed as Python code."""
+    return isinstance(value, Box) and value.kind is not None and issubclass(value.kind, Model)
 
 
 def described(value: Value) -> str:

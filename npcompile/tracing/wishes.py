@@ -25,10 +25,14 @@ Place = tuple[Any, ...]
 
 @record
 class Wish:
-    """A list with items of this type at some place; ``grows``: it is appended to."""
+    """A list with items of this type at some place; ``grows``: it is appended to; ``hashed``: a
+    dictionary or set of keys of this type that the run makes, with values of type ``value``."""
 
     item: Item
     grows: bool
+    hashed: bool = False
+    value: Item | None = None
+
 
 
 def for_columns(
@@ -42,6 +46,24 @@ def for_columns(
     kind = common(t, [*kinds, old.item] if old else kinds)
     if kind is not None:
         ask(t, box, Wish(kind, grows or (old is not None and old.grows)))
+
+
+def for_hash(t: Tracer, box: Box, key: Value, value: Value | None = None) -> bool:
+    """Asks for a hash table where a dictionary or set was made that gets a key of the run's; False:
+    it can't be one."""
+    found, held = item_type(t, key), None if value is None else item_type(t, value)
+    if box.place is None or not is_key(found) or (value is not None and held is None):
+        return False
+    assert found is not None
+    t.wishes[box.place] = Wish(found, True, True, held)
+    return True
+
+
+def is_key(item: Item | None) -> bool:
+    """Whether it is an int, or a tuple of ints."""
+    if isinstance(item, tuple):
+        return all(map(is_key, item))
+    return isinstance(item, Scalar) and item.dtype.kind in "iu" and item.dtype.char not in "QL"
 
 
 def ask(t: Tracer, box: Box, made: Wish) -> None:

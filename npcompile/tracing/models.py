@@ -1,0 +1,135 @@
+"""Containers whose methods are followed as Python code (:mod:`npcompile.graph.models`)."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from npcompile.core.records import replace
+from npcompile.graph.models import DefaultDict, Hashed, HashedDict, HashedSet, Model
+from npcompile.graph.types import PY_INT
+from npcompile.tracing import consumers, growing, wishes
+from npcompile.tracing.item_types import common, item_type
+from npcompile.tracing.values import (
+    Box,
+    Growing,
+    Iterator,
+    Static,
+    Value,
+    described,
+    is_model,
+    python_class,
+)
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+
+def inside(t: Tracer) -> bool:
+    """Whether the code at hand is a model's own."""
+    return t.frame.owner is consumers.OURS
+
+
+def is_attribute(t: Tracer, value: Value, name: str) -> bool:
+    """Whether a model's own code reads or writes one of its attributes."""
+    held = t.cells[value] if isinstance(value, Box) and is_model(value) else ()
+    return inside(t) and name in held
+
+
+def method(t: Tracer, value: Value, name: str) -> Value:
+    """What a program finds as a method: the real container's own; a model its helpers, too."""
+    kind = python_class(value)
+    if not callable(getattr(kind, name, None)) and not inside(t):
+        raise t.refuse(f".{name}", f"of {described(value)} is left to Python")
+    return Static(getattr(kind, name, None) or getattr(_model(value), name))
+
+
+def _model(value: Value) -> type[Model]:
+    assert isinstance(value, Box) and value.kind is not None and issubclass(value.kind, Model)
+    return value.kind
+
+
+def meant(held: Any, args: tuple[Value, ...]) -> str:
+    """The name of the method that a call of a function with a model as its receiver means."""
+    name = getattr(held, "__name__", "")
+    if not args or not is_model(args[0]):
+        return ""
+    known = getattr(python_class(args[0]), name, None), getattr(_model(args[0]), name, None)
+    return name if held in known else ""
+
+
+def special(
+    t: Tracer, value: Value, name: str, *args: Value, **kwargs: Value
+) -> Value:
+    """A call of a method."""
+    kind = _model(value)
+    found = getattr(kind, name, None)
+    if name == "__iter__" and not kind.watched and t.frame.space is not vars(consumers):
+        raise t.refuse("iteration", f"over {described(value)}, which may change meanwhile")
+    if type(found) is not FunctionType:
+        raise t.refuse(name.strip("_"), f"of {described(value)} is left to Python")
+    if name in _ADDING and issubclass(kind, Hashed):
+        _hashes(t, value, *args)
+    result = consumers.follow(t, found, value, *args, **kwargs)
+    if name in _VIEWS and isinstance(result, Iterator):
+        return replace(result, itself=True, token=None)
+    return result
+
+
+# ---------------------------------------------------------------------- hash tables
+
+_VIEWS = ("keys", "values", "items")
+_ADDING = ("add", "__setitem__")
+#: what may be a hash table where it is made
+PLACED = (list, dict, HashedSet, DefaultDict)
+SMALL = 8  #: places of an empty table, as CPython's
+
+
+def unhashed(t: Tracer, values: bool) -> dict[str, Value]:
+    """An empty table whose first key asks for columns."""
+    names = ("_keys", "_places", "_values")[: 2 + values]
+    return {name: _made(t, list, (), None) for name in names}
+
+
+def _made(t: Tracer, kind: type, contents: Any, place: wishes.Place | None) -> Box:
+    made = t.register(Box(kind, place=place))
+    t.cells[made] = contents
+    return made
+
+
+def _hashes(t: Tracer, box: Value, *item: Value) -> None:
+    """Refuses a key in a table without columns, which are asked for."""
+    assert isinstance(box, Box)
+    if not isinstance(t.cells[t.cells[box]["_keys"]], Growing):
+        wishes.for_hash(t, box, *item)
+        raise t.refuse(python_class(box).__name__, "of keys that are no ints, or tuples of ints")
+
+
+def wanted(t: Tracer, box: Box, key: Value, value: Value) -> bool:
+    """Whether a dictionary that gets a key of the run's is asked for as a hash table."""
+    held: dict[Any, Value] = t.cells[box]
+    if not all(wishes.is_key(item_type(t, Static(k))) for k in held):
+        return False
+    kinds = [item_type(t, v) for v in held.values()]
+    both = common(t, [*kinds, item_type(t, value)]) if None not in kinds else None
+    return both is not None and wishes.for_hash(t, box, key, value)
+
+
+def hashed(t: Tracer, kind: Any, contents: dict[Any, Value], wish: wishes.Wish) -> Box:
+    """A hash table where one is wanted; ``contents`` is what a dictionary begins with."""
+    place = t.place()
+    types = {"_keys": wish.item, "_places": PY_INT, "_values": wish.value}
+    begun: dict[str, Value] = {}
+    for name, item in types.items():
+        if item is not None:
+            inner = (*place, (name, 0))
+            columns = t.columns.get(inner, wishes.Wish(item, True))
+            items = (Static(-1),) * SMALL if name == "_places" else ()
+            begun[name] = _made(t, list, growing.begin(t, items, columns), inner)
+    if kind is not dict:
+        return _made(t, kind, {**contents, **begun}, place)
+    found = _made(t, HashedDict, begun, place)
+    for key, value in contents.items():
+        special(t, found, "__setitem__", Static(key), value)
+    return found
+
