@@ -65,11 +65,17 @@ def drop_dead(graph: Graph) -> Graph:
 
 def _is_computed(node: Node, computed: set[Node]) -> bool:
     """Whether all is computed that may raise a value's flags."""
-    if node in computed or node.op in ("param", "const", "size"):
-        return True
-    primitive = PRIMITIVES.get(node.op)
-    return primitive is not None and not primitive.flags and all(
-        _is_computed(arg, computed) for arg in node.args)
+    work, seen = [node], {node}
+    while work:
+        node = work.pop()
+        if node in computed or node.op in ("param", "const", "size"):
+            continue
+        primitive = PRIMITIVES.get(node.op)
+        if primitive is None or primitive.flags:
+            return False
+        work += [arg for arg in node.args if arg not in seen]
+        seen.update(node.args)
+    return True
 
 
 def _drop_echoes(graph: Graph, region: Region, used: set[Node]) -> None:
