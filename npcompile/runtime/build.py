@@ -18,7 +18,8 @@ class Left(Exception):
     """Compiled code was left, having raised floating-point ``flags``: a check failed (``number``,
     not negative), or it ran to its end and ``result`` is what it returned.
 
-    ``held`` is what the frames of the check's exit hold: variables and stacks in order.
+    ``held`` is what the frames of the check's exit hold: variables and stacks in order, which took
+    so many ``seconds`` to make.
     """
 
     def __init__(
@@ -28,10 +29,11 @@ class Left(Exception):
         flags: frozenset[str] = frozenset(),
         result: Any = None,
         held: Sequence[Any] = (),
+        seconds: float = 0.0,
     ) -> None:
         super().__init__(reason)
         self.reason, self.number, self.flags = reason, number, flags
-        self.result, self.held = result, held
+        self.result, self.held, self.seconds = result, held, seconds
 
 
 @dataclass(eq=False)

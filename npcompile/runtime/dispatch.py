@@ -303,7 +303,7 @@ class Dispatcher:
         kwargs: dict[str, Any],
     ) -> Any:
         """One call of a version that may be slower than Python."""
-        python, paused = trial.in_python(), self._pauses()
+        python, (paused, outside) = trial.in_python(), self._pauses()
         taker = self._forwarder() if trial.lost else None
         ran, begun = thread_time(), perf_counter()
         if trial.lost:
@@ -320,7 +320,8 @@ class Dispatcher:
         elif not python:
             alone = version.direct and not version.trace.pauses
             seconds = version.seconds if alone else seconds + BEFORE
-        trial.note(python, seconds, busy, self._pauses() - paused)
+        pauses, rest = self._pauses()
+        trial.note(python, seconds, busy, pauses - paused, rest - outside)
         if python and not trial.lost:
             self._note_python(FASTER)
         if trial.won or not self.exact():  # stretches may be compiled later
@@ -328,8 +329,10 @@ class Dispatcher:
             self.on_version()
         return result
 
-    def _pauses(self) -> int:
-        return 0 if self.stretches is None else self.stretches.paused
+    def _pauses(self) -> tuple[int, float]:
+        """How many there were, and the seconds outside of machine code."""
+        made = self.stretches
+        return (0, 0.0) if made is None else (made.paused, made.outside)
 
     def _again(
         self, why: str, longest: float | None, args: tuple[Any, ...], kwargs: dict[str, Any]

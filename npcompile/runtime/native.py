@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 from npcompile.backends import cpu
@@ -210,6 +211,6 @@ def _left(program: Program, frame: Frame, number: int, raised: int, what: Any) -
         return Left("arrays that overlap and are written, or may not be", number)
     if number == STALE:
         return Left("a global or a closure changed", number)
-    way_out = program.resumes[number]
+    way_out, begun = program.resumes[number], perf_counter()
     held = list(map(FrameReader(program, frame, what).box, way_out.held()))
-    return Left(way_out.reason, number, names, held=held)
+    return Left(way_out.reason, number, names, None, held, perf_counter() - begun)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from time import perf_counter
 from types import FunctionType
 from typing import Any
 
@@ -42,12 +43,13 @@ IDLE = 2
 @record
 class Paused:
     """Where compiled code stands, before an instruction that it can't follow; ``heavy``: there was
-    much to do before."""
+    much to do before.  ``seconds``: what it took to make Python's objects of its variables."""
 
     offset: int
     local: dict[str, Any]
     stack: list[Any]
     heavy: bool
+    seconds: float
 
 
 class Names(Parameters):
@@ -101,7 +103,7 @@ def paused(version: Version, left: Left, way_out: Exit) -> Paused:
     held = iter(left.held)
     local = {name: next(held) for name, _ in frame.local}
     bound = {name: value for name, value in local.items() if value is not UNBOUND}
-    return Paused(frame.offset, bound, list(held), version.heavy)
+    return Paused(frame.offset, bound, list(held), version.heavy, left.seconds)
 
 
 class Stretches:
@@ -113,6 +115,7 @@ class Stretches:
         self.rests: Counter[str] = Counter()  # why Python went on to the end
         self.idle = False  # a call did little between its pauses
         self.paused = 0  # so often
+        self.outside = 0.0  # seconds outside of machine code
 
     def release(self) -> None:
         """Lets go of the function, which is no more."""
@@ -135,13 +138,16 @@ class Stretches:
             end, depth = statement_end(self.function.__code__, place.offset)
             visits[place.offset] += 1
             self.paused += 1
+            self.outside += place.seconds
             self.idle |= visits[place.offset] > IDLE and not place.heavy
             if visits[place.offset] > TURNS and not place.heavy:
                 self.rests["there is little to do between pauses"] += 1
                 end = RETURN
             if end == RETURN:
                 return self._rest(place.offset, place.local, place.stack)
+            begun = perf_counter()
             local, stack = self._statement(place, end, depth)
+            self.outside += perf_counter() - begun
             found = self._after(end, local, stack)
             if not isinstance(found, Paused):
                 return found
@@ -149,7 +155,11 @@ class Stretches:
 
     @unseen
     def _rest(self, offset: int, local: dict[str, Any], stack: list[Any]) -> Any:
-        return resume.prepare([Activation.of(self.function, offset, local, stack)])()
+        begun = perf_counter()
+        try:
+            return resume.prepare([Activation.of(self.function, offset, local, stack)])()
+        finally:
+            self.outside += perf_counter() - begun
 
     @unseen
     def _statement(

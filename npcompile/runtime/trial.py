@@ -42,7 +42,7 @@ class Trial:
 
     def _begin(self) -> None:
         self.turn, self._longer = 0, 0.0
-        self.compiled = self.plain = float("inf")
+        self.compiled = self.plain = self.between = float("inf")
 
     @property
     def longest(self) -> float:
@@ -54,8 +54,11 @@ class Trial:
         self.turn += 1
         return self.lost or (self.turn > WARM and (self.turn - WARM - 1) // RUN % 2 == 1)
 
-    def note(self, python: bool, seconds: float, busy: float, pauses: int = 0) -> None:
-        """What a call took, with so many pauses; the smaller times count, others were disturbed.
+    def note(
+        self, python: bool, seconds: float, busy: float, pauses: int = 0, outside: float = 0.0
+    ) -> None:
+        """What a call took, with so many pauses, in which it was so long ``outside`` of machine
+        code; the smaller times count, others were disturbed.
         ``busy``: seconds that its thread has run, which tell a long call from a disturbed one."""
         if self.lost:
             long = busy > self.longest
@@ -69,9 +72,10 @@ class Trial:
                 self.plain = min(self.plain, seconds)
             else:
                 self.compiled = min(self.compiled, seconds)
+                self.between = min(self.between, seconds - outside)
             enough = busy > LONG or self.turn >= WARM + TIMED // 2
             slow = self.heavy and self.turn == WARM + RUN
-            slow = slow and self.compiled > BETWEEN * (1 + pauses)
+            slow = slow and self.between > BETWEEN * (1 + pauses)
             if slow or (enough and LONGER * self.compiled < self.plain < float("inf")):
                 self.won = True
             elif self.turn >= WARM + TIMED:
