@@ -67,6 +67,24 @@ def test_log_gamma_at_the_ends_of_its_pieces(monkeypatch: pytest.MonkeyPatch) ->
                                   [0.0, 0.0, *[np.inf] * 4])
 
 
+@pytest.mark.parametrize("name", ["erfinv", "erfcinv", "ndtri"])
+def test_inverse_error_functions_are_the_nearest_numbers(
+        name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """About the ends of the pieces, next to the ends and next to 0."""
+    octaves = 2.0 ** np.arange(-53, 0)
+    edges = np.concatenate([octaves, 1.5 * octaves, [0.5, 1.0, 2.0**-57 + 2.0**-60]])
+    small = 2.0 ** np.array([-1074, -1073, -1060.5, -1022, -1021.5, -969, -959.5, -500, -80])
+    if name == "erfinv":
+        x = np.concatenate([1 - edges, edges, small, [0.482423397962172, 0.26791076210250125]])
+    else:
+        end = 2.0 if name == "erfcinv" else 1.0
+        x = np.concatenate([edges * (end / 2), end - edges * (end / 2), small])
+    x = np.concatenate([x, np.nextafter(x, 0), np.nextafter(x, 1)])
+    x = x[(x != 0) & (x != 1) & (x != 2.0) & (x != 0.5 * (name == "ndtri"))]
+    got = in_all_widths(lambda x: getattr(sp, name)(x), monkeypatch, x)
+    assert ulp_errors(name, (x,), got).max() < 0.5005
+
+
 def test_inverse_error_function_is_odd() -> None:
     at = jit(lambda x: sp.erfinv(x), fullgraph=True)(np.array([-0.0, 0.0, -0.5, 0.5]))
     np.testing.assert_array_equal(np.signbit(at), [True, False, True, False])

@@ -93,24 +93,26 @@ def minimax(
     return Fit(tuple(fixed), max(map(abs, rest)))
 
 
-def interpolation(function: Real, count: int, low: Any, high: Any, bits: int) -> Fit:
+def interpolation(function: Real, count: int, low: Any, high: Any, bits: int,
+                  in_two: int = 1) -> Fit:
     """The polynomial of ``count`` coefficients in ``x - (low + high) / 2`` through Chebyshev
     points, rounded: within a small factor of the best on a short interval, at a fraction of the
     cost (Trefethen, Approximation Theory and Approximation Practice, theorem 16.1).  The first
-    coefficient comes in two parts."""
+    coefficients come in two parts each."""
     low, high = mp.mpf(low), mp.mpf(high)
     middle, half = (low + high) / 2, (high - low) / 2
-    nodes = [half * mp.cos(mp.pi * (k + mp.mpf(1) / 2) / count) for k in range(count)]
-    exact = mp.lu_solve(mp.matrix([[t**j for j in range(count)] for t in nodes]),
-                        mp.matrix([function(middle + t) for t in nodes]))
-    coefficients = (*split(exact[0], bits), *(rounded(c, bits) for c in exact[1:]))
-    summed = [mp.mpf(coefficients[0]) + mp.mpf(coefficients[1]), *map(mp.mpf, coefficients[2:])]
+    nodes = [mp.cos(mp.pi * (k + mp.mpf(1) / 2) / count) for k in range(count)]
+    scaled = mp.lu_solve(mp.matrix([[u**j for j in range(count)] for u in nodes]),
+                         mp.matrix([function(middle + half * u) for u in nodes]))
+    exact = [c / half**j for j, c in enumerate(scaled)]
+    parts = [split(c, bits) if j < in_two else (rounded(c, bits),) for j, c in enumerate(exact)]
+    summed = [mp.fsum(map(mp.mpf, part)) for part in parts]
     error = mp.mpf(0)
     for k in range(2 * count + 1):
         t = half * mp.cos(mp.pi * k / (2 * count)) * mp.mpf("0.9999999")
         value = function(middle + t)
         error = max(error, abs(mp.polyval(summed[::-1], t) / value - 1))
-    return Fit(coefficients, error)
+    return Fit(tuple(c for part in parts for c in part), error)
 
 
 def log2_of(error: Any) -> str:

@@ -29,12 +29,12 @@ LOG_GAMMA_COUNT = 16
 Real = Callable[[Any], Any]
 
 
-def pieces(function: Real, edges: list[Any], count: int) -> Rows:
-    """Rows for the intervals between successive edges."""
+def pieces(function: Real, edges: list[Any], count: int, in_two: int = 1) -> Rows:
+    """Rows for the intervals between successive edges; so many coefficients are in two parts."""
     rows, worst = [], mp.mpf(0)
     function = cache(function)
     for low, high in pairwise(edges):
-        fit = interpolation(function, count, low, high, 53)
+        fit = interpolation(function, count, low, high, 53, in_two)
         rows.append((float((mp.mpf(low) + mp.mpf(high)) / 2), *fit.coefficients))
         worst = max(worst, fit.error)
     return {"d": Tables(tuple(zip(*rows)), worst)}
@@ -197,11 +197,13 @@ def inverse_erfc(s: Any) -> Any:
     return t / y
 
 
-@table("normal")
+@table("normal_tails")
 def erfinv() -> Rows:
-    """erfinv(y) / y in s = sqrt(-log(1 - y*y)): 16 pieces on [0, 6.5), 16 on [6.5, 27.3)."""
-    near = uniform(mp.mpf("6.5"))
-    return pieces(inverse_erfc, near + [near[-1] + mp.mpf("1.3") * k for k in range(1, 17)], 14)
+    """erfinv(y) / y in s = sqrt(-log(1 - y*y)): 16 pieces on [2, 6.5), 16 on [6.5, 27.5); four
+    coefficients are in two parts each."""
+    near = [2 + mp.mpf("4.5") * k / PIECES for k in range(PIECES)]
+    far = [mp.mpf("6.5") + mp.mpf("1.3125") * k for k in range(PIECES + 1)]
+    return pieces(inverse_erfc, near + far, 16, 4)
 
 
 def _middle(z: Any) -> Any:
@@ -210,15 +212,21 @@ def _middle(z: Any) -> Any:
 
 
 @table("normal")
+def half_root_pi() -> Rows:
+    """sqrt(pi)/2 in two parts."""
+    return {"d": split(mp.sqrt(mp.pi) / 2, 53)}
+
+
+@table("normal")
 def erfcinv_middle() -> Rows:
-    """erfcinv(z) / (1 - z) on [2**-8, 1]."""
-    return pieces(_middle, octaves(-8, 2), 18)
+    """erfcinv(z) / (1 - z) on [2**-8, 1]; four coefficients are in two parts each."""
+    return pieces(_middle, octaves(-8, 2), 22, 4)
 
 
 @table("normal")
 def ndtri_middle() -> Rows:
-    """ndtri(p) / (p - 1/2) on [2**-9, 1/2]."""
-    return pieces(lambda p: mp.sqrt(8) * _middle(2 * p), octaves(-9, 2), 18)
+    """ndtri(p) / (p - 1/2) on [2**-9, 1/2]; four coefficients are in two parts each."""
+    return pieces(lambda p: mp.sqrt(8) * _middle(2 * p), octaves(-9, 2), 22, 4)
 
 
 # ---------------------------------------------------------------- Bessel functions

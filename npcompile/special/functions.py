@@ -53,9 +53,9 @@ _DOUBLE: list[tuple[str, tuple[str, ...], Program, float, Domain, str]] = [
     ("gamma", (), gamma_functions.gamma, 3.0, Domain(-170, 171), "The gamma function."),
     ("rgamma", (), gamma_functions.rgamma, 3.0, Domain(-170, 171), "1 / gamma(x)"),
     ("psi", ("digamma",), gamma_functions.digamma, 2.0, Domain(0, HUGE), "The digamma function."),
-    ("erfinv", (), normal.erfinv, 2.0, Domain(-1, 1), "The inverse of erf."),
-    ("erfcinv", (), normal.erfcinv, 2.0, Domain(0, 2), "The inverse of erfc."),
-    ("ndtri", (), normal.ndtri, 3.0, Domain(0, 1), "The inverse of ndtr."),
+    ("erfinv", (), normal.erfinv, 0.51, Domain(-1, 1), "The inverse of erf."),
+    ("erfcinv", (), normal.erfcinv, 0.51, Domain(0, 2), "The inverse of erfc."),
+    ("ndtri", (), normal.ndtri, 0.51, Domain(0, 1), "The inverse of ndtr."),
     ("erfcx", (), normal.erfcx, 2.0, Domain(-26, HUGE), "exp(x*x) * erfc(x)"),
     ("log_ndtr", (), normal.log_ndtr, 3.0, Domain(-1e150, 30), "log(ndtr(x))"),
     ("i0", (), bessel.i0, 3.0, Domain(-700, 700), "Modified Bessel function I of order 0."),
@@ -88,7 +88,11 @@ def _of_numbers(real: Program, complex_: Program) -> Program:
 
 
 #: programs for float32, in float64
-_SINGLE: dict[str, Program] = {"erfc": probability.single_erfc, "ndtr": probability.single_ndtr}
+_SINGLE: dict[str, Program] = {
+    "erfc": probability.single_erfc, "ndtr": probability.single_ndtr,
+    **{name: partial(program, middle=normal.single_middle) for name, program in (
+        ("erfinv", normal.erfinv), ("erfcinv", normal.erfcinv), ("ndtri", normal.ndtri))},
+}
 
 
 def _by_format(name: str, double: Program) -> Program:
