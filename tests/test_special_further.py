@@ -85,6 +85,14 @@ def test_inverse_error_functions_are_the_nearest_numbers(
     assert ulp_errors(name, (x,), got).max() < 0.5005
 
 
+def test_single_complement_at_the_ends_of_its_pieces() -> None:
+    """Where what the polynomial leaves out is largest; float64 is the reference."""
+    x = np.concatenate([np.arange(low, low + 0.01, 2.0**-22) for low in (1.88, 2.802)])
+    at = jit(lambda x: sp.erfc(x), fullgraph=True)
+    single, double = at(x.astype("f")), at(x.astype("f").astype("d"))
+    assert (abs(single - double) / np.spacing(single)).max() < 0.5005
+
+
 def test_inverse_error_function_is_odd() -> None:
     at = jit(lambda x: sp.erfinv(x), fullgraph=True)(np.array([-0.0, 0.0, -0.5, 0.5]))
     np.testing.assert_array_equal(np.signbit(at), [True, False, True, False])

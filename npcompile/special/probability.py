@@ -52,7 +52,7 @@ def ndtr(x: Expr) -> Expr:
 
 
 #: for float32: from where on erfc and ndtr vanish, and how many terms the pieces need
-SINGLE_ERFC_END, SINGLE_NDTR_END, SINGLE_TERMS = 10.25, 14.5, 10
+SINGLE_ERFC_END, SINGLE_NDTR_END, SINGLE_TERMS = 10.25, 14.5, 11
 
 
 def single_erfc(x: Expr) -> Expr:
