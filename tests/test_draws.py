@@ -134,7 +134,7 @@ def test_errors_are_numpys() -> None:
         assert np.isfinite(function(np.random.default_rng(2), 1.0))
         with pytest.raises(ValueError, match="scale < 0") as caught:
             function(np.random.default_rng(2), -1.0)
-        assert caught.traceback[1].name == "bad"
+        assert "bad" in [entry.name for entry in caught.traceback]
 
 
 # ------------------------------------------------------------------ one number at a time
