@@ -178,3 +178,28 @@ def test_views_are_no_iterators() -> None:
 
     assert jit(views)(np.arange(3)) == (4, 4, True)
     assert jit(lambda n: bool(range(n)))(0) is False
+
+
+def test_python_goes_on_with_no_iterator_over_a_table() -> None:
+    def grows(x):
+        found = {}
+        for v in x:
+            found[int(v)] = 1
+        it = iter(found.items())
+        first = next(it)
+        found[99] = 1
+        return first, next(it)
+
+    def leaves(x):
+        found = {}
+        for v in x:
+            found[int(v)] = 1
+        it = iter(found)
+        next(it)
+        found[99] = 2
+        return list(it)
+
+    for function in (grows, leaves):
+        for call in (jit(function), function):
+            with pytest.raises(RuntimeError, match="dictionary changed size during iteration"):
+                call(np.arange(5))

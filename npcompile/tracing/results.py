@@ -356,7 +356,7 @@ class Trees:
             return Items(kind, tuple(map(self.result, value.parts)))
         if value.kind == "flat":
             return Items(np.flatiter, (self._held(value.parts[1]),))
-        if value.itself:
+        if value.itself or self._over_table(value):
             raise self.t.refuse(value.kind, "of a dictionary, which Python would go on with")
         if self._over_seen_list(value):
             return self._live(value, value.position)
@@ -381,6 +381,16 @@ class Trees:
             assert isinstance(box, Box)
             return seen(self.t, box)
         return any(isinstance(part, Iterator) and self._over_seen_list(part) for part in it.parts)
+
+    def _over_table(self, it: Iterator) -> bool:
+        """Whether it runs over a list of a hash table's, which Python has none of."""
+        lists = {part for box, held in self.t.cells.items()
+                 if isinstance(box, Box) and is_model(box)
+                 for part in held.values() if isinstance(part, Box)}
+        return any(
+            self._over_table(part) if isinstance(part, Iterator) else part in lists
+            for part in it.parts if isinstance(part, (Iterator, Box))
+        )
 
     def _live(self, it: Iterator, position: int) -> Tree:
         """An iterator that sees what happens to the list it runs over."""
