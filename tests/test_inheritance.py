@@ -334,3 +334,26 @@ def test_numbers_beside_text(scalar):
 
     assert [type(v) for v in jit(f)(scalar)] == [type(v) for v in f(scalar)]
     assert jit(f)(scalar) == f(scalar)
+
+
+class Counted:
+    def __init__(self, x, k):
+        x[0] += 1
+        self.v = int(x[k])
+        x[0] += 1
+
+
+@pytest.mark.parametrize("large", [3.0, 1e30])
+def test_checks_inside_constructors_that_iterators_call(large):
+    """Python can't go on in them: no instruction waits for the object alone."""
+    def f(x, n):
+        total = 0
+        for made in map(Counted, [x, x], [n, n + 1]):
+            total += made.v
+        return total, [made.v for made in map(Counted, [x, x], [n, n + 1])]
+
+    arrays = [np.arange(7.0), np.arange(7.0)]
+    for x in arrays:
+        x[2] = large
+    assert jit(f)(arrays[0], 1) == f(arrays[1], 1)
+    np.testing.assert_array_equal(*arrays)

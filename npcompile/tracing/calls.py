@@ -331,9 +331,9 @@ def _construct(
     if issubclass(kind, BaseException):
         return t.box(kind, {})  # it can only be raised
     plain_new: Any = object.__new__
-    plain = (type(kind) is type and kind.__new__ is plain_new and kind.__dictoffset__ != 0
-             and not _has_slots(kind) and looks_up_plainly(kind))
-    if not plain or source is None:
+    ordinary = (type(kind) is type and kind.__new__ is plain_new and kind.__dictoffset__ != 0
+                and not _has_slots(kind) and looks_up_plainly(kind))
+    if not ordinary or source is None:
         raise t.refuse(kind.__qualname__, "only Python makes objects of this class")
     box = t.box(kind, {}, source)
     held: Any = inspect.getattr_static(kind, "__init__")
