@@ -203,3 +203,18 @@ def test_python_goes_on_with_no_iterator_over_a_table() -> None:
         for call in (jit(function), function):
             with pytest.raises(RuntimeError, match="dictionary changed size during iteration"):
                 call(np.arange(5))
+
+
+def test_a_set_of_a_dictionary_has_its_order() -> None:
+    """CPython makes room for all keys at once, which shows in the order."""
+    def both(x: Any) -> Any:
+        d: dict[int, int] = {}
+        for v in x:
+            d[int(v)] = 1
+        s = set(d)
+        return list(s), list(set(s)), list(set(d.keys())), list(set(tuple(d)))
+
+    compiled = jit(both)
+    for n in (5, 60, 1000):
+        x = np.random.default_rng(n).integers(-10**6, 10**6, n)
+        assert compiled(x) == both(x)

@@ -119,3 +119,19 @@ def test_a_refusal_names_kinds_as_python_does(argument: Any) -> None:
     text = str(compiled.explain(argument))
     assert ("float" if isinstance(argument, float) else "an array") in text
     assert "Node" not in text and "ArrayRef" not in text
+
+
+def inside(x: Any) -> Any:
+    kept, other = x[0] + 1, x[1] * 2
+    x[2] = kept
+    return sorted(locals()), other
+
+
+@pytest.mark.parametrize("seen", [
+    lambda x, k: (k + 1, print(end=""), eval("k"))[2],
+    lambda x, k: (print(end=""), inside(x))[1],
+])
+def test_what_looks_at_all_variables(seen: Any) -> None:
+    compiled = jit(seen)
+    for _ in range(2):
+        assert compiled(np.arange(4.0), 3) == seen(np.arange(4.0), 3)

@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from npcompile.core.records import replace
-from npcompile.tracing.bytecode import Code, analyse
+from npcompile.tracing.bytecode import analyse
 from npcompile.tracing.sources import Arg, defaults
 from npcompile.tracing.values import UNBOUND, Frame, Sequence, State, Static, Value
 
@@ -14,19 +14,9 @@ if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 
-def _asks_locals(code: Code) -> bool:
-    names = code.code.co_names
-    return "locals" in names and any(
-        i.op == "LOAD_GLOBAL" and names[i.arg >> 1] == "locals"
-        for body in code.blocks.values() for i in body
-    )
-
-
 def begin(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> Frame:
     """The frame of a function that is called with these arguments."""
     code = analyse(function.__code__)
-    if _asks_locals(code):  # Python goes on with what is needed later
-        raise tracer.refuse("locals", "sees variables that compiled code has let go")
     variables: list[Value] = [UNBOUND] * len(code.names)
     usual = defaults(function)
     for position, (name, held) in enumerate(bound.items()):

@@ -62,6 +62,9 @@ def paused(offset: int) -> int:
     return RETURN - 1 - offset
 
 
+_SEEING = frozenset({"locals", "eval", "exec"})
+
+
 @record
 class Protected:
     """Code from ``start`` to ``end`` whose exceptions go to ``handler``."""
@@ -203,6 +206,7 @@ class Code:
         self.protected = _exception_table(code)
         self.entry = instructions[0].offset
         self.names = tuple(_local_names(code))
+        self.seeing = _seeing(code, instructions)
         self._split(instructions, start)
         if start is not None:
             self._begin(start)
@@ -442,6 +446,13 @@ class Code:
                 if certain and block not in self.raises:
                     self.raises.add(block)
                     changed = True
+
+
+def _seeing(code: CodeType, order: list[Instruction]) -> list[str]:
+    """What is called that looks at all variables; Python goes on with what is needed later."""
+    names = _SEEING.intersection(code.co_names)
+    found = (code.co_names[i.arg >> 1] for i in order if i.op == "LOAD_GLOBAL") if names else ()
+    return [name for name in found if name in names]
 
 
 def _local_names(code: CodeType) -> Iterator[str]:

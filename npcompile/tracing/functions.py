@@ -279,6 +279,9 @@ def _deque(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 def _set(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     found = t.box(HashedSet, models.unhashed(t, False))
     if args:
+        if issubclass(python_class(args[0]), (dict, set, frozenset)):
+            raise t.refuse("set", "of a dictionary or set: Python makes room for all at once, "
+                           "which shows in the order")
         consumers.follow(t, consumers.added, found, args[0])
     return found
 

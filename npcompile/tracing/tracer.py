@@ -456,6 +456,8 @@ class Tracer:
         code = frame.code
         if len(self.frames) >= DEEPEST:
             raise self.refuse(code.code.co_name, "calls are nested too deeply")
+        for name in code.seeing:
+            raise self.refuse(name, "sees variables that compiled code has let go")
         if not code.reducible:
             raise self.refuse(code.code.co_name, "its control flow is irreducible")
         if any(f.code is code for f in self.frames):
