@@ -18,4 +18,4 @@ def positive_root(x: Any) -> Any:
 
 def unknown(x: Any) -> Any:
     """Calls what is not compiled."""
-    return eval("x", {"x": x})
+    return np.asarray(memoryview(x))

@@ -36,7 +36,7 @@ def test_much_time_for_many_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_refused_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     def f(x: Any) -> Any:
         if x.dtype.kind == "i":
-            eval("x")
+            memoryview(x)
         return 2 * x.sum()
 
     monkeypatch.setattr(refusals, "KINDS", 2)
