@@ -91,6 +91,7 @@ class _Turns(Statements):
         self.stops = leaves(loop)
         self.depth = 1
         self.past: list[tuple[int, Size]] = []  # most elements that stay in the cache, and all
+        self.totals: dict[Kernel, Size] = {}
 
     def emit(self) -> None:
         f, loop, sizes = self.f, self.over, Sizes(self.slots)
@@ -134,7 +135,9 @@ class _Turns(Statements):
                 f.run("llvm.x86.sse.sfence")
 
     def total(self, kernel: Kernel) -> Size:
-        return _total(self.over, self.members, kernel)
+        if kernel not in self.totals:
+            self.totals[kernel] = _total(self.over, self.members, kernel)
+        return self.totals[kernel]
 
     def is_kept(self, kernel: Kernel, rank: int) -> bool:
         """Whether an array of that many axes or more is stored for later."""
