@@ -1,5 +1,6 @@
-"""Memory-bound functions with ``out=`` against our own copy: how much of its bandwidth they get.
-Beside them a loop that only reads two arrays: what no sum of products can exceed."""
+"""Memory-bound functions with ``out=`` against our own copies: how much of their bandwidth they
+get.  Beside them a loop that only reads two arrays: what no sum of products, which has no ``out=``,
+can exceed."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ CASES: list[tuple[Callable[..., Any], Callable[[int], list[tuple[int, ...]]]]] =
 ]
 
 
-AHEAD = (0, 1024, 4096, 8192)  # bytes that a reading loop asks for before it reads them
+AHEAD = (0, 1024, 4096, 8192)  # bytes that a loop asks for before it reads them
 
 _ASK = "call void @llvm.prefetch.p0(ptr %{0}.ahead, i32 0, i32 3, i32 1)"
 _READ = """
@@ -94,18 +95,76 @@ done:
 """
 
 
+_PAST = """
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+declare void @llvm.x86.sse.sfence()
+define void @past(ptr %arrays, i64 %begin, i64 %end) nounwind "frame-pointer"="all" {{
+entry:
+  %second = getelementptr ptr, ptr %arrays, i64 1
+  %a = load ptr, ptr %arrays
+  %b = load ptr, ptr %second
+  br label %loop
+loop:
+  %i = phi i64 [%begin, %entry], [%next, %loop]
+  %a.at = getelementptr <8 x i64>, ptr %a, i64 %i
+  %b.at = getelementptr <8 x i64>, ptr %b, i64 %i
+  %a.ahead = getelementptr i8, ptr %a.at, i64 {ahead}
+  {ask_a}
+  %line = load <8 x i64>, ptr %a.at, align 64
+  store <8 x i64> %line, ptr %b.at, align 64, !nontemporal !0
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %end
+  br i1 %more, label %loop, label %done
+done:
+  call void @llvm.x86.sse.sfence()
+  ret void
+}}
+!0 = !{{i32 1}}
+"""
+
+
 @cache
-def _loop(ahead: int) -> Loaded:
-    asks = [_ASK.format(name) if ahead else "" for name in "ab"]
-    return load(compiled(_READ.format(ahead=ahead, ask_a=asks[0], ask_b=asks[1])))
+def _loop(text: str, ahead: int) -> Loaded:
+    asks = {f"ask_{name}": _ASK.format(name) if ahead else "" for name in "ab"}
+    return load(compiled(text.format(ahead=ahead, **asks)))
+
+
+def _on_threads(code: int, a: Any, b: Any) -> Callable[[], None]:
+    """Machine code over the whole lines of two arrays, on all threads."""
+    run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 3)(pool.ensure())
+    arrays = (ctypes.c_void_p * 2)(a.ctypes.data, b.ctypes.data)
+    lines = a.nbytes // 64
+    return lambda: run(code, arrays, lines, 64, PIECES)
 
 
 def reading(a: Any, b: Any, ahead: int) -> Callable[[], None]:
-    """Reads two arrays of whole lines on all threads, as a sum of products does."""
-    run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 3)(pool.ensure())
-    arrays = (ctypes.c_void_p * 2)(a.ctypes.data, b.ctypes.data)
-    where, lines = _loop(ahead)["read"], a.nbytes // 64
-    return lambda: run(where, arrays, lines, 64, PIECES)
+    """Reads two arrays, as a sum of products does."""
+    return _on_threads(_loop(_READ, ahead)["read"], a, b)
+
+
+def past_the_cache(size: int, ahead: int) -> Callable[[], None]:
+    """Copies so many bytes with non-temporal stores."""
+    a, b = (_whole_lines(size // 64) for _ in range(2))
+    a[...], b[...] = 1.0, 0.0
+    run = _on_threads(_loop(_PAST, ahead)["past"], a, b)
+    run()
+    assert (a == b).all()
+
+    def copied(_: Any = (a, b)) -> None:  # keeps the arrays
+        run()
+
+    return copied
+
+
+def _whole_lines(count: int) -> Any:
+    room = np.empty(8 * count + 7)
+    first = -room.ctypes.data // 8 % 8
+    return room[first:first + 8 * count]
+
+
+#: what takes no ``out=``
+WITHOUT_OUT = ("dot", "reading")
+PAST = "non-temporal"
 
 
 def gigabytes(n: int, dtype: str, rounds: int) -> dict[str, tuple[float, float]]:
@@ -120,6 +179,10 @@ def gigabytes(n: int, dtype: str, rounds: int) -> dict[str, tuple[float, float]]
         like = [rng.uniform(0.5, 2.0, half).astype(dtype) for _ in range(2)]
         size = sum(a.nbytes for a in args)
         made.append((function.__name__, npcompile.jit(function), args, like, size))
+        if function is copy:
+            lines = args[0].nbytes // 64
+            made += [(PAST, past_the_cache(64 * lines, ahead), [], like, 128 * lines)
+                     for ahead in AHEAD]
         if function is dot:
             made += [("reading", reading(*args, ahead), [], like, size) for ahead in AHEAD]
     found = {name: (0.0, 0.0) for name, *_ in made}

@@ -85,6 +85,19 @@ def test_several_results(capability: str, monkeypatch: pytest.MonkeyPatch) -> No
         assert ("nontemporal" in text) == (function is two)
 
 
+def scaled_sum(a: Any, b: Any, c: Any, out: Any = None) -> Any:
+    return np.add(a * b, c, out=out)
+
+
+def test_new_results_count_twice() -> None:
+    """Those of the last call are in the cache, too, while the next are computed."""
+    compiled = npcompile.jit(scaled_sum)
+    a, b, c, out = np.ones((4, 1000))
+    for arrays, size in (((a, b, c), 40), ((a, b, c, out), 32)):
+        most = kernels.STREAMING_BYTES // size
+        assert f" {most}," in compiled.lower(*arrays).llvm
+
+
 def total(*arrays: Any) -> Any:
     return sum(arrays[1:], arrays[0])
 

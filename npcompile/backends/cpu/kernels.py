@@ -635,5 +635,8 @@ def streams(plan: Plan) -> bool:
 
 
 def _streaming_from(plan: Plan) -> int:
-    """Elements from which on the output does not stay in the cache anyway."""
-    return STREAMING_BYTES // plan.touched()
+    """Elements from which on the output does not stay in the cache anyway.  New results are in
+    there twice: those of the last call are mostly in use until the next ones are ready."""
+    new = {s.buffer for s in plan.kernel.stores if s.buffer.kind == "result"}
+    again = sum(buffer.dtype.itemsize for buffer in new)
+    return STREAMING_BYTES // (plan.touched() + again)
