@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import field
 from typing import Any
 
 import pytest
 
-from npcompile.core.records import field_names, record, replace
+from npcompile.core.records import field, field_names, record, replace
 
 
 @record
@@ -35,6 +34,11 @@ class Thing:
     name: str
 
 
+@record(eq=False, frozen=False)
+class Open:
+    count: int = field(default=1, compare=False)
+
+
 @record
 class Nothing:
     pass
@@ -49,6 +53,9 @@ def test_fields() -> None:
     assert not hasattr(Point(1), "__dict__")
     assert field_names(Point(1)) == ("x", "y", "notes")
     assert field_names(1) is None
+    opened = Open()
+    opened.count += 1
+    assert (opened.count, Open().count) == (2, 1)
     match Point(3, 4.0):
         case Point(x, y):
             assert (x, y) == (3, 4.0)

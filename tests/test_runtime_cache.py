@@ -71,7 +71,7 @@ def damage(edit: Callable[[bytearray], object]) -> Callable[[Path], object]:
 
 
 def with_checksum(path: Path, body: bytes) -> None:
-    path.write_bytes(b"npcompile\x01" + hashlib.sha256(body).digest() + body)
+    path.write_bytes(b"npcompile\x02" + hashlib.blake2b(body, digest_size=32).digest() + body)
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
@@ -79,7 +79,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "empty": damage(lambda c: c.clear()),
     "longer": damage(lambda c: c.extend(b"more")),
     "magic": damage(lambda c: c.__setitem__(0, 0)),
-    "version": damage(lambda c: c.__setitem__(9, 2)),
+    "version": damage(lambda c: c.__setitem__(9, 1)),
     "checksum": damage(lambda c: c.__setitem__(12, c[12] ^ 1)),
     "lengths": damage(lambda c: c.__setitem__(44, c[44] ^ 1)),
     "object": damage(lambda c: c.__setitem__(-1, c[-1] ^ 1)),

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
 from threading import RLock
 from typing import Any, Literal
 from weakref import WeakSet
 
+from npcompile.core.records import field_names, record
+
 Deterministic = Literal[False, True, "portable"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Config:
     """All options of a compiled function; see :func:`npcompile.jit` for their meaning."""
 
@@ -173,7 +174,7 @@ def from_environment(**options: Any) -> Config:
         If there is no such option, or an option or a variable of the environment has no such value.
     """
     known = {k: v for k, v in options.items() if v is not None}
-    names = [field.name for field in fields(Config) if field.name != "warn_only"]
+    names = [name for name in field_names(Config()) or () if name != "warn_only"]
     for name, value in known.items():
         if name not in names:
             from difflib import get_close_matches

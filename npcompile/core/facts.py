@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from math import gcd
 from operator import eq, le, lt, ne
 
+from npcompile.core.records import field, record
 from npcompile.core.sizes import (
     Call,
     Monomial,
@@ -35,7 +35,7 @@ REACH = 2  # facts that a proof may combine
 _Index = dict[tuple[Monomial, bool], list[tuple[Poly, int, int]]]
 
 
-@dataclass
+@record(frozen=False)
 class Facts:
     """What is known about sizes while one function is traced.
 

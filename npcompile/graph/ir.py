@@ -63,8 +63,6 @@ sees what was there before it.  Effects are ``write``, ``scatter``, ``host_call`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from struct import pack
 from types import CellType, FunctionType
@@ -73,7 +71,7 @@ from typing import Any, Union
 import numpy as np
 
 from npcompile.core.facts import Facts
-from npcompile.core.records import record
+from npcompile.core.records import field, record
 from npcompile.core.sizes import Size, Symbol
 from npcompile.graph.stubs import Stub
 from npcompile.graph.types import Array, Nothing, Scalar, Type
@@ -235,7 +233,7 @@ class Direct:
     places: tuple[tuple[bytes, bytes, int], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False, frozen=False)
 class Site:
     """A call of any Python function at its place in the program.
 
@@ -244,7 +242,8 @@ class Site:
     ``path`` names the library function.
     ``effect``: something outside could tell that it ran, or how often.  ``guarantee`` is what the
     deterministic modes may rely on.  ``direct`` is the same call for machine code, whose results
-    are a bool (whether the number is of the kind), the object and the number.
+    are a bool (whether the number is of the kind), the object and the number.  ``made`` is the
+    function once it was asked for.
     """
 
     path: str
@@ -252,10 +251,12 @@ class Site:
     effect: bool = False
     guarantee: str = "none"
     direct: Direct | None = None
+    made: Callable[..., tuple[Any, ...]] | None = None
 
-    @cached_property
+    @property
     def function(self) -> Callable[..., tuple[Any, ...]]:
-        return self.stub.function()
+        self.made = self.made or self.stub.function()
+        return self.made
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Site, (self.path, self.stub, self.effect, self.guarantee, self.direct)
@@ -350,7 +351,7 @@ class Node:
         return self.type.shape
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Region:
     """A sequence of nodes with parameters and results."""
 
@@ -485,7 +486,7 @@ def take(cell: CellType) -> tuple[Any, ...]:
 Tree = Union[SameParam, NewArray, ViewOf, NumberOf, ObjectOf, StaticObject, Items]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Graph:
     """A traced function.
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
 
 from npcompile.core.paths import import_path, loaded
-from npcompile.core.records import record
+from npcompile.core.records import field, record
 from npcompile.ops.operands import Context, Operand
 
 Guarantee = Literal["portable", "machine", "none"]

@@ -9,9 +9,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from npcompile.core.records import field, record
 from npcompile.core.sizes import Size, floordiv, is_known, largest, smallest
 from npcompile.graph.types import BOOL, INT
 from npcompile.ops import arguments
@@ -19,7 +19,7 @@ from npcompile.ops.arguments import require
 from npcompile.ops.operands import ArrayRef, Context, Operand
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Axes:
     """A window under construction, axis by axis."""
 

@@ -45,13 +45,12 @@ for each.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Literal, Union
 
 import numpy as np
 
 from npcompile.core.lines import in_words
-from npcompile.core.records import record
+from npcompile.core.records import field, record
 from npcompile.core.sizes import Predicate, Size, Symbol, product
 from npcompile.graph.ir import (
     Extern,
@@ -447,7 +446,7 @@ class Exit:
             yield from frame.stack
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Program:
     """A scheduled function.
 

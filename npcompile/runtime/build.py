@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from npcompile.core.records import field, record
 from npcompile.core.unseen import unseen
 from npcompile.program.ir import Program
 
@@ -36,7 +36,7 @@ class Left(Exception):
         self.result, self.held, self.seconds = result, held, seconds
 
 
-@dataclass(eq=False)
+@record(eq=False, frozen=False)
 class Executable:
     """Runs leaves; raises :class:`Left`; returns :data:`MISS` if they don't fit.
 

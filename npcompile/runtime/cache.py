@@ -2,7 +2,7 @@
 
 ::
 
-    file   ::= magic, sha256 of the rest, lengths, key, metadata (JSON), object
+    file   ::= magic, BLAKE2b of the rest, lengths, key, metadata (JSON, or nothing), object
     folder ::= $NPCOMPILE_CACHE_DIR | $XDG_CACHE_HOME/npcompile | ~/.cache/npcompile
 
 What is loaded from here is executed.  So the folder must be a real one, belong to this user and be
@@ -20,8 +20,6 @@ Record(object=b'code', metadata={'name': 'f'})
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import stat
 import struct
@@ -41,9 +39,15 @@ from npcompile.core.config import Config, capability
 from npcompile.core.records import field_names, record
 from npcompile.tracing.answers import looks
 
+try:
+    from _blake2 import blake2b  # where hashlib has it, which loads OpenSSL: 4 ms
+except ImportError:
+    from hashlib import blake2b
+
 CAPACITY = 512 << 20
-_MAGIC = b"npcompile\x01"
-_HEAD = struct.Struct(f"<{len(_MAGIC)}s32s")
+_MAGIC = b"npcompile\x02"
+_DIGEST = 32  # bytes
+_HEAD = struct.Struct(f"<{len(_MAGIC)}s{_DIGEST}s")
 _LENGTHS = struct.Struct("<IIQ")  # key, metadata, object
 _SUFFIX, _TEMPORARY = ".npc", ".tmp"
 _TRIMS = 64  # looks at all files, on average, while one capacity is written: it takes long
@@ -116,10 +120,10 @@ class Store:
 
     def put(self, key: bytes, record: Record) -> bool:
         """Keep a record; whether that went well."""
-        metadata = json.dumps(record.metadata, allow_nan=False, separators=(",", ":")).encode()
+        metadata = _written(record.metadata)
         lengths = _LENGTHS.pack(len(key), len(metadata), len(record.object))
         body = lengths + key + metadata + record.object
-        content = _HEAD.pack(_MAGIC, hashlib.sha256(body).digest()) + body
+        content = _HEAD.pack(_MAGIC, digest(body)) + body
         with self._folder(create=True) as folder:
             if folder is None or len(content) > self.capacity:
                 return False
@@ -194,8 +198,13 @@ def _chance(probability: float) -> bool:
     return int.from_bytes(os.urandom(4), "little") < probability * 2**32
 
 
+def digest(data: bytes) -> bytes:
+    """A hash that names data: nobody finds others with the same."""
+    return blake2b(data, digest_size=_DIGEST).digest()
+
+
 def _file_name(key: bytes) -> str:
-    return hashlib.sha256(key).hexdigest() + _SUFFIX
+    return digest(key).hex() + _SUFFIX
 
 
 def _open_folder(path: Path, create: bool) -> int | None:
@@ -236,8 +245,8 @@ def _decode(content: bytes, key: bytes) -> Record:
     start = _HEAD.size + _LENGTHS.size
     if len(content) < start:
         raise _Invalid("too short")
-    magic, digest = _HEAD.unpack_from(content)
-    if magic != _MAGIC or hashlib.sha256(content[_HEAD.size :]).digest() != digest:
+    magic, known = _HEAD.unpack_from(content)
+    if magic != _MAGIC or digest(content[_HEAD.size :]) != known:
         raise _Invalid("another format, or damaged")
     lengths = _LENGTHS.unpack_from(content, _HEAD.size)
     if start + sum(lengths) != len(content):
@@ -245,13 +254,29 @@ def _decode(content: bytes, key: bytes) -> Record:
     middle, end = start + lengths[0], start + lengths[0] + lengths[1]
     if content[start:middle] != key:
         raise _Invalid("of another key")
+    return Record(content[end:], _metadata(content[middle:end]))
+
+
+def _written(metadata: dict[str, Any]) -> bytes:
+    if not metadata:
+        return b""
+    import json  # few records have any
+
+    return json.dumps(metadata, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _metadata(written: bytes) -> dict[str, Any]:
+    if not written:
+        return {}
+    import json
+
     try:
-        metadata = json.loads(content[middle:end])
+        found = json.loads(written)
     except (ValueError, RecursionError) as error:
         raise _Invalid("metadata is no JSON") from error
-    if not isinstance(metadata, dict):
+    if not isinstance(found, dict):
         raise _Invalid("metadata is no dict")
-    return Record(content[end:], metadata)
+    return found
 
 
 def _write(folder: int, name: str, content: bytes) -> None:
@@ -319,7 +344,7 @@ class _Encoder:
     """Feeds a hash with values: a tag, a length, and the bytes or the items."""
 
     def __init__(self) -> None:
-        self.digest = hashlib.sha256()
+        self.digest = blake2b(digest_size=_DIGEST)
         self._open: list[int] = []
 
     def add(self, tag: str, data: bytes = b"") -> None:
@@ -481,13 +506,16 @@ def kept(key: tuple[object, ...], make: Callable[[], Made]) -> Made:
 def _source() -> str:
     """The fingerprint of this package's own source files: place, sizes and times of change.
 
-    Reading them all would cost more than loading what is cached, and ``pathlib`` as much.
+    Reading them all would cost more than loading what is cached.
     """
-    stamps = []
-    for folder, _, names in os.walk(Path(__file__).parents[1]):
-        for name in names:
-            if name.endswith(".py"):
-                path = os.path.join(folder, name)
-                status = os.stat(path)
-                stamps.append(f"{path} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}")
-    return fingerprint(sorted(stamps))
+    stamps: list[str] = []
+    folders = [str(Path(__file__).parents[1])]
+    for folder in folders:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    s = entry.stat()
+                    stamps.append(f"{entry.path} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}")
+                elif "." not in entry.name and entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return fingerprint("\n".join(sorted(stamps)))

@@ -26,9 +26,9 @@ from npcompile.graph.ir import Graph, Param, StaticObject, Window
 from npcompile.graph.types import contiguous
 from npcompile.ops.record import Op
 from npcompile.program.ir import Buffer, Program
-from npcompile.runtime import memory, pool, subprograms
+from npcompile.runtime import memory, pool
 from npcompile.runtime.build import Stopwatch
-from npcompile.runtime.native import machine_code
+from npcompile.runtime.native import machine_code, provide
 from npcompile.schedule import schedule
 
 CHUNK = 512
@@ -62,7 +62,7 @@ class Loop:
         text = emitted.text + _trampoline(program, frame, length)
         _, code = machine_code(text, target, emitted.optimise, config, Stopwatch())
         memory.ensure()
-        subprograms.ensure()
+        provide()
         if parallel:
             pool.ensure()
         self._loaded = cpu.load(code, {})

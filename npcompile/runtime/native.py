@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -18,10 +17,10 @@ from npcompile.core.unseen import unseen
 from npcompile.graph.ir import HostCall, Site
 from npcompile.graph.types import Opaque
 from npcompile.program.ir import Program
-from npcompile.runtime import algebra, memory, pool, subprograms
+from npcompile.runtime import memory, pool
 from npcompile.runtime.boxing import builder, constants
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
-from npcompile.runtime.cache import Record, Store
+from npcompile.runtime.cache import Record, Store, digest
 from npcompile.runtime.callable import FunctionBase, install
 from npcompile.runtime.entry import FLAGS, OVERLAP, STALE, UNDONE, emit_entry
 from npcompile.runtime.frames import FrameReader
@@ -81,10 +80,24 @@ def native(
     return made, linked, frame
 
 
-def _drawn(what: str) -> int:
-    from npcompile.runtime import draws
+#: what gives the addresses of names of a kind, imported when a program has such
+_PROVIDERS = {
+    symbols.DRAW: "npcompile.runtime.draws:address",
+    symbols.SUBPROGRAM: "npcompile.runtime.subprograms:address",
+    symbols.STOCK: "npcompile.runtime.subprograms:stock_address",
+}
 
-    return draws.address(what)
+
+@functools.cache
+def provide() -> None:
+    """Names that need code beyond a program's own are found from now on."""
+    for kind, path in _PROVIDERS.items():
+        symbols.provide(kind, functools.partial(_address, path))
+
+
+def _address(path: str, what: str) -> int:
+    found: int = import_path(path)(what)
+    return found
 
 
 def link(
@@ -101,8 +114,7 @@ def link(
     what happens when compiled code is left.
     """
     memory.ensure()
-    subprograms.ensure()
-    symbols.provide(symbols.DRAW, _drawn)
+    provide()
     if config.parallel and pool.supported():
         pool.ensure()
 
@@ -127,7 +139,10 @@ def link(
             imports[f"kind.{k}"] = id(leaf.type.python_type)
     if any(place.kind == "lent" for place in wiring.signature.places):
         imports["npc.lend"] = id(lent)
-    imports |= algebra.addresses(linked.routines)
+    if linked.routines:
+        from npcompile.runtime import algebra
+
+        imports |= algebra.addresses(linked.routines)
     loaded = cpu.load(code, imports)
     made = Native(lambda: rest()[0], _unwired, loaded["entry"])
     made.probe = Probe()
@@ -177,7 +192,7 @@ def _key(text: str, target: cpu.Target, optimise: tuple[str, ...]) -> bytes:
     object can't be stale; what compiles it is the rest of the key.
     """
     parts = [text, repr(target), *optimise, cpu.compiler_version()]
-    return hashlib.sha256("\0".join(parts).encode()).digest()
+    return digest("\0".join(parts).encode())
 
 
 @unseen

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from npcompile.core.config import Deterministic
 from npcompile.core.errors import Refusal
+from npcompile.core.records import record
 from npcompile.core.sizes import Predicate, Symbol
 from npcompile.graph.ir import Graph
 from npcompile.tracing.sources import Guard, Leaf, Source
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Outline:
     """Valid while ``guards`` and ``predicates`` hold; ``symbols[i]`` stands for the integer
     ``leaves[i]`` in sizes, if that is one; ``written`` are the leaves whose memory is written.

@@ -30,13 +30,12 @@ import dis
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import lru_cache
 from itertools import takewhile
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from npcompile.core.records import record
+from npcompile.core.records import field, record
 from npcompile.core.unseen import unseen
 from npcompile.graph.ir import Defined, Resume, Shared
 from npcompile.program.ir import Exit

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from functools import cache
 
 from npcompile.backends import cpu
-from npcompile.backends.cpu import subprograms, symbols
+from npcompile.backends.cpu import subprograms
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.scalar import SUBPROGRAM
-from npcompile.backends.cpu.stock import STOCK
+from npcompile.backends.cpu.symbols import STOCK, SUBPROGRAM
 from npcompile.graph.subprograms import SUBPROGRAMS
 from npcompile.runtime.cache import Record, Store, environment, fingerprint
 
@@ -60,10 +58,3 @@ def _address(name: str, wish: str, text: Callable[[Target], str]) -> int:
     loaded = cpu.load(code)
     _kept.append(loaded)
     return loaded[name]
-
-
-@cache
-def ensure() -> None:
-    """They are found from now on."""
-    symbols.provide(SUBPROGRAM, address)
-    symbols.provide(STOCK, stock_address)

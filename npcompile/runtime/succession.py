@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
-from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING
 from weakref import ref
@@ -19,13 +18,14 @@ from weakref import ref
 import numpy as np
 
 from npcompile.core.config import Config, capability
+from npcompile.core.records import record
 from npcompile.tracing.sources import Guard
 
 if TYPE_CHECKING:
     from npcompile.runtime.dispatch import Dispatcher
 
 
-@dataclass(eq=False)
+@record(eq=False, frozen=False)
 class _Legacy:
     """A dispatcher that has let go of its function, the kind of that, and whether it is gone:
     somebody may compile the same function once more."""

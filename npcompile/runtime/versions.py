@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
 from npcompile.core import effects, logs
+from npcompile.core.records import field, record
 from npcompile.core.unseen import unseen
 from npcompile.runtime import match, succession, wiring
 from npcompile.runtime.build import Executable
@@ -16,7 +16,7 @@ from npcompile.runtime.outline import Outline
 from npcompile.runtime.trial import Trial
 
 
-@dataclass(eq=False)
+@record(eq=False, frozen=False)
 class Version:
     """One compiled version of a function.  ``direct``: its entry takes the call's own arguments,
     otherwise the leaves that ``match`` finds.

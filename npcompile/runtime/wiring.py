@@ -11,9 +11,9 @@ from __future__ import annotations
 import builtins
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from npcompile.core.records import record
 from npcompile.graph.objects import words as objects_words
 from npcompile.runtime import match as _match
 from npcompile.runtime import words
@@ -37,7 +37,7 @@ from npcompile.tracing.sources import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Wiring:
     """A signature, the objects that arguments must be and that steps need, and how to find words
     and variables."""

@@ -8,10 +8,9 @@ operations from the same numbers, into memory of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from npcompile.core.facts import Facts
-from npcompile.core.records import replace
+from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Size
 from npcompile.program.ir import Axis, Buffer, Index, Kernel, Load, Store, Value
 from npcompile.schedule.members import Group, Member, Strides, one_store, row_of, written
@@ -21,7 +20,7 @@ from npcompile.schedule.saved import new_buffer
 MOST = 8  # rows that one member may need
 
 
-@dataclass
+@record(frozen=False)
 class Ahead:
     """The kernels that compute rows of what a group's members write."""
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 
 from npcompile.core.facts import Facts
 from npcompile.core.lines import in_words
-from npcompile.core.records import replace
+from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Poly, Predicate, Symbol, Unhinted, floordiv, hint, product
 from npcompile.program.ir import (
     Alloc,
@@ -49,7 +48,7 @@ class Dependent(Exception):
     """Why the turns of a loop run one after the other."""
 
 
-@dataclass
+@record(frozen=False)
 class Independent:
     """Statements with such loops marked.
 

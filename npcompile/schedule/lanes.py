@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from npcompile.core.records import replace
+from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Poly, Size, substitute, symbols
 from npcompile.graph.types import BOOL, INT
 from npcompile.program.ir import (
@@ -51,7 +50,7 @@ class Dependent(Exception):
     """The turns of a loop need each other, or more than a kernel can do."""
 
 
-@dataclass
+@record(frozen=False)
 class Raised:
     """Statements with such loops as kernels, and the buffers that they need."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 
 from npcompile.core.facts import Facts
-from npcompile.core.records import record, replace
+from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Poly, Size, Symbol, largest
 from npcompile.program.ir import (
     Apply,
@@ -56,7 +55,7 @@ class Member:
     still: frozenset[Buffer]
 
 
-@dataclass
+@record(frozen=False)
 class Group:
     """Consecutive members with their lags and edges; ``numbers`` are kernels to be run before."""
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Union
 
 import numpy as np
 
 from npcompile.core.facts import Facts
-from npcompile.core.records import record, replace
+from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import Node, Number
 from npcompile.program.ir import (
@@ -67,7 +66,7 @@ class Fold:
 Draft = Union[Fetch, Const, AxisIndex, SizeValue, Apply]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Nest:
     """``order`` (slowest first) and ``groups`` of axes that become one are given for reductions,
     and whether other reduced axes may be joined; other nests are free to choose.  ``ordered`` ones

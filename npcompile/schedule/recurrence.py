@@ -7,11 +7,10 @@ loaded before the loop, if there is a turn; so are elements that each turn loads
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from npcompile.core.records import replace
+from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Poly, substitute, symbols
 from npcompile.graph.types import BOOL
 from npcompile.program.ir import (
@@ -34,7 +33,7 @@ from npcompile.schedule.allocate import touched
 HERE = Index(0, ())
 
 
-@dataclass
+@record(frozen=False)
 class Carried:
     """Statements with such elements as numbers, and the buffers of these."""
 

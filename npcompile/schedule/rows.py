@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
 
 from npcompile.core.facts import Facts
-from npcompile.core.records import record, replace
+from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Poly, Size, Symbol, Unhinted, largest, product, smallest, symbols
 from npcompile.graph.types import INT
 from npcompile.program.ir import (
@@ -78,7 +77,7 @@ class Member:
     touches: tuple[Touch, ...]
 
 
-@dataclass
+@record(frozen=False)
 class Fusion:
     """What fusing needs and leaves.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Literal, cast
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from npcompile.core.errors import refuse
 from npcompile.core.facts import Facts
 from npcompile.core.lines import in_words
+from npcompile.core.records import record
 from npcompile.core.sizes import Size, Symbol
 from npcompile.graph import layout
 from npcompile.graph.builder import learn
@@ -543,7 +543,7 @@ class Scheduler:
         self.notes.append(where + text)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Work:
     """Values for one nest in traced order, and the memory that they load."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
 
 import numpy as np
 
-from npcompile.core.records import record
+from npcompile.core.records import field, record
 from npcompile.core.sizes import Size, Symbol
 from npcompile.graph.ir import Extern, HostCall, Resume, Site
 from npcompile.program.ir import Exit, Suspended
@@ -115,7 +114,7 @@ class Counted:
     made: list[Memory] = field(default_factory=list)
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class Repeated:
     """A loop that goes on while ``again`` holds at the end of a turn."""
 

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from npcompile.core.facts import Facts
 from npcompile.core.lines import in_words
-from npcompile.core.records import record, replace
+from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import (
     Poly,
     Predicate,
@@ -67,7 +66,7 @@ class Touch:
     place: Size | None
 
 
-@dataclass
+@record(frozen=False)
 class Wavefronts:
     """Statements with such nests; ``reads`` counts how often numbers are read, ``held`` are those
     that results and exits hold."""
@@ -256,7 +255,7 @@ def _jammed(outer: For, inner: For, before: Sequence[Statement],
     return replace(outer, step=2 * step, body=body)
 
 
-@dataclass
+@record(frozen=False)
 class _Copy:
     """Statements on other numbers, at other places."""
 

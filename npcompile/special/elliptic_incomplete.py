@@ -3,8 +3,7 @@ geometric means, as subprograms (DLMF 19.25, 22.20, 19.8)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from npcompile.core.records import record
 from npcompile.graph.expression import Expr, const, copysign, fma, rint, sqrt, where
 from npcompile.graph.subprograms import Results, paired_subprogram, repeat, subprogram
 from npcompile.special.carlson import first_kind, precise_first_kind, second_kind
@@ -91,7 +90,7 @@ STEPS = 8
 TINY = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Jacobi:
     """Jacobi's functions by Landen's transformation (Bulirsch, Numerical calculation of elliptic
     integrals and elliptic functions, Numer. Math. 7, 1965): after one sine and cosine, quotients of

@@ -7,8 +7,7 @@ Lawrence, Corless and Jeffrey, Algorithm 917, ACM TOMS 38 (2012).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from npcompile.core.records import record
 from npcompile.graph.expression import Expr, cast, complex_, const, fma, imag, real, sqrt, where
 from npcompile.graph.subprograms import Results, paired_subprogram, repeat, subprogram
 from npcompile.special.circular import cos, sin
@@ -48,7 +47,7 @@ def wrightomega(x: Expr) -> Expr:
 # ------------------------------------------------------------------ W of complex numbers
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Complex:
     """A complex number in two parts."""
 

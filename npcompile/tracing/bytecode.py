@@ -9,7 +9,6 @@ from __future__ import annotations
 import opcode
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import CodeType
 from weakref import WeakKeyDictionary
 
@@ -30,7 +29,7 @@ _SKIPPED = frozenset({"NOP", "RESUME", "PRECALL"})
 _CACHE, _EXTENDED = opcode.opmap["CACHE"], opcode.opmap["EXTENDED_ARG"]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class Instruction:
     """One instruction with its prefixes; ``after`` is the offset of the next one.
 

@@ -9,12 +9,11 @@ else that one variable holds, by the path, stays apart as the options of an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core.errors import Refused
-from npcompile.core.records import replace
+from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Size, largest, symbols
 from npcompile.graph.builder import Diverged
 from npcompile.graph.ir import Node, Region, SizeOf, Window
@@ -53,7 +52,7 @@ _SPECULATIVE = frozenset({"const", "size"}) | {
 }
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class Arm:
     """One way to go on from a branch: where it starts, and what tracing it left behind.
 

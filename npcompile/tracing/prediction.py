@@ -12,7 +12,6 @@ import copy
 import enum
 import pickle
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from math import prod
 from types import ModuleType
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from npcompile.core.errors import Refused
+from npcompile.core.records import field, record
 from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.core.tuples import reads_as_tuple
 from npcompile.core.warned import all_warnings
@@ -59,7 +59,7 @@ _AS_THEY_ARE = (
 )
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class Shape:
     """What a result looks like.
 
@@ -78,7 +78,7 @@ class Shape:
     sample: Any = None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class Trial:
     """Numbers for one trial: ``scheme`` says which sizes may be told apart."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from types import FunctionType, MappingProxyType
 
 from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refused
 from npcompile.core.lines import Line
-from npcompile.core.records import replace
+from npcompile.core.records import field, record, replace
 from npcompile.graph import objects
 from npcompile.graph.ir import Graph, Tree, walk
 from npcompile.ops.operands import Cell
@@ -79,7 +78,7 @@ def trace(
         raise told from None
 
 
-@dataclass
+@record(frozen=False)
 class _Demands:
     """What attempts have asked for: strings that are data; whether lists from outside were
     ``opened``, to be read where they are.  ``plain``: neither may be."""

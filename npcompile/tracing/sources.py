@@ -12,12 +12,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, TypeGuard, Union
 
 from npcompile.core.errors import Refusal
-from npcompile.core.records import record
+from npcompile.core.records import field, record
 from npcompile.graph.ir import Graph
 from npcompile.graph.types import Array, Opaque, Scalar
 
@@ -130,7 +129,7 @@ class Leaf:
     contiguous: bool = True
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Trace:
     """A traced function: ``graph.params[i]`` is ``leaves[i]``; valid while ``guards`` hold.
 

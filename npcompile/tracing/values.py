@@ -18,14 +18,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Union
 
 import numpy as np
 
 from npcompile.core.errors import refuse
-from npcompile.core.records import record
+from npcompile.core.records import field, record
 from npcompile.core.tuples import reads_as_tuple
 from npcompile.graph import texts
 from npcompile.graph.ir import Node
@@ -263,7 +262,7 @@ def boolean(value: bool) -> Static:
     return TRUE if value else FALSE
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class State:
     """All that changes while code runs: variables, stack, and what cells and boxes hold.
 
@@ -279,7 +278,7 @@ class State:
         return State(list(self.locals), list(self.stack), dict(self.cells))
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class Scope:
     """A loop whose body is being traced: the versions that its turns begin with.
 
@@ -311,7 +310,7 @@ class Scope:
         return self.outer.version(cell, home)
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class Knowledge:
     """What earlier attempts found out about a loop.
 
@@ -337,7 +336,7 @@ class Knowledge:
     refused: list[Exception] = field(default_factory=list)
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class Exits:
     """Where a stretch of code can go on: a state per target (a block, or RETURN).
 
@@ -348,7 +347,7 @@ class Exits:
     selector: Node | None = None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class Frame:
     """One activation of a function.
 

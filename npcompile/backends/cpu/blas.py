@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from npcompile.backends.cpu.text import Function, Value, i64, literal
+from npcompile.core.records import record
 
 LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
 _PATTERNS = (("scipy_{}_64_", 64), ("{}_64_", 64), ("{}_", 32))
 
 
-@dataclass(frozen=True)
+@record
 class Blas:
     """A library: ``bits`` of its integers, and where a function is."""
 

@@ -5,8 +5,8 @@ Every use of llvmlite is behind one lock: it has one of its own, and the option 
 
 from __future__ import annotations
 
-import json
 import os
+import pickle
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM in the midd
     )
 _AVX2 = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt,+f16c"
 _AVX512 = ("avx512f", "avx512dq", "avx512bw", "avx512vl")
-_MAGIC = b"npc4"
+_MAGIC = b"npc5"
 
 
 P = ParamSpec("P")
@@ -200,7 +200,7 @@ def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ())
                 machine, module = _parsed(part, of, names, level)
                 objects.append(bytes(machine.emit_object(module)))
     gives, needs = interface(text)
-    head = json.dumps([gives, needs, list(map(len, objects))]).encode()
+    head = pickle.dumps((gives, needs, list(map(len, objects))))
     return _MAGIC + len(head).to_bytes(4, "little") + head + b"".join(objects)
 
 
@@ -304,7 +304,7 @@ def load(code: bytes, imports: dict[str, int] | None = None) -> Loaded:
     if code[:4] != _MAGIC:
         raise ValueError("not an object of npcompile")
     end = 8 + int.from_bytes(code[4:8], "little")
-    gives, needs, lengths = json.loads(code[8:end])
+    gives, needs, lengths = pickle.loads(code[8:end])
     known = {} if imports is None else imports
     builder = _binding().JITLibraryBuilder()
     for length in lengths:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from npcompile.backends.cpu import access
@@ -12,9 +10,10 @@ from npcompile.backends.cpu.casts import float_to_half, half_to_float
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import Parts, component
 from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
+from npcompile.core.records import record
 
 
-@dataclass
+@record(frozen=False)
 class Numbers:
     """Arithmetic on elements of a dtype, in the form in which sums are kept: float16 as float32,
     to be rounded once."""

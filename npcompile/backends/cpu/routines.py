@@ -4,7 +4,6 @@ loops around."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from npcompile.backends.cpu import access
 from npcompile.backends.cpu.scalar import memory
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.text import Function, Value, i64, literal
+from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.graph.routines import ROUTINES, Routine, Spec, parse
 from npcompile.program.ir import Buffer, Library, View
@@ -20,7 +20,7 @@ from npcompile.program.ir import Buffer, Library, View
 _FLAGS = {"i": 1, "d": 4, "o": 8, "u": 16}
 
 
-@dataclass(frozen=True)
+@record
 class Operand:
     """An array in memory: the address of its first element, and the stride of each index."""
 

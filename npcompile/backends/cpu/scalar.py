@@ -15,6 +15,7 @@ import numpy as np
 
 from npcompile.backends.cpu import casts, intrinsics, remainders
 from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu.symbols import SUBPROGRAM
 from npcompile.backends.cpu.text import (
     FLOATS,
     Function,
@@ -28,8 +29,6 @@ from npcompile.core.records import record
 from npcompile.graph.ir import Number, Subprogram, Table, integer
 
 Parts = tuple[Value, ...]
-#: the first part of the names of subprograms in machine code
-SUBPROGRAM = "subprogram"
 
 _FLOAT = {2: "i16", 4: "float", 8: "double"}
 

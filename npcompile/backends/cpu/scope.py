@@ -8,7 +8,6 @@ the next loop gives a new scope with all that depends on its index.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import field
 from heapq import heappop, heappush
 
 import numpy as np
@@ -30,7 +29,7 @@ from npcompile.backends.cpu.quotients import Divisor
 from npcompile.backends.cpu.scalar import Parts, component
 from npcompile.backends.cpu.sizes import Sizes, Slots
 from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_literal
-from npcompile.core.records import record, replace
+from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Size, product
 from npcompile.program.ir import (
     Apply,

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from npcompile.backends.cpu.sizes import Word
+from npcompile.backends.cpu.symbols import STOCK
 from npcompile.core.sizes import Poly, Size, Symbol
 from npcompile.program.ir import (
     Apply,
@@ -29,7 +30,6 @@ from npcompile.program.ir import (
     Value,
 )
 
-STOCK = "stock"
 _DTYPES = frozenset("?bhilqBHILQfdFD")
 _KINDS = frozenset({"sum", "any", "all", "min", "max"})
 _SIZE: Size = Poly((((Symbol("n", None, 0),), 1),))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from npcompile.backends.cpu.arms import Arm
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.packed import Packed
-from npcompile.backends.cpu.scalar import SUBPROGRAM
+from npcompile.backends.cpu.symbols import SUBPROGRAM
 from npcompile.backends.cpu.text import Function, Module, Value, type_text
 from npcompile.graph.ir import Subprogram
 from npcompile.graph.subprograms import region_of

@@ -65,6 +65,8 @@ def register(name: str, address: int) -> None:
 
 
 DRAW = "draw"  #: names of functions that draw one random number
+SUBPROGRAM = "subprogram"  #: names of functions that kernels of many programs call
+STOCK = "stock"  #: names of kernels that many programs have
 
 
 def provide(kind: str, address: Callable[[str], int]) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from npcompile.backends.gpu.source import (
     Whole,
 )
 from npcompile.core.errors import Refusal, Refused, refuse
-from npcompile.core.records import replace
+from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import largest
 from npcompile.graph.ir import Window
 from npcompile.graph.routines import product
@@ -59,7 +58,7 @@ from npcompile.program.ir import (
 from npcompile.tensors.device import owner
 
 
-@dataclass(eq=False)
+@record(eq=False, frozen=False)
 class Module:
     """A program's kernels as Triton code.
 

@@ -7,7 +7,6 @@ spans, so that strides, of any sign, are the same on both sides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -68,7 +67,7 @@ class Device(Protocol):
         ...
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class _Copy:
     """``newer`` says where the contents are: ``host``, ``device``, ``both`` or ``neither``."""
 

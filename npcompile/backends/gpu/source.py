@@ -7,13 +7,12 @@ import keyword
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Protocol, Union
 
 import numpy as np
 
-from npcompile.core.records import record
+from npcompile.core.records import field, record
 from npcompile.core.sizes import Poly, Size, Symbol, poly, product
 from npcompile.graph.ir import Table
 from npcompile.program.ir import Buffer
@@ -41,7 +40,7 @@ class Whole:
     size: Size
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class Tables:
     """The memory of all tables of constants of a function, one after the other."""
 
@@ -155,7 +154,7 @@ OWN = COMMON | frozenset({
      for part in ("", "_real", "_imag")})
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Writer:
     """Lines of one function, the names in it and its parameters."""
 

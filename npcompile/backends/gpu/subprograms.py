@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cache
 
 from npcompile.backends.gpu import casts, scalar
@@ -16,12 +15,13 @@ from npcompile.backends.gpu.flat import Flat, Turns
 from npcompile.backends.gpu.scalar import Parts, Term
 from npcompile.backends.gpu.source import INLINE, SCOPE, Tables, Writer, wish
 from npcompile.core.errors import refuse
+from npcompile.core.records import field, record
 from npcompile.graph.ir import Const, Get, Node, Subprogram, Table
 from npcompile.graph.subprograms import DOUBLE, region_of
 from npcompile.graph.types import BOOL, Scalar
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Library:
     """The functions that a kernel calls, each after those that it calls itself, and the tables
     that each needs as further arguments."""
