@@ -12,6 +12,7 @@ import pytest
 
 from npcompile import jit
 from npcompile.graph import objects
+from npcompile.tracing import fetching
 from tests import random_fetched
 
 pytestmark = pytest.mark.skipif(not objects.readable(), reason="another Python's objects")
@@ -190,6 +191,98 @@ def test_lists_are_found_in_the_next_process(tmp_path, monkeypatch):
         done = subprocess.run([sys.executable, "summed.py"], cwd=tmp_path, check=True, text=True,
                               capture_output=True)
         assert done.stdout == "1212.75 0\n"
+
+
+def nested(p, n):
+    """Reads a list in a loop in a loop: it is copied, if it is short."""
+    best = [0] * n
+    for i in range(n):
+        for j in range(min(i, len(p))):
+            best[i] = max(best[i], p[j] + best[i - j - 1])
+    return best, p
+
+
+@pytest.mark.parametrize("held", [
+    [k / 4 for k in range(50)], list(range(-25, 25)), [2**30 - 1, -(2**30), 2**59, -5] * 20,
+    [k % 3 == 0 for k in range(50)], [0, 0.5, 1] * 20, [np.float64(0.25)] * 40, [-0.0] * 40,
+], ids=["floats", "ints", "large", "bools", "both", "numpy", "zeros"])
+def test_lists_are_copied_where_loops_in_loops_read_them(held):
+    compiled = jit(nested)
+    for some in (held, held * (fetching.PACKED // len(held)), held * 30, [held[0]], []):
+        for n in (0, 1, 2, 40):
+            got, want = compiled(some, n), nested(some, n)
+            assert got[1] is some
+            assert repr(got) == repr(want)
+
+
+def test_only_short_lists_are_copied():
+    def f(p, q):
+        n = 0
+        for x in p:
+            for y in q:
+                n += x > y
+        return n
+
+    compiled = jit(f)
+    p = [k * 7 % 50 / 4 for k in range(50)]
+    for count in (fetching.PACKED, fetching.PACKED - 1, 40):
+        assert compiled(p, p * 20 + [1.5] * (count - 1000) if count > 999 else p) > 0
+    assert compiled.cache_info().compiled == 1
+    assert f"q has at most {fetching.PACKED} items" in str(compiled.explain(p, p))
+    assert "p has at most" not in str(compiled.explain(p, p))
+    q = [0.5] * (fetching.PACKED + 1)
+    assert compiled(p, q) == f(p, q)
+    assert compiled(p, p) == f(p, p)
+    assert compiled.cache_info().compiled == 2
+
+
+@pytest.mark.parametrize("odd", [None, "word", 2**70, True, np.float64(3.5), 7], ids=repr)
+def test_odd_items_of_lists_that_are_copied(odd):
+    def f(p, a, n):
+        for i in range(n):
+            for j in range(i):
+                a[j % 3] += p[j]
+        return a
+
+    compiled = jit(f)
+    p = [k / 4 for k in range(40)]
+    for place in (0, 17, 40):
+        for n in (5, 30, 41, 42, 50):
+            held = [*p[:place], odd, *p[place:]]
+            results = []
+            for g in (f, compiled):
+                a = np.zeros(3)
+                try:
+                    g(held, a, n)
+                except Exception as error:
+                    results.append((repr(error), a.tolist()))
+                else:
+                    results.append(a.tolist())
+            assert results[0] == results[1], (place, n)
+            assert repr(compiled(p, np.zeros(3), 9)) == repr(f(p, np.zeros(3), 9))
+
+
+def test_tuples_are_copied():
+    def shortest(n, edges):
+        far = [1e9] * n
+        far[0] = 0.0
+        for _ in range(n):
+            for u, v, w in edges:
+                if far[u] + w < far[v]:
+                    far[v] = far[u] + w
+        return far
+
+    rng = np.random.default_rng(1)
+    compiled = jit(shortest)
+    for n in (60, 40, 2000):
+        ends = rng.integers(0, 30, (n, 2)).tolist()
+        edges = [(u, v, w) for (u, v), w in zip(ends, rng.random(n).tolist())]
+        assert compiled(30, edges) == shortest(30, edges)
+    for odd in ((1, 2), (1, 2, 3.0, 4)):
+        with pytest.raises(ValueError, match="unpack"):
+            compiled(30, [*edges[:50], odd])
+    assert compiled.cache_info().compiled == 2
+    assert not compiled.cache_info().refused
 
 
 def test_random_programs() -> None:

@@ -290,6 +290,8 @@ def _guard(guard: Guard) -> str:
         return f"{name} is a {value.__name__}"
     if guard.kind in ("length", "keys"):
         return f"{name} has the {guard.kind} {value!r}"
+    if guard.kind == "most":
+        return f"{name} has at most {value} items"
     if guard.kind in RELATIONS:
         return f"{name} is {'' if guard.kind == 'same' else 'not '}{_name(value)}"
     text = getattr(value, "__name__", None) or repr(value)

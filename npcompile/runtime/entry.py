@@ -36,7 +36,7 @@ from npcompile.runtime.guards import ArrayValue, Guards
 from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, NAMES
 from npcompile.runtime.journal import Journal
 from npcompile.runtime.layout import Layout, layout
-from npcompile.runtime.match import RELATIONS
+from npcompile.runtime.match import LENGTHS, RELATIONS
 from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, Signature
 from npcompile.runtime.writer import METADATA, Writer
 from npcompile.tracing.sources import Words
@@ -196,9 +196,10 @@ class _Entry:
         w, read, looked = self.writer, 0, 0
         for step in self.signature.steps:
             thing = self._place(step.place)
-            if step.kind == "length":
+            if step.kind in LENGTHS:
                 size = w.call("i64", "PyObject_Size", ("ptr", thing))
-                w.require(w.add("icmp eq", "i64", size, step.number), "unread")
+                relation = "eq" if step.kind == "length" else "sle"
+                w.require(w.add(f"icmp {relation}", "i64", size, step.number), "unread")
                 continue
             if step.kind in RELATIONS:
                 both = self._place(step.place), self._place(step.number)

@@ -112,6 +112,7 @@ _TESTS = {
     "equal": "S({}, {})",
     "type": "type({}) is {}",
     "length": "len({}) == {}",
+    "most": "len({}) <= {}",
     "keys": "S(tuple({}), {})",
     "code": "P({}, {})",
     "same": "{} is {}",
@@ -121,6 +122,8 @@ _TESTS = {
 }
 
 
+#: guards on lengths
+LENGTHS = ("length", "most")
 #: guards of two sources
 RELATIONS = ("same", "apart")
 #: guards on whether there is an attribute

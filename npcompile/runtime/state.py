@@ -49,7 +49,7 @@ class Step:
 
         kind  ::= "attribute" | "item"        reads it; the name or key is an object of the state
                 | "class" | "is" | "equal"    tests it against an object of the state
-                | "length"                    tests it against ``number``
+                | "length" | "most"           tests how long it is against ``number``
                 | "same" | "apart"            tests it against what is at the place ``number``
         place ::= k, an argument | ~k, what the k-th read has found
     """
@@ -95,7 +95,7 @@ class Signature:
     @property
     def looked(self) -> int:
         """The number of objects that steps need."""
-        return sum(step.kind not in ("length", "same", "apart") for step in self.steps)
+        return sum(step.kind not in ("length", "most", "same", "apart") for step in self.steps)
 
     @property
     def variables(self) -> int:

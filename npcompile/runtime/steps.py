@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import MemberDescriptorType
 from typing import Any
 
-from npcompile.runtime.match import RELATIONS
+from npcompile.runtime.match import LENGTHS, RELATIONS
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.state import Step
 from npcompile.runtime.words import Unwatchable
@@ -73,8 +73,8 @@ class Steps:
             self.steps.append(Step(guard.kind, self.place(guard.source), self.place(guard.value)))
         elif guard.kind == "is" or (guard.kind == "equal" and isinstance(guard.value, SINGLE)):
             self._add("is", self.place(guard.source), guard.value)
-        elif guard.kind == "length" and self._class(guard.source) in _CONTAINERS:
-            self.steps.append(Step("length", self._of_class(guard.source), guard.value))
+        elif guard.kind in LENGTHS and self._class(guard.source) in _CONTAINERS:
+            self.steps.append(Step(guard.kind, self._of_class(guard.source), guard.value))
         elif guard.kind == "equal" and type(guard.value) in _PLAIN:
             place = self.place(guard.source)
             self._test_class(place, type(guard.value))

@@ -248,7 +248,7 @@ class _Watched:
         thing = value_of(guard.source, self.function)
         if guard.kind == "code":
             self._function(thing)
-        elif guard.kind in ("length", "keys") or (
+        elif guard.kind in ("length", "most", "keys") or (
             guard.kind == "equal" and isinstance(thing, (list, dict, set))
         ):
             raise Unwatchable("a container that may change")

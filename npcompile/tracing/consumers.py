@@ -76,6 +76,19 @@ def listed(items: Iterable[Any]) -> list[Any]:
     return found
 
 
+def filled(found: Any, items: Any) -> None:
+    """Copies numbers to an array."""
+    for k in range(len(items)):
+        found[k] = items[k]
+
+
+def filled_columns(found: Any, items: Any) -> None:
+    """Copies tuples of numbers to arrays."""
+    for k in range(len(items)):
+        for column, number in zip(found, items[k]):
+            column[k] = number
+
+
 def added(found: Any, items: Iterable[Any]) -> None:
     """``set`` of items"""
     for item in items:

@@ -4,6 +4,9 @@ of lists of such.
 Such a list is looked at as one whose length only the run knows (:mod:`.growing`), whose only
 column are the addresses of its items.  What an item is, is checked where it is read.  Nobody may
 write to it: so long as machine code runs, no Python code does, which could.
+
+Short lists of numbers, or of tuples of numbers, that a loop in a loop reads are copied to arrays
+before anything else.
 """
 
 from __future__ import annotations
@@ -14,13 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.core.records import replace
 from npcompile.core.sizes import Size, symbol
 from npcompile.graph import objects
 from npcompile.graph.ir import Node
-from npcompile.graph.types import BOOL, FLOAT, INT, PY_BOOL, PY_INT, PYTHON, Scalar
+from npcompile.graph.types import BOOL, FLOAT, INT, PY_BOOL, PY_INT, PYTHON, Scalar, contiguous
 from npcompile.ops import arguments
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
+from npcompile.tracing import consumers
 from npcompile.tracing.inputs import label
 from npcompile.tracing.sources import Arg, Item, Source
 from npcompile.tracing.values import (
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
 
 Path = tuple[Value, ...] | None  # a list from outside, and the indices that lead to another one
 WIDEST = 8  #: items of a tuple in a list
+PACKED = 1024  #: items of a list that are copied where a loop in a loop reads them
 _NUMBERS = {**PYTHON, np.float64: Scalar(FLOAT, "np"), np.int64: Scalar(INT, "np")}
 
 
@@ -94,10 +100,60 @@ def _guard(t: Tracer, held: Any, source: Source, item: Kind) -> None:
 def load(t: Tracer, box: Box | None, g: Growing, at: Node) -> Value:
     """The item of such a list at a place that is in range."""
     assert isinstance(g.item, Fetched)
+    if g.columns[0] in t.packed:
+        return _packed(t, t.packed[g.columns[0]], g.item.kind, at)
     shown = arguments.view(g.columns[0], (), (), g.columns[0].strides[0] * t.builder.size_of(at))
     path = t.fetched.get(box) if box is not None else None
+    if path is not None and len(path) == 1:
+        _ask_to_pack(t, path[0], g.item.kind)
     return _value(t, arguments.element(t, shown), g.item.kind, path and (*path, at))
 
+
+# ---------------------------------------------------------------------- lists that are copied
+
+def _ask_to_pack(t: Tracer, whole: Value, kind: Kind) -> None:
+    """Asks for copies, made at each call, of what a list holds that a loop in a loop reads: only of
+    a few items, so that copying takes no time to speak of, should the loops have few turns."""
+    assert isinstance(whole, Static) and whole.source is not None
+    nested = t.scope is not None and t.scope.outer is not None
+    if nested and _parts(kind) and len(whole.value) <= PACKED:
+        t.packing.add(whole.source)
+
+
+def _parts(kind: Kind) -> list[Scalar]:
+    """The numbers that an item consists of; none: it is no number and no tuple of numbers."""
+    found = kind if isinstance(kind, tuple) else (kind,)
+    numbers = [part for part in found if isinstance(part, Scalar)]
+    return numbers if len(numbers) == len(found) else []
+
+
+def pack(t: Tracer, box: Box, source: Source) -> None:
+    """Copies what a list holds to arrays, from which it is read from here on."""
+    t.inputs.guard(source, "most", PACKED)
+    g = t.cells[box]
+    assert isinstance(g, Growing) and isinstance(g.item, Fetched)
+    n, parts = t.builder.size_of(g.length, 0), _parts(g.item.kind)
+    kinds = [contiguous(part.dtype, (n,)) for part in parts]
+    made = [t.new(t.builder.emit("empty", (), None, kind)) for kind in kinds]
+    if isinstance(g.item.kind, tuple):
+        consumers.follow(t, consumers.filled_columns, Sequence(tuple(made)), box)
+    else:
+        consumers.follow(t, consumers.filled, made[0], box)
+    copies = [t.builder.emit("copy", (t.read(a),), None, kind) for a, kind in zip(made, kinds)]
+    t.packed[g.columns[0]] = [replace(t.new(copy), writeable=False) for copy in copies]
+    t.facts.limit(n, PACKED)
+    t.cells[box] = replace(g, length=t.builder.size(n))
+
+
+def _packed(t: Tracer, arrays: list[ArrayRef], kind: Kind, at: Node) -> Value:
+    """An item of a list that was copied."""
+    place = t.builder.size_of(at)
+    shown = [arguments.view(a, (), (), a.strides[0] * place) for a in arrays]
+    found = [py_scalar(t, arguments.element(t, a), k) for a, k in zip(shown, _parts(kind))]
+    return Sequence(tuple(found)) if isinstance(kind, tuple) else found[0]
+
+
+# ---------------------------------------------------------------------- objects
 
 def _list(t: Tracer, address: Node, item: Fetched, path: Path) -> Box:
     """A list at an address; it has been checked that it is one."""

@@ -134,6 +134,8 @@ def _open(t: Tracer, source: Source, item: Fetched) -> None:
     if type(held) is not list:
         return
     made = fetching.opened(t, held, source, item)
+    if source in t.packs:
+        fetching.pack(t, made, source)
     t.inputs.stand(source, made)
     variables = t.frames[-1].state.locals
     variables[:] = [made if value is found and home is source else value for value in variables]

@@ -103,10 +103,11 @@ def _trace_with(
     columns: dict[wishes.Place, wishes.Wish] = {}
     stored: Attributes = {}
     ragged: frozenset[Source] = frozenset()
+    packs: frozenset[Source] = frozenset()
     attempts = 0
     while True:
         tracer = Tracer(config, pauses)
-        tracer.columns, tracer.inputs.ragged = columns, ragged
+        tracer.columns, tracer.inputs.ragged, tracer.packs = columns, ragged, packs
         tracer.stored, tracer.inputs.texts = stored, frozenset(demands.strings)
         readable = config.device == "cpu" and objects.readable()
         tracer.fetches = readable and not demands.plain
@@ -118,9 +119,9 @@ def _trace_with(
                 if not demands.plain and tracer.inputs.wanted - demands.strings:
                     raise _Strings(tracer.inputs.wanted - demands.strings)
             more = tracer.inputs.settle(found.graph)
-            if not more:
+            if not more and tracer.packing <= packs:
                 return found
-            ragged |= more
+            ragged, packs = ragged | more, packs | tracer.packing
         except Refused:
             wishes, wanted = {**columns, **tracer.wishes}, {**stored, **tracer.stores.wanted}
             attempts += 1

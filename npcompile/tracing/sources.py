@@ -107,9 +107,9 @@ def is_given(source: Source | None) -> TypeGuard[Source]:
 @record(eq=False)
 class Guard:
     """``kind``: ``is`` (identity), ``equal`` (same type and ==), ``type`` (class identity),
-    ``length``, ``keys`` (of a dict, in order), ``code`` (a function's code object and defaults);
-    ``same`` and ``apart``: identity with what another source holds; ``present`` and ``absent``:
-    whether there is an attribute."""
+    ``length``, ``most`` (it is no longer than that), ``keys`` (of a dict, in order), ``code`` (a
+    function's code object and defaults); ``same`` and ``apart``: identity with what another source
+    holds; ``present`` and ``absent``: whether there is an attribute."""
 
     source: Source
     kind: str

@@ -126,6 +126,9 @@ class Tracer:
         self.fetches = True  # whether lists from outside may be read where they are
         self.looked: dict[Source, list[Any]] = {}  # lists from outside that were looked at
         self.opened: list[tuple[Static, Fetched]] = []  # those that are
+        self.packing: set[Source] = set()  # those that would better be copied to arrays
+        self.packs: frozenset[Source] = frozenset()  # of which an earlier attempt has said so
+        self.packed: dict[ArrayRef, list[ArrayRef]] = {}  # and their arrays, by their columns
         self.fetched: dict[Box, tuple[Value, ...]] = {}  # the list and indices that lead there
         self.lengths: dict[Node, sizes.Size] = {}  # of lists that a loop made
         self.learned: dict[tuple[Code, int], Knowledge] = {}  # of loops, by their header
