@@ -67,12 +67,24 @@ def test_nan_functions(function, dtype):
             agrees(function, [a], **options)
 
 
-@pytest.mark.parametrize("function", NAN[2:], ids=lambda f: f.__name__)
-def test_only_nan_leaves_because_numpy_warns(function):
+@pytest.mark.parametrize("function", [*NAN[2:], np.nanargmin, np.nanargmax],
+                         ids=lambda f: f.__name__)
+def test_only_nan_leaves_because_numpy_warns_or_raises(function):
     a = ARRAYS["C"].copy()
     a[:, 3] = np.nan
     with pytest.raises(Left):
         run(call(function, axis=0), a)
+
+
+@pytest.mark.parametrize("dtype", ["d", "f", "e", "D", "i4", "?"])
+@pytest.mark.parametrize("function", [np.nanargmin, np.nanargmax], ids=lambda f: f.__name__)
+def test_positions_of_what_is_not_nan(function, dtype):
+    for array in ARRAYS.values():
+        a = typed(array, dtype)
+        if dtype in "dfeD":
+            a[tuple(n // 2 for n in a.shape)] = a[(0,) * a.ndim] = np.nan
+        for options in [o for o in OPTIONS if not isinstance(o.get("axis"), tuple)]:
+            agrees(function, [a], **options)
 
 
 @pytest.mark.parametrize("function", [np.argmin, np.argmax], ids=lambda f: f.__name__)

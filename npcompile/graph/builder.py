@@ -134,6 +134,16 @@ class Builder:
 
     # -------------------------------------------------------------- nodes
 
+    @contextmanager
+    def hush(self, categories: str) -> Iterator[None]:
+        """What is made inside may ignore these floating-point errors as well."""
+        before = self.quiet
+        self.quiet = "".join(sorted({*before, *categories}))
+        try:
+            yield
+        finally:
+            self.quiet = before
+
     def emit(self, op: str, args: Sequence[Node], attrs: Attrs, type_: Type) -> Node:
         """A node; an equal pure one that exists already is returned instead."""
         if op in IMPURE:

@@ -165,13 +165,9 @@ def compare(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand:
     if is_python(a) and is_python(b):
         return _python_compare(ctx, symbol, a, b)
     no_sequences(ctx, symbol, a, b)
-    before = ctx.builder.quiet
-    if not has_array(a, b) and _complex_takes(ctx, symbol, a, b):
-        ctx.builder.quiet = before + "i" + UNTOLD
-    try:
+    untold = not has_array(a, b) and _complex_takes(ctx, symbol, a, b)
+    with ctx.builder.hush("i" + UNTOLD if untold else ""):
         return run(ctx, UFUNCS[symbol], a, b)
-    finally:
-        ctx.builder.quiet = before
 
 
 def _complex_takes(ctx: Context, symbol: str, a: Operand, b: Operand) -> bool:

@@ -6,9 +6,6 @@ of the table are gathered for all keys side by side.  A table that is not sorted
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from npcompile.core.sizes import Size, hint, is_known, product
@@ -130,16 +127,6 @@ def digitize(ctx: Context, x: Operand, bins: Operand, right: Operand = False) ->
 # ------------------------------------------------------------------ between points
 
 
-@contextmanager
-def _quietly(ctx: Context) -> Iterator[None]:
-    """What NumPy computes in C of its own tells of no floating-point errors."""
-    before, ctx.builder.quiet = ctx.builder.quiet, "doui" + UNTOLD
-    try:
-        yield
-    finally:
-        ctx.builder.quiet = before
-
-
 @program(SEARCHING, "interp")
 def interp(ctx: Context, x: Operand, xp: Operand, fp: Operand, left: Operand = None,
            right: Operand = None, period: Operand = None) -> ArrayRef:
@@ -154,7 +141,7 @@ def interp(ctx: Context, x: Operand, xp: Operand, fp: Operand, left: Operand = N
         raise ctx.refuse("interp", "of one point")
     xs, ys = as_array(ctx, places, FLOAT), as_array(ctx, values, FLOAT)
     check_sorted(ctx, xs, "interp")
-    with _quietly(ctx):
+    with ctx.builder.hush("doui" + UNTOLD):  # NumPy computes in C of its own, which tells of none
         keys = ctx.builder.cast(ctx.read(at), FLOAT)
         return ctx.new(_in_c_order(ctx, _between(ctx, keys, xs, ys, (left, right))))
 

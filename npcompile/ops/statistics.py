@@ -309,10 +309,27 @@ def _nan_extreme(name: str, value: float) -> None:
     program(STATISTIC, f"nan{name}")(extreme)
 
 
+def _nan_position(name: str, value: float) -> None:
+    def position(ctx: Context, a: Operand, axis: Operand = None, out: Operand = None, *,
+                 keepdims: Operand = False) -> Operand:
+        ref = as_array(ctx, a)
+        node, mask = replaced_nan(ctx, ref, value)
+        if mask is not None:
+            axes = axes_of(ctx, axis, ref.ndim, f"nan{name}")
+            _never(ctx, reduce_node(ctx, mask, "all", axes, False, BOOL),
+                   f"nan{name} of only NaN: Python raises")
+        return _position(ctx, name, ctx.new(node), axis, out, keepdims)
+
+    position.__doc__ = f"{name} of what is not NaN."
+    program(STATISTIC, f"nan{name}")(position)
+
+
 _nan_total("sum", 0)
 _nan_total("prod", 1)
 _nan_extreme("min", np.inf)
 _nan_extreme("max", -np.inf)
+_nan_position("argmin", np.inf)
+_nan_position("argmax", -np.inf)
 
 
 def _valid(ctx: Context, mask: Node, axes: tuple[int, ...], keepdims: bool) -> Node:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from npcompile.tensors.table import Function
     from npcompile.tracing.tracer import Tracer
 
-#: torch reports no floating-point errors
-_SILENT = "diou"
-
 
 def is_tensor(value: Any) -> bool:
     """Whether a value is a torch tensor."""
@@ -41,12 +38,9 @@ def array(value: Value) -> ArrayRef:
 
 
 def operate(t: Tracer, operator: Callable[..., Operand], *values: Any) -> Value:
-    """``operator(ctx, operands...)`` without floating-point errors."""
-    before, t.builder.quiet = t.builder.quiet, _SILENT
-    try:
+    """``operator(ctx, operands...)`` without floating-point errors: torch reports none."""
+    with t.builder.hush("doui"):
         return t.operate(operator, *values)
-    finally:
-        t.builder.quiet = before
 
 
 def call(
