@@ -15,7 +15,7 @@ import pytest
 import npcompile
 from benchmarks.programs import PROGRAMS
 from npcompile.backends.cpu import kernels
-from npcompile.backends.cpu.compile import divided
+from npcompile.backends.cpu.pieces import divided
 from npcompile.graph.builder import Builder
 from npcompile.tracing import control
 from npcompile.tracing.attempts import Attempt
@@ -56,7 +56,7 @@ def test_what_is_imported(tmp_path: Path) -> None:
     assert not [m for m in found if m.startswith(tuple(f"npcompile.{room}" for room in rooms))]
     assert "npcompile.tracing.tracer" not in found
     assert "npcompile.backends.cpu.body" not in found
-    assert len([m for m in found if m.startswith("npcompile")]) < 96
+    assert len([m for m in found if m.startswith("npcompile")]) < 76
 
 
 LATER = """

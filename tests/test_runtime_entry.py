@@ -28,7 +28,7 @@ from npcompile.program.ir import (
     ViewResult,
 )
 from npcompile.runtime import boxing
-from npcompile.runtime.entry import FLAGS, OVERLAP
+from npcompile.runtime.build import FLAGS, OVERLAP
 from npcompile.runtime.frames import FrameReader
 from npcompile.runtime.helpers import DIVIDE, flag_names
 from npcompile.runtime.state import Place, Signature

@@ -14,7 +14,7 @@ import pytest
 
 from npcompile.program.ir import ParamResult
 from npcompile.runtime import words
-from npcompile.runtime.entry import STALE
+from npcompile.runtime.build import STALE
 from npcompile.runtime.layout import layout
 from npcompile.runtime.state import Place, Signature
 from npcompile.runtime.words import Word

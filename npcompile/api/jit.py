@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from npcompile.core import collector
 from npcompile.core.config import Config, Deterministic, disabled, from_environment, modes
 from npcompile.core.unseen import unseen
 from npcompile.runtime.callable import FunctionBase, install
@@ -51,7 +52,8 @@ def _compiler() -> type[Dispatcher]:
     """Imports the compiler; an interrupt meanwhile leaves nothing half imported."""
     before = set(sys.modules)
     try:
-        from npcompile.runtime.dispatch import Dispatcher
+        with collector.paused(littered=False):
+            from npcompile.runtime.dispatch import Dispatcher
     except BaseException:
         for name in set(sys.modules) - before:
             if name.startswith("npcompile."):

@@ -11,13 +11,14 @@ FEW = 1000  # frozen objects: CPython 3.12 starts with some hundred, a program f
 
 
 @contextmanager
-def paused() -> Iterator[None]:
+def paused(littered: bool = True) -> Iterator[None]:
     """Nothing is collected meanwhile: what a compiler makes lives until it is done, and looking
     through it, and through all that the program has, takes a tenth of the time.
 
     What it leaves lives as long as the compiled function: once its garbage is gone, it counts as
     old, so that nobody looks through it again soon.  What the program itself has made lately is
-    collected before, or it would count as old, too.
+    collected before, or it would count as old, too.  What leaves hardly any garbage is not
+    ``littered``.
     """
     if not gc.isenabled():
         yield
@@ -27,7 +28,8 @@ def paused() -> Iterator[None]:
     try:
         yield
     finally:
-        gc.collect(0)
+        if littered:
+            gc.collect(0)
         if gc.get_freeze_count() < FEW:  # else what somebody has frozen would thaw
             gc.freeze()
             gc.unfreeze()

@@ -13,6 +13,12 @@ from npcompile.program.ir import Program
 #: what a version returns for leaves that it is not valid for
 MISS = object()
 
+# what an entry leaves with where no check has failed, beside those of a frame's body
+FLAGS = -3  #: done, but with floating-point flags that somebody wants to know of
+OVERLAP = -4  #: a written array shares memory with another one or with itself
+STALE = -5  #: a watched word has changed
+UNDONE = -6  #: as FLAGS, but it is as if the call had not begun
+
 
 class Left(Exception):
     """Compiled code was left, having raised floating-point ``flags``: a check failed (``number``,

@@ -29,6 +29,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -508,14 +509,13 @@ def _source() -> str:
 
     Reading them all would cost more than loading what is cached.
     """
-    stamps: list[str] = []
-    folders = [str(Path(__file__).parents[1])]
+    folders, stamps = [str(Path(__file__).parents[1])], list[object]()
     for folder in folders:
         with os.scandir(folder) as entries:
-            for entry in entries:
+            for entry in sorted(entries, key=attrgetter("name")):
                 if entry.name.endswith(".py"):
-                    s = entry.stat()
-                    stamps.append(f"{entry.path} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}")
-                elif "." not in entry.name and entry.is_dir(follow_symlinks=False):
+                    status = entry.stat()
+                    stamps += (entry.name, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                elif entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
                     folders.append(entry.path)
-    return fingerprint("\n".join(sorted(stamps)))
+    return fingerprint(" ".join(map(str, (*folders, *stamps))))

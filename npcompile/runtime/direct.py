@@ -24,10 +24,9 @@ from npcompile.backends.cpu.symbols import register
 from npcompile.runtime import memory
 from npcompile.runtime.cache import compiled
 from npcompile.runtime.callable import TABLE, FunctionBase
-from npcompile.runtime.entry import supported
 from npcompile.runtime.guards import ALIGNED, C_CONTIGUOUS, WRITEABLE
 from npcompile.runtime.helpers import ALL_FLAGS
-from npcompile.runtime.layout import UfuncHead, layout
+from npcompile.runtime.layout import UfuncHead, layout, supported
 
 MANY = 8192  #: elements beyond which NumPy lets other threads of Python's run
 OPERANDS = 4

@@ -22,9 +22,7 @@ from npcompile.core.errors import CompileError, Refusal, Refused
 from npcompile.core.unseen import unseen
 from npcompile.program.ir import Exit
 from npcompile.runtime import build, flags, match, remembered, succession, wiring
-from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
-from npcompile.runtime.checked import checked
-from npcompile.runtime.entry import FLAGS, OVERLAP, STALE
+from npcompile.runtime.build import FLAGS, MISS, OVERLAP, STALE, Executable, Left, Stopwatch
 from npcompile.runtime.forwarding import Fallbacks, Forwarder, forwarder
 from npcompile.runtime.kinds import call_kind, on_device, placed
 from npcompile.runtime.native import Native, Probe, in_python, link, native, store
@@ -161,6 +159,8 @@ class Dispatcher:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The slow path: any call, right in every case."""
         if self.config.check:
+            from npcompile.runtime.checked import checked  # for who looks for mistakes
+
             return checked(self.function, self.call, args, kwargs, self.exact)
         return self.call(*args, **kwargs)
 

@@ -22,7 +22,6 @@ of :mod:`npcompile.runtime.helpers`.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable
 from itertools import combinations
 
@@ -32,6 +31,7 @@ from npcompile.graph.types import Opaque, Scalar
 from npcompile.program.ir import Buffer, Call, Program, flat
 from npcompile.program.stored import stores
 from npcompile.runtime.boxing import HOLDING, Boxing
+from npcompile.runtime.build import FLAGS, OVERLAP, STALE, UNDONE
 from npcompile.runtime.guards import ArrayValue, Guards
 from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, NAMES
 from npcompile.runtime.journal import Journal
@@ -40,11 +40,6 @@ from npcompile.runtime.match import LENGTHS, RELATIONS
 from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, Signature
 from npcompile.runtime.writer import METADATA, Writer
 from npcompile.tracing.sources import Words
-
-FLAGS = -3  #: done, but with floating-point flags that somebody wants to know of
-OVERLAP = -4  #: a written array shares memory with another one or with itself
-STALE = -5  #: a watched word has changed
-UNDONE = -6  #: as FLAGS, but it is as if the call had not begun
 
 FEW = 8  #: slots that are cleared one by one
 _EQUAL = 2  # Py_EQ
@@ -73,11 +68,6 @@ next:
 done:
   ret void
 }"""
-
-
-def supported() -> bool:
-    """Whether entries work here: on x86-64, with objects of a known layout."""
-    return layout() is not None and platform.machine() in ("x86_64", "AMD64")
 
 
 def emit_entry(

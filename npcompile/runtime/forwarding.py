@@ -22,7 +22,7 @@ from npcompile.core.config import modes
 from npcompile.core.unseen import unseen
 from npcompile.runtime.cache import compiled
 from npcompile.runtime.callable import FORWARD, FunctionBase
-from npcompile.runtime.entry import supported
+from npcompile.runtime.layout import supported
 from npcompile.runtime.state import spread
 
 _FOREVER = 2**62  # ticks

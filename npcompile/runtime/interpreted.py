@@ -10,9 +10,8 @@ from npcompile.backends import reference
 from npcompile.core.config import Config
 from npcompile.program.ir import Program
 from npcompile.runtime import match
-from npcompile.runtime.build import MISS, Executable, Left
+from npcompile.runtime.build import FLAGS, MISS, Executable, Left
 from npcompile.runtime.cache import Made, kept
-from npcompile.runtime.entry import FLAGS
 from npcompile.runtime.outline import Outline
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import platform
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -67,6 +68,11 @@ def layout() -> Layout | None:
         return None
 
 
+def supported() -> bool:
+    """Whether entries work here: on x86-64, with objects of a known layout."""
+    return layout() is not None and platform.machine() in ("x86_64", "AMD64")
+
+
 def _bytes(thing: object) -> bytes:
     return ctypes.string_at(id(thing), type(thing).__basicsize__)
 
@@ -75,12 +81,12 @@ def _find(samples: Iterable[tuple[object, bytes]], step: int = 8) -> int:
     """The only offset at which every sample object holds its expected bytes."""
     common: set[int] | None = None
     for thing, expected in samples:
-        memory, width = _bytes(thing), len(expected)
-        here = {
-            offset
-            for offset in range(0, len(memory) - width + 1, step)
-            if memory[offset : offset + width] == expected
-        }
+        memory, here = _bytes(thing), set()
+        offset = memory.find(expected)
+        while offset >= 0:
+            if offset % step == 0:
+                here.add(offset)
+            offset = memory.find(expected, offset + 1)
         common = here if common is None else common & here
     if common is None or len(common) != 1:
         raise Unknown(f"{len(common or ())} places")

@@ -8,8 +8,9 @@ from npcompile.graph.ir import Check, Extern, Graph, HostCall, Param, Site, walk
 from npcompile.ops.record import OPERATORS
 from npcompile.program.ir import Program
 from npcompile.program.stored import stores
-from npcompile.runtime import flags
+from npcompile.runtime import suspects
 from npcompile.runtime.build import Stopwatch
+from npcompile.runtime.flags import CATEGORIES
 from npcompile.runtime.outline import Outline
 from npcompile.schedule import schedule
 from npcompile.tracing.sources import Memory, Trace
@@ -38,8 +39,8 @@ def outline(traced: Trace, config: Config) -> Outline:
     params = [node.attrs for node in graph.params]
     written = [traced.leaves[k].source for k in sorted(graph.written)]
     modes: tuple[Deterministic, ...] = (True, "portable")
-    operations, repeatable = flags.loud(graph), flags.repeatable(graph)
-    heard = flags.audible(graph, operations) if passes.has_flags(config) else operations
+    operations, repeatable = suspects.loud(graph), suspects.repeatable(graph)
+    heard = suspects.audible(graph, operations) if passes.has_flags(config) else operations
     return Outline(
         traced.leaves,
         traced.guards,
@@ -47,15 +48,15 @@ def outline(traced: Trace, config: Config) -> Outline:
         graph.facts.guards,
         tuple([p.symbol if isinstance(p, Param) else None for p in params]),
         frozenset(graph.written),
-        {category: flags.candidate(heard, category) for category in flags.CATEGORIES},
-        flags.ambiguous(graph, heard) and config.device == "cpu",  # others have no flags
+        {category: suspects.candidate(heard, category) for category in CATEGORIES},
+        suspects.ambiguous(graph, heard) and config.device == "cpu",  # others have no flags
         repeatable,
         not repeatable or stores(graph.result),
-        flags.marked(graph) and not stores(graph.result),
+        suspects.marked(graph) and not stores(graph.result),
         exact(graph) and not any(isinstance(leaf.source, Memory) for leaf in traced.leaves),
         {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
         is_heavy(graph),
-        flags.silent(graph, operations) if graph.hushed else frozenset(),
+        suspects.silent(graph, operations) if graph.hushed else frozenset(),
         traced.pauses,
         tuple(source.base for source in written
               if isinstance(source, Memory) and not traced.device),

@@ -19,17 +19,23 @@ from npcompile.graph.types import Opaque
 from npcompile.program.ir import Program
 from npcompile.runtime import memory, pool
 from npcompile.runtime.boxing import builder, constants
-from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
+from npcompile.runtime.build import (
+    FLAGS,
+    MISS,
+    OVERLAP,
+    STALE,
+    UNDONE,
+    Executable,
+    Left,
+    Stopwatch,
+)
 from npcompile.runtime.cache import Record, Store, digest
 from npcompile.runtime.callable import FunctionBase, install
-from npcompile.runtime.entry import FLAGS, OVERLAP, STALE, UNDONE, emit_entry
-from npcompile.runtime.frames import FrameReader
 from npcompile.runtime.helpers import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.remembered import Linked
 from npcompile.runtime.state import State
 from npcompile.runtime.wiring import Wiring
-from npcompile.runtime.writer import combine
 from npcompile.tensors.memory import lent
 
 _FLAG_NAMES = {DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under", INVALID: "invalid"}
@@ -64,6 +70,9 @@ def native(
     watch: Stopwatch,
 ) -> tuple[Native, Linked, Frame]:
     """Compiles and links a program; also what another process needs to link it."""
+    from npcompile.runtime.entry import emit_entry  # only who compiles needs them
+    from npcompile.runtime.writer import combine
+
     frame = Frame(program)
     target = cpu.target()
     own = bool(config.deterministic)
@@ -226,6 +235,8 @@ def _left(program: Program, frame: Frame, number: int, raised: int, what: Any) -
         return Left("arrays that overlap and are written, or may not be", number)
     if number == STALE:
         return Left("a global or a closure changed", number)
+    from npcompile.runtime.frames import FrameReader  # only who leaves needs it
+
     way_out, begun = program.resumes[number], perf_counter()
     held = list(map(FrameReader(program, frame, what).box, way_out.held()))
     return Left(way_out.reason, number, names, None, held, perf_counter() - begun)

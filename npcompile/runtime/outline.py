@@ -19,7 +19,7 @@ class Outline:
 
     ``suspects``: for each category of floating-point flags the name and line of the operation that
     is most likely to have raised it; ``ambiguous``: there may be another one.  ``repeatable``,
-    ``lasting``, ``marked``, ``exact``: see :mod:`npcompile.runtime.flags` and
+    ``lasting``, ``marked``, ``exact``: see :mod:`npcompile.runtime.suspects` and
     :mod:`~npcompile.runtime.build`.
     ``tensors`` are the torch tensors whose memory is written.
     ``unpromised``: by deterministic mode, the operators that can't keep its promise.  ``heavy``: it
