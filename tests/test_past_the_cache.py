@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import npcompile
-from npcompile.backends.cpu import kernels, runs
+from npcompile.backends.cpu import kernels, runs, scope
 from npcompile.backends.cpu.compile import Target
 
 WIDTHS = (1, 7, 8, 16, 24, 32, 40, 63, 64, 96, 104, 256, 544, 600)
@@ -96,6 +97,31 @@ def test_new_results_count_twice() -> None:
     for arrays, size in (((a, b, c), 40), ((a, b, c, out), 32)):
         most = kernels.STREAMING_BYTES // size
         assert f" {most}," in compiled.lower(*arrays).llvm
+
+
+def centred(x: Any) -> Any:
+    return x - x.mean(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("capability", ["default", "avx2"])
+def test_results_of_turns_are_asked_for(capability: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before they are written, where turns read what is there already."""
+    monkeypatch.setattr(scope, "WRITTEN_FROM", 64)
+    monkeypatch.setenv("NPCOMPILE_CPU_CAPABILITY", capability)
+    rng = np.random.default_rng(5)
+    for function, asks in ((centred, True), (doubled, False)):
+        compiled = npcompile.jit(function, cache=False)
+        for dtype in ("float64", "float32"):
+            for shape in ((1, 1), (3, 5), (200, 32), (7, 1001), (1001, 7)):
+                x = rng.uniform(-1, 1, shape).astype(dtype)
+                assert compiled(x).tobytes() == function(x).tobytes()
+        to_be_written = re.findall(r"call void @llvm.prefetch.*i32 1, i32 3, i32 1\)",
+                                   compiled.lower(x).llvm)
+        assert bool(to_be_written) == asks
+
+
+def doubled(x: Any) -> Any:
+    return 2 * x
 
 
 def total(*arrays: Any) -> Any:

@@ -410,10 +410,12 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
             each(scope.enter(loop.index))
 
 
-def _entered(scope: Scope, index: Value) -> Scope:
-    """A whole vector of a row."""
+def _entered(scope: Scope, index: Value, written: Value | None = None) -> Scope:
+    """A whole vector of a row; what is stored so many bytes later is asked for."""
     inside = scope.enter(index, scope.plan.lanes)
     inside.ask_ahead(AHEAD if _cost(scope.plan.kernel) >= BUSY else 0)
+    if written is not None:
+        inside.ask_to_write(written)
     return inside
 
 
@@ -530,8 +532,9 @@ def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Va
     """Whole vectors of a row; where the rest of it begins."""
     f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
     first, once = _vectors(scope, edge, begin, end)
+    written = scope.written_ahead()
     with f.loop(begin, once, lanes, first=first) as loop:
-        _entered(scope, loop.index).stores()
+        _entered(scope, loop.index, written).stores()
     if not streams(plan):
         return loop.end
     stop = f.binary("sub", end, i64(lanes - 1))
@@ -553,8 +556,9 @@ def _row_of_several(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end:
     f.branch(goes, ends, near)
     f.label(near)
     first, stop = _vectors(scope, edge, begin, end)
+    written = scope.written_ahead()
     with f.loop(begin, stop, lanes, first=first) as loop:
-        _entered(scope, loop.index).stores()
+        _entered(scope, loop.index, written).stores()
     there = f.block
     f.jump(ends)
     f.label(ends)

@@ -46,6 +46,8 @@ from npcompile.program.ir import (
 LINE = 64  # bytes that memory is read by
 AHEAD = 4096  # bytes that are asked for before they are loaded (1 KB comes too late on Zen 5)
 ROWS = 2  # bits of the rows that one of a stencil's is asked for before it is read
+WRITTEN_AHEAD = 8192  # bytes that are asked for before they are stored
+WRITTEN_FROM = 8 << 20  # bytes that a kernel touches from which on they are
 FAR = 1 << 18  # bytes beyond which nothing is: what is needed sooner would leave the near caches
 SIMPLE = 4  # operations of a kernel that are quickly done one by one
 
@@ -464,6 +466,24 @@ class Scope:
         place = self.f.offset(self.place(load.buffer, load.at).pointer, "i8", distance)
         for line in range(0, self.plan.lanes * load.buffer.dtype.itemsize, LINE):
             self.f.prefetch(self.f.offset(place, "i8", i64(line)), near)
+
+    def written_ahead(self) -> Value | None:
+        """How many bytes before they are stored lines had better be asked for, if the kernel is
+        called in turns and loads only what others have loaded: turns store long after each other,
+        so processors don't foresee it, and wait for each line that is not in a near cache."""
+        if self.plan.fresh or self.plan.total == 0:
+            return None
+        most = i64(WRITTEN_FROM // self.plan.touched())
+        far = self.f.icmp("slt", most, self.sizes(self.plan.total))
+        return self.f.select(far, i64(WRITTEN_AHEAD), i64(0))
+
+    def ask_to_write(self, distance: Value) -> None:
+        """Asks for what is stored so many bytes later."""
+        for store in self.plan.kernel.stores:
+            if store.by is None and store.mask is None and store.at.coefficients[-1] == 1:
+                place = self.f.offset(self.place(store.buffer, store.at).pointer, "i8", distance)
+                for line in range(0, self.plan.lanes * store.buffer.dtype.itemsize, LINE):
+                    self.f.prefetch(self.f.offset(place, "i8", i64(line)), written=True)
 
     def _distance(self, far: Size) -> Value:
         """Bytes to the next turn's, or none if that is far away."""

@@ -371,13 +371,13 @@ class Function:
         hint = ", !nontemporal !0" if streaming else ""
         self.do(f"store {value.typed}, ptr {pointer.text}{where}{hint}{notes}")
 
-    def prefetch(self, pointer: Value, near: bool = True) -> None:
-        """Asks for the line of memory at an address, which may be nobody's, to be read soon;
-        ``near``: into the nearest cache, not only into the second one."""
+    def prefetch(self, pointer: Value, near: bool = True, written: bool = False) -> None:
+        """Asks for the line of memory at an address, which may be nobody's, to be read or written
+        soon; ``near``: into the nearest cache, not only into the second one."""
         self._asks = True
         self.module.declare("llvm.prefetch.p0", "void", ["ptr", "i32", "i32", "i32"])
-        where = 3 if near else 2
-        self.do(f"call void @llvm.prefetch.p0({pointer.typed}, i32 0, i32 {where}, i32 1)")
+        how = f"i32 {int(written)}, i32 {3 if near else 2}, i32 1"
+        self.do(f"call void @llvm.prefetch.p0({pointer.typed}, {how})")
 
     def alloca(self, elem: str, count: int = 1) -> Value:
         """Room on the stack, made once at entry."""
