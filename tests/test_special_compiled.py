@@ -34,6 +34,18 @@ def test_bits(name: str, char: str, width: str, monkeypatch: pytest.MonkeyPatch)
             assert not bad.any(), (places, got[bad][:4], want[:stop][bad][:4])
 
 
+@pytest.mark.parametrize("name", ["erf", "erfc", "ndtr"])
+def test_single_precision_is_all_but_rounded_right(name: str) -> None:
+    """No further from exact than float64 rounded, to four digits of a unit in the last place."""
+    x = np.arange(0, 1 << 32, 1021, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    function = jit(called(name, 1), fullgraph=True)
+    with np.errstate(all="ignore"):
+        got, want = function(x), function(x.astype(np.float64))
+    unit = np.ldexp(1.0, np.maximum(np.frexp(want)[1] - 24, -149))
+    assert np.array_equal(np.isnan(got), np.isnan(x))
+    assert np.nanmax(np.abs(got - want) / unit) < 0.50005
+
+
 def _warnings(function: Any, *args: Any) -> list[str]:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -15,6 +15,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import mpmath as mp
@@ -537,31 +538,35 @@ def erf() -> Rows:
 
 def single_erf_row(index: int) -> tuple[tuple[float, ...], Any]:
     """One interval of float32, as :func:`single_erf` says."""
-    half = mp.mpf("0.501") / 8
-    away = half / 32 if index < 24 else 3 * half  # there it is so flat that few are
-    centre = accurate_centre(math.erf, mp.mpf(index) / 8, away) if index else mp.mpf(0)
+    middle, half = mp.mpf(index) / 8, mp.mpf("0.501") / 8
+    away = half / 8 if index < 24 else 3 * half  # there it is so flat that few are
+
+    def sixth(x: Any) -> Any:
+        return (2 * x**2 - 1) / 3 * 2 / math.sqrt(math.pi) * math.exp(-(x**2))
+
+    # about a quarter of what rounding that one changes can't be made up for
+    share = abs(sixth(middle)) * half**3 / 4 / mp.erf(middle) if index else 0
+    centre = (accurate_centre(math.erf, middle, away, sixth, float(share), 400_001) if index
+              else mp.mpf(0))
     value = rounded(mp.erf(centre), 24)
     exact = 2 / mp.sqrt(mp.pi) * mp.exp(-(centre**2))
     slope, bend = split(exact, 24), split(-centre * exact, 24)
-    twist = rounded((2 * centre**2 - 1) / 3 * exact, 24)
 
     def rest(t: Any) -> Any:
         known = mp.fsum(map(mp.mpf, slope)) * t + mp.fsum(map(mp.mpf, bend)) * t**2
-        return (mp.erf(centre + t) - mp.mpf(value) - known) / t**3 - mp.mpf(twist)
+        return (mp.erf(centre + t) - mp.mpf(value) - known) / t**3
 
-    middle = mp.mpf(index) / 8 - centre
-    low, high = (middle - half, middle + half) if index else (SMALL, half)
-    fit = minimax(rest, range(4), low, high, 24, lambda t: abs(t)**3 / mp.erf(centre + t))
+    low, high = (middle - half - centre, middle + half - centre) if index else (SMALL, half)
+    fit = minimax(rest, range(5), low, high, 24, lambda t: abs(t)**3 / mp.erf(centre + t))
     inexact = abs(mp.erf(centre) / mp.mpf(value) - 1) if index else 0
-    row = (float(centre), value, *slope, *bend, twist, *fit.coefficients)
-    return row, max(fit.error, inexact)
+    return (float(centre), value, *slope, *bend, *fit.coefficients), max(fit.error, inexact)
 
 
 @table("error")
 def single_erf() -> Rows:
     """erf in 32 intervals about multiples of 1/8: rows of centres, of values there, which are
-    nearly exact, of slopes (2), halves of the second derivatives (2), sixths of the third ones, and
-    of the coefficients of what is left over t**3; error relative to erf."""
+    nearly exact, of slopes (2), halves of the second derivatives (2), and of the coefficients of
+    what is left over t**3; error relative to erf."""
     made = [single_erf_row(k) for k in range(32)]
     return {"f": Tables(tuple(zip(*(row for row, _ in made))), max(error for _, error in made))}
 
@@ -578,20 +583,22 @@ TANH_STEPS = mp.mpf("3.49")
 
 
 def accurate_centre(function: Callable[[float], float], middle: Any, away: Any,
-                    slope: Callable[[float], float] | None = None) -> Any:
+                    other: Callable[[float], float] | None = None, share: float = 1 / 32,
+                    points: int = 20_001) -> Any:
     """A number of float32 near the middle of an interval, so far away at most, where the function
-    is nearly such a number, and its derivative too (Gal & Bachelis, An accurate elementary
-    mathematical library for the IEEE floating point standard, ACM TOMS 17, 1991)."""
+    is nearly such a number, and another too, of whose error a share counts (Gal & Bachelis, An
+    accurate elementary mathematical library for the IEEE floating point standard, ACM TOMS 17,
+    1991): the best of so many points."""
 
     def waste(of: Callable[[float], float], centre: float) -> float:
         value = of(centre)
         return abs(value / float(np.float32(value)) - 1)
 
     def both(centre: float) -> float:
-        return max(waste(function, centre), waste(slope, centre) / 32 if slope else 0.0)
+        return max(waste(function, centre), waste(other, centre) * share if other else 0.0)
 
-    points = float(middle) + float(away) * np.linspace(-1, 1, 20001)
-    return mp.mpf(min(points.astype(np.float32).astype(float).tolist(), key=both))
+    near = float(middle) + float(away) * np.linspace(-1, 1, points)
+    return mp.mpf(min(near.astype(np.float32).astype(float).tolist(), key=both))
 
 
 @table("exponential")
@@ -659,8 +666,17 @@ def power_single_log() -> Rows:
                          min(ends), max(ends), 24, lambda r: r**2 / 2)}
 
 
-ERFCX_SHIFT = mp.mpf(15) / 8
-ERFCX_COUNT = 13
+ERFCX_SHIFT, SINGLE_ERFCX_SHIFT = mp.mpf(15) / 8, mp.mpf(16) / 23
+ERFCX_COUNT, SINGLE_ERFCX_COUNT = 13, 10
+
+
+def scaled_erfc(z: Any) -> Any:
+    return mp.exp(z * z) * mp.erfc(z)
+
+
+def erfcx_edges(shift: Any) -> list[Any]:
+    """Those of 16 quarters of octaves of ``1 + z/shift``."""
+    return [shift * (mp.ldexp(1 + mp.mpf(k % 4) / 4, k // 4) - 1) for k in range(17)]
 
 
 @table("error")
@@ -668,25 +684,33 @@ def erfcx() -> Rows:
     """exp(z**2) * erfc(z) in 16 intervals, which are quarters of octaves of ``1 + 8*z/15``: rows
     of centres, values (2), slopes (2) and of the coefficients of (it at c + t - value - slope*t) /
     t**2, relative error."""
-    def scaled(z: Any) -> Any:
-        return mp.exp(z * z) * mp.erfc(z)
-
-    def row(index: int) -> tuple[tuple[float, ...], Any]:
-        low, high = (ERFCX_SHIFT * (mp.ldexp(1 + mp.mpf(k % 4) / 4, k // 4) - 1)
-                     for k in (index, index + 1))
+    def row(low: Any, high: Any) -> tuple[tuple[float, ...], Any]:
         centre, half = (low + high) / 2, (high - low) / 2
-        value = split(scaled(centre), 53)
-        slope = split(2 * centre * scaled(centre) - 2 / mp.sqrt(mp.pi), 53)
+        value = split(scaled_erfc(centre), 53)
+        slope = split(2 * centre * scaled_erfc(centre) - 2 / mp.sqrt(mp.pi), 53)
 
         def rest(t: Any) -> Any:
             known = mp.fsum(map(mp.mpf, value)) + mp.fsum(map(mp.mpf, slope)) * t
-            return (scaled(centre + t) - known) / t**2
+            return (scaled_erfc(centre + t) - known) / t**2
 
         fit = minimax(rest, range(ERFCX_COUNT), -half, half, 53,
-                      lambda t: t**2 / scaled(centre + t))
+                      lambda t: t**2 / scaled_erfc(centre + t))
         return (float(centre), *value, *slope, *fit.coefficients), fit.error
 
-    made = [row(k) for k in range(16)]
+    made = [row(low, high) for low, high in pairwise(erfcx_edges(ERFCX_SHIFT))]
+    return {"d": Tables(tuple(zip(*(row for row, _ in made))), max(error for _, error in made))}
+
+
+@table("error")
+def single_erfcx() -> Rows:
+    """The same for results of float32 by quarters of octaves of ``1 + 23*z/16``: rows of centres
+    and coefficients."""
+    made = []
+    for low, high in pairwise(erfcx_edges(SINGLE_ERFCX_SHIFT)):
+        centre, half = float((low + high) / 2), (high - low) / 2
+        fit = minimax(lambda t, c=centre: scaled_erfc(c + t), range(SINGLE_ERFCX_COUNT), -half,
+                      half, 53, lambda t, c=centre: 1 / scaled_erfc(c + t))
+        made.append(((centre, *fit.coefficients), fit.error))
     return {"d": Tables(tuple(zip(*(row for row, _ in made))), max(error for _, error in made))}
 
 

@@ -18,7 +18,7 @@ from npcompile.graph.expression import (
     to_bits,
     where,
 )
-from npcompile.special.coefficients.error import ERFCX, ROOT_HALF
+from npcompile.special.coefficients.error import ERFCX, ROOT_HALF, SINGLE_ERFCX
 from npcompile.special.exponential import RANGE, clamp, exp_parts, scaled_sum
 from npcompile.special.formats import Format, format_of, power_of_two, sign_bit
 from npcompile.special.logarithm import log_parts, log_sum
@@ -51,8 +51,10 @@ def ndtr(x: Expr) -> Expr:
     return _gauss_tail(z, z_low, (square * 0.5, low * 0.5), x < -normal, x > 0.0, 1)
 
 
-#: for float32: from where on erfc and ndtr vanish, and how many terms the pieces need
-SINGLE_ERFC_END, SINGLE_NDTR_END, SINGLE_TERMS = 10.25, 14.5, 11
+#: for float32: from where on erfc and ndtr vanish
+SINGLE_ERFC_END, SINGLE_NDTR_END = 10.25, 14.5
+#: the octaves in whose quarters erfcx stands are those of 1 and so many times the argument
+OCTAVES, SINGLE_OCTAVES = 8.0 / 15.0, 23.0 / 16.0
 
 
 def single_erfc(x: Expr) -> Expr:
@@ -72,19 +74,17 @@ def single_ndtr(x: Expr) -> Expr:
 
 
 def _single_tail(z: Expr, square: Expr) -> Expr:
-    """``erfc(z)`` to 34 bits, ``0 <= z <= 11``."""
-    centre, value, _, slope, _, *rest = ERFCX["d"]
-    index = _piece_of(z)
-    t = z - lookup(index, centre)
-    more = poly(t, [lookup(index, row) for row in rest[:SINGLE_TERMS]])
-    scaled = fma(t, fma(t, more, lookup(index, slope)), lookup(index, value))
+    """``erfc(z)`` to 40 bits, ``0 <= z <= 10.4``."""
+    centre, *rows = SINGLE_ERFCX["d"]
+    index = _piece_of(z, SINGLE_OCTAVES)
+    scaled = poly(z - lookup(index, centre), [lookup(index, row) for row in rows])
     head, tail, k = exp_parts(-square, None, DOUBLE)
     return scaled * (head + tail) * power_of_two(k, DOUBLE)
 
 
-def _piece_of(z: Expr) -> Expr:
-    """The interval of erfcx: a quarter of an octave of 1 + 8/15 * z."""
-    bits = to_bits(fma(z, 8.0 / 15.0, 1.0))
+def _piece_of(z: Expr, octaves: float) -> Expr:
+    """The interval of erfcx: a quarter of an octave of ``1 + octaves * z``."""
+    bits = to_bits(fma(z, octaves, 1.0))
     return bits - (DOUBLE.bias << DOUBLE.mantissa) >> DOUBLE.mantissa - 2
 
 
@@ -108,7 +108,7 @@ def _gauss_tail(z: Expr, z_low: Expr | None, square: Pair, subnormal: Expr, mirr
 
 def scaled_tail(z: Expr, z_low: Expr | None = None) -> Pair:
     """``exp(y*y) * erfc(y)`` with ``y = z + z_low``, ``0 <= z <= 28``, in two parts."""
-    index = _piece_of(z)
+    index = _piece_of(z, OCTAVES)
     centre, value, value_low, slope, slope_low, *rest = (
         lookup(index, row) for row in ERFCX["d"])
     t = z - centre
