@@ -24,7 +24,7 @@ def einsum(ctx: Context, subscripts: Operand, *operands: Operand,
         raise ctx.refuse("einsum", "subscripts that are no string, or optimize=")
     words, out = _parsed(ctx, subscripts, len(operands))
     refs = [as_array(ctx, x) for x in operands]
-    sizes = _sizes(ctx, words, refs, out)
+    sizes = _sizes(ctx, words, refs)
     if len(refs) == 1:
         return _one(ctx, refs[0], words[0], out)
     if any(len(set(word)) < len(word) for word in words):
@@ -61,7 +61,7 @@ def _parsed(ctx: Context, subscripts: str, count: int) -> tuple[list[str], str]:
     return words, out
 
 
-def _sizes(ctx: Context, words: list[str], refs: list[ArrayRef], out: str) -> dict[str, Size]:
+def _sizes(ctx: Context, words: list[str], refs: list[ArrayRef]) -> dict[str, Size]:
     sizes: dict[str, Size] = {}
     for word, ref in zip(words, refs, strict=True):
         if len(word) != ref.ndim:

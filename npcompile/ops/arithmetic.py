@@ -39,7 +39,6 @@ from npcompile.ops.elementwise import (
 from npcompile.ops.operands import Context
 from npcompile.ops.record import OPERATORS
 
-SIGNED = "bhilq"
 REAL = INTS + FLOATS
 
 

@@ -243,7 +243,7 @@ def _truth_of(ctx: Context, x: Operand) -> Node:
     return b.map("ne", (node, b.const(node.dtype.type(0))), np.bool_)
 
 
-def _common(ctx: Context, x: Input, y: Input) -> np.dtype:
+def _common(x: Input, y: Input) -> np.dtype:
     """The dtype of two values, as ``np.result_type`` finds it."""
     if x.weak and y.weak:
         return np.result_type(x.dtype, y.dtype)
@@ -258,7 +258,7 @@ def where_(ctx: Context, condition: Operand, x: Operand = None, y: Operand = Non
             raise ctx.refuse("where", "of two arguments: Python raises")
         return finding.nonzero(ctx, condition)
     left, right = lift(ctx, x, "where"), lift(ctx, y, "where")
-    dtype = _common(ctx, left, right)
+    dtype = _common(left, right)
     truth, values = _truth_of(ctx, condition), [to_loop(ctx, v, dtype, "where")
                                                 for v in (left, right)]
     plain = [truth, *given((left, right), values)]

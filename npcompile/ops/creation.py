@@ -166,30 +166,30 @@ def _as(ctx: Context, name: str, source: Operand, dtype: Operand, order: Operand
     return views.copied(ctx, source, wanted, kind)
 
 
-def _as_program(name: str, default_order: str | None) -> None:
+def _as_program(name: str) -> None:
     def make(ctx: Context, a: Operand, dtype: Operand = None, order: Operand = None, *,
              device: Operand = None, copy: Operand = None, like: Operand = None) -> ArrayRef:
-        return _as(ctx, name, a, dtype, order or default_order, copy)
+        return _as(ctx, name, a, dtype, order, copy)
 
     make.__doc__ = "The array itself, or a fresh one where it must change."
     program(CREATION, name)(make)
 
 
-_as_program("asarray", None)
-_as_program("asanyarray", None)
+_as_program("asarray")
+_as_program("asanyarray")
 
 
-def _contiguous(name: str, order: str, least: int) -> None:
+def _contiguous(name: str, order: str) -> None:
     def make(ctx: Context, a: Operand, dtype: Operand = None, *, like: Operand = None) -> ArrayRef:
         found = _as(ctx, name, a, dtype, order, None)
-        return found if found.ndim >= least else arguments.view(found, (1,), (1,))
+        return found if found.ndim else arguments.view(found, (1,), (1,))
 
     make.__doc__ = f"The array itself if it is contiguous in {order} order, or a copy."
     program(CREATION, name)(make)
 
 
-_contiguous("ascontiguousarray", "C", 1)
-_contiguous("asfortranarray", "F", 1)
+_contiguous("ascontiguousarray", "C")
+_contiguous("asfortranarray", "F")
 
 
 # ------------------------------------------------------------------ filling

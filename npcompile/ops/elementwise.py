@@ -19,7 +19,7 @@ from npcompile.core.sizes import Size
 from npcompile.graph.expression import Expr, cast
 from npcompile.graph.ir import Const, Node, Window
 from npcompile.graph.layout import broadcast_shapes
-from npcompile.graph.types import PY_FLOAT, PYTHON, SUPPORTED, Array, Scalar
+from npcompile.graph.types import PYTHON, SUPPORTED, Array, Scalar
 from npcompile.ops.arguments import as_array, is_weak, program_kind, view
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS, Kind, Op, define
@@ -267,7 +267,7 @@ def ufunc_of(op: Op) -> np.ufunc | None:
 
 
 def find_loop(ctx: Context, op: Op, inputs: Sequence[Input], outs: Sequence[ArrayRef | None],
-              dtype: Any = None, casting: str = "same_kind") -> Dtypes:
+              dtype: Any, casting: str) -> Dtypes:
     """The dtypes of the loop for these operands; refuses what is not compiled."""
     function = ufunc_of(op)
     assert function is not None
@@ -489,11 +489,6 @@ def run(ctx: Context, name: str, *args: Operand, **kwargs: Operand) -> Operand:
     """Calls an operator by its record's name."""
     op = OPERATORS[name]
     return op.kind.call(op, ctx, args, kwargs)
-
-
-def py_float(ctx: Context, node: Node) -> Node:
-    """A scalar as a Python float."""
-    return py_scalar(ctx, node, PY_FLOAT)
 
 
 def py_scalar(ctx: Context, node: Node, type_: Scalar) -> Node:

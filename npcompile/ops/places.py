@@ -55,7 +55,7 @@ def is_advanced(items: Sequence[Operand]) -> bool:
 def read(ctx: Context, ref: ArrayRef, items: Sequence[Operand]) -> ArrayRef:
     """``ref[items]``."""
     picks = of_key(ctx, ref, items)
-    return gathered(ctx, ref, picks, _layout(ctx, picks, ref))
+    return gathered(ctx, ref, picks, _layout(ctx, picks))
 
 
 def gathered(ctx: Context, ref: ArrayRef, picks: Picks, strides: Shape) -> ArrayRef:
@@ -198,7 +198,7 @@ def aligned(ctx: Context, picks: Picks) -> Node:
 # ------------------------------------------------------------------ layouts
 
 
-def _layout(ctx: Context, picks: Picks, ref: ArrayRef) -> Shape:
+def _layout(ctx: Context, picks: Picks) -> Shape:
     """NumPy's: the picked axes are slowest, in C order if anything is left, else in the order of
     the arrays; what is left is in the order of its strides, a new axis (stride 0) is fastest."""
     shape, count, front = picks.window.shape, len(picks.picked), picks.front

@@ -117,7 +117,7 @@ def reduce_with(rule: Rule, name: str, ctx: Context, a: Operand, axis: Operand =
     if loop.kind == "c" and rule.kind == "prod":
         raise ctx.refuse(name, "of complex numbers: NumPy's own, which warns at the call's line")
     if loop.kind == "c" and rule.kind != "sum":
-        result = complex_node(ctx, name, ref, rule.kind, axes, keeps, loop)
+        result = complex_node(ctx, ref, rule.kind, axes, keeps, loop)
         if mask is not None or start is not None or loop != ref.dtype:
             raise ctx.refuse(name, "of complex numbers with where=, initial= or dtype=")
         return deliver(ctx, name, result, out, ref)
@@ -129,7 +129,7 @@ def reduce_with(rule: Rule, name: str, ctx: Context, a: Operand, axis: Operand =
     return deliver(ctx, name, result, out, ref)
 
 
-def complex_node(ctx: Context, name: str, ref: ArrayRef, kind: str, axes: tuple[int, ...],
+def complex_node(ctx: Context, ref: ArrayRef, kind: str, axes: tuple[int, ...],
                  keepdims: bool, dtype: np.dtype[Any]) -> Node:
     """Extremes and places of extremes of complex numbers, by NumPy."""
     type_ = _type(ctx, ctx.read(ref), axes, keepdims, dtype, dtype == INT)

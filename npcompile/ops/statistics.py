@@ -210,7 +210,7 @@ def _position(ctx: Context, kind: str, a: Operand, axis: Operand, out: Operand,
         arguments.require(ctx, "<", 0, n, f"{kind} of no elements")
     node = ctx.read(ref)
     if ref.dtype.kind == "c":
-        made = complex_node(ctx, kind, ref, kind, axes, truth(ctx, keepdims, kind), INT)
+        made = complex_node(ctx, ref, kind, axes, truth(ctx, keepdims, kind), INT)
         return deliver(ctx, kind, made, out, ref)
     if ref.dtype == BOOL:
         node = ctx.builder.cast(node, np.uint8)

@@ -152,8 +152,8 @@ class _Entry:
         outside = [*w.outside.values(), *([_DROP] if self.reads else [])]
         return "\n".join([*outside, *CONSTANTS, head, *room, *w.lines, "}", METADATA])
 
-    def _state(self, slot: int, type_: str = "ptr") -> str:
-        return self.writer.load(type_, self.writer.data("npc.state"), 8 * slot)
+    def _state(self, slot: int) -> str:
+        return self.writer.load("ptr", self.writer.data("npc.state"), 8 * slot)
 
     # ---------------------------------------------------------- guards
 

@@ -45,7 +45,7 @@ class Refusals:
             found = Refusal("versions", what)
         return found
 
-    def remember(self, bound: dict[str, Any], refusal: Refusal, whole: bool = False) -> None:
+    def remember(self, bound: dict[str, Any], refusal: Refusal, whole: bool) -> None:
         """Leaves such calls to Python; ``whole``: all of their kind."""
         kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
         self.exact[exact] = self._latest[kind] = refusal

@@ -19,7 +19,7 @@ from npcompile.schedule.sweep import sweeps
 
 
 def fuse(
-    facts: Facts, body: Sequence[Statement], kept: Sequence[Buffer] = (), together: bool = True
+    facts: Facts, body: Sequence[Statement], kept: Sequence[Buffer], together: bool
 ) -> tuple[list[Statement], Fusion]:
     """A program's statements with kernels that run together; ``kept`` is needed after it.
 

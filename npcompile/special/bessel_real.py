@@ -49,7 +49,6 @@ DISTANCE, MOST = 40.0, 1e100
 FEW = 1e40
 #: up to which argument K is Temme's series, and below which it is that of the limit
 SERIES, TINY = 1.0, 1e-290
-TINY_LOG = -math.log(TINY)
 
 
 def _uniform(n: Expr, x: Expr) -> tuple[Doubled, Expr, Expr, Expr]:

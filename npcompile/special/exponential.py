@@ -164,18 +164,13 @@ def tanh(x: Expr) -> Expr:
     return copysign(quotient(top, bottom), x)
 
 
-def hyperbolic_pair(x: Expr, f: Format, large: Expr | None = None) -> tuple[Expr, Expr, Expr]:
+def hyperbolic_pair(x: Expr, f: Format) -> tuple[Expr, Expr, Expr]:
     """``sinh(x) / 2**k``, ``cosh(x) / 2**k`` and k, for ``x >= 0``: half the sum and the difference
-    of an exponential and its inverse.  The inverse does not count where x is ``large``; by default
-    where it is too small to."""
+    of an exponential and its inverse, which does not count where it is too small to."""
     head, tail, k = exp_parts(x, None, f)
     grown, low = quick_two_sum(head, tail)
     inverse = 1.0 / grown
-    if large is None:
-        fallen = scale(inverse, -2 * where(k > 40, const(40, k), k), f)
-    else:
-        fallen = from_bits(to_bits(inverse) - (k << f.mantissa + 1))
-        fallen = rare(large, where(large, 0.0, fallen), fallen)
+    fallen = scale(inverse, -2 * where(k > 40, const(40, k), k), f)
     cosine = grown + (fallen + low)
     less = grown - fallen
     sine = less + (((grown - less) - fallen) + low)

@@ -181,7 +181,7 @@ _extreme("min", "amin", "argmin", "minimum")
 # ------------------------------------------------------------------ made of reductions
 
 
-def _norm(ctx: Context, x: Operand, order: Operand, dim: Operand, keepdim: Operand) -> Tensor:
+def _norm(ctx: Context, x: Operand, dim: Operand, keepdim: Operand) -> Tensor:
     """The Euclidean norm."""
     ref = _floats(ctx, x, "norm")
     squares = run(ctx, "square", ref)
@@ -196,7 +196,7 @@ def norm(ctx: Context, input: Operand, p: Operand = "fro", dim: Operand = None,
     """The Euclidean norm over some axes."""
     if p is not None and p not in ("fro", 2):
         raise ctx.refuse("norm", "another one than the Euclidean")
-    return _norm(ctx, input, p, dim, keepdim)
+    return _norm(ctx, input, dim, keepdim)
 
 
 @named("linalg.norm", "linalg.vector_norm")
@@ -205,7 +205,7 @@ def vector_norm(ctx: Context, A: Operand, ord: Operand = None, dim: Operand = No
     """The Euclidean norm over some axes."""
     if ord is not None:
         raise ctx.refuse("linalg.norm", "another one than the Euclidean")
-    return _norm(ctx, A, ord, dim, keepdim)
+    return _norm(ctx, A, dim, keepdim)
 
 
 @named("logsumexp", "special.logsumexp")

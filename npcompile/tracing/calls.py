@@ -89,7 +89,7 @@ def _call_object(
     if executable(t, held, args, kwargs):
         known = [t.known(v)[1] for v in args]
         return operators.executed(t, held, *known, **{k: t.known(v)[1] for k, v in kwargs.items()})
-    op = resolve(_ufunc_of(held, args))
+    op = resolve(_ufunc_of(held))
     if op is not None:
         return _recorded(t, op, held, args, kwargs, plain)
     called = hosts.call(t, held, args, kwargs, plain)
@@ -158,7 +158,7 @@ _OF_NUMBERS = frozenset([
 ])
 
 
-def _ufunc_of(held: Any, args: tuple[Value, ...]) -> Any:
+def _ufunc_of(held: Any) -> Any:
     """Methods of NumPy's numbers are found as those of arrays."""
     owner = getattr(held, "__objclass__", None)
     if owner is not None and owner is not np.ndarray and issubclass(owner, np.generic):

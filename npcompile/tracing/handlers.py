@@ -46,7 +46,7 @@ _TABLES: Any = opcode  # those of operators have no public names
 # ---------------------------------------------------------------------- variables
 
 
-def _load(t: Tracer, frame: Frame, index: int) -> None:
+def _load(frame: Frame, index: int) -> None:
     value = frame.state.locals[index]
     if value is UNBOUND:
         raise Dead
@@ -60,7 +60,7 @@ def _store(t: Tracer, frame: Frame, index: int) -> None:
 
 @on("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CLOSURE")
 def load_fast(t: Tracer, frame: Frame, i: Instruction) -> None:
-    _load(t, frame, i.arg)
+    _load(frame, i.arg)
 
 
 @on("LOAD_FAST_AND_CLEAR")
@@ -71,8 +71,8 @@ def load_fast_and_clear(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("LOAD_FAST_LOAD_FAST")
 def load_two(t: Tracer, frame: Frame, i: Instruction) -> None:
-    _load(t, frame, i.arg >> 4)
-    _load(t, frame, i.arg & 15)
+    _load(frame, i.arg >> 4)
+    _load(frame, i.arg & 15)
 
 
 @on("STORE_FAST")
@@ -89,7 +89,7 @@ def store_two(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("STORE_FAST_LOAD_FAST")
 def store_and_load(t: Tracer, frame: Frame, i: Instruction) -> None:
     _store(t, frame, i.arg >> 4)
-    _load(t, frame, i.arg & 15)
+    _load(frame, i.arg & 15)
 
 
 @on("DELETE_FAST")

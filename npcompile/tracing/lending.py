@@ -63,7 +63,7 @@ class Lending:
         if self.cells and (renamed or cell in self.cells):
             raise self.t.refuse("assignment", "to an array that a list holds, too")
 
-    def hands(self, cell: Cell, copied: bool = False) -> None:
+    def hands(self, cell: Cell, copied: bool) -> None:
         """Python gets an array, or a copy of it to go on with."""
         if copied and self.loose and cell.param < 0:
             self._compact(cell)

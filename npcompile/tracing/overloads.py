@@ -59,7 +59,7 @@ def binary(t: Tracer, symbol: str, left: Value, right: Value, on_stack: bool) ->
     plain = symbol.rstrip("=")
     name = _ARITHMETIC[plain]
     _no_models(t, symbol, left, right)
-    if not _concerns(t, left, right):
+    if not _concerns(left, right):
         return None
     if symbol != plain and is_of_user(left):
         found = _try(t, left, f"__i{name}__", (right,), on_stack)
@@ -71,7 +71,7 @@ def binary(t: Tracer, symbol: str, left: Value, right: Value, on_stack: bool) ->
 def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value | None:
     """A comparison, None if it is not for a method that is written in Python."""
     _no_models(t, symbol, left, right)
-    if not _concerns(t, left, right):
+    if not _concerns(left, right):
         return None
     names = _COMPARISONS[symbol]
     if not any(_has(value, name) for value, name in zip((left, right), names)):
@@ -143,7 +143,7 @@ def _no_models(t: Tracer, symbol: str, *operands: Value) -> None:
         raise t.refuse(symbol, f"of {described(value)} is left to Python")
 
 
-def _concerns(t: Tracer, left: Value, right: Value) -> bool:
+def _concerns(left: Value, right: Value) -> bool:
     """Whether one operand is of a class that is written in Python, and the other one too, or a
     number of Python's; NumPy's have rules of their own."""
     users = is_of_user(left), is_of_user(right)

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.text import Function, Value, literal
 
 
-def cast(f: Function, target: Target, parts: tuple[Value, ...], source: np.dtype,
+def cast(f: Function, parts: tuple[Value, ...], source: np.dtype,
          to: np.dtype) -> tuple[Value, ...]:
     """``astype``, unsafe casting."""
     if source == to or source.char == to.char:

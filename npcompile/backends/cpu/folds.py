@@ -63,9 +63,9 @@ class Fold:
     def combine(self, a: Parts, b: Parts) -> Parts:
         f, dtype = self.f, self.dtype
         if dtype == HALF:
-            wide = [casts.cast(f, self.target, x, HALF, SINGLE) for x in (a, b)]
+            wide = [casts.cast(f, x, HALF, SINGLE) for x in (a, b)]
             made = scalar.apply(f, self.target, self.op, [SINGLE, SINGLE], wide, SINGLE)
-            return casts.cast(f, self.target, made, SINGLE, HALF)
+            return casts.cast(f, made, SINGLE, HALF)
         if dtype.kind != "c":
             return scalar.apply(f, self.target, self.op, [dtype, dtype], [a, b], dtype)
         if self.op == "add":
@@ -77,7 +77,7 @@ class Fold:
         return re, f.binary("fadd", f.binary("fmul", ar, bi), f.binary("fmul", ai, br))
 
     def widen(self, parts: Parts) -> Parts:
-        return casts.cast(self.f, self.target, parts, self.reduce.dtype, self.dtype)
+        return casts.cast(self.f, parts, self.reduce.dtype, self.dtype)
 
     def start(self, first: Parts | None, lanes: int) -> State:
         """The state before any value; ``first`` is the first value where there is no initial one
@@ -101,7 +101,7 @@ class Fold:
         return list(self.combine(tuple(state), self.widen(item.parts)))
 
     def finish(self, state: State) -> Parts:
-        return casts.cast(self.f, self.target, tuple(state), self.dtype, self.reduce.dtype)
+        return casts.cast(self.f, tuple(state), self.dtype, self.reduce.dtype)
 
 
 class AcrossLanes(Fold):
@@ -220,7 +220,7 @@ class Arg(Fold):
         self.idempotent = True
 
     def widen(self, parts: Parts) -> Parts:
-        return casts.cast(self.f, self.target, parts, self.given, self.dtype)
+        return casts.cast(self.f, parts, self.given, self.dtype)
 
     def start(self, first: Parts | None, lanes: int) -> State:
         assert first is not None
@@ -251,7 +251,7 @@ class Arg(Fold):
         return first
 
     def finish(self, state: State) -> Parts:
-        return casts.cast(self.f, self.target, (state[1],), INT, self.reduce.buffer.dtype)
+        return casts.cast(self.f, (state[1],), INT, self.reduce.buffer.dtype)
 
 
 class ArgAcrossLanes(Arg):
@@ -356,7 +356,7 @@ class Tree:
                     else constant(-0.0 if initial is None else initial, self.reduce.dtype))
 
     def widen(self, parts: Parts) -> Parts:
-        return casts.cast(self.f, self.target, parts, self.reduce.dtype, self.dtype)
+        return casts.cast(self.f, parts, self.reduce.dtype, self.dtype)
 
     def add(self, a: Parts, b: Parts) -> Parts:
         return tuple(self.f.binary("fadd", x, y) for x, y in zip(a, b, strict=True))
@@ -404,7 +404,7 @@ class Tree:
     def close_run(self, state: State, run: Parts) -> State:
         if self.reduce.dtype != HALF:
             return list(self.add(tuple(state), run))
-        return list(casts.cast(self.f, self.target, self.add(self.widen(tuple(state)), run),
+        return list(casts.cast(self.f, self.add(self.widen(tuple(state)), run),
                                SINGLE, HALF))
 
 

@@ -90,7 +90,7 @@ def apply(f: Function, target: Target, op: str, dtypes: list[np.dtype], args: li
           result: np.dtype, attrs: Table | Subprogram | None = None) -> Parts:
     """One primitive, or ``cast``, of operands of the same number of lanes."""
     if op == "cast":
-        found = casts.cast(f, target, args[0], dtypes[0], result)
+        found = casts.cast(f, args[0], dtypes[0], result)
         known = not any(a.text.startswith("%") for a in args[0])
         return tuple([f.opaque(a) if known and a.elem in FLOATS else a for a in found])
     site = Site(f, target, dtypes[-1], result, attrs)
