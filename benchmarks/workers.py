@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.cases import CASES, arguments
 
-LEAST, BUDGET = 3, 4.0  # rounds, and seconds after which there are no more
+LEAST, ROUND = 3, 0.6  # rounds, and seconds of each after which there are no more
 REST = 0.003  # seconds in which the threads of the peer before go to sleep
 
 
@@ -92,7 +92,7 @@ def measure(workers: dict[str, Worker], n: int, rounds: int) -> dict[str, float]
     names = list(able)
     started = time.perf_counter()
     for turn in range(rounds):
-        if turn >= LEAST and time.perf_counter() - started > BUDGET:
+        if turn >= LEAST and time.perf_counter() - started > ROUND * rounds:
             break
         for name in reversed(names) if turn % 2 else names:
             time.sleep(REST)
