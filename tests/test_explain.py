@@ -88,3 +88,20 @@ def test_the_first_line_says_what_becomes_of_a_call(function: FunctionType, star
 
 def test_what_allocates_nothing_says_so() -> None:
     assert "allocates no arrays" in str(jit(lambda x: x.sum()).explain(X))
+
+
+def test_history_of_calls_of_which_some_are_left_to_python() -> None:
+    compiled = jit(lambda x: x * 2)
+    compiled(X)
+    compiled(np.array([1], object))
+    told = compiled.explain()
+    assert not told.captured and told.compiled and not told.pauses
+    assert ": some kinds of calls run as machine code, others in Python\n" in str(told)
+
+
+def test_numbers_that_conditions_are_about_are_not_any_value() -> None:
+    def f(x: Any, n: int, factor: float, shift: int = 2) -> Any:
+        return x[:n] * factor + shift
+
+    told = jit(f).explain(X, 3, 2.5)
+    assert {"n is an int", "factor is a float (any value)", "shift == 2"} <= {*told.guards}

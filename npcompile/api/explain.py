@@ -109,8 +109,10 @@ class Explanation:
         if self.captured:
             calls = ", which calls library functions" if self.host_calls else ""
             return f"compiled whole: the call runs as machine code{calls}"
-        if self.compiled:
+        if self.pauses:
             return "compiled in stretches: Python executes some statements, machine code the rest"
+        if self.compiled:
+            return "some kinds of calls run as machine code, others in Python"
         if self.refusal is None and len(self.history) == 1:
             return "not called yet"
         return "runs in Python"
@@ -132,10 +134,10 @@ def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _history(dispatcher: Dispatcher) -> Explanation:
-    paused = any(version.trace.pauses for version in dispatcher.versions)
-    captured = bool(dispatcher.versions) and not dispatcher.refusals.exact and not paused
+    pauses = _pauses(dispatcher, dispatcher.versions)
+    captured = bool(dispatcher.versions) and not dispatcher.refusals.exact and not pauses
     return Explanation(
-        dispatcher.function.__qualname__, captured, history=_past(dispatcher),
+        dispatcher.function.__qualname__, captured, history=_past(dispatcher), pauses=pauses,
         compiled=bool(dispatcher.versions),
     )
 
@@ -157,16 +159,17 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
     parts = {s.symbol for s in statements if isinstance(s, For) and not s.line}
     here = code.co_filename
     source = _Source(here, parts)
+    bound = {s.name for p in traced.predicates for s in symbols(p.right - p.left)}
     return Explanation(
         dispatcher.function.__qualname__,
         not traced.pauses,
-        pauses=_pauses(dispatcher, version),
+        pauses=_pauses(dispatcher, [version]),
         kernels=[source.kernel(s) for s in statements if isinstance(s, Kernel) and s.axes],
         exits=[
             program.resumes[s.number].told(here) for s in statements
             if isinstance(s, Check) and not program.resumes[s.number].pauses
         ],
-        guards=[_leaf(leaf) for leaf in traced.leaves]
+        guards=[_leaf(leaf, bound) for leaf in traced.leaves]
         + _guards(traced.guards)
         + [_readable(_predicate(p)) for p in _telling(traced.predicates)],
         notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])),
@@ -187,9 +190,9 @@ def _places(dispatcher: Dispatcher, program: Program) -> list[str]:
     return places(program)
 
 
-def _pauses(dispatcher: Dispatcher, version: Version) -> list[str]:
+def _pauses(dispatcher: Dispatcher, versions: Sequence[Version]) -> list[str]:
     """What Python executes, with lines and reasons; after the first also in later stretches."""
-    traces = [version.trace]
+    traces = [version.trace for version in versions]
     lines = []
     if dispatcher.stretches is not None:
         for continuation in dispatcher.stretches.continuations.values():
@@ -225,7 +228,8 @@ def _name(source: Source | None) -> str:
             return source.name
 
 
-def _leaf(leaf: Leaf) -> str:
+def _leaf(leaf: Leaf, bound: Collection[str]) -> str:
+    """What an input is; of the numbers that are ``bound``, conditions say more."""
     if isinstance(leaf.source, Codes):
         return f"{_name(leaf.source)} is a string or bytes (any value)"
     if isinstance(leaf.type, Array):
@@ -237,7 +241,8 @@ def _leaf(leaf: Leaf) -> str:
         return f"{_name(leaf.source)} is a {leaf.type.python_type.__name__}"
     python = leaf.type.origin == "py"
     kind = leaf.type.python_type.__name__ if python else f"np.{leaf.type.dtype}"
-    return f"{_name(leaf.source)} is {'an' if kind[0] in 'aeiou' else 'a'} {kind} (any value)"
+    value = "" if _name(leaf.source) in bound else " (any value)"
+    return f"{_name(leaf.source)} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}{value}"
 
 
 def _predicate(predicate: Predicate) -> str:
