@@ -178,9 +178,10 @@ def _pure(function: Any) -> Foreign | None:
     if type(function).__name__ == "fortran":
         return _fortran(function)
     module = getattr(function, "__module__", None) or _module_of(function)
-    if type(function).__module__ == "uarray":  # scipy.fft's look for a backend, else call SciPy's own
-        return Foreign(f"scipy.fft.{name}", function) if _exported(function, module) else None
-    if not isinstance(function, _CALLS) or not isinstance(module, str) or not _listed(module):
+    multimethod = type(function).__module__ == "uarray"  # scipy.fft's, which look for a backend
+    if not (multimethod or isinstance(function, _CALLS)):
+        return None
+    if not isinstance(module, str) or not _listed(module):
         return None
     if name in _NOT_PURE or name.startswith("_"):
         return None
