@@ -66,15 +66,17 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from struct import pack
 from types import CellType, FunctionType
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from npcompile.core.facts import Facts
 from npcompile.core.records import field, record
 from npcompile.core.sizes import Size, Symbol
 from npcompile.graph.stubs import Stub
 from npcompile.graph.types import Array, Nothing, Scalar, Type
+
+if TYPE_CHECKING:
+    from npcompile.core.facts import Facts
 
 Number = Union[bool, int, float, complex, np.generic]
 

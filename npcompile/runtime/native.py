@@ -31,6 +31,7 @@ from npcompile.runtime.build import (
 )
 from npcompile.runtime.cache import Record, Store, digest
 from npcompile.runtime.callable import FunctionBase, install
+from npcompile.runtime.frames import FrameReader
 from npcompile.runtime.helpers import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.remembered import Linked
@@ -235,8 +236,6 @@ def _left(program: Program, frame: Frame, number: int, raised: int, what: Any) -
         return Left("arrays that overlap and are written, or may not be", number)
     if number == STALE:
         return Left("a global or a closure changed", number)
-    from npcompile.runtime.frames import FrameReader  # only who leaves needs it
-
     way_out, begun = program.resumes[number], perf_counter()
     held = list(map(FrameReader(program, frame, what).box, way_out.held()))
     return Left(way_out.reason, number, names, None, held, perf_counter() - begun)
