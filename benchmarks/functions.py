@@ -304,8 +304,8 @@ N = 4096 on one thread by its processor time{large}.
 The best of {turns} turns in one process, or of {least} where these take long; of many the best but
 2%, since the clocks of virtual machines err now and then.  A turn begins with a call that is not
 timed, so that no function finds caches and threads as another left them.  Where a ratio is within
-{near:.0%} of its goal, above or below, all functions of the row take {more} times as many turns more, and
-all turns count.
+{near:.0%} of its goal, above or below, all of the row take {more} times as many turns more, and all
+turns count.
 
     python -m benchmarks.functions --write
 
