@@ -25,7 +25,9 @@ HEADS = (
     "for j in range(len(g[i])):", "for x, y in zip(p, q):", "for b, c, w in e:",
     "for i, (b, c, w) in enumerate(e):", "for x in reversed(p):", "for x in u:", "for x in p[1:]:",
     "for i in range(len(e) - 1, -1, -1):", "for x, y in zip(q, a):", "for t in e:",
-    "for u, x in zip(g, p):", "for x in set_of(q):", "for i in range(n):",
+    "for u, x in zip(g, p):", "for x in set_of(q):", "for i in range(n):", "for x in self.p:",
+    "for i in range(len(self.p)):", "for u in self.g:", "for i, x in enumerate(self.p):",
+    "for i in range(len(self.g)):",
 )
 STATEMENTS = (
     "s += x", "s = s * 0.5 + x", "s += p[i]", "k += 1", "a[k % 5] += x", "a[i % 5] = p[i]",
@@ -34,7 +36,8 @@ STATEMENTS = (
     "if w > 0.5: return w", "if k > 60: return u", "h.append(x)", "h.append(i)", "h.append((i, s))",
     "s = sum(p)", "s = max(q)", "s += sum(u)", "k += u.count(1)", "k += 2 in u", "s = p[k]",
     "b, c, w = e[k % len(e)]", "if len(o) < 99: o.append(s)", "self.s += x", "s += self.p[i]",
-    "k += len(self.p)",
+    "k += len(self.p)", "u = self.g[k % len(self.g)]", "s += self.g[i][j]", "k += self.g[i][0]",
+    "q = self.p", "self.p = q", "k += self.p is p", "self.p[0] = x", "self.s = self.p[i] + s",
     "if len(self.p) < 99: self.p.append(s)", "if k == 3: raise ValueError(s)", "print(s)",
     "y = p[i] + q[i]",
     "s = np.array(p).sum()", "s = np.log(x + 3.0)", "v = u", "k += v is u", "k += p is q",
@@ -105,6 +108,7 @@ def arguments(seed: int) -> list[tuple[Any, ...]]:
             e.insert(rng.randrange(len(e)), rng.choice(((1, 2), (1, 2, 3), [1, 2, 0.5])))
         held = Held()
         held.p, held.s = rng.choice((p, q, [real() for _ in range(n)], g[0])), 0.5
+        held.g = rng.choice((g, [[whole()] for _ in range(max(n, 3))]))
         o = rng.choice((p, q, [], [], [], g[1]))
         q = p if rng.random() < 0.1 else q
         found.append((held, p, q, g, e, np.arange(5.0), o, n % 7))
@@ -123,9 +127,9 @@ def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
         for call in (compiled, plain):
             held, *rest = copy.deepcopy(args)
             found = run(call, {str(j): x for j, x in enumerate((held, *rest))})
-            lists = [held.p, *rest[:3], *rest[2]]
+            lists = [held.p, held.g, *rest[:3], *rest[2]]
             same = [one is found.result for one in lists]
-            found.arguments.update({"0": [held.p, held.s], "9": same})
+            found.arguments.update({"0": [held.p, held.g, held.s], "9": same})
             outcomes.append(found)
         text = difference(*outcomes)
         if text:

@@ -177,7 +177,96 @@ def test_attributes():
         other = copy.deepcopy(net)
         assert compiled(net) == f(other)
         assert vars(net) == vars(other)
+    assert compiled.cache_info().compiled == 1
     assert not compiled.cache_info().refused
+
+
+def test_attributes_that_are_more_than_items_of_a_dictionary():
+    class Counting:
+        looked = 0
+        shared = [k / 4 for k in range(40)]  # noqa: RUF012 -- what is tested
+
+        @property
+        def computed(self):
+            self.looked += 1
+            return self.numbers
+
+    class Slotted:
+        __slots__ = ("numbers",)
+
+    def f(a, n):
+        s = 0.0
+        for i in range(n):
+            for x in a.numbers:
+                s += x * i
+        return s
+
+    def g(a):
+        s = 0.0
+        for x in a.computed:
+            s += x
+        for x in a.shared:
+            s += x
+        return s, a.looked
+
+    for kind in (Counting, Slotted):
+        compiled = jit(f)
+        for n in (40, 1000, 1030, 2):
+            a = kind()
+            a.numbers = [k / 8 for k in range(n)]
+            assert compiled(a, 5) == f(a, 5)
+    compiled = jit(g)
+    for _ in range(3):
+        for own in (None, [1.5] * 50):
+            a, b = Counting(), Counting()
+            a.numbers = b.numbers = [k / 8 for k in range(40)]
+            if own is not None:
+                a.shared = b.shared = own
+            assert compiled(a) == g(b)
+
+
+def test_one_list_as_the_attribute_of_two_objects():
+    class Node:
+        pass
+
+    def f(a, b):
+        s = 0.0
+        for x in a.p:
+            b.p.append(x)
+            s += x
+            if s > 40:
+                break
+        b.p = [s]
+        return s + len(a.p)
+
+    compiled = jit(f)
+    for same in (0, 1, 2, 0, 1, 2):
+        results = []
+        for call in (f, compiled):
+            a, b = Node(), Node()
+            a.p = [k / 4 for k in range(40)]
+            b.p = a.p if same == 1 else [1.0]
+            if same == 2:
+                b = a
+            results.append((call(a, b), a.p, b.p))
+        assert results[0] == results[1]
+
+
+def test_lists_that_could_be_looked_at_item_by_item_are_read_where_they_are():
+    """Loops over few items can be written out, one version for each length."""
+    def f(near, heat):
+        s = 0.0
+        for u in range(len(near)):
+            for v in near[u]:
+                s += heat[v]
+        return s
+
+    compiled = jit(f)
+    for n in (40, 50, 60):
+        near = [[k * 7 % n, k // 2] for k in range(n)]
+        heat = [k / 8 for k in range(n)]
+        assert compiled(near, heat) == f(near, heat)
+    assert compiled.cache_info().compiled == 1
 
 
 def test_lists_are_found_in_the_next_process(tmp_path, monkeypatch):

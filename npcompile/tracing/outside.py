@@ -7,6 +7,7 @@ many or lists themselves, they are read where they are (:mod:`.fetching`).
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core.records import replace
@@ -15,6 +16,7 @@ from npcompile.graph.types import Scalar, contiguous
 from npcompile.tracing import fetching, growing, item_types, wishes
 from npcompile.tracing.inputs import LONGEST, label
 from npcompile.tracing.sources import Arg, Attribute, Item, Source
+from npcompile.tracing.stores import is_plain
 from npcompile.tracing.values import Fetched, Growing, Static, Value
 
 if TYPE_CHECKING:
@@ -77,8 +79,13 @@ def ask_for_all(t: Tracer) -> None:
 def begun_anew(columns: Wishes, more: Wishes) -> Wishes:
     """What is wanted of lists: all, unless others from outside shall be read where they are, which
     the program looks quite different for."""
-    fetched = {place: wish for place, wish in more.items() if isinstance(wish.item, Fetched)}
-    return more if fetched.keys() <= columns.keys() else fetched
+    those = fetched(more)
+    return more if those.keys() <= columns.keys() else those
+
+
+def fetched(found: Wishes) -> Wishes:
+    """What is wanted of lists that shall be read where they are."""
+    return {place: wish for place, wish in found.items() if isinstance(wish.item, Fetched)}
 
 
 def _home(source: Source) -> Arg | None:
@@ -86,7 +93,7 @@ def _home(source: Source) -> Arg | None:
     match source:
         case Arg():
             return source
-        case Item(Attribute(Arg() as base, "__dict__"), _):
+        case Attribute(Arg() as base, _) | Item(Attribute(Arg() as base, "__dict__"), _):
             return base
     return None
 
@@ -128,9 +135,9 @@ def _open(t: Tracer, source: Source, item: Fetched) -> None:
         return
     held = found.value
     if home is not source:
-        assert isinstance(source, Item)
+        assert isinstance(source, (Attribute, Item))
         t.inputs.guard(home, "type", type(held))
-        held = vars(held).get(source.key)
+        held = _attribute(held, source.name if isinstance(source, Attribute) else source.key)
     if type(held) is not list:
         return
     made = fetching.opened(t, held, source, item)
@@ -139,6 +146,12 @@ def _open(t: Tracer, source: Source, item: Fetched) -> None:
     t.inputs.stand(source, made)
     variables = t.frames[-1].state.locals
     variables[:] = [made if value is found and home is source else value for value in variables]
+
+
+def _attribute(held: Any, name: str) -> Any:
+    """A plain attribute of an object; None if it is of another kind."""
+    found = inspect.getattr_static(held, name, None) if is_plain(held, name) else None
+    return found if found is not None and vars(held).get(name) is found else None
 
 
 def _finished(t: Tracer, made: Growing) -> Growing:

@@ -104,6 +104,7 @@ def _trace_with(
     stored: Attributes = {}
     ragged: frozenset[Source] = frozenset()
     packs: frozenset[Source] = frozenset()
+    unrolled: Trace | None = None  # with all items of lists that were asked to be read in place
     attempts = 0
     while True:
         tracer = Tracer(config, pauses)
@@ -119,9 +120,13 @@ def _trace_with(
                 if not demands.plain and tracer.inputs.wanted - demands.strings:
                     raise _Strings(tracer.inputs.wanted - demands.strings)
             more = tracer.inputs.settle(found.graph)
-            if not more and tracer.packing <= packs:
+            if more or not tracer.packing <= packs:
+                ragged, packs = ragged | more, packs | tracer.packing
+                continue
+            fetched = outside.fetched(tracer.wishes)
+            if unrolled is not None or fetched.keys() <= columns.keys():
                 return found
-            ragged, packs = ragged | more, packs | tracer.packing
+            unrolled, columns = found, fetched
         except Refused:
             wishes, wanted = {**columns, **tracer.wishes}, {**stored, **tracer.stores.wanted}
             attempts += 1
@@ -129,6 +134,8 @@ def _trace_with(
                 outside.ask_for_all(tracer)
                 wishes = {**columns, **tracer.wishes}
             if (wishes == columns and len(wanted) == len(stored)) or attempts > WISHES:
+                if unrolled is not None:
+                    return unrolled
                 raise
             columns, stored = outside.begun_anew(columns, wishes), wanted
 

@@ -69,7 +69,7 @@ class Stores:
     def store(self, target: Static, name: str, value: Value) -> bool:
         """``target.name = value``; False: it is left to Python."""
         t, held, source = self.t, target.value, target.source
-        if source is None or t.generators.running or not _plain(held, name):
+        if source is None or t.generators.running or not is_plain(held, name):
             return False
         self._settled(target, name)
         known = self.pending.get((source, name))
@@ -166,7 +166,7 @@ class Stores:
                     self._begin_list(target)
                 continue
             own = target.value.__dict__
-            if not _plain(target.value, name) or name not in own:
+            if not is_plain(target.value, name) or name not in own:
                 continue  # storing to it is refused, at its line
             self._apart(target, name)
             self.t.inputs.guard(source, "type", type(target.value))
@@ -193,7 +193,7 @@ class Stores:
         return False
 
 
-def _plain(held: Any, name: str) -> bool:
+def is_plain(held: Any, name: str) -> bool:
     """Whether an object keeps such an attribute in its dictionary."""
     kind = type(held)
     if isinstance(held, (type, ModuleType)) or type(getattr(held, "__dict__", None)) is not dict:
