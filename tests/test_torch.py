@@ -319,6 +319,7 @@ EXPRESSIONS = [
     "x.requires_grad", "x.dtype", "x.is_cuda", "x.copy_(y)", "x.zero_()", "x.fill_(2)",
     "x.clamp_(0, 1)", "x.mul_(y).add_(1)", "x.exp_()", "x.sum().item()", "float(x.mean())",
     "bool((x > 9).any())", "x.gt(0).sum()", "torch.erf(x)", "torch.special.erfinv(x / 9)",
+    "torch.special.sinc(x)", "torch.special.multigammaln(abs(x) + 2, 3)", "x.sinc()",
     "torch.special.xlogy(abs(x), y)", "torch.atan2(x, y)", "torch.hypot(x, y)",
     "torch.logaddexp(x, y)", "torch.maximum(x, y) - torch.minimum(x, y)", "torch.fmod(x, 0.7)",
     "torch.logical_and(x > 0, y > 0)", "torch.nn.functional.sigmoid(x)",

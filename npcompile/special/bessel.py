@@ -159,14 +159,6 @@ def near_j(x: Expr, order: int) -> Expr:
     return fma(x, tail, x * value) if order else value + tail
 
 
-def spherical_j0(x: Expr) -> Expr:
-    """``sin(x) / x``, 1 at 0."""
-    safe = where((abs(x) < INFINITY) & (x != 0.0), x, 1.0)
-    turn = turned(safe, DOUBLE)
-    value = with_sign(turn.sine[0] + turn.sine[1], turn.sine_sign) / safe
-    return where(x == 0.0, 1.0, where(abs(x) == INFINITY, 0.0, where(x == x, value, x)))
-
-
 # ------------------------------------------------------------------ I
 
 

@@ -155,14 +155,6 @@ def _positive_log(x: Expr) -> Pair:
     return where(far, big, s), where(far, small, e)
 
 
-def multigammaln(x: Expr, order: int) -> Expr:
-    """The logarithm of the multivariate gamma function (DLMF 35.3.4)."""
-    total = gammaln(x) + 0.25 * order * (order - 1) * 1.1447298858494002
-    for k in range(1, order):
-        total = total + gammaln(x - 0.5 * k)
-    return total
-
-
 # ------------------------------------------------------------------ gamma
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from npcompile.graph.ir import Node
@@ -157,6 +159,20 @@ def power(ctx: Context, input: Operand, exponent: Operand) -> Tensor:
         root = base if known == -1 else call(ctx, "sqrt", (base,), dtype)
         return root if known == 0.5 else call(ctx, "reciprocal", (root,), dtype)
     return call(ctx, "power", (base, exponent), dtype)
+
+
+@named("special.multigammaln", "mvlgamma")
+def multigammaln(ctx: Context, input: Operand, p: Operand) -> Tensor:
+    """The logarithm of the multivariate gamma function."""
+    order, ref = static(p), tensor(ctx, input, "multigammaln")
+    if type(order) is not int or not 1 <= order <= 20 or ref.dtype.kind != "f":
+        raise ctx.refuse("multigammaln", "of an order that is not small and known, or of integers")
+    total = call(ctx, "gammaln", (input,), ref.dtype)
+    for k in range(1, order):
+        below = call(ctx, "subtract", (input, 0.5 * k), ref.dtype)
+        total = call(ctx, "add", (total, call(ctx, "gammaln", (below,), ref.dtype)), ref.dtype)
+    constant = 0.25 * order * (order - 1) * math.log(math.pi)
+    return result(ctx, call(ctx, "add", (total, constant), ref.dtype).memory)
 
 
 def _cast(ctx: Context, x: Operand, dtype: np.dtype) -> ArrayRef:

@@ -115,6 +115,7 @@ ELEMENTWISE: list[tuple[str, str, tuple[str, ...], str]] = [
     ("j1", "float", _ONE, "bessel_j1"),
     ("y0", "float", _ONE, "bessel_y0"),
     ("y1", "float", _ONE, "bessel_y1"),
+    ("sinc", "float", _ONE, "sinc"),
     ("gammainc", "real", _TWO, "gammainc igamma"),
     ("gammaincc", "real", _TWO, "gammaincc igammac"),
 ]
