@@ -395,3 +395,24 @@ def test_what_is_overwritten_has_been_heard() -> None:
     for function in (moved, viewed):
         assert told(function, a.copy(), 2.0)
         alike(function, (a, 2.0), (a, -30.0), captured=False)
+
+
+def test_what_where_leaves_alone_is_converted_too() -> None:
+    """NumPy converts all that ``out=`` holds to its loop's dtype; some loops clear the flags of it."""
+    def double(a: Any, out: Any) -> Any:
+        return np.multiply(a, 2, out=out, where=a > 0)
+
+    def positive(a: Any, out: Any) -> Any:
+        return np.greater(a, 0, out=out, where=a > 0)
+
+    def absolute(a: Any, out: Any) -> Any:
+        return np.absolute(a, out=out, where=a > 0)
+
+    def cut(a: Any, out: Any) -> Any:
+        return np.clip(a, 0, 1, out=out, where=a > 0)
+
+    held = [np.zeros(3), np.full(3, 1e300), np.full(3, np.nan), np.full(3, 1j)]
+    for function in (double, positive, absolute, cut):
+        for dtype in (np.float64, np.float32, np.int64):
+            a = np.array([1, -1, 2], dtype)
+            alike(function, *[(a, out) for out in held], captured=False)

@@ -28,6 +28,10 @@ HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 WHOLE = Window(0, (), ())
 INTS, FLOATS, COMPLEX = "bBhHiIlLqQ", "efd", "FD"
 NUMBERS = INTS + FLOATS + COMPLEX
+# NumPy's loops of floats that clear all flags at their end, with those of the casts before them
+_FORGETTING = frozenset(
+    ("absolute", "clip.loop", "fmax", "fmin", "maximum", "minimum", "negative", "sign", "tanh")
+)
 
 Program = Callable[..., Any]
 Dtypes = tuple[np.dtype, ...]
@@ -433,9 +437,22 @@ def _deliver(ctx: Context, op: Op, results: list[Node], outs: Sequence[ArrayRef 
                 raise ctx.refuse(op.name, "where= without out= leaves undefined values")
             delivered.append(wrap(ctx, node))
         else:
+            if mask is not True:
+                _take_in(ctx, op, out, node.dtype)
             store(ctx, op.name, out, node, mask)
             delivered.append(out)
     return delivered[0] if len(delivered) == 1 else tuple(delivered)
+
+
+def _take_in(ctx: Context, op: Op, out: ArrayRef, dtype: np.dtype) -> None:
+    """Under ``where=`` NumPy converts all that ``out`` holds to its loop's dtype, and warns."""
+    kinds = out.dtype.kind, dtype.kind
+    if kinds in (("f", "i"), ("f", "u"), ("c", "i"), ("c", "u"), ("c", "f")):
+        raise ctx.refuse(op.name, "where= with out= of a kind that its loop hasn't: NumPy warns")
+    forgotten = kinds[1] == "b" or (kinds[1] == "f" and op.name in _FORGETTING)
+    if out.dtype != dtype and not forgotten:
+        taken = ctx.builder.cast(ctx.read(out), dtype)
+        ctx.builder.repeated.add(taken)  # Python says which operation warns
 
 
 def store(ctx: Context, what: str, out: ArrayRef, node: Node, mask: Operand = True) -> None:
