@@ -190,3 +190,32 @@ def test_as_python(body: str, names: str, written: bool) -> None:
         assert got == want
         for a, b in zip(mine, theirs, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+NUMBERS: tuple[Any, ...] = (
+    True, 3, 2.5, 1j, np.True_, np.int8(3), np.uint64(3), np.float64(2.5), np.float32(2),
+    np.array(3), np.arange(3.0), "a", None,
+)
+
+
+@pytest.mark.parametrize("body", [
+    "int.bit_length(b)", "int.bit_count(b)", "float.is_integer(b)", "float.conjugate(b)",
+    "complex.conjugate(b)", "np.float64.is_integer(b)", "np.generic.item(b)", "np.ndarray.sum(b)",
+    "np.ndarray.reshape(b, -1)", "np.ndarray.copy(b)", "list.index((1, 2), b)", "str.upper(b)",
+    "math.gcd(b, 4)", "math.isqrt(b)", "math.factorial(b)", "math.comb(5, b)", "math.perm(5, b)",
+    "pow(2, b, 3)", "pow(b, 2, 3)",
+])
+def test_of_other_classes(body: str) -> None:
+    """Methods fetched from a class, and functions of ints, take what they take in Python."""
+    for start in ("", "b = a[0]; ", "b = a[0] > 2; "):
+        scope: dict[str, Any] = {"np": np, "math": math}
+        exec(f"def f(a, b):\n    {start}return {body}", scope)
+        for number in NUMBERS if not start else (2.5, 3):
+            found = []
+            for call in (scope["f"], jit(scope["f"])):
+                try:
+                    answer = call(np.array([3, number]) if start else None, number)
+                    found.append((type(answer), repr(answer)))
+                except Exception as error:
+                    found.append((type(error), str(error)))
+            assert found[0] == found[1], number

@@ -398,7 +398,7 @@ def test_what_is_overwritten_has_been_heard() -> None:
 
 
 def test_what_where_leaves_alone_is_converted_too() -> None:
-    """NumPy converts all that ``out=`` holds to its loop's dtype; some loops clear the flags of it."""
+    """NumPy converts all that ``out=`` holds to its loop's dtype; some loops clear flags."""
     def double(a: Any, out: Any) -> Any:
         return np.multiply(a, 2, out=out, where=a > 0)
 

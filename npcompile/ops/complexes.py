@@ -19,6 +19,7 @@ from npcompile.ops.elementwise import (
     lift,
     loops,
     part,
+    py_scalar,
     run,
     ufunc,
     wrap,
@@ -200,7 +201,7 @@ def conjugate_number(ctx: Context, x: Operand, /) -> Operand:
     """``z.conjugate()`` of a number of Python's own."""
     node = as_node(ctx, x, "conjugate")
     if node.dtype.kind != "c":
-        return x
+        return py_scalar(ctx, node, Scalar(node.dtype, "py"))
     return ctx.builder.map("conjugate", (node,), node.dtype, origin="py")
 
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _MISSING = object()
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _CLASS = vars(object)["__class__"]
-_C_METHODS = (MethodDescriptorType, WrapperDescriptorType)
+C_METHODS = (MethodDescriptorType, WrapperDescriptorType)
 #: objects whose attributes never change, but those of subclasses, which are of a user's
 _CONSTANT = (range, str, bytes, bool, int, float, complex)
 _NUMPYS = (np.dtype, np.finfo, np.iinfo)
@@ -75,7 +75,7 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
         return None
     if isinstance(value, Object):
         return Static(getattr(kind, name)) if callable(found) else None
-    if isinstance(found, _C_METHODS):
+    if isinstance(found, C_METHODS):
         if isinstance(value, ArrayRef):
             devices.check_attribute(t, name)
         return Static(getattr(kind, name))
@@ -90,7 +90,7 @@ def _method_outside(t: Tracer, held: Any, source: Source, name: str) -> Value | 
     if not looks_up_plainly(type(held)):
         return None
     found = inspect.getattr_static(type(held), name, _MISSING)
-    if isinstance(found, _C_METHODS):
+    if isinstance(found, C_METHODS):
         return Static(found)
     if type(found) is FunctionType and name not in getattr(held, "__dict__", {}):
         place = Attribute(source, name)
@@ -183,7 +183,7 @@ def _has_outside(t: Tracer, value: Static, source: Source, name: str) -> bool:
     if isinstance(held, ModuleType) and "__getattr__" in vars(held):
         raise t.refuse("hasattr", "of a module that computes attributes")
     if not isinstance(held, (type, ModuleType)) and hasattr(type(on_class), "__get__") and not (
-        isinstance(on_class, (FunctionType, MemberDescriptorType, *_C_METHODS))
+        isinstance(on_class, (FunctionType, MemberDescriptorType, *C_METHODS))
         or wrapped_by_us(on_class)
     ):
         raise t.refuse("hasattr", f"of a {kind.__name__}, which computes it")

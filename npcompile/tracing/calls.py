@@ -38,6 +38,7 @@ from npcompile.tracing.values import (
     Static,
     Value,
     described,
+    python_class,
 )
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def _call_object(
 
     if getattr(held, "__objclass__", None) is np.ufunc and args and isinstance(args[0], Static):
         held, args = getattr(args[0].value, held.__name__), args[1:]  # of one ufunc
+    _check_receiver(t, held, args)
     name = models.meant(held, args)
     if name:
         return models.special(t, args[0], name, *args[1:], **kwargs)
@@ -109,6 +111,15 @@ def _call_object(
     if wrapped is not None and source is not None:
         return call(t, t.inputs.lift(wrapped, Attribute(source, "__wrapped__")), args, kwargs)
     return _call_instance(t, held, source, args, kwargs)
+
+
+def _check_receiver(t: Tracer, held: Any, args: tuple[Value, ...]) -> None:
+    """A method that is fetched from its class takes first what is of this class."""
+    if not isinstance(held, attributes.C_METHODS):
+        return
+    kind = python_class(args[0]) if args else type(None)
+    if kind is not object and not issubclass(kind, held.__objclass__):
+        raise t.refuse(held.__qualname__, "called with what is not of its class: Python raises")
 
 
 #: functions of NumPy's that take no list for the array that they write

@@ -492,17 +492,15 @@ def _unlike(t: Tracer, a: Value, b: Value) -> bool:
     return first is not None and second is not None and first.type != second.type
 
 
-def _whole(value: Value) -> bool:
-    """Whether it is an int that the run finds, of Python's or NumPy's."""
-    return isinstance(value, Node) and value.dtype.kind in "biu"
-
-
-def _of_ints(consumer: Any, *counts: int) -> Rule:
+def _of_ints(consumer: Any, *counts: int, kinds: tuple[type, ...] = (int, np.integer)) -> Rule:
     """A function of ints, which Python computes itself where all are known."""
 
+    def found(value: Value) -> bool:
+        return isinstance(value, Node) and issubclass(python_class(value), kinds)
+
     def rule(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-        whole = [_whole(v) or type(t.known(v)[1]) is int for v in args]
-        if kwargs or len(args) not in counts or not any(map(_whole, args)) or not all(whole):
+        whole = [found(v) or type(t.known(v)[1]) is int for v in args]
+        if kwargs or len(args) not in counts or not any(map(found, args)) or not all(whole):
             return NULL
         return consumers.follow(t, consumer, *args)
 
@@ -514,7 +512,7 @@ FUNCTIONS[math.isqrt] = _of_ints(consumers.root, 1)
 FUNCTIONS[math.factorial] = _of_ints(consumers.factorial, 1)
 FUNCTIONS[math.comb] = _of_ints(consumers.choices, 2)
 FUNCTIONS[math.perm] = _of_ints(consumers.arrangements, 2)
-FUNCTIONS[pow] = _of_ints(consumers.residue, 3)
+FUNCTIONS[pow] = _of_ints(consumers.residue, 3, kinds=(int,))
 
 
 @rule(math.isclose)
