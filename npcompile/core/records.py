@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import get_annotations
 from operator import attrgetter
+from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
@@ -141,6 +142,7 @@ def _equal(read: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, object], bo
     return equal
 
 
+@recursive_repr()
 def _shown(self: Any) -> str:
     values = [f"{name}={getattr(self, name)!r}" for name in type(self).__match_args__]
     return f"{type(self).__qualname__}({', '.join(values)})"

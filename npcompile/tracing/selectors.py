@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 from npcompile.graph.ir import Const, Node
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT
+from npcompile.tracing.inputs import pinned
 from npcompile.tracing.values import Either, Iterator, Method, Sequence, Slice, Static, Value
 
 if TYPE_CHECKING:
@@ -55,8 +57,10 @@ def same(a: Value, b: Value) -> bool:
         return False
     match a, b:
         case Static(x), Static(y):
+            if x is y:
+                return a.source == b.source or _known_whole(x)
             plain = (bool, int, str, bytes, type(None))
-            return x is y or (type(x) is type(y) and type(x) in plain and x == y)
+            return type(x) is type(y) and type(x) in plain and x == y
         case Sequence(x, kind), Sequence(y, other):
             return kind is other and _all_same(x, y)
         case Slice(), Slice():
@@ -69,6 +73,12 @@ def same(a: Value, b: Value) -> bool:
             first, second = ((x.kind, x.position, x.token, x.itself) for x in (a, b))
             return first == second and _all_same(a.parts, b.parts)
     return False
+
+
+def _known_whole(value: Any) -> bool:
+    """Whether guards tell which object it is: what is found in two places may be two others at
+    the next call, and functions of equal code may have other closures."""
+    return pinned(value) and type(value) is not FunctionType
 
 
 def _all_same(a: Iterable[Value], b: Iterable[Value]) -> bool:
