@@ -48,6 +48,7 @@ def keep_flags(graph: Graph) -> Graph:
 def drop_dead(graph: Graph) -> Graph:
     """Checks and host calls stay; a write stays if its memory is seen; so does of the results of
     the region itself, which :func:`keep_flags` has put there, what nobody else computes."""
+    _drop_carried(graph)
     seen = _seen(graph)
     computed = reach(graph, seen, resumed=False)
     roots: list[Node] = []
@@ -61,6 +62,48 @@ def drop_dead(graph: Graph) -> Graph:
     region = Region(graph.region.params, kept, roots[::-1])
     return Graph(graph.name, region, graph.result, graph.facts, graph.finals, bound,
                  names=graph.names)
+
+
+def _drop_carried(graph: Graph) -> None:
+    """Turns of loops leave as they are integers of which nobody hears but these themselves."""
+    every = list(_every(graph.region))
+    loops = [node for node in every if node.op in ("for_", "while_")]
+    used = {*graph.finals.values(), *graph.bound.values(), *_held(graph, graph.result),
+            *graph.region.results} if loops else set()
+    heard: dict[Node, set[int]] = {loop: set() for loop in loops}
+    for node in every if loops else ():
+        used.update(node.args)
+        for region in node.regions:
+            used.update(region.results)
+        if isinstance(node.attrs, Check):
+            for tree in trees(node.attrs.resume):
+                used.update(_held(graph, tree))
+    for node in every:
+        if isinstance(node.attrs, Get) and node in used and node.args[0] in heard:
+            heard[node.args[0]].add(node.attrs.index)
+    for loop in loops:
+        _silence(graph, loop, heard[loop])
+
+
+def _silence(graph: Graph, loop: Node, heard: set[int]) -> None:
+    (region,) = loop.regions
+    params, skipped = region.params[loop.op == "for_":], int(loop.op == "while_")
+    results = region.results[skipped:]
+    silent = {k for k, param in enumerate(params)
+              if k not in heard and isinstance(param.type, Scalar) and param.dtype.kind in "bi"
+              and results[k] is not param}
+    if silent:
+        flagged = {node for node in region.nodes if _may_flag(node)}
+        silent = {k for k in silent if flagged.isdisjoint(reach(graph, [results[k]]))}
+        effects = [n for n in region.nodes if n.regions or n.op in IMPURE or n in flagged]
+    alive = silent
+    while alive:
+        kept = [result for k, result in enumerate(results) if k not in silent]
+        live = reach(graph, [*effects, *kept, *region.results[:skipped]])
+        alive = {k for k in silent if params[k] in live}
+        silent = silent - alive
+    for k in silent:
+        region.results[k + skipped] = params[k]
 
 
 def _is_computed(node: Node, computed: set[Node]) -> bool:
@@ -127,9 +170,14 @@ def _seen(graph: Graph) -> list[Node]:
 def _inside(node: Node) -> Iterator[Node]:
     """The nodes of all regions of a node."""
     for region in node.regions:
-        for inner in region.nodes:
-            yield inner
-            yield from _inside(inner)
+        yield from _every(region)
+
+
+def _every(region: Region) -> Iterator[Node]:
+    """The nodes of a region and of those in it."""
+    for node in region.nodes:
+        yield node
+        yield from _inside(node)
 
 
 def reach(graph: Graph, roots: list[Node], resumed: bool = True) -> set[Node]:

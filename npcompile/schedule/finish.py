@@ -27,6 +27,7 @@ from npcompile.program.ir import (
 )
 from npcompile.program.verify import result_buffers
 from npcompile.schedule.allocate import allocate, touched
+from npcompile.schedule.extremes import Extremes
 from npcompile.schedule.fuse import fuse
 from npcompile.schedule.independent import Independent, reads
 from npcompile.schedule.lanes import Raised
@@ -80,7 +81,9 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
         waves = Wavefronts(s.facts, exits, _reads(body, exits, result))
         body = waves.block(body)
         fused.notes.extend(waves.notes)
-        fused.made.extend(waves.made)
+        parts = Extremes(exits, _reads(body, exits, result))
+        body = parts.block(body)
+        fused.made.extend(waves.made + parts.made)
     held = [buffer for e in exits for found in e.held() for buffer in result_buffers(found)]
     body = Shared(s.facts, _made(s.steps), body, {*lasting, *held}).block(body)
     body = allocate(body, [memory.final() for memory in results.cells.values()])

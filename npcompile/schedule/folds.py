@@ -24,10 +24,12 @@ from npcompile.program.ir import (
     Statement,
     Value,
     While,
+    flat,
 )
 
 Share = Union[tuple[str, Union[Buffer, bool]], None]
 MIXED: Share = ("mixed", False)
+LIGHT = 12  # operations of a turn beside which it shows that turns wait for each other's extreme
 PASSES = 4  # through the body of an inner loop, until nothing changes
 
 
@@ -48,6 +50,29 @@ def folds(body: Iterable[Statement], numbers: Iterable[Buffer]) -> dict[Buffer, 
             raise Entangled
         found[number] = share[0]
     return found
+
+
+def extreme(body: Iterable[Statement], number: Buffer) -> tuple[str, set[Buffer]]:
+    """Whether a turn makes of an integer the ``min`` or ``max`` of it and of what does not depend
+    on it, and the other numbers that do; raises :class:`Entangled`."""
+    run = _Shares({number: ("", number)})
+    run.block(body)
+    share = run.shares[number]
+    if number.dtype != INT or share is None or share[0] not in ("min", "max"):
+        raise Entangled
+    others = {b for b, s in run.shares.items() if s is not None and s[0] != "const"}
+    return share[0], others - {number}
+
+
+def is_light(body: Iterable[Statement]) -> bool:
+    """Whether turns do little but look for extremes, and have no loops inside."""
+    operations = 0
+    for statement in flat(body):
+        if isinstance(statement, Kernel):
+            operations += sum(isinstance(value, Apply) for value in statement.values)
+        elif isinstance(statement, (For, While)):
+            return False
+    return operations <= LIGHT
 
 
 class _Shares:

@@ -37,7 +37,7 @@ from npcompile.program.verify import result_buffers
 from npcompile.schedule.allocate import allocate, touched
 from npcompile.schedule.attempts import Attempt
 from npcompile.schedule.dependence import Access, Dependences
-from npcompile.schedule.folds import Entangled, folds
+from npcompile.schedule.folds import Entangled, folds, is_light
 from npcompile.schedule.lanes import is_choice
 
 Folds = tuple[tuple[Buffer, str], ...]
@@ -63,6 +63,7 @@ class Independent:
     carried: Mapping[Symbol, Set[Buffer]]
     made: list[Buffer] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    depth: int = 0  # loops around that run turn by turn
 
     def block(self, body: Iterable[Statement]) -> tuple[Statement, ...]:
         return tuple([made for statement in body for made in self._statement(statement)])
@@ -72,7 +73,10 @@ class Independent:
             case For(parallel=False):
                 return self._loop(statement)
             case While():
-                return [replace(statement, body=self.block(statement.body))]
+                self.depth += 1
+                body = self.block(statement.body)
+                self.depth -= 1
+                return [replace(statement, body=body)]
             case If() if not is_choice(statement):
                 then, other = self.block(statement.then), self.block(statement.orelse)
                 return [replace(statement, then=then, orelse=other)]
@@ -126,9 +130,11 @@ class Independent:
         if loop.step == 1:
             self.facts.learn(Predicate("<=", loop.start, turn))
             self.facts.learn(Predicate("<", turn, loop.stop))
+        self.depth += 1
         try:
             return self.block(loop.body)
         finally:
+            self.depth -= 1
             self.facts.undo(before)
 
     def _private(self, loop: For) -> tuple[set[Buffer], Folds]:
@@ -140,6 +146,9 @@ class Independent:
         carried = self.carried.get(loop.symbol, frozenset())
         known = {b for b in inside if b in carried or inside[b] != self.whole[b]}
         shared = self._numbers(loop, known)
+        if self.depth and not {"min", "max"}.isdisjoint(dict(shared).values()) and (
+                is_light(loop.body)):
+            raise Dependent("each does too little for threads")
         private = {
             b for b in inside if b.kind == "temp" and inside[b] == self.whole[b]
             and (b not in carried or _overwritten(self.facts, loop.body, b))

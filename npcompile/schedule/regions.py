@@ -278,7 +278,7 @@ def _carry(s: Scheduler, node: Node, outside: Homes) -> list[Place]:
             # never a whole-array copy for the sake of one element
             raise refuse("loop", "needs in each turn what an array held before it", node.line)
         if is_number(arg):
-            if result is param:
+            if result is param and arg.op not in ("const", "size"):  # those stay what they are
                 homes.append(s.number(arg).whole(s.facts))
                 continue
         elif result is param and not _meets(s, s.laid_out(arg), outside):

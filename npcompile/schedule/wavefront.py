@@ -126,12 +126,8 @@ class Wavefronts:
         return (
             outer.step in (1, -1) and inner.step == 1 and not inner.parallel
             and outer.symbol not in (*symbols(inner.start), *symbols(inner.stop))
-            and all(_is_plain(s) or self._is_free(s) for s in statements)
+            and all(is_plain(s) or is_free(s, self.exits) for s in statements)
         )
-
-    def _is_free(self, statement: Statement) -> bool:
-        return isinstance(statement, Check) and not (
-            statement.leaving or self.exits[statement.number].frames)
 
     # ------------------------------------------------------------------ dependences
 
@@ -191,9 +187,16 @@ class Wavefronts:
         return bool((grows or falls) and (prove("<", 0, low) or prove("<", high, 0)))
 
 
-def _is_plain(statement: Statement) -> bool:
+def is_plain(statement: Statement) -> bool:
+    """Whether it is one of numbers, or a branch."""
     return isinstance(statement, If) or (
         isinstance(statement, Kernel) and not statement.axes and not statement.reductions)
+
+
+def is_free(statement: Statement, exits: Sequence[Exit]) -> bool:
+    """Whether it is a check that has Python run the function from the start."""
+    return isinstance(statement, Check) and not (
+        statement.leaving or exits[statement.number].frames)
 
 
 def _pays(inner: For) -> bool:
@@ -234,9 +237,9 @@ def _jammed(outer: For, inner: For, before: Sequence[Statement],
     column, row = (Poly((((loop.symbol,), 1),)) for loop in (inner, outer))
     step, start, stop = outer.step, inner.start, inner.stop
     assert isinstance(step, int)
-    first = _Copy({}, {})
-    behind = _Copy(second, {outer.symbol: row + step, inner.symbol: column - lag})
-    alone = _Copy(second, {outer.symbol: row + step})
+    first = Copy({}, {})
+    behind = Copy(second, {outer.symbol: row + step, inner.symbol: column - lag})
+    alone = Copy(second, {outer.symbol: row + step})
     left = (outer.stop - row) * step  # rows
     whole = largest(2 - left, 0) * largest(stop - start, 0)
     begin = start + lag + whole
@@ -256,8 +259,8 @@ def _jammed(outer: For, inner: For, before: Sequence[Statement],
 
 
 @record(frozen=False)
-class _Copy:
-    """Statements on other numbers, at other places."""
+class Copy:
+    """Statements that only compute, on other numbers, at other places."""
 
     names: Mapping[Buffer, Buffer]
     places: Mapping[Symbol, Size]
