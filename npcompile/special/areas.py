@@ -61,17 +61,18 @@ def arccosh(x: Expr) -> Expr:
     special = ~((x >= 1.0) & (x < LARGE[f.char]))
     small = rare(special, where(special, one, x), x)
     more = small - 1.0
-    root, rest = _root(fma(more, more, more + more), None, f)
+    twice = more + more
+    total = fma(more, more, twice)
+    root, rest = _root(total, fma(more, more, twice - total), f)  # exact next to 1
     value = _log_of_sum(x, quick_two_sum(small, root), rest, special, f)
     below = special & (x < 1.0)
     return rare(special, where(below, sqrt(where(below, -one, one)), value), value)
 
 
-def _root(square: Expr, low: Expr | None, f: Format) -> Pair:
+def _root(square: Expr, low: Expr, f: Format) -> Pair:
     """The square root of a sum, in two parts."""
     root = sqrt(square)
-    lost = fma(-root, root, square)
-    return root, (lost if low is None else lost + low) * rough_half_inverse(root, f)
+    return root, (fma(-root, root, square) + low) * rough_half_inverse(root, f)
 
 
 def _log_of_sum(x: Expr, total: Pair, rest: Expr, special: Expr, f: Format) -> Expr:

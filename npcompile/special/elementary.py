@@ -54,8 +54,8 @@ _UNARY: list[tuple[str, Program, float, Domain, str]] = [
     ("arctan", inverse.arctan, 0.75, Domain(-HUGE, HUGE), "The inverse tangent."),
     ("arcsin", inverse.arcsin, 1.0, Domain(-1.1, 1.1), "The inverse sine."),
     ("arccos", inverse.arccos, 1.0, Domain(-1.1, 1.1), "The inverse cosine."),
-    ("arcsinh", areas.arcsinh, 1.0, Domain(-HUGE, HUGE), "The inverse hyperbolic sine."),
-    ("arccosh", areas.arccosh, 1.0, Domain(0, HUGE), "The inverse hyperbolic cosine."),
+    ("arcsinh", areas.arcsinh, 0.75, Domain(-HUGE, HUGE), "The inverse hyperbolic sine."),
+    ("arccosh", areas.arccosh, 0.75, Domain(0, HUGE), "The inverse hyperbolic cosine."),
     ("arctanh", areas.arctanh, 1.0, Domain(-1.1, 1.1), "The inverse hyperbolic tangent."),
     ("cbrt", roots.cbrt, 0.75, Domain(-HUGE, HUGE), "The cube root."),
 ]
