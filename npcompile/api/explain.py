@@ -315,7 +315,8 @@ def _flatten(body: tuple[Any, ...]) -> Any:
 
 def _host_call(call: Call, here: str) -> str:
     place = f"{in_words(call.line, here)}: " if call.line else ""
-    return place + call.function.path.replace(":", ".")
+    parts = call.function.path.replace(":", ".").split(".")
+    return place + ".".join(p for p in parts if not p.startswith("_"))  # without private modules
 
 
 def _routine(call: Library, here: str) -> str:

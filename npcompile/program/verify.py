@@ -87,24 +87,8 @@ class _Verifier:
 
     def statement(self, statement: Statement) -> None:
         match statement:
-            case Alloc(buffer):
-                self.require(buffer in self.declared, f"{buffer.name} is not declared")
-                self.require(buffer not in self.alive, f"{buffer.name} is allocated twice")
-                for size in (*buffer.shape, *buffer.strides):
-                    self.size(size, buffer.name)
-                self.require(is_packed_here(buffer.shape, buffer.strides),
-                             f"{buffer.name}: elements with gaps")
-                self.alive.add(buffer)
-            case Free(buffer):
-                self.require(buffer.kind in ("temp", "owned"), f"{buffer.name} is not ours to free")
-                self.uses(buffer, "free")
-                self.alive.discard(buffer)
-            case Swap(first, second):
-                for buffer in (first, second):
-                    self.require(buffer.kind == "temp", f"{buffer.name} is not ours to swap")
-                    self.uses(buffer, "swap")
-                alike = [(b.dtype, b.shape, b.strides) for b in (first, second)]
-                self.require(alike[0] == alike[1], f"{first.name} and {second.name} differ")
+            case Alloc() | Free() | Swap():
+                self.memory(statement)
             case Kernel():
                 self.kernel(statement)
             case Bind():
@@ -141,6 +125,27 @@ class _Verifier:
                 self.require(all(b.kind == "scalar" for b in after ^ self.alive),
                              "the arms of an if leave other buffers alive")
                 self.alive &= after
+
+    def memory(self, statement: Alloc | Free | Swap) -> None:
+        match statement:
+            case Alloc(buffer):
+                self.require(buffer in self.declared, f"{buffer.name} is not declared")
+                self.require(buffer not in self.alive, f"{buffer.name} is allocated twice")
+                for size in (*buffer.shape, *buffer.strides):
+                    self.size(size, buffer.name)
+                self.require(is_packed_here(buffer.shape, buffer.strides),
+                             f"{buffer.name}: elements with gaps")
+                self.alive.add(buffer)
+            case Free(buffer):
+                self.require(buffer.kind in ("temp", "owned"), f"{buffer.name} is not ours to free")
+                self.uses(buffer, "free")
+                self.alive.discard(buffer)
+            case Swap(first, second):
+                for buffer in (first, second):
+                    self.require(buffer.kind == "temp", f"{buffer.name} is not ours to swap")
+                    self.uses(buffer, "swap")
+                alike = [(b.dtype, b.shape, b.strides) for b in (first, second)]
+                self.require(alike[0] == alike[1], f"{first.name} and {second.name} differ")
 
     def turns(self, loop: For) -> None:
         """A parallel loop calls nothing, keeps no memory, leaves only to run everything again, and
