@@ -130,6 +130,9 @@ def inside(x: Any) -> Any:
 @pytest.mark.parametrize("seen", [
     lambda x, k: (k + 1, print(end=""), eval("k"))[2],
     lambda x, k: (print(end=""), inside(x))[1],
+    lambda x, k: (k + 1, print(end=""), sorted(vars()))[2],
+    lambda x, k: (x[0] + k, print(end=""), dir())[2],
+    lambda x, k: (k + 1, print(end=""), sorted(vars(*())))[2],
 ])
 def test_what_looks_at_all_variables(seen: Any) -> None:
     compiled = jit(seen)

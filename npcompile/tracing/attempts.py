@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.records import replace
-from npcompile.core.sizes import Size, Unhinted, hint, lower_bound, mod, symbol
+from npcompile.core.sizes import Size, lower_bound, symbol
 from npcompile.graph.builder import Carried
 from npcompile.graph.ir import Loop, Node, Region, Window
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import control, growing, lengths, mixed, selectors, turns, wishes
+from npcompile.tracing import control, growing, lengths, mixed, rebinding, selectors, turns, wishes
 from npcompile.tracing.bodies import (
     Again,
     MayBeEmpty,
@@ -26,7 +26,7 @@ from npcompile.tracing.bodies import (
 from npcompile.tracing.bytecode import RETURN, Instruction
 from npcompile.tracing.escapes import Escape, as_number, spread
 from npcompile.tracing.mixed import Mixed
-from npcompile.tracing.references import exclusive, movable
+from npcompile.tracing.references import movable
 from npcompile.tracing.selectors import same
 from npcompile.tracing.turns import Turns
 from npcompile.tracing.values import (
@@ -71,6 +71,7 @@ class Attempt:
     ) -> None:
         self.t, self.frame, self.header, self.state = t, frame, header, state
         self.knowledge, self.over = knowledge, over
+        self.rebound = frozenset(knowledge.rebound)
         self.last = last_instruction(frame, header)
         self.body = frame.code.loops[header]
         self.live = frame.code.live[header]
@@ -86,8 +87,10 @@ class Attempt:
         self.created: set[Cell | Box | Object] = set()
         self.anew: dict[Box, Any] = {}  # lists, ... that each turn makes anew, and their contents
         self.before: dict[Box, Box] = {}  # and what stood in their place before the loop
+        self.names = rebinding.Names()
         self.moves: list[tuple[Growing, Growing]] = []  # to where the next turn finds them
         self.learned = False  # whether there is more to know, and the turn must be traced again
+        self.doubt: Unlike | None = None  # raised if there is no more to know
         self.nonempty = False
         self.index = t.builder.param(PY_INT)  # of a ``for``
         self.results: dict[Node, Node] = {}
@@ -99,7 +102,7 @@ class Attempt:
 
     def exits(self) -> Exits:
         t, frame, visible, created = self.t, self.frame, self.t.visible, len(self.t.created)
-        if self.knowledge.pairs and not self.even():
+        if self.knowledge.pairs and not rebinding.even(self):
             raise t.refuse("loop", "swaps arrays as often as only the run knows")
         begin = self.begin()
         t.visible += self.knowledge.writes
@@ -141,6 +144,7 @@ class Attempt:
         """The state that a turn begins with."""
         inside = self.state.copy()
         inside.cells = {k: v for k, v in inside.cells.items() if isinstance(k, Box)}
+        rebinding.count(self, inside)
         for slot in self.slots:
             live = slot in self.live
             inside.locals[slot] = self.enter(inside.locals[slot], (slot,)) if live else UNBOUND
@@ -181,14 +185,9 @@ class Attempt:
         if isinstance(value, Sequence):
             items = tuple(self.enter(item, (*path, k)) for k, item in enumerate(value.items))
             return sequence(items, value.kind)
-        if isinstance(value, ArrayRef) and path[0] in self.knowledge.rebound:
-            if not exclusive(t, self.frame, self.state, self.live, value):
-                wishes.for_holders(t, self.state, value)
-                raise Unlike("gives one name to different arrays")
-            if path[0] in self.knowledge.varying:
-                return self.made(*lengths.enter(self, value), value.dtype)
-            return self.made(self.carry(t.version(value.cell)), value.window, value.dtype)
-        if isinstance(value, Box) and path[0] in self.knowledge.rebound:
+        if isinstance(value, ArrayRef) and path[0] in self.rebound:
+            return rebinding.enter(self, value, path[0])
+        if isinstance(value, Box) and path[0] in self.rebound:
             return self.enter_box(value, path[0])
         return value
 
@@ -258,7 +257,7 @@ class Attempt:
 
     def compare(self, begin: State, back: State) -> None:
         """What the next turn begins with, for everything that this one began with."""
-        self.swaps(begin, back)
+        rebinding.swaps(self, begin, back)
         for slot in sorted(self.slots & self.live):
             try:
                 self.match(begin, (slot,), begin.locals[slot], back.locals[slot], back)
@@ -282,6 +281,8 @@ class Attempt:
                 self.changed(box, contents, back.cells[box])
         if self.learned:
             raise Again
+        if self.doubt is not None:
+            raise self.doubt
 
     def stays(self, ends: Exits) -> Node | None:
         """Whether another turn comes; None if the turn does not tell."""
@@ -306,7 +307,8 @@ class Attempt:
         )
         if alike:
             self.knowledge.changed.add(box)
-            raise Again
+            self.learned = True
+            return
         if box.kind is list:
             wishes.for_both(self.t, (box, other or box), (first, last))
             raise self.t.refuse("loop", "changes the length of a list")
@@ -336,31 +338,6 @@ class Attempt:
         else:
             self.changed(box, first, last, other)
 
-    def swaps(self, begin: State, back: State) -> None:
-        """Arrays that change names each turn have theirs back after two: a turn of the region is
-        then two of the loop."""
-        pairs = [(begin.locals[k], back.locals[k]) for k in sorted(self.slots & self.live)]
-        moved = [(a, b) for a, b in pairs if isinstance(a, ArrayRef) and a is not b]
-        swapped = moved and all((b, a) in moved for a, b in moved)
-        if swapped and not self.knowledge.pairs and self.even():
-            self.knowledge.pairs = True
-            raise Again
-
-    def even(self) -> bool:
-        """Whether the number of turns is known to be even, by a guard if need be."""
-        over = self.over
-        if over is None or self.nonempty or over.step not in (1, -1):
-            return False
-        count = over.high - over.low + 1
-        try:
-            if hint(count) <= 0 or not turns.small(self.t, over.start):
-                return False
-            if not self.t.facts.equal(mod(count, 2), 0):
-                raise Unlike("swaps arrays in an odd number of turns")
-        except Unhinted:
-            return False
-        return True
-
     def match(self, begin: State, path: Path, first: Value, last: Value, back: State) -> None:
         """What the next turn begins with in place of ``first``."""
         last = spread(last, first) if isinstance(first, Sequence) else last
@@ -379,8 +356,8 @@ class Attempt:
                 self.match(begin, (*path, k), a, b, back)
         elif isinstance(first, Box) and isinstance(last, Box) and first.kind is last.kind:
             self.match_box(begin, path, first, last, back)
-        elif isinstance(first, ArrayRef) and path[0] in self.knowledge.rebound:
-            self.rebind(path[0], first, last, back)
+        elif isinstance(first, ArrayRef) and path[0] in self.rebound:
+            rebinding.match(self, path[0], first, last, back)
         elif isinstance(first, ArrayRef) and isinstance(last, ArrayRef) and first is not last:
             self.knowledge.rebound.add(path[0])
             if lengths.shorter(self.t, first, last):
@@ -404,25 +381,6 @@ class Attempt:
             self.knowledge.lent.add(path[0])
             raise Again
         self.match_contents(begin, first, begin.cells[first], back, last)
-
-    def rebind(self, slot: Any, first: ArrayRef, last: Value, back: State) -> None:
-        """A name that is bound to an array anew: whatever it meant is out of sight."""
-        t = self.t
-        if not isinstance(last, ArrayRef) or not exclusive(t, self.frame, back, self.live, last):
-            raise Unlike("gives one name to different arrays")
-        version, param = t.version(last.cell), first.cell.first
-        if param in self.varying:
-            if not lengths.rebind(self, param, first, last):
-                raise Unlike("changes the type or shape of an array")
-            return
-        if lengths.shorter(t, first, last):
-            self.knowledge.varying.add(slot)
-            self.learned = True
-            return
-        alike = (last.window, last.writeable) == (first.window, first.writeable)
-        if version.type != param.type or not alike:
-            raise Unlike("changes the type or shape of an array")
-        self.next[param] = version
 
     def first_bound(self, slot: int, last: Value) -> Value:
         """A variable that is bound in the loop and read only after it."""
@@ -627,11 +585,9 @@ class Attempt:
         if isinstance(value, ArrayRef) and value.cell.first in self.varying:
             return lengths.after(self, value)
         if isinstance(value, ArrayRef) and value.cell.first in self.carried:
-            cell = self.t.register(Cell(self.after(value.cell.first)))
-            made = ArrayRef(cell, value.window, value.dtype, value.writeable)
-            self.t.trees.own(made)
-            return made
+            return rebinding.after(self, value)
         return value
+
 
     def both(self, states: dict[int, State], exhausted: State, selector: Node) -> Exits:
         """Early exits and exhaustion."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import opcode
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from types import CodeType
 from weakref import WeakKeyDictionary
 
@@ -62,6 +63,7 @@ def paused(offset: int) -> int:
 
 
 _SEEING = frozenset({"locals", "eval", "exec"})
+_SEEING_ALONE = frozenset({"vars", "dir"})  # where they get no argument
 
 
 @record
@@ -449,9 +451,15 @@ class Code:
 
 def _seeing(code: CodeType, order: list[Instruction]) -> list[str]:
     """What is called that looks at all variables; Python goes on with what is needed later."""
-    names = _SEEING.intersection(code.co_names)
-    found = (code.co_names[i.arg >> 1] for i in order if i.op == "LOAD_GLOBAL") if names else ()
-    return [name for name in found if name in names]
+    names = (_SEEING | _SEEING_ALONE).intersection(code.co_names)
+    spread = any(i.op == "CALL_FUNCTION_EX" for i in order)  # which may be of nothing
+    found = []
+    for i, following in pairwise(order) if names else ():
+        name = code.co_names[i.arg >> 1] if i.op == "LOAD_GLOBAL" else ""
+        called_with = i.arg & 1 and not spread and (following.op, following.arg) != ("CALL", 0)
+        if name in _SEEING or (name in _SEEING_ALONE and not called_with):
+            found.append(name)
+    return found
 
 
 def _local_names(code: CodeType) -> Iterator[str]:

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 
 def exclusive(
-    t: Tracer, frame: Frame, state: State, live: set[int], ref: ArrayRef
+    t: Tracer, frame: Frame, state: State, live: set[int], ref: ArrayRef, names: int = 1
 ) -> bool:
-    """Whether one live variable or stack slot holds the array, and nothing else its memory."""
+    """Whether so many live variables or stack slots hold the array, and nothing else its
+    memory."""
     if ref.cell.param >= 0 or not t.trees.owns(ref):
         return False
-    return sum(cell is ref.cell for cell in cells_of(_roots(t, frame, state, live), state)) == 1
+    return sum(cell is ref.cell for cell in cells_of(_roots(t, frame, state, live), state)) == names
 
 
 def alone(t: Tracer, frame: Frame, state: State, live: set[int], box: Box) -> bool:

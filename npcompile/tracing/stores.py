@@ -6,8 +6,8 @@ long as no Python code runs before, and the trace itself looks here first.  Unti
 the attribute's value, as one does for a variable that functions share, so that loops carry it and
 branches join it.  An attribute that only some turns or paths store to has its cell from the
 beginning of another attempt on, with what it is when the function is called, and is stored in any
-case.  Where a check fails before anything else could be seen, the function is run again, as if
-nothing had been stored.
+case; one that is not there before begins with a turn that is followed on its own.  Where a check
+fails before anything else could be seen, the function is run again, as if nothing had been stored.
 
 What a list gets is a list of the trace's own until then.  Nobody may look at a list that has got
 something, or go on looking at it.
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from npcompile.graph.ir import Items, StaticObject, Tree
 from npcompile.program.stored import MORE, Stored
 from npcompile.tracing import growing
+from npcompile.tracing.bodies import Unlike
 from npcompile.tracing.inputs import label
 from npcompile.tracing.references import everything
 from npcompile.tracing.sources import Attribute, Item, Source, is_given
@@ -30,6 +31,7 @@ from npcompile.tracing.values import Box, Fetched, Iterator, Static, Value
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
+FEW = 4  #: attributes of which each takes another attempt; more begin with a turn of their own
 _MISSING = object()
 Attributes = dict[tuple[Source, str], Static]  #: of objects from outside
 
@@ -77,6 +79,9 @@ class Stores:
             t.cells[known[1]] = value
             return True
         if t.builder.region is not t.root or t.scope is not None:  # not each call comes here
+            many = len(t.stored) >= FEW
+            if t.scope is not None and (many or name not in held.__dict__):
+                raise Unlike("gives an object a new attribute")
             self.wanted[source, name] = target
             return False
         self._apart(target, name)

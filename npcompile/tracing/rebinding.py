@@ -1,0 +1,169 @@
+"""Names that come to mean another array from turn to turn: variables, and what lists, objects and
+attributes hold.
+
+The array must be out of sight then, but for names that are bound anew with it (``self.x = x``):
+they are one array in the loop, and after it.  Arrays that change names have them back after two
+turns, whoever else sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from npcompile.core.sizes import Unhinted, hint, mod
+from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.tracing import lengths, turns, wishes
+from npcompile.tracing.bodies import Again, Unlike, closed_over
+from npcompile.tracing.references import exclusive
+from npcompile.tracing.values import Box, State, Value
+
+if TYPE_CHECKING:
+    from npcompile.tracing.attempts import Attempt, Path
+
+_WHY = "gives one name to different arrays"
+
+
+@dataclass(slots=True, eq=False)
+class Names:
+    """``count`` is how many names of an array are bound anew; ``inside`` gives what an array is in
+    the loop; ``following`` and ``after`` what that one is in the next turn, and after the loop."""
+
+    count: dict[ArrayRef, int] = field(default_factory=dict)
+    inside: dict[ArrayRef, ArrayRef] = field(default_factory=dict)
+    following: dict[ArrayRef, ArrayRef] = field(default_factory=dict)
+    after: dict[ArrayRef, ArrayRef] = field(default_factory=dict)
+
+
+def count(attempt: Attempt, state: State) -> None:
+    """Counts the names of arrays that turns bind anew."""
+    held: list[tuple[Path, Value]] = [
+        ((slot,), state.locals[slot]) for slot in attempt.slots & attempt.live
+    ]
+    for slot in closed_over(attempt.frame, attempt.body):
+        box = state.locals[slot]
+        if isinstance(box, Box):
+            held.append(((-1, slot), state.cells[box]))
+    for box in attempt.changing(state):
+        held += [(((box, key),), item) for key, item in _held(state.cells[box])]
+    counts, mixed = attempt.names.count, attempt.knowledge.mixed
+    for path, value in held:
+        if isinstance(value, ArrayRef) and path[0] in attempt.rebound and path not in mixed:
+            counts[value] = counts.get(value, 0) + 1
+
+
+def _held(contents: Any) -> Iterator[tuple[Any, Value]]:
+    """What a list, dictionary, instance or cell holds, by index, key or attribute."""
+    if isinstance(contents, dict):
+        yield from contents.items()
+    elif isinstance(contents, tuple):
+        yield from enumerate(contents)
+    else:
+        yield None, contents
+
+
+def enter(attempt: Attempt, value: ArrayRef, place: Any) -> ArrayRef:
+    """What stands for an array in the loop: itself, if there are names for it that turns don't
+    bind anew."""
+    t, names = attempt.t, attempt.names
+    count = names.count.get(value, 1)
+    if not exclusive(t, attempt.frame, attempt.state, attempt.live, value, count):
+        return value
+    if place in attempt.knowledge.varying:
+        if count > 1:
+            raise Unlike(_WHY)
+        return attempt.made(*lengths.enter(attempt, value), value.dtype)
+    if value not in names.inside:
+        made = attempt.made(attempt.carry(t.version(value.cell)), value.window, value.dtype)
+        names.inside[value], names.count[made] = made, count
+    return names.inside[value]
+
+
+def match(
+    attempt: Attempt, place: Any, first: ArrayRef, last: Value, back: State
+) -> None:
+    """What the next turn begins with in place of ``first``."""
+    t, names = attempt.t, attempt.names
+    if first.cell not in attempt.created:
+        if first is not last:
+            wishes.for_holders(t, attempt.state, first)
+            attempt.doubt = Unlike(_WHY)  # if its other names are not bound anew, too
+        return
+    if not isinstance(last, ArrayRef) or names.following.setdefault(first, last) is not last:
+        raise Unlike(_WHY)
+    if not exclusive(t, attempt.frame, back, attempt.live, last, names.count.get(first, 1)):
+        raise Unlike(_WHY)
+    version, param = t.version(last.cell), first.cell.first
+    if param in attempt.varying:
+        if not lengths.rebind(attempt, param, first, last):
+            raise Unlike("changes the type or shape of an array")
+        return
+    if lengths.shorter(t, first, last):
+        attempt.knowledge.varying.add(place)
+        attempt.learned = True
+        return
+    alike = (last.window, last.writeable) == (first.window, first.writeable)
+    if version.type != param.type or not alike:
+        raise Unlike("changes the type or shape of an array")
+    attempt.next[param] = version
+
+
+def after(attempt: Attempt, value: ArrayRef) -> ArrayRef:
+    """What stands after the loop for an array that its turns bind anew."""
+    made = attempt.names.after.get(value)
+    if made is None:
+        cell = attempt.t.register(Cell(attempt.after(value.cell.first)))
+        made = ArrayRef(cell, value.window, value.dtype, value.writeable)
+        attempt.t.trees.own(made)
+        attempt.names.after[value] = made
+    return made
+
+
+# ------------------------------------------------------------------ arrays that change names
+
+
+def swaps(attempt: Attempt, begin: State, back: State) -> None:
+    """Arrays that change names each turn have theirs back after two: a turn of the region is
+    then two of the loop."""
+    if attempt.knowledge.pairs:
+        return
+    slots = sorted(attempt.slots & attempt.live)
+    moved = _moved([(begin.locals[k], back.locals[k]) for k in slots])
+    swapped = bool(moved) and all((b, a) in moved for a, b in moved)
+    if not swapped:  # names beside variables may be bound anew where nobody else sees the array
+        for box, contents in begin.cells.items():
+            pairs = zip(_held(contents), _held(back.cells.get(box)))
+            moved += _moved([(a, b) for (_, a), (_, b) in pairs])
+        swapped = any((b, a) in moved and _seen(attempt, a) for a, b in moved)
+    if swapped and even(attempt):
+        attempt.knowledge.pairs = True
+        raise Again
+
+
+def _moved(pairs: list[tuple[Value, Value]]) -> list[tuple[Value, Value]]:
+    return [(a, b) for a, b in pairs if isinstance(a, ArrayRef) and a is not b]
+
+
+def _seen(attempt: Attempt, array: Value) -> bool:
+    """Whether an array that was there before the loop has other names."""
+    assert isinstance(array, ArrayRef)
+    t, state = attempt.t, attempt.state
+    inside = array.cell in attempt.created
+    return not inside and not exclusive(t, attempt.frame, state, attempt.live, array)
+
+
+def even(attempt: Attempt) -> bool:
+    """Whether the number of turns is known to be even, by a guard if need be."""
+    over = attempt.over
+    if over is None or attempt.nonempty or over.step not in (1, -1):
+        return False
+    count = over.high - over.low + 1
+    try:
+        if hint(count) <= 0 or not turns.small(attempt.t, over.start):
+            return False
+        if not attempt.t.facts.equal(mod(count, 2), 0):
+            raise Unlike("swaps arrays in an odd number of turns")
+    except Unhinted:
+        return False
+    return True
