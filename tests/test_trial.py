@@ -1,5 +1,7 @@
 """Calls that Python is faster at are left to it, once that has been found out."""
 
+import math
+
 import numpy as np
 
 from npcompile import jit
@@ -73,6 +75,21 @@ def test_short_calls_are_left_to_python():
         assert thing.get() == plain(thing)
     assert Thing.get._dispatcher.fallbacks[FASTER] > 200
     assert FASTER in str(Thing.get.explain())
+
+
+def test_roots_of_floats_are_exact():
+    @jit
+    def divisor(n):
+        for k in range(2, int(math.sqrt(n)) + 1):
+            if n % k == 0:
+                for found in {k, n // k}:
+                    return found
+        return None
+
+    plain = divisor.__wrapped__
+    for n in range(4, 400):
+        assert divisor(n) == plain(n)
+    assert divisor._dispatcher.exact()
 
 
 def test_sizes_that_change():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from npcompile import passes
 from npcompile.core.config import Config, Deterministic, strict
-from npcompile.graph.ir import Check, Extern, Graph, HostCall, Param, Site, walk
+from npcompile.graph.ir import Check, Extern, Graph, HostCall, Node, Param, Site, walk
+from npcompile.graph.types import Array, Scalar
 from npcompile.ops.record import OPERATORS
 from npcompile.program.ir import Program
 from npcompile.program.stored import stores
@@ -97,9 +98,15 @@ def exact(graph: Graph) -> bool:
         record = OPERATORS.get(node.op)
         if isinstance(node.attrs, Extern) and node.args[0].dtype.char in "fdFD":
             return False
-        if record is not None and any(record.ulp.values()):
+        if record is not None and any(record.ulp.get(char) for char in _characters(node)):
             return False
     return True
+
+
+def _characters(node: Node) -> set[str]:
+    """The types of what an operation takes and gives."""
+    types = [node.type, *[operand.type for operand in node.args]]
+    return {type_.dtype.char for type_ in types if isinstance(type_, (Array, Scalar))}
 
 
 def _guarantee(called: HostCall | Site) -> str:
