@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from npcompile import jit
-from npcompile.runtime.dispatch import FASTER
-from npcompile.runtime.trial import TIMED, WARM, Trial
+from npcompile.runtime.trial import EXITS, FASTER, TIMED, WARM, Trial
 
 X = np.arange(4.0)
 
@@ -90,6 +89,24 @@ def test_roots_of_floats_are_exact():
     for n in range(4, 400):
         assert divisor(n) == plain(n)
     assert divisor._dispatcher.exact()
+
+
+def test_calls_that_leave_compiled_code():
+    @jit
+    def fibonacci(n):
+        a, b = 0, 1
+        for _ in range(n):
+            a, b = b, a + b
+        return a
+
+    plain = fibonacci.__wrapped__
+    for _ in range(EXITS):
+        assert fibonacci(100) == plain(100)  # wider than 64 bits
+    (version,) = fibonacci._dispatcher.versions
+    assert version.exits.total() == EXITS
+    assert version.trial is not None
+    for n in (100, 90, 120) * (WARM + TIMED):
+        assert fibonacci(n) == plain(n)
 
 
 def test_sizes_that_change():

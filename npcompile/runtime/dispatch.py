@@ -29,8 +29,8 @@ from npcompile.runtime.native import Native, Probe, in_python, link, native, sto
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
 from npcompile.runtime.refusals import Refusals, complain
-from npcompile.runtime.trial import BEFORE, Trial
-from npcompile.runtime.versions import Version
+from npcompile.runtime.trial import BEFORE, EXITS, FASTER, Trial
+from npcompile.runtime.versions import HEIRLOOMS, VERSION_LIMIT, Version
 from npcompile.tensors import memory
 
 if TYPE_CHECKING:
@@ -38,16 +38,10 @@ if TYPE_CHECKING:
     from npcompile.tracing.sources import Trace
     from npcompile.tracing.stretches import Start
 
-#: after so many versions a function stays in Python for what none of them serves
-VERSION_LIMIT = 64
-#: so many of them, the latest, go to the next function of the same code
-HEIRLOOMS = 16
 #: places in one trace where Python executes what can't be followed
 PAUSES = 8
 #: calls that find little to do between pauses before their kind of arguments is left to Python
 IDLE_LIMIT = 2
-#: why a call that compiled code could take is left to Python
-FASTER = "Python is faster for calls that do so little"
 
 _OVERLAP = Refusal("arguments", "arrays that overlap and are written, or may not be")
 
@@ -313,12 +307,13 @@ class Dispatcher:
         else:
             if not version.direct:
                 version.match(self.bind(args, kwargs) or {}, self.function)  # so that it is timed
+            version.seconds = 0.0
             result = self._run(version, bound, leaves, args, kwargs, False)
         seconds, busy = perf_counter() - begun, thread_time() - ran
         if taker is not None:
             busy = taker.busy  # without the rest of a look
         elif not python:
-            alone = version.direct and not version.trace.pauses
+            alone = version.direct and version.seconds and not version.trace.pauses
             seconds = version.seconds if alone else seconds + BEFORE
         pauses, rest = self._pauses()
         trial.note(python, seconds, busy, pauses - paused, rest - outside)
@@ -468,12 +463,16 @@ class Dispatcher:
         version.lasting, version.heavy = traced.lasting, traced.heavy
         version.cautious = bool(traced.written) and not traced.lasting and traced.ambiguous
         made.owner = version
-        wanted = not (self.config.fullgraph or self.config.check or self.start)
         bare = direct and isinstance(made, Native) and made.bare
-        if wanted and traced.exact and not (bare and not traced.pauses):
-            version.trial = Trial(version.heavy)
+        if traced.pauses or not bare:
+            self._try(version)
         version.log(self.function.__qualname__)
         return version
+
+    def _try(self, version: Version) -> None:
+        """Finds out at the next calls whether Python is faster, if it has the same bits."""
+        if version.trace.exact and not (self.config.fullgraph or self.config.check or self.start):
+            version.trial = Trial(version.heavy)
 
     def follow(self, bound: dict[str, Any]) -> Trace:
         """Traces the function; where something can't be followed, it pauses."""
@@ -596,6 +595,9 @@ class Dispatcher:
             way_out = version.executable.program.resumes[left.number]
             why = way_out.told(self.function.__code__.co_filename)
         version.exits[why] += 1
+        if version.exits.total() == EXITS and version.trial is None:
+            self._try(version)
+            self.on_version()
         logs.log("exits", lambda: f"{self.function.__qualname__}: {why}")
 
     def _report(self, version: Version, wanted: list[str]) -> None:

@@ -7,6 +7,10 @@ some are timed in either way, and if Python wins, later calls are left to it.
 
 from __future__ import annotations
 
+#: why a call that compiled code could take is left to Python
+FASTER = "Python is faster for calls that do so little"
+#: calls that leave compiled code before it is tried whether Python is faster
+EXITS = 32
 #: calls before the first that is timed, those that are timed, and how many in a row in one way
 #: (code that has just run is faster)
 WARM, TIMED, RUN = 8, 24, 4

@@ -15,6 +15,11 @@ from npcompile.runtime.native import Native
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.trial import Trial
 
+#: after so many versions a function stays in Python for what none of them serves
+VERSION_LIMIT = 64
+#: so many of them, the latest, go to the next function of the same code
+HEIRLOOMS = 16
+
 
 @record(eq=False, frozen=False)
 class Version:
