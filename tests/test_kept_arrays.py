@@ -197,6 +197,30 @@ def test_new_on_some_paths() -> None:
     as_python(best, Mean, (X,), (X * 0,))
 
 
+class Last(Mean):
+    def put(self, value: Any) -> Any:
+        self.last = value
+        for _ in range(3):
+            self.doubled = value * 2
+        return self.last
+
+
+def chosen(s: Any, xs: Any) -> Any:
+    """What turns keep depends on the data in its type, or in whose it is."""
+    other = Last()
+    for k in range(len(xs)):
+        value = 1 if xs[k, 0] > 0.5 else 2.0
+        s.put(value)
+        part = s if xs[k, 1] > 0.5 else other
+        part.put(xs[k])
+        xs[k, 2] += value
+    return s.last, s.doubled, vars(other)
+
+
+def test_what_depends_on_the_data() -> None:
+    as_python(chosen, Last, (X,), (X[:1],), (X[:0] + 1,), (1 - X,))
+
+
 def test_what_is_no_plain_attribute() -> None:
     class Slots:
         __slots__ = ("n", "x")

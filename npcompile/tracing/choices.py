@@ -18,6 +18,7 @@ from npcompile.graph.builder import IMPURE, Diverged
 from npcompile.graph.ir import Node
 from npcompile.ops.operands import Cell
 from npcompile.tracing import calls, control, joins, loops, selectors
+from npcompile.tracing.bodies import Unlike
 from npcompile.tracing.bytecode import NEXT, VERSION, Instruction
 from npcompile.tracing.joins import Arm
 from npcompile.tracing.values import (
@@ -254,6 +255,9 @@ def _alike(t: Tracer, frame: Frame, i: Instruction, states: list[State]) -> bool
         if t.trying > 1:
             raise Diverged from None
         return False
+    except Unlike:  # a loop around begins anew
+        builder.expected = expected
+        raise
     finally:
         t.trying -= 1
     builder.expected = None if expected is None else builder.expected
