@@ -203,7 +203,7 @@ NUMBERS: tuple[Any, ...] = (
     "complex.conjugate(b)", "np.float64.is_integer(b)", "np.generic.item(b)", "np.ndarray.sum(b)",
     "np.ndarray.reshape(b, -1)", "np.ndarray.copy(b)", "list.index((1, 2), b)", "str.upper(b)",
     "math.gcd(b, 4)", "math.isqrt(b)", "math.factorial(b)", "math.comb(5, b)", "math.perm(5, b)",
-    "pow(2, b, 3)", "pow(b, 2, 3)",
+    "pow(2, b, 3)", "pow(b, 2, 3)", "list(enumerate('ab', b))", "[*enumerate([1.5, 2], start=b)]",
 ])
 def test_of_other_classes(body: str) -> None:
     """Methods fetched from a class, and functions of ints, take what they take in Python."""

@@ -369,7 +369,11 @@ def _zip(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 @rule(enumerate, counts=(1, 2), names=("start",))
 def _enumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     start = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
-    return _iterator(t, "enumerate", iteration.begin(t, args[0]), start)
+    if not issubclass(python_class(start), (int, np.integer)):
+        raise t.refuse("enumerate", "from what is no int")
+    return _iterator(
+        t, "enumerate", iteration.begin(t, args[0]), calls.call(t, Static(int), (start,), {})
+    )
 
 
 @rule(reversed, counts=(1, 1))
