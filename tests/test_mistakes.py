@@ -204,11 +204,14 @@ NUMBERS: tuple[Any, ...] = (
     "np.ndarray.reshape(b, -1)", "np.ndarray.copy(b)", "list.index((1, 2), b)", "str.upper(b)",
     "math.gcd(b, 4)", "math.isqrt(b)", "math.factorial(b)", "math.comb(5, b)", "math.perm(5, b)",
     "pow(2, b, 3)", "pow(b, 2, 3)", "list(enumerate('ab', b))", "[*enumerate([1.5, 2], start=b)]",
+    "sorted([3, 1], reverse=b)", "sorted([3, 1], key=None, reverse=b)",
+    "sorted([3, 1], key=lambda v: -v, reverse=b)",
+    "list(itertools.combinations([1, 2, 3], int(b) - 1.0 if b == 3 else b))",
 ])
 def test_of_other_classes(body: str) -> None:
     """Methods fetched from a class, and functions of ints, take what they take in Python."""
     for start in ("", "b = a[0]; ", "b = a[0] > 2; "):
-        scope: dict[str, Any] = {"np": np, "math": math}
+        scope: dict[str, Any] = {"np": np, "math": math, "itertools": itertools}
         exec(f"def f(a, b):\n    {start}return {body}", scope)
         for number in NUMBERS if not start else (2.5, 3):
             found = []

@@ -16,7 +16,7 @@ import numpy as np
 
 from npcompile.ops import arguments, views
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import iteration
+from npcompile.tracing import containers, iteration
 from npcompile.tracing.consumers import follow
 from npcompile.tracing.functions import Args, Keywords, rule
 from npcompile.tracing.sources import Attribute, Source
@@ -304,9 +304,9 @@ def by_key(t: Tracer, function: Any, args: Args, kwargs: Keywords) -> Value:
 
 def in_order(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     """``sorted``"""
-    backwards = t.static(kwargs.get("reverse", Static(False)), "reverse")
+    backwards = containers.backwards(t, kwargs.get("reverse", Static(False)))
     key = kwargs.get("key", NONE)
-    return follow(t, _in_order, args[0], key, Static(bool(backwards)))
+    return follow(t, _in_order, args[0], key, Static(backwards))
 
 
 def kept(t: Tracer, function: Value, items: Value) -> Value:
@@ -327,7 +327,8 @@ def _listed(t: Tracer, made: Value) -> Value:
 
 @rule(itertools.combinations)
 def _combinations(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if kwargs or len(args) != 2 or t.static(args[1], "combinations") != 2:
+    pairs = len(args) == 2 and not kwargs and t.static(args[1], "combinations")
+    if type(pairs) is not int or pairs != 2:
         raise t.refuse("combinations", "of another number than two")
     return _listed(t, follow(t, _pairs, args[0]))
 

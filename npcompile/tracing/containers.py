@@ -528,10 +528,18 @@ def _reverse(t: Tracer, box: Value) -> Value:
     return NONE
 
 
+def backwards(t: Tracer, value: Value) -> bool:
+    """What ``reverse=`` says, which is an int."""
+    held = t.static(value, "reverse")
+    if not isinstance(held, int):
+        raise t.refuse("sort", "reverse= is no int of Python's")
+    return bool(held)
+
+
 def _sort(t: Tracer, box: Value, **options: Value) -> Value:
     target = own(t, box)
     held = t.cells[target]
-    reverse = bool(t.static(options.pop("reverse", Static(False)), "sort"))
+    reverse = backwards(t, options.pop("reverse", Static(False)))
     if options:
         raise t.refuse("sort", "by a key")
     if not isinstance(held, Growing):
