@@ -119,7 +119,7 @@ def _places(
             places.append(Place(kind, argument.position))
         elif isinstance(leaf.source, Address):
             places.append(Place("address", steps.place(leaf.source.base)))
-        elif isinstance(leaf.source, (Global, Closure, Words)):
+        elif isinstance(leaf.source, Words) or not isinstance(_root(leaf.source), Arg):
             places.append(Place("variable", len(held)))
             held.append(leaf.source)
         else:
@@ -147,9 +147,8 @@ def _variable(source: Source, function: types.FunctionType) -> int | None:
     """Where the pointer to a leaf's value is, or None if it must be held."""
     if isinstance(source, Closure):
         return words.cell_address(_cell(source, function))
-    if isinstance(source, Words):
+    if not isinstance(source, Global):
         return None
-    assert isinstance(source, Global)
     owner = function if source.owner is None else value_of(source.owner, function)
     return words.name_address(owner.__globals__, source.name)
 
@@ -271,14 +270,28 @@ class _Watched:
             case Attribute(base, name):
                 self.source(base, True)
                 thing = value_of(base, self.function)
-                if not isinstance(thing, types.ModuleType):
-                    raise Unwatchable("an attribute of an object")
-                self._names(vars(thing), name)
+                if isinstance(thing, types.ModuleType):
+                    self._names(vars(thing), name)
+                else:
+                    self._class_attribute(thing, name)
             case Default(_, owner):
                 self.source(owner, True)
                 self._function(value_of(owner, self.function))
             case _:
                 raise Unwatchable("an item of a container")
+
+    def _class_attribute(self, owner: Any, name: str) -> None:
+        """What a class, or one that it inherits from, has under a name, if no code is asked."""
+        meta = type(owner)
+        if not issubclass(meta, type) or meta.__getattribute__ is not type.__getattribute__:
+            raise Unwatchable("an attribute of an object")
+        held = [vars(kind)[name] for kind in owner.__mro__ if name in vars(kind)]
+        asked = any(name in vars(kind) for kind in type.mro(meta))
+        if asked or not held or getattr(owner, name) is not held[0]:
+            raise Unwatchable("an attribute that code of its own gives")
+        for kind in (owner, meta):
+            if kind is not type:
+                self._add(words.of_class(kind))
 
     def _names(self, table: dict[str, Any], name: str | None) -> None:
         known = self.tables.setdefault(id(table), (table, {}))[1]
