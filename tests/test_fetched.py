@@ -374,6 +374,28 @@ def test_tuples_are_copied():
     assert not compiled.cache_info().refused
 
 
+def test_short_lists_of_places_get_one_version():
+    """Places that a loop reads from a short list could be told by their values."""
+    def f(net):
+        s = 0.0
+        for u in range(len(net.near)):
+            for v in net.near[u]:
+                s += net.heat[v]
+        return s
+
+    class Net:
+        pass
+
+    rng = np.random.default_rng(1)
+    compiled = jit(f)
+    for n in (20, 20, 9, 30, 20):
+        net = Net()
+        net.near = [rng.integers(0, n, k % 4).tolist() for k in range(n)]
+        net.heat = rng.random(n).tolist()
+        assert compiled(net) == f(net)
+    assert compiled.cache_info().compiled == 1
+
+
 def test_random_programs() -> None:
     for seed in range(6):
         assert not random_fetched.check(seed, Counter(), Counter())

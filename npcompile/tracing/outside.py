@@ -8,10 +8,12 @@ many or lists themselves, they are read where they are (:mod:`.fetching`).
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core.records import replace
-from npcompile.graph.ir import Node
+from npcompile.core.sizes import lone_symbol
+from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import Scalar, contiguous
 from npcompile.tracing import fetching, growing, item_types, wishes
 from npcompile.tracing.inputs import LONGEST, label
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 Wishes = dict[wishes.Place, wishes.Wish]
 MOST = 2 * LONGEST  # inputs of one function
+PINNED = 16  #: numbers of a list that are told by their values
 FEW = 32  #: items that are looked at one by one where a loop goes through them
 
 
@@ -74,6 +77,26 @@ def ask_for_all(t: Tracer) -> None:
     for source, held in t.looked.items():
         if len(held) > 1:
             ask(t, held, source)
+
+
+def ask_for_pinned(t: Tracer) -> None:
+    """Asks for lists of which many numbers are told by their values, so that other numbers would
+    need another version, to be read where they are."""
+    told = {lone_symbol(p.left) for p in t.facts.guards if p.op == "==" and type(p.right) is int}
+    pinned = Counter(
+        _outermost(leaf.source) for leaf, param in zip(t.inputs.leaves, t.root.params)
+        if isinstance(param.attrs, Param) and param.attrs.symbol in told - {None}
+    )
+    for source, held in t.looked.items():
+        if pinned[source] > PINNED:
+            ask(t, held, source)
+
+
+def _outermost(source: Source) -> Source:
+    """The list that a list in lists, or an item of these, is in."""
+    while isinstance(source, Item) and _home(source) is None:
+        source = source.base
+    return source
 
 
 def begun_anew(columns: Wishes, more: Wishes) -> Wishes:

@@ -123,6 +123,7 @@ def _trace_with(
             if more or not tracer.packing <= packs:
                 ragged, packs = ragged | more, packs | tracer.packing
                 continue
+            outside.ask_for_pinned(tracer)
             fetched = outside.fetched(tracer.wishes)
             if unrolled is not None or fetched.keys() <= columns.keys():
                 return found
