@@ -2,9 +2,9 @@
 
 Every peer works in a process of its own that is ended when it takes too long.  Arguments are made
 anew for each call, outside of the time; the best call counts.  Where npcompile and the fastest peer
-are within 5 %, all are measured once more, and the best of both counts for each.  With ``--times FILE`` the times of
-earlier runs are kept there, so that peers can be measured one after the other (``--peers torch
---peers-only``), and ``--able`` leaves out what a peer could not run then.
+are within 5 %, all are measured once more, and the best of both counts for each.  With ``--times
+FILE`` the times of earlier runs are kept there, so that peers can be measured one after the other
+(``--peers torch --peers-only``), and ``--able`` leaves out what a peer could not run then.
 """
 
 from __future__ import annotations
