@@ -418,7 +418,7 @@ def _in_view(t: Tracer, view: Iterator, item: Value) -> bool:
     """``item in view`` of a dictionary; an iterator would be run to the item."""
     if view.itself and view.kind == "keys":
         return _contains(t, view.parts[0], item)
-    if not (view.itself and view.kind == "items"):
+    if not (view.itself and view.kind == "table"):
         raise t.refuse("in", "of an iterator is left to Python")
     wanted = t.static(item, "in")
     if not isinstance(wanted, (str, bytes, int, float, complex)):  # keys have a hash
@@ -597,7 +597,7 @@ def _view(kind: str) -> Callable[[Tracer, Value], Value]:
             return Iterator(kind, (container,), itself=True)
         shown = iteration.VIEWS[kind]
         pairs = tuple(shown(k, v) for k, v in mapping(t, container).items())
-        return Iterator("items", pairs, itself=True)
+        return Iterator("table", pairs, itself=True)
 
     return view
 

@@ -160,6 +160,6 @@ def _positions(roots: list[Value], t: Tracer) -> Iterator[Position]:
 
 def _gives(value: Position) -> bool:
     """Whether an iterator gives what was computed before."""
-    if value.kind == "items":
+    if value.kind in ("items", "table"):
         return not all(isinstance(part, Static) for part in value.parts)
     return value.kind in ("grown", "lost")

@@ -83,7 +83,7 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
         case Static(held, source) if type(held) is dict:
             if source is not None:
                 t.inputs.guard_keys(source, held)
-            return Iterator("items", tuple(map(Static, held)))
+            return Iterator("table", tuple(map(Static, held)))
         case Static(held) if _gives_its_items(type(held)):
             t.inputs.wants_text(value)
             return Iterator("static", (value,))
@@ -278,7 +278,9 @@ def _view_item(t: Tracer, it: Iterator, k: int) -> Value:
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(VIEWS, Kind(_view_length, _view_item)),
     "static": Kind(lambda t, it: len(_held(it).value), _held_item),
-    "items": Kind(lambda t, it: len(it.parts), lambda t, it, k: it.parts[k]),
+    **dict.fromkeys(  # "table": what a dictionary from outside has, which Python may change
+        ("items", "table"), Kind(lambda t, it: len(it.parts), lambda t, it, k: it.parts[k])
+    ),
     "outside": Kind(lambda t, it: len(it.parts) - 1, lambda t, it, k: it.parts[k + 1]),
     "list": Kind(lambda t, it: len(_list_contents(t, it)), _list_item),
     "array": Kind(_array_length, _row),
@@ -299,7 +301,7 @@ KINDS: dict[str, Kind] = {
 def remaining(t: Tracer, iterator: Iterator) -> tuple[Value, ...] | None:
     """The items still to come, if they are there without computing anything."""
     match iterator.kind:
-        case "items":
+        case "items" | "table":
             return iterator.parts[iterator.position :]
         case "outside":
             return iterator.parts[iterator.position + 1 :]

@@ -113,7 +113,8 @@ def advance(t: Tracer, frame: Frame, iterator: Iterator) -> Exits | None:
 
 def _is_short(t: Tracer, iterator: Iterator) -> bool:
     count = iteration.length(t, iterator)
-    return count is not None and (count <= SHORT or iterator.kind in ("items", "list", "outside"))
+    held = iterator.kind in ("items", "table", "list", "outside")
+    return count is not None and (count <= SHORT or held)
 
 
 def _unroll(state: State, iterator: Iterator) -> None:

@@ -383,7 +383,10 @@ class Trees:
         return any(isinstance(part, Iterator) and self._over_seen_list(part) for part in it.parts)
 
     def _over_table(self, it: Iterator) -> bool:
-        """Whether it runs over a list of a hash table's, which Python has none of."""
+        """Whether it runs over a dictionary from outside, or over a list of a hash table's, which
+        Python has none of."""
+        if it.kind == "table":
+            return True
         lists = {part for box, held in self.t.cells.items()
                  if isinstance(box, Box) and is_model(box)
                  for part in held.values() if isinstance(part, Box)}
