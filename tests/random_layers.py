@@ -10,7 +10,6 @@ and which names mean one array are compared with plain Python, call after call o
 from __future__ import annotations
 
 import random
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from npcompile import jit
+from tests.random_turns import campaign
 
 CALLS = 9
 SPACE = """
@@ -185,17 +185,5 @@ def check(seed: int, counts: Counter[str]) -> str:
     return ""
 
 
-def main() -> None:
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    counts: Counter[str] = Counter()
-    for seed in range(first, first + count):
-        text = check(seed, counts)
-        if text:
-            counts["differ"] += 1
-            if counts["differ"] <= 3:
-                print(text)
-    print(f"{count} programs", dict(counts))
-
-
 if __name__ == "__main__":
-    main()
+    campaign(check, write)

@@ -12,7 +12,6 @@ import copy
 import functools
 import heapq
 import random
-import sys
 from collections import Counter, defaultdict, deque
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from npcompile import jit
 from tests.random_programs import Outcome, difference, run
+from tests.random_turns import campaign
 
 CALLS = 44
 SPACE = """
@@ -207,17 +207,5 @@ def check(seed: int, counts: Counter[str]) -> str:
     return ""
 
 
-def main() -> None:
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    counts: Counter[str] = Counter()
-    for seed in range(first, first + count):
-        text = check(seed, counts)
-        if text:
-            counts["differ"] += 1
-            if counts["differ"] <= 3:
-                print(text)
-    print(f"{count} programs", dict(counts))
-
-
 if __name__ == "__main__":
-    main()
+    campaign(check, write)

@@ -1,23 +1,12 @@
 """``deque``: a growing list with two ends, of the same items as Python's own."""
 
 from collections import deque
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
 from npcompile import jit
-
-
-def compare(function: Callable[..., Any], *args: Any, compiled: bool = True) -> None:
-    made = jit(function)
-    for _ in range(2):
-        ours, theirs = ([np.copy(a) if isinstance(a, np.ndarray) else a for a in args]
-                        for _ in range(2))
-        assert repr(made(*ours)) == repr(function(*theirs))
-        assert repr(ours) == repr(theirs)
-    assert bool(made.cache_info().refused) != compiled
+from tests.support_models import compare
 
 
 def distances(grid):
