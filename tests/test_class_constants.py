@@ -102,6 +102,54 @@ def test_attributes_of_modules(changed: pytest.MonkeyPatch) -> None:
     assert direct(compiled)
 
 
+class Computing(types.ModuleType):
+    shared = 2.0
+
+    @property
+    def factor(self) -> float:
+        return settings.__dict__["step"]
+
+
+computing = Computing("computing")
+
+
+def lazy(x: Any) -> Any:
+    return x * settings.lazy
+
+
+def factor(x: Any) -> Any:
+    return x * computing.factor
+
+
+def shared(x: Any) -> Any:
+    return x * computing.shared
+
+
+def test_attributes_that_modules_compute(changed: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        if name != "lazy":
+            raise AttributeError(name)
+        return settings.__dict__["step"]
+
+    changed.setitem(settings.__dict__, "__getattr__", missing)
+    x = np.ones(4)
+    for function in (lazy, factor, shared):
+        compiled = jit(function)
+        for step in (0.5, 0.25, 3, 1j):
+            changed.setitem(settings.__dict__, "step", step)
+            changed.setattr(Computing, "shared", step)
+            for _ in range(2):
+                np.testing.assert_array_equal(compiled(x), function(x), strict=True)
+        if function is lazy:  # kept for a time
+            changed.setitem(settings.__dict__, "lazy", 8.0)
+            np.testing.assert_array_equal(compiled(x), function(x), strict=True)
+            np.testing.assert_array_equal(compiled(x), function(x), strict=True)
+            changed.delitem(settings.__dict__, "lazy")
+            for step in (0.5, 0.25, 3):
+                changed.setitem(settings.__dict__, "step", step)
+                np.testing.assert_array_equal(compiled(x), function(x), strict=True)
+
+
 def test_code_of_metaclasses_is_asked(changed: pytest.MonkeyPatch) -> None:
     compiled, x = jit(special), np.ones(4)
     for factor in (3.0, 4.0):

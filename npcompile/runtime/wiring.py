@@ -271,6 +271,8 @@ class _Watched:
                 self.source(base, True)
                 thing = value_of(base, self.function)
                 if isinstance(thing, types.ModuleType):
+                    if type(thing) is not types.ModuleType or name not in vars(thing):
+                        raise Unwatchable("an attribute that a module's code gives")
                     self._names(vars(thing), name)
                 else:
                     self._class_attribute(thing, name)

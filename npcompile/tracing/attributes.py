@@ -48,6 +48,7 @@ _MISSING = object()
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _CLASS = vars(object)["__class__"]
 C_METHODS = (MethodDescriptorType, WrapperDescriptorType)
+_DATA = (GetSetDescriptorType, MemberDescriptorType)
 #: objects whose attributes never change, but those of subclasses, which are of a user's
 _CONSTANT = (range, str, bytes, bool, int, float, complex)
 _NUMPYS = (np.dtype, np.finfo, np.iinfo)
@@ -304,6 +305,8 @@ def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) ->
     if isinstance(held, (ModuleType, type)):
         if not hasattr(held, name):
             raise Dead
+        if isinstance(held, ModuleType) and not _kept(held, name):
+            raise t.refuse(f".{name}", "of a module is computed by Python")
         return t.attribute_of(held, source, name)
     if not looks_up_plainly(type(held)):
         raise t.refuse(f".{name}", f"of a {type(held).__name__} is computed by Python")
@@ -313,12 +316,21 @@ def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) ->
         t.inputs.guard(source, "type", type(held))
         owner = Attribute(source, "__class__")
         return computed(t, on_class, owner, name, Static(held, source), on_stack)
-    data = (GetSetDescriptorType, MemberDescriptorType)
     if found is _MISSING or (
-        hasattr(type(on_class), "__set__") and not isinstance(on_class, data)
+        hasattr(type(on_class), "__set__") and not isinstance(on_class, _DATA)
     ):
         raise t.refuse(f".{name}", f"of a {type(held).__name__} is computed by Python")
     return t.attribute_of(held, source, name)
+
+
+def _kept(module: ModuleType, name: str) -> bool:
+    """Whether a module has an attribute without code of its own, or of its class, being asked."""
+    kind = type(module)
+    on_class = inspect.getattr_static(kind, name, _MISSING)
+    if isinstance(on_class, _DATA):
+        return True
+    computed = hasattr(type(on_class), "__set__") or not looks_up_plainly(kind)
+    return name in vars(module) and not computed
 
 
 def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False) -> None:
