@@ -818,3 +818,15 @@ def test_roots_of_variances_are_computed_in_place(root: Any, kind: str) -> None:
     got, want = npcompile.jit(lambda x: root(x, axis=2))(a), root(a, axis=2)
     assert got.strides == want.strides
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("call", [
+    f"np.{name}(a, keepdims=True)"
+    for name in ("argmin", "argmax", "nanargmin", "nanmean", "mean", "max", "sum", "linalg.norm")
+] + ["a.argmin(keepdims=True)", "np.argmax(2.5, keepdims=True)"])
+def test_no_axes_are_kept_of_what_has_none(call):
+    scope = {"np": np}
+    exec(f"def f(a):\n return {call}\n", scope)
+    for a in (np.array(2.5), np.array(2), np.array(1 + 2j), np.ones(3)):
+        got, want = npcompile.jit(scope["f"])(a), scope["f"](a)
+        assert (type(got), np.shape(got), got) == (type(want), np.shape(want), want)

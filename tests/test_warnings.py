@@ -261,6 +261,21 @@ def test_what_a_mask_leaves_out_raises_no_flags(name: str, kind: str) -> None:
             assert told(compiled, a.copy(), b) == told(f, a.copy(), b)
 
 
+@pytest.mark.parametrize("name", ["maximum", "absolute", "negative", "tanh", "fmin", "sqrt"])
+@pytest.mark.parametrize("chosen", [0, 1, 5])
+def test_what_out_holds_is_converted_though_nothing_is_chosen(name: str, chosen: int) -> None:
+    """Some loops of NumPy's clear the flags of conversions: if they run at all."""
+    def into(a: Any, mask: Any, out: Any) -> None:
+        function(*([a] * function.nin), out=out, where=mask, dtype=np.float32)
+
+    function, mask = getattr(np, name), np.arange(5) < chosen
+    compiled = jit(into)
+    for _ in range(2):
+        outs = np.full(5, 1e300), np.full(5, 1e300)
+        assert told(compiled, np.ones(5), mask, outs[0]) == told(into, np.ones(5), mask, outs[1])
+        assert np.array_equal(*outs)
+
+
 @pytest.mark.parametrize("filters, again", [
     ([("ignore", RuntimeWarning)], False),
     ([("ignore", Warning)], False),

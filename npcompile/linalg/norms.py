@@ -69,6 +69,8 @@ def norm(ctx: Context, x: Operand, ord: Operand = None, axis: Operand = None,
     """Norms of vectors and matrices."""
     ref = _inexact(ctx, x)
     keep, order = truth(ctx, keepdims, "norm"), arguments.static(ord)
+    if keep and not ref.ndim:
+        raise ctx.refuse("norm", "keepdims= of what has no axes")
     plain = order is None or (order in ("f", "fro") and ref.ndim == 2)
     if axis is None and (plain or (order == 2 and ref.ndim == 1)):
         return _euclidean(ctx, ref, keep)

@@ -449,8 +449,11 @@ def _take_in(ctx: Context, op: Op, out: ArrayRef, dtype: np.dtype) -> None:
     kinds = out.dtype.kind, dtype.kind
     if kinds in (("f", "i"), ("f", "u"), ("c", "i"), ("c", "u"), ("c", "f")):
         raise ctx.refuse(op.name, "where= with out= of a kind that its loop hasn't: NumPy warns")
-    forgotten = kinds[1] == "b" or (kinds[1] == "f" and op.name in _FORGETTING)
-    if out.dtype != dtype and not forgotten:
+    if kinds == ("f", "f") and op.name in _FORGETTING:
+        if out.dtype.itemsize > dtype.itemsize:
+            raise ctx.refuse(op.name, "where= with a wider out=: NumPy warns if nothing is chosen")
+        return
+    if out.dtype != dtype and dtype.kind != "b":
         taken = ctx.builder.cast(ctx.read(out), dtype)
         ctx.builder.repeated.add(taken)  # Python says which operation warns
 

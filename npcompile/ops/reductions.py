@@ -38,7 +38,7 @@ def reduce_node(ctx: Context, array: Node, kind: str, axes: tuple[int, ...], kee
     if not array.shape:  # an array of shape () is reduced like one of one element
         array = ctx.builder.emit("read", (array,), arguments.window((1,), (1,)),
                                  Array(array.dtype, (1,), (1,)))
-        axes = (0,)
+        axes, keepdims = (0,), False  # there are no axes to keep
     index = kind in ("argmin", "argmax")
     dtype = INT if index else loop
     args = (array,) if initial is None else (array, initial)
