@@ -157,3 +157,27 @@ def test_functions_of_equal_code() -> None:
     assert last(same, same, 2) == 6
     assert last(scaled(3), scaled(5), 2) == 10
     assert last(scaled(3), scaled(5), 0) == 6
+
+
+class Pair:
+    def __init__(self, x: Any, y: Any) -> None:
+        self.x, self.y = x, y
+
+
+def compared(p: Pair, q: Pair, n: int) -> Any:
+    first, last = p.x, q.y
+    found = []
+    for _ in range(n):
+        q.y = p.y  # which Python does where p is q
+        found.append((first, q.x is last))
+    p.x = q.x
+    return first, last, found
+
+
+def test_numbers_are_one_object_after_a_pause() -> None:
+    for value in (2.5, 1 << 40, np.float64(1.5), 3):
+        compiled = jit(compared)
+        for n in (2, 3, 0, 2):
+            one, other = Pair(value, value), Pair(value, value)
+            assert compiled(one, one, n) == compared(other, other, n)
+            assert compiled(one, other, n) == compared(other, one, n)
