@@ -431,3 +431,18 @@ def test_what_where_leaves_alone_is_converted_too() -> None:
         for dtype in (np.float64, np.float32, np.int64):
             a = np.array([1, -1, 2], dtype)
             alike(function, *[(a, out) for out in held], captured=False)
+
+
+@pytest.mark.parametrize("value, kind", [(1e300, "float32"), (1e300, "float16"), (1e5, "float16"),
+                                         (np.nan, "int64"), (1e300, "int32"), (1.5, "float32")])
+def test_constants_that_are_converted(value: float, kind: str) -> None:
+    def filled(n: int) -> Any:
+        return np.full(n, value).astype(kind)
+
+    def seen(n: int) -> int:
+        return len(np.full(n, value).astype(kind))
+
+    for f in (filled, seen):
+        compiled = jit(f)
+        for n in (0, 1, 5, 40):
+            assert told(compiled, n) == told(f, n)

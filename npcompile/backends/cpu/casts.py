@@ -54,6 +54,8 @@ def _real(f: Function, a: Value, source: np.dtype, to: np.dtype) -> Value:
         return _truth(f, a, source)
     if source.kind in "biu":
         return _from_integer(f, a, source, to)
+    if not a.text.startswith("%"):
+        a = f.opaque(a)
     return _float_to_float(f, a, to) if to.kind == "f" else _to_integer(f, a, to)
 
 
