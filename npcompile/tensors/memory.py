@@ -19,9 +19,9 @@ NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64
 
 
 def is_torch(value: Any) -> bool:
-    """Whether a value is a tensor of any kind."""
+    """Whether a value is a tensor of any kind; of others, no ``__class__`` is asked."""
     tensor = getattr(sys.modules.get("torch"), "Tensor", None)
-    return tensor is not None and isinstance(value, tensor)
+    return tensor is not None and issubclass(type(value), tensor)
 
 
 def tensor_class() -> Any:
