@@ -264,6 +264,7 @@ class Attempt:
             except Unlike as unlike:
                 raise Unlike(f"{unlike} ({self.frame.code.names[slot]})") from None
         if self.learned:
+            rebinding.settle(self, begin, back)
             raise Again
         outer = slice(None, -1) if self.over is not None else slice(None)
         if not all(map(same, begin.stack[outer], back.stack[outer])):
@@ -587,7 +588,6 @@ class Attempt:
         if isinstance(value, ArrayRef) and value.cell.first in self.carried:
             return rebinding.after(self, value)
         return value
-
 
     def both(self, states: dict[int, State], exhausted: State, selector: Node) -> Exits:
         """Early exits and exhaustion."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.sizes import Unhinted, hint, mod
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing import lengths, turns, wishes
-from npcompile.tracing.bodies import Again, Unlike, closed_over
+from npcompile.tracing.bodies import Again, Unlike, closed_over, same_contents
 from npcompile.tracing.references import exclusive
 from npcompile.tracing.values import Box, State, Value
 
@@ -107,6 +107,24 @@ def match(
     if version.type != param.type or not alike:
         raise Unlike("changes the type or shape of an array")
     attempt.next[param] = version
+
+
+def settle(attempt: Attempt, begin: State, back: State) -> None:
+    """Gives up before another turn is traced, where variables are known to be bound to other arrays
+    whose first ones have names that stay."""
+    new = frozenset(attempt.knowledge.rebound) - attempt.rebound
+    if not all(same_contents(held, back.cells.get(box)) for box, held in begin.cells.items()):
+        return  # names in lists and objects may turn out to be bound anew, too
+    attempt.rebound, attempt.names = attempt.rebound | new, Names()
+    count(attempt, begin)
+    for slot in sorted(new):
+        value = attempt.state.locals[slot]
+        if isinstance(value, ArrayRef) and not exclusive(
+            attempt.t, attempt.frame, attempt.state, attempt.live, value,
+            attempt.names.count.get(value, 1),
+        ):
+            wishes.for_holders(attempt.t, attempt.state, value)
+            raise Unlike(f"{_WHY} ({attempt.frame.code.names[slot]})")
 
 
 def after(attempt: Attempt, value: ArrayRef) -> ArrayRef:
