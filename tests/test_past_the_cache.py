@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import npcompile
-from npcompile.backends.cpu import kernels, runs, scope
-from npcompile.backends.cpu.compile import Target
+from npcompile.backends.cpu import caches, kernels, runs, scope
+from npcompile.backends.cpu.compile import Target, host_target, target
+from npcompile.core.records import replace
 
 WIDTHS = (1, 7, 8, 16, 24, 32, 40, 63, 64, 96, 104, 256, 544, 600)
 
@@ -35,11 +38,18 @@ def at(place: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:
     return made
 
 
+def nothing_is_near(monkeypatch: pytest.MonkeyPatch, foresees: bool = False) -> None:
+    """All that has more than a line goes past the caches."""
+    module = sys.modules[Target.__module__]  # beside it the package has a function of its name
+    monkeypatch.setattr(module, "host_target", lambda wish: replace(host_target(wish), near=64))
+    monkeypatch.setattr(Target, "foresees", foresees)
+
+
 @pytest.mark.parametrize("capability", ["default", "avx2"])
 @pytest.mark.parametrize(("function", "dtypes"), [(scaled, "dfF"), (divided, "df")])
 def test_rows(function: Any, dtypes: str, capability: str,
               monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "STREAMING_BYTES", 64)
+    nothing_is_near(monkeypatch)
     monkeypatch.setenv("NPCOMPILE_CPU_CAPABILITY", capability)
     compiled = npcompile.jit(function, cache=False)
     rng = np.random.default_rng(0)
@@ -67,7 +77,7 @@ def mixed(x: Any, y: Any, plus: Any, minus: Any) -> None:
 
 @pytest.mark.parametrize("capability", ["default", "avx2"])
 def test_several_results(capability: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "STREAMING_BYTES", 64)
+    nothing_is_near(monkeypatch)
     monkeypatch.setenv("NPCOMPILE_CPU_CAPABILITY", capability)
     rng = np.random.default_rng(1)
     x, y = rng.uniform(0.5, 2, (2, 3, 1000))
@@ -95,7 +105,7 @@ def test_new_results_count_twice() -> None:
     compiled = npcompile.jit(scaled_sum)
     a, b, c, out = np.ones((4, 1000))
     for arrays, size in (((a, b, c), 40), ((a, b, c, out), 32)):
-        most = kernels.STREAMING_BYTES // size
+        most = target().near // size
         assert f" {most}," in compiled.lower(*arrays).llvm
 
 
@@ -169,10 +179,12 @@ def in_planes(u: Any, out: Any) -> Any:
     return out
 
 
+@pytest.mark.parametrize("foresees", [False, True])
 @pytest.mark.parametrize(("function", "rows"), [(five_points, 1), (two_arrays, 2), (in_layers, 0)])
-def test_rows_of_a_stencil(function: Any, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only rows that nobody has read are asked for, and rows divided into columns."""
-    monkeypatch.setattr(kernels, "STREAMING_BYTES", 64)
+def test_rows_of_a_stencil(function: Any, rows: int, foresees: bool,
+                           monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only rows that nobody has read are asked for, and rows divided into columns or not."""
+    nothing_is_near(monkeypatch, foresees)
     monkeypatch.setattr(kernels, "COLUMN", 256)
     compiled = npcompile.jit(function, cache=False)
     rng = np.random.default_rng(3)
@@ -190,7 +202,7 @@ def test_rows_of_a_stencil(function: Any, rows: int, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex64", "int16", "int8"])
 def test_columns(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns end where lines do, and the last may be empty."""
-    monkeypatch.setattr(kernels, "STREAMING_BYTES", 64)
+    nothing_is_near(monkeypatch, foresees=True)
     monkeypatch.setattr(kernels, "COLUMN", 128)
     compiled = npcompile.jit(in_planes, cache=False)
     rng = np.random.default_rng(4)
@@ -221,3 +233,25 @@ def test_sums_of_what_is_in_no_cache(foresees: bool, monkeypatch: pytest.MonkeyP
         found.append([np.asarray(part).tobytes() for x in arrays for part in compiled(x)])
     assert (texts[0] != texts[1]) == foresees  # else the rows are asked for in time
     assert found[0] == found[1]
+
+
+def test_caches_that_are_near(tmp_path: Path) -> None:
+    """A last cache that a whole server shares is not."""
+    def say(*found: tuple[int, str, str]) -> dict[int, int]:
+        for at, (level, kind, size) in enumerate(found):
+            folder = tmp_path / f"index{at}"
+            folder.mkdir(exist_ok=True)
+            for name, text in (("level", str(level)), ("type", kind), ("size", size)):
+                (folder / name).write_text(text + "\n")
+        return caches.levels(tmp_path)
+
+    levels = say((1, "Data", "48K"), (1, "Instruction", "64K"), (2, "Unified", "2048K"),
+                 (3, "Unified", "491520K"))
+    assert levels == {1: 48 << 10, 2: 2 << 20, 3: 480 << 20}
+    assert caches.near(levels, 2) == 6 << 20
+    assert caches.near({2: 1 << 20, 3: 32 << 20}, 64) == 32 << 20
+    assert caches.near({3: 480 << 20}, 2) == caches.WHOLE
+    assert caches.near({}, 2) == caches.USUAL
+    assert caches.levels(tmp_path / "nothing") == {}
+    (tmp_path / "index3" / "size").write_text("many\n")
+    assert 3 not in caches.levels(tmp_path)

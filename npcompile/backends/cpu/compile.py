@@ -14,6 +14,7 @@ from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
 from npcompile.backends.cpu import symbols
+from npcompile.backends.cpu.caches import near_here
 from npcompile.core.config import capability
 from npcompile.core.records import record
 
@@ -33,12 +34,14 @@ R = TypeVar("R")
 
 @record
 class Target:
-    """What to generate code for: ``width`` is a vector register's, in bytes."""
+    """What to generate code for: ``width`` is a vector register's, in bytes, and ``near`` how many
+    bytes caches hold that are faster than memory."""
 
     cpu: str
     features: str
     width: int
     avx512: bool
+    near: int
 
     @property
     def foresees(self) -> bool:
@@ -88,10 +91,10 @@ def host_target(wish: str) -> Target:
     cpu, features = llvm.get_host_cpu_name(), have.flatten()
     wide = all(have.get(name) for name in _AVX512)
     if wide and wish != "avx2":
-        return Target(cpu, features, 64, True)
+        return Target(cpu, features, 64, True, near_here())
     if have.get("avx2"):
-        return Target("haswell", _AVX2, 32, False)
-    return Target(cpu, features, 16, False)
+        return Target("haswell", _AVX2, 32, False, near_here())
+    return Target(cpu, features, 16, False, near_here())
 
 
 def target(wish: str | None = None) -> Target:

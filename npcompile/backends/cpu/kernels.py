@@ -25,9 +25,6 @@ from npcompile.graph.ir import Subprogram, identity
 from npcompile.program.ir import Apply, Buffer, Const, Index, Kernel, Load, SizeValue, Store
 
 LIGHT = 16  # operations of a kernel that memory may hold up
-#: bytes that a kernel reads and writes from which on its output had better not fill the cache; of
-#: less it often is there from the last turn, and stores that go past the cache wait until it left
-STREAMING_BYTES = 32 << 20
 STREAMS = 4  # arrays that are stored past the cache at a time, at most
 PAIRED = 8  # operations up to which two registers are filled at a time
 CHAINED = 24  # operations from which on they are too, where there are many registers
@@ -341,9 +338,9 @@ def _nest(scope: Scope, begin: Value, end: Value) -> None:
 
 def _in_columns(plan: Plan) -> bool:
     """Whether the rows of a stencil are divided.  With more than one array, or two loads, as much
-    is lost by it as is gained."""
+    is lost by it as is gained; on Intel's processors a tenth is lost with one, too."""
     alone = all(far is None for far in plan.ahead) and len(plan.rows) > 2
-    return (alone and plan.lanes > 1 and streams(plan)
+    return (alone and plan.target.foresees and plan.lanes > 1 and streams(plan)
             and len({v.buffer for v in plan.kernel.values if isinstance(v, Load)}) == 1)
 
 
@@ -596,12 +593,13 @@ def _past(scope: Scope, edge: tuple[Buffer, Index], begin: Value,
 
 
 def _past_the_cache(scope: Scope, index: Value) -> None:
-    """A whole vector; processors that store past the cache look less far themselves, and in light
-    kernels loads that cross lines bring the next ones sooner than those put together, but where
-    the next ones are there."""
+    """A whole vector; processors that store past the cache look less far themselves, and on Zen in
+    light kernels loads that cross lines bring the next ones sooner than those put together, but
+    where the next ones are there."""
     plan = scope.plan
     waits, columns = roots.hidden(plan.kernel, plan.products), _in_columns(plan)
-    loaded = scope.loaded if columns or _operations(plan.kernel) > PAIRED else None
+    light = plan.target.foresees and not columns and _operations(plan.kernel) <= PAIRED
+    loaded = None if light else scope.loaded
     inside = replace(scope, waits=waits, loaded=loaded).enter(index, plan.lanes)
     inside.ask_ahead(0 if _foreseen(plan) else AHEAD, columns)
     inside.stores(streaming=True)
@@ -639,8 +637,9 @@ def streams(plan: Plan) -> bool:
 
 
 def _streaming_from(plan: Plan) -> int:
-    """Elements from which on the output does not stay in the cache anyway.  New results are in
-    there twice: those of the last call are mostly in use until the next ones are ready."""
+    """Elements from which on the output does not stay in near caches anyway; of less it often is
+    there from the last turn, and stores that go past the caches wait until it left.  New results
+    are in there twice: those of the last call are mostly in use until the next ones are ready."""
     new = {s.buffer for s in plan.kernel.stores if s.buffer.kind == "result"}
     again = sum(buffer.dtype.itemsize for buffer in new)
-    return STREAMING_BYTES // (plan.touched() + again)
+    return plan.target.near // (plan.touched() + again)
