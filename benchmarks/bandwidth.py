@@ -7,7 +7,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -167,28 +167,39 @@ WITHOUT_OUT = ("dot", "reading")
 PAST = "non-temporal"
 
 
-def gigabytes(n: int, dtype: str, rounds: int) -> dict[str, tuple[float, float]]:
-    """GB/s of each, all arrays counted once, and of a copy that touches as many bytes (a copy of
-    ``n`` elements stays in caches where others don't): the best of some interleaved turns."""
+class Found(NamedTuple):
+    """GB/s, all arrays counted once."""
+
+    own: float = 0.0
+    like: float = 0.0  # of a copy that touches as many bytes
+    past: float = 0.0  # the same with non-temporal stores
+
+
+def gigabytes(n: int, dtype: str, rounds: int) -> dict[str, Found]:
+    """The best of some interleaved turns.  (A copy of ``n`` elements stays in caches where what
+    touches more does not; so there are copies of as many bytes.)"""
     rng = np.random.default_rng(n)
     copying = npcompile.jit(copy)
-    made: list[tuple[str, Callable[..., Any], list[Any], list[Any], int]] = []
+    made: list[tuple[str, Callable[..., Any], list[Any], int]] = []
+    likes: dict[int, tuple[list[Any], list[Callable[[], None]]]] = {}
     for function, shapes in CASES:
         args = [rng.uniform(0.5, 2.0, shape).astype(dtype) for shape in shapes(n)]
-        half = sum(a.size for a in args) // 2
-        like = [rng.uniform(0.5, 2.0, half).astype(dtype) for _ in range(2)]
-        size = sum(a.nbytes for a in args)
-        made.append((function.__name__, npcompile.jit(function), args, like, size))
+        size = sum(a.nbytes for a in args) // 128 * 128  # of whole lines: what copies touch
+        if size not in likes:
+            like = [rng.uniform(0.5, 2.0, size // 2 // args[0].itemsize).astype(dtype)
+                    for _ in range(2)]
+            likes[size] = like, [past_the_cache(size // 2, ahead) for ahead in AHEAD]
+        made.append((function.__name__, npcompile.jit(function), args, size))
         if function is copy:
-            lines = args[0].nbytes // 64
-            made += [(PAST, past_the_cache(64 * lines, ahead), [], like, 128 * lines)
-                     for ahead in AHEAD]
+            made += [(PAST, past, [], size) for past in likes[size][1]]
         if function is dot:
-            made += [("reading", reading(*args, ahead), [], like, size) for ahead in AHEAD]
-    found = {name: (0.0, 0.0) for name, *_ in made}
+            made += [("reading", reading(*args, ahead), [], size) for ahead in AHEAD]
+    found = {name: Found() for name, *_ in made}
     for _ in range(rounds):
-        for name, function, args, like, size in made:
-            speeds = [size / burst(called, given, 0.03) / 1e9
-                      for called, given in ((function, args), (copying, like))]
-            found[name] = max(found[name][0], speeds[0]), max(found[name][1], speeds[1])
+        for name, function, args, size in made:
+            like, past = likes[size]
+            speeds = (size / burst(function, args, 0.03) / 1e9,
+                      size / burst(copying, like, 0.03) / 1e9,
+                      max(size / burst(copied, [], 0.03) / 1e9 for copied in past))
+            found[name] = Found(*map(max, found[name], speeds))
     return found

@@ -117,20 +117,20 @@ def _row(case: str, dtype: str, n: int, names: list[str], times: Times) -> str:
 
 
 def bandwidth(options: argparse.Namespace) -> list[str]:
-    """GB/s, and in brackets the shares of our own copies' in the same run: of as many elements, of
-    as many bytes, and of as many elements with non-temporal stores.  *reading* is a loop that only
-    reads what *dot* does; the others write into an ``out=``."""
+    """GB/s, and in brackets the shares of our own copies' in the same run: of as many elements and
+    of as many bytes, then with non-temporal stores of as many elements and of as many bytes.
+    *reading* is a loop that only reads what *dot* does; the others write into an ``out=``."""
     lines: list[str] = []
     for dtype in ("float64", "float32"):
         for n in options.sizes:
             found = bandwidths.gigabytes(n, dtype, options.rounds)
-            copied, past = found["copy"][0], found[bandwidths.PAST][0]
+            copied, past = found["copy"].own, found[bandwidths.PAST].own
             if not lines:
                 names = [f"{k} (no out=)" if k in bandwidths.WITHOUT_OUT else k for k in found]
                 lines.append("| dtype | N | " + " | ".join(names) + " |")
                 lines.append("|---" * (2 + len(found)) + "|")
-            cells = [f"{v:.1f} ({v / copied:.2f}, {v / like:.2f}, {v / past:.2f})"
-                     for v, like in found.values()]
+            cells = [f"{v:.1f} ({v / copied:.2f}, {v / like:.2f}; {v / past:.2f}, {v / wide:.2f})"
+                     for v, like, wide in found.values()]
             lines.append(f"| {dtype} | {n:.0e} | " + " | ".join(cells) + " |")
     return lines
 
