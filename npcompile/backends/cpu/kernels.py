@@ -28,6 +28,7 @@ LIGHT = 16  # operations of a kernel that memory may hold up
 STREAMS = 4  # arrays that are stored past the cache at a time, at most
 PAIRED = 8  # operations up to which two registers are filled at a time
 CHAINED = 24  # operations from which on they are too, where there are many registers
+SOON = 1024  # bytes that light kernels ask for before they load them on Intel, AHEAD on Zen
 BUSY = 10  # what operations cost from which on processors see too few loads to look ahead
 FEW = 32  # elements of which one is packed at most, where few are
 COLUMN = 3072  # bytes of a row that are computed before the next row's, where a stencil's pass by
@@ -601,7 +602,8 @@ def _past_the_cache(scope: Scope, index: Value) -> None:
     light = plan.target.foresees and not columns and _operations(plan.kernel) <= PAIRED
     loaded = None if light else scope.loaded
     inside = replace(scope, waits=waits, loaded=loaded).enter(index, plan.lanes)
-    inside.ask_ahead(0 if _foreseen(plan) else AHEAD, columns)
+    soon = not plan.target.foresees and _cost(plan.kernel) < BUSY
+    inside.ask_ahead(0 if _foreseen(plan) else SOON if soon else AHEAD, columns)
     inside.stores(streaming=True)
 
 
