@@ -31,12 +31,21 @@ def call_program(
 ) -> Operand:
     """Calls ``op.lower``, whose parameters are NumPy's; arguments that don't fit are Python's."""
     assert callable(op.lower)
+    return call_with(op.lower, (), op, ctx, args, kwargs)
+
+
+def call_with(function: Callable[..., Operand], first: tuple[Op, ...], op: Op, ctx: Context,
+              args: tuple[Operand, ...], kwargs: dict[str, Operand]) -> Operand:
+    """Calls a function of ``first``, the context and NumPy's parameters likewise."""
     given = {k: v for k, v in kwargs.items() if v is not np._NoValue}
     try:
-        bound = signature(op.lower).bind(ctx, *args, **given)
+        bound = signature(function).bind(*first, ctx, *args, **given)
     except TypeError as error:
         raise ctx.refuse(op.name, str(error)) from None
-    return op.lower(*bound.args, **bound.kwargs)
+    out = bound.arguments.get("out")
+    if isinstance(out, ArrayRef) and out.ndim == 0 and args and is_number(args[0]):
+        raise ctx.refuse(op.name, "out= for a number: NumPy's own are returned as numbers")
+    return function(*bound.args, **bound.kwargs)
 
 
 def program_kind(name: str) -> Kind:

@@ -230,14 +230,10 @@ def reduction_kind(name: str, function: Callable[..., Operand]) -> Kind:
 
     def call(op: Op, ctx: Context, args: tuple[Operand, ...],
              kwargs: dict[str, Operand]) -> Operand:
-        given = {k: v for k, v in kwargs.items() if v is not np._NoValue}
-        if "initial" in given and not arguments.is_number(given["initial"]):
+        initial = kwargs.get("initial", np._NoValue)
+        if initial is not np._NoValue and not arguments.is_number(initial):
             raise ctx.refuse(op.name, "initial= is no number")
-        try:
-            bound = arguments.signature(function).bind(op, ctx, *args, **given)
-        except TypeError as error:
-            raise ctx.refuse(op.name, str(error)) from None
-        return function(*bound.args, **bound.kwargs)
+        return arguments.call_with(function, (op,), op, ctx, args, kwargs)
 
     return Kind(name, call)
 
