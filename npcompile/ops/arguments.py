@@ -149,6 +149,13 @@ def operand_dtype(operand: Operand) -> np.dtype[Any]:
     return found
 
 
+def an_array(ctx: Context, operand: Operand, what: str) -> ArrayRef:
+    """An operand of a function of NumPy's that asks for attributes which only arrays have."""
+    if not isinstance(operand, ArrayRef):
+        raise ctx.refuse(what, "of what is no array: Python may raise")
+    return operand
+
+
 def as_array(ctx: Context, operand: Operand, dtype: np.dtype[Any] | None = None) -> ArrayRef:
     """``np.asarray``: an array as it is; numbers and nested lists of operands as fresh arrays."""
     if isinstance(operand, ArrayRef):

@@ -12,7 +12,7 @@ from npcompile.graph import layout
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, INT, c_strides
 from npcompile.ops import arguments, elementwise, masks, places, views
-from npcompile.ops.arguments import as_array, axis_in, program, view
+from npcompile.ops.arguments import an_array, as_array, axis_in, operand_dtype, program, view
 from npcompile.ops.creation import filled
 from npcompile.ops.indexing import getitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
@@ -38,8 +38,9 @@ def take(ctx: Context, a: Operand, indices: Operand, axis: Operand = None, out: 
         ref, axis = views.ravel(ctx, ref), 0
     place = axis_in(ctx, axis, ref.ndim, "take")
     if not isinstance(indices, (ArrayRef, list, tuple)):
-        if mode != "raise":
-            raise ctx.refuse("take", "of one index with mode=")
+        integer = arguments.is_number(indices) and operand_dtype(indices).kind in "iu"
+        if mode != "raise" or not integer:
+            raise ctx.refuse("take", "of one index with mode=, or that is no integer")
         found = getitem(ctx, ref, (*[slice(None)] * place, indices))
         return views.copied(ctx, found) if isinstance(found, ArrayRef) else found
     index = places.as_indices(ctx, list(indices) if isinstance(indices, tuple) else indices)
@@ -73,7 +74,7 @@ def _within(ctx: Context, index: Node, n: Size, mode: Operand) -> Node:
 
 def _along(ctx: Context, ref: ArrayRef, indices: Operand, axis: Operand, what: str) -> Any:
     """What an array of indices of the same rank picks along an axis."""
-    index = as_array(ctx, indices)
+    index = an_array(ctx, indices, what)
     place = axis_in(ctx, axis, ref.ndim, what)
     if index.dtype.kind not in "iu" or index.ndim != ref.ndim:
         raise ctx.refuse(what, "indices of another rank, or no integers: Python raises")
@@ -92,7 +93,7 @@ def _along(ctx: Context, ref: ArrayRef, indices: Operand, axis: Operand, what: s
 def take_along_axis(ctx: Context, arr: Operand, indices: Operand,
                     axis: Operand = -1) -> ArrayRef:
     """Elements at indices along an axis, for each place along the others."""
-    ref = as_array(ctx, arr)
+    ref = an_array(ctx, arr, "take_along_axis")
     picks, order = _along(ctx, ref, indices, axis, "take_along_axis")
     strides = layout.k_strides(ctx.facts, picks.picked, [order])
     return places.gathered(ctx, ref, picks, strides)

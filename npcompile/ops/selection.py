@@ -5,7 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 
 from npcompile.core.sizes import Size, floordiv, hint, is_known, largest, mod, smallest
-from npcompile.ops.arguments import as_array, axes_in, axis_in, program, static_int, view
+from npcompile.ops.arguments import (
+    an_array,
+    as_array,
+    axes_in,
+    axis_in,
+    program,
+    static_int,
+    view,
+)
 from npcompile.ops.indexing import getitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.reductions import SUM, reduce_with
@@ -152,14 +160,14 @@ def array_split(ctx: Context, ary: Operand, indices_or_sections: Operand,
 def split(ctx: Context, ary: Operand, indices_or_sections: Operand,
           axis: Operand = 0) -> list[ArrayRef]:
     """Pieces of equal length along an axis, or between given places."""
-    ref = as_array(ctx, ary)
+    ref = an_array(ctx, ary, "split")
     place = axis_in(ctx, axis, ref.ndim, "split")
     return _pieces(ctx, ref, indices_or_sections, place, True, "split")
 
 
 def _split_along(name: str, least: int, axis: int) -> None:
     def pieces(ctx: Context, ary: Operand, indices_or_sections: Operand) -> list[ArrayRef]:
-        ref = as_array(ctx, ary)
+        ref = an_array(ctx, ary, name)
         if ref.ndim < least:
             raise ctx.refuse(name, "too few axes: Python raises")
         place = min(axis, ref.ndim - 1)

@@ -122,8 +122,11 @@ def _check_receiver(t: Tracer, held: Any, args: tuple[Value, ...]) -> None:
         raise t.refuse(held.__qualname__, "called with what is not of its class: Python raises")
 
 
-#: functions of NumPy's that take no list for the array that they write
-_WRITING = frozenset({"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"})
+#: functions of NumPy's that take no list for an array that they write or ask for its attributes
+_NO_LISTS = frozenset({
+    "copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "take_along_axis",
+    "split", "hsplit", "vsplit", "dsplit",
+})
 
 
 def _arrays(
@@ -131,7 +134,7 @@ def _arrays(
 ) -> tuple[Value, ...]:
     """Lists of a length that only the run knows, as NumPy's functions take them."""
     first = op.aliases[0] if op.aliases else op.reference
-    if not first.startswith("numpy:") or op.name in _WRITING:
+    if not first.startswith("numpy:") or op.name in _NO_LISTS:
         return args
     if op.name == "diff" and (len(args) > 1 or "n" in kwargs):  # n=0 gives what it got
         return args

@@ -1,0 +1,30 @@
+"""Functions of NumPy that ask operands for attributes which only arrays have, or for one index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import npcompile
+
+CALLS = ["np.split(x, 1)", "np.split(x, [1])", "np.hsplit(x, 1)", "np.vsplit([x, x], 2)",
+         "np.take_along_axis(x, np.array([0]), 0)", "np.take_along_axis(np.array(x), [0], 0)",
+         "np.take_along_axis(np.array(x), np.array([0]), -1)", "np.take(x, None)",
+         "np.take(x, True)", "np.take(x, 1)", "np.take(x, np.int8(-1))", "np.take(x, 1.0)",
+         "np.take(x, ...)", "np.take(x, slice(None))", "np.take(np.array([x, x]), None, 1)"]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_operands(call: str) -> None:
+    plain = eval(f"lambda x: {call}", {"np": np})
+    fast = npcompile.jit(plain)
+    for x in (np.array([3.0, 1.0, 2.0]), [3, 1, 2], (3.5, 1, 2)):
+        found: list[Any] = []
+        for called in (plain, fast, fast):
+            try:
+                found.append(repr(called(x)))
+            except (AttributeError, TypeError, ValueError) as error:
+                found.append((type(error), str(error)))
+        assert found[1] == found[0] and found[2] == found[0]
