@@ -13,7 +13,9 @@ CALLS = ["np.split(x, 1)", "np.split(x, [1])", "np.hsplit(x, 1)", "np.vsplit([x,
          "np.take_along_axis(x, np.array([0]), 0)", "np.take_along_axis(np.array(x), [0], 0)",
          "np.take_along_axis(np.array(x), np.array([0]), -1)", "np.take(x, None)",
          "np.take(x, True)", "np.take(x, 1)", "np.take(x, np.int8(-1))", "np.take(x, 1.0)",
-         "np.take(x, ...)", "np.take(x, slice(None))", "np.take(np.array([x, x]), None, 1)"]
+         "np.take(x, ...)", "np.take(x, slice(None))", "np.take(np.array([x, x]), None, 1)",
+         "np.pad(x, np.uint8(1))", "np.pad(x, (np.uint8(1), np.uint8(2)))", "np.pad(x, True)",
+         "np.pad(x, np.int8(1))", "np.pad(x, [[np.uint8(1), 2]])"]
 
 
 @pytest.mark.parametrize("call", CALLS)

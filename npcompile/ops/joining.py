@@ -360,13 +360,18 @@ def _constants(ctx: Context, operand: Operand, ndim: int) -> list[list[Any]]:
 
 def _borders(ctx: Context, operand: Operand, ndim: int) -> list[tuple[Size, Size]]:
     """``pad_width=`` as (before, after) for each axis."""
+
+    def width(number: Operand) -> Size:
+        if arguments.is_number(number) and arguments.operand_dtype(number).kind != "i":
+            raise ctx.refuse("pad", "pad_width of no signed integers: Python raises")
+        return arguments.length(ctx, number, "pad")
+
     if not isinstance(operand, (list, tuple)):
-        width = arguments.length(ctx, operand, "pad")
-        return [(width, width)] * ndim
+        return [(width(operand), width(operand))] * ndim
     rows = operand if isinstance(operand[0], (list, tuple)) else [operand]
     pairs = []
     for row in rows:
-        sizes = [arguments.length(ctx, static(n), "pad") for n in row]
+        sizes = [width(static(n)) for n in row]
         if len(sizes) not in (1, 2):
             raise ctx.refuse("pad", "pad_width that is no pair: Python raises")
         pairs.append((sizes[0], sizes[-1]))
