@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -345,3 +346,77 @@ def test_what_a_generator_looks_at_changes_before_it_is_done(function):
     for n in (3, 9, 0, 3):
         given = [Holder(2) if function is of_an_object else np.arange(4.0) for _ in "ab"]
         assert repr(compiled(given[0], n)) == repr(function(given[1], n))
+
+
+def told_of(x, k):
+    n = 0
+
+    def above(v):
+        nonlocal n
+        n += 1
+        return v > k
+
+    return (any(above(v) for v in x), n), (all(map(above, x)), n), sum(above(v) for v in x), n
+
+
+def told_by_walrus(x, k):
+    return any((last := v) > k for v in x), last
+
+
+def told_in_a_list(x, k):
+    told = []
+    pairs = list(zip((1, 2), (told.append(v) or v for v in x)))
+    first = next(filter(lambda v: told.append(v) or v > k, x), None)
+    return pairs, first, told
+
+
+def printed(x, k):
+    for v in (print(v) or v for v in x):
+        if v > k:
+            return v
+    return None
+
+
+def filtered(x, k):
+    found = []
+    for v in filter(None, x):
+        found.append(v)
+        x[-1] = k
+    return found
+
+
+def added_up(x, k):
+    found = []
+    for v in itertools.accumulate(x):
+        found.append(v)
+        x[-1] = k
+    return found
+
+
+@pytest.mark.parametrize("make", [list, np.array])
+@pytest.mark.parametrize("function", [
+    told_of, told_by_walrus, told_in_a_list, printed, filtered, added_up,
+])
+def test_items_that_nobody_takes_are_not_computed(function, make, capsys):
+    compiled = jit(function)
+    for k in (9, 1, 2, 0):
+        told = []
+        for f in (compiled, function):
+            x = make([1, 2, 0, 3])
+            told.append((repr(f(x, k)), repr(x), capsys.readouterr().out))
+        assert told[0] == told[1]
+
+
+def test_a_generator_whose_items_are_all_taken_may_change_things():
+    def f(a):
+        n, found = 0.0, []
+
+        def running(v):
+            nonlocal n
+            n += v
+            found.append(n)
+            return n
+
+        return sum(running(v) for v in a), list(running(v) for v in a), n, found  # noqa: C400
+
+    check(f, captured=True)

@@ -163,13 +163,9 @@ def _in_order(items: Iterable[Any], key: Any, backwards: bool) -> list[Any]:
     return [found[k] for k in places]
 
 
-def _kept(function: Any, items: Iterable[Any]) -> list[Any]:
+def _kept(function: Any, items: Iterable[Any]) -> Iterable[Any]:
     """``filter``"""
-    found = []
-    for item in items:
-        if function(item):
-            found.append(item)
-    return found
+    return (item for item in items if function(item))
 
 
 def _pairs(items: Iterable[Any]) -> list[Any]:
@@ -184,14 +180,12 @@ def _pairs(items: Iterable[Any]) -> list[Any]:
     return found
 
 
-def _running(items: Iterable[Any]) -> list[Any]:
+def _running(items: Iterable[Any]) -> Iterable[Any]:
     """``itertools.accumulate`` without a function"""
-    found: list[Any] = []
     total = None
     for item in items:
         total = item if total is None else total + item
-        found.append(total)
-    return found
+        yield total
 
 
 # ---------------------------------------------------------------------- calls of them
@@ -309,11 +303,12 @@ def in_order(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return follow(t, _in_order, args[0], key, Static(backwards))
 
 
-def kept(t: Tracer, function: Value, items: Value) -> Value:
-    """``filter`` of what only the run knows the length of."""
+@rule(filter, counts=(2, 2))
+def _filter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    function, items = args
     if isinstance(function, Static) and function.value is None:
         function = Static(bool)
-    return _listed(t, follow(t, _kept, function, items))
+    return follow(t, _kept, function, items)
 
 
 # ---------------------------------------------------------------------- itertools
@@ -337,7 +332,7 @@ def _combinations(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 def _accumulate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if kwargs or len(args) != 1:
         raise t.refuse("accumulate", "with a function")
-    return _listed(t, follow(t, _running, args[0]))
+    return follow(t, _running, args[0])
 
 
 @rule(itertools.product, names=("repeat",))

@@ -317,7 +317,8 @@ def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) ->
         owner = Attribute(source, "__class__")
         return computed(t, on_class, owner, name, Static(held, source), on_stack)
     if found is _MISSING or (
-        hasattr(type(on_class), "__set__") and not isinstance(on_class, _DATA)
+        hasattr(type(on_class), "__set__")
+        and not (isinstance(on_class, _DATA) and hasattr(held, name))  # nothing is in the slot
     ):
         raise t.refuse(f".{name}", f"of a {type(held).__name__} is computed by Python")
     return t.attribute_of(held, source, name)

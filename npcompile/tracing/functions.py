@@ -405,21 +405,6 @@ def _ndenumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return _iterator(t, "ndenumerate", Static(0), args[0])
 
 
-@rule(filter, counts=(2, 2))
-def _filter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if _is_long(t, args[1:]):
-        from npcompile.tracing import appliers
-
-        return appliers.kept(t, *args)
-    kept = []
-    for item in iteration.items(t, args[1]):
-        none = isinstance(args[0], Static) and args[0].value is None
-        verdict = operators.truth(t, item if none else calls.call(t, args[0], (item,), {}))
-        if t.static(verdict, "filter"):
-            kept.append(item)
-    return _iterator(t, "items", *kept)
-
-
 @rule(sorted, counts=(1, 1), names=("key", "reverse"))
 def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if isinstance(args[0], ArrayRef) or "key" in kwargs:
@@ -549,7 +534,8 @@ def _every(stops_at: bool, consumer: Any) -> None:
 
     @rule(any if stops_at else all, counts=(1, 1))
     def every(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-        if _is_long(t, args):
+        calls = isinstance(args[0], Iterator) and iteration.calls(args[0])
+        if calls or _is_long(t, args):
             return consumers.follow(t, consumer, args[0])
         total: Node | None = None
         for item in iteration.items(t, args[0]):

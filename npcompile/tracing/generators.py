@@ -3,7 +3,7 @@
 Python runs them piece by piece, between pieces of who consumes them.  Nobody can tell so long as
 
 * nothing that a generator reads or looks at changes before it is done, and it writes nothing that
-  others see;
+  others see, unless what follows takes all items at once;
 * it comes to an end: its loops run over something.
 
 All else is refused, as is an iterator over what a generator has read, where Python goes on with it.
@@ -11,19 +11,25 @@ All else is refused, as is an iterator over what a generator has read, where Pyt
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from numbers import Number
 from typing import TYPE_CHECKING
 
+from npcompile.graph.types import Scalar
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing.bytecode import GENERATORS
+from npcompile.tracing.consumers import OURS
 from npcompile.tracing.references import reached
-from npcompile.tracing.values import Box, Frame, Static, Value
+from npcompile.tracing.values import Box, Frame, Growing, Static, Value, python_class
 from npcompile.tracing.values import Iterator as Position
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 _GENERATOR = 0x20  # CO_GENERATOR
+#: what takes all items of an iterator; the first two whatever these are
+_TAKERS = (list, tuple, sum, min, max, set, math.prod)
 _HANDLING = frozenset({"PUSH_EXC_INFO", "BEFORE_WITH", "SEND", "GET_YIELD_FROM_ITER"})
 
 
@@ -33,6 +39,7 @@ class Generators:
     def __init__(self, t: Tracer) -> None:
         self.t = t
         self.running: list[set[Cell]] = []  # what those that are run now have read
+        self.visible: list[int] = []  # what the caller could see when they began
         self.wrote: set[Cell] = set()  # and what they have written
         self.yielded: set[Cell] = set()
         self.read: dict[object, set[Cell]] = {}
@@ -101,6 +108,7 @@ class Generators:
     def begin(self, frame: Frame) -> None:
         """A generator is made; refuses what can't be run at once."""
         t, code = self.t, frame.code
+        self.visible.append(t.visible)
         self.running.append(set())
         given = list(reached([*frame.state.locals, *frame.closure], frame.state))
         for value in given:
@@ -108,7 +116,7 @@ class Generators:
                 value.awaited = self.looks = True
             elif isinstance(value, Position) and value.kind == "outside":
                 t.stores.looks(value.parts[0])
-        if code.code.co_name == "<genexpr>":
+        if _is_expression(frame):
             return
         refuse = t.refuse(code.code.co_name, "is a generator that may never end, or hears of its"
                           " end, or changes what others see")
@@ -123,7 +131,7 @@ class Generators:
 
     def yields(self, frame: Frame, value: Value) -> None:
         """A generator gives an item."""
-        if frame.code.code.co_name == "<genexpr>":
+        if _is_expression(frame):
             return
         for part in reached([value], frame.state):
             if isinstance(part, Box):
@@ -133,16 +141,17 @@ class Generators:
 
     def end(self, frame: Frame, made: int, before: dict[Cell | Box, object]) -> object:
         """A generator has been run; the token of the iterator over its items."""
-        t, read = self.t, self.running.pop()
+        t, read, visible = self.t, self.running.pop(), self.visible.pop()
         own = set(t.created[made:])
-        if frame.code.code.co_name != "<genexpr>":
-            changed = any(
-                isinstance(box, Box) and box not in self.lists and t.cells.get(box) is not held
-                for box, held in before.items()
-            )
-            if changed or self.wrote - own or self.wrote & self.yielded:
-                raise t.refuse(frame.code.code.co_name, "is a generator that changes what others"
-                               " see")
+        changed = t.visible > visible or self.wrote - own or any(
+            isinstance(box, Box) and box not in self.lists and t.cells.get(box) is not held
+            for box, held in before.items()
+        )
+        expression = _is_expression(frame)
+        if (changed and not (expression and self._all_taken(frame))) or (
+            self.wrote & self.yielded and not expression
+        ):
+            raise t.refuse(frame.code.code.co_name, "is a generator that changes what others see")
         token = t.token()
         self.read[token] = read
         assert frame.yields is not None
@@ -150,6 +159,31 @@ class Generators:
         if not self.running:
             self.wrote, self.yielded = set(), set()
         return token
+
+
+    def _all_taken(self, frame: Frame) -> bool:
+        """Whether the next instruction takes all items of the generator that a frame has run."""
+        assert frame.yields is not None
+        items = self.t.cells[frame.yields]
+        numbers = isinstance(items.item, Scalar) if isinstance(items, Growing) else all(
+            issubclass(python_class(item), Number) for item in items
+        )
+        for outer in reversed(self.t.frames):
+            block, at = outer.code.blocks[outer.block], outer.instruction
+            after = [i for i in block if at is not None and i.offset >= at.after]
+            if not after or after[0].op != "RETURN_VALUE":
+                called = [v.value for v in outer.state.stack[-2:] if isinstance(v, Static)]
+                takers = _TAKERS if numbers else _TAKERS[:2]
+                return bool(after) and (after[0].op == "LIST_EXTEND" or (
+                    after[0].op == "CALL" and after[0].arg == 1
+                    and any(function is taker for function in called for taker in takers)
+                ))
+        return False
+
+
+def _is_expression(frame: Frame) -> bool:
+    """Whether a generator is an expression, or a function of ours that is like one."""
+    return frame.code.code.co_name == "<genexpr>" or frame.owner is OURS
 
 
 def _positions(roots: list[Value], t: Tracer) -> Iterator[Position]:
