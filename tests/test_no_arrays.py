@@ -1,4 +1,5 @@
-"""Functions of NumPy that ask operands for attributes which only arrays have, or for one index."""
+"""Functions of NumPy that ask operands for attributes which only arrays have, for one index, or for
+what has so many axes."""
 
 from __future__ import annotations
 
@@ -15,7 +16,12 @@ CALLS = ["np.split(x, 1)", "np.split(x, [1])", "np.hsplit(x, 1)", "np.vsplit([x,
          "np.take(x, True)", "np.take(x, 1)", "np.take(x, np.int8(-1))", "np.take(x, 1.0)",
          "np.take(x, ...)", "np.take(x, slice(None))", "np.take(np.array([x, x]), None, 1)",
          "np.pad(x, np.uint8(1))", "np.pad(x, (np.uint8(1), np.uint8(2)))", "np.pad(x, True)",
-         "np.pad(x, np.int8(1))", "np.pad(x, [[np.uint8(1), 2]])"]
+         "np.pad(x, np.int8(1))", "np.pad(x, [[np.uint8(1), 2]])",
+         "np.sum(x, where=None)", "np.mean(x, where=None)", "np.max(x, where=None, initial=0)",
+         "np.trapezoid(x, np.ones((2, 3)))", "np.trapezoid(x, np.arange(12.0).reshape(3, 2, 2))",
+         "np.trapezoid([x, x], np.arange(6).reshape(2, 3), axis=0)",
+         "np.trapezoid(x, dx=np.arange(6).reshape(3, 2))",
+         "np.array(x).astype((1, 2))", "np.zeros(2, (int, 2))"]
 
 
 @pytest.mark.parametrize("call", CALLS)

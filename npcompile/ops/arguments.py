@@ -332,6 +332,8 @@ def axes_in(ctx: Context, operand: Operand, ndim: int, what: str) -> tuple[int, 
 
 def dtype_of(ctx: Context, operand: Operand, what: str) -> np.dtype[Any]:
     """A dtype argument."""
+    if isinstance(operand, (tuple, list, dict)):
+        raise ctx.refuse(what, "a dtype of parts")
     try:
         dtype = np.dtype(operand)
     except TypeError:

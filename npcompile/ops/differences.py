@@ -42,14 +42,14 @@ def trapezoid(ctx: Context, y: Operand, x: Operand = None, dx: Operand = 1.0,
     width = dx
     if x is not None:
         at = as_array(ctx, x)
-        width = gap = diff(ctx, at, 1, -1 if at.ndim == 1 else place)
+        width = gap = diff(ctx, at, 1, -1 if at.ndim == 1 else axis)
         if at.ndim == 1:
             after = ref.ndim - place - 1
             shape = (*[1] * place, *gap.shape, *[1] * after)
             width = arguments.view(gap, shape, (*[0] * place, *gap.strides, *[0] * after))
     ends = cut(ctx, ref, place, slice(1, None)), cut(ctx, ref, place, slice(None, -1))
     area = run(ctx, "multiply", width, run(ctx, "add", *ends))
-    return reduce_with(SUM, "trapezoid", ctx, run(ctx, "divide", area, 2.0), place)
+    return reduce_with(SUM, "trapezoid", ctx, run(ctx, "divide", area, 2.0), axis)
 
 
 @program(DIFFERENCE, "unwrap")

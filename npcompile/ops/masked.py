@@ -26,7 +26,7 @@ NEUTRAL: dict[str, int | bool] = {
 
 def taken(ctx: Context, where: Operand, ref: ArrayRef, name: str) -> ArrayRef | None:
     """``where=`` over an operand's shape, or None if every element is taken."""
-    if where is None or where is True or arguments.static(where) is True:
+    if where is True or arguments.static(where) is True:
         return None
     mask = as_array(ctx, where)
     if mask.dtype != BOOL or not ref.ndim:
