@@ -24,15 +24,31 @@ CALLS = ["np.split(x, 1)", "np.split(x, [1])", "np.hsplit(x, 1)", "np.vsplit([x,
          "np.array(x).astype((1, 2))", "np.zeros(2, (int, 2))"]
 
 
+def stored(call: str) -> str:
+    """Makes a call that writes into ``o`` one that returns it."""
+    return f"({call}, o)"
+
+
+WRITES = [f"np.copyto({target}, {source})"
+          for target in ("o", "o.astype(int)", "o.astype(np.uint8)", "o.astype(complex)")
+          for source in ("x", "x[0]", "1 + 2j, 'unsafe'", "np.complex128(1), 'unsafe'",
+                         "[1 + 2j, 1, 2], 'unsafe'", "(1, 2, 3)", "300")]
+WRITES += [f"np.add.at(o, [0, 0], {source})"
+           for source in ("np.ones((1, 1))", "np.ones((1, 2))", "[[1.0, 2.0]]", "np.ones(1)",
+                          "[1, 2]", "np.ones(())", "x[0]")]
+CALLS += map(stored, WRITES)
+
+
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("call", CALLS)
 def test_operands(call: str) -> None:
-    plain = eval(f"lambda x: {call}", {"np": np})
+    plain = eval(f"lambda x, o: {call}", {"np": np})
     fast = npcompile.jit(plain)
     for x in (np.array([3.0, 1.0, 2.0]), [3, 1, 2], (3.5, 1, 2)):
         found: list[Any] = []
         for called in (plain, fast, fast):
             try:
-                found.append(repr(called(x)))
-            except (AttributeError, TypeError, ValueError) as error:
+                found.append(repr(called(x, np.zeros(3))))
+            except (AttributeError, ArithmeticError, TypeError, ValueError, Warning) as error:
                 found.append((type(error), str(error)))
         assert found[1] == found[0] and found[2] == found[0]

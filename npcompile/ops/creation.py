@@ -209,8 +209,11 @@ def copyto(ctx: Context, dst: Operand, src: Operand, casting: Operand = "same_ki
     """``dst[...] = src``, where a mask is true."""
     if not isinstance(dst, ArrayRef) or not dst.writeable:
         raise ctx.refuse("copyto", "the destination is no writeable array: Python raises")
-    weak = arguments.is_weak(src)
-    source = arguments.operand_dtype(src) if not isinstance(src, (list, tuple)) else dst.dtype
+    if isinstance(src, (list, tuple)):
+        src = as_array(ctx, src)
+    weak, source = arguments.is_weak(src), arguments.operand_dtype(src)
+    if source.kind == "c" and dst.dtype.kind != "c":
+        raise ctx.refuse("copyto", "complex numbers to others: Python raises or warns")
     if not _copies(source, dst.dtype, casting, weak):
         raise ctx.refuse("copyto", f"{source} to {dst.dtype}: Python raises")
     if arguments.is_number(src) and not weak:

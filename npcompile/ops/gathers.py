@@ -178,6 +178,8 @@ def _at(ctx: Context, a: Operand, indices: Operand, b: Operand, *, name: str) ->
     if not places.is_advanced(items):
         raise ctx.refuse(f"{name}.at", "at places that are no array")
     picks = places.of_key(ctx, a, masks.as_places(ctx, a, items))
+    if isinstance(b, ArrayRef) and b.ndim > len(picks.window.shape):
+        raise ctx.refuse(f"{name}.at", "an array of more axes than there are places: Python raises")
     places.assign(ctx, a, picks, b, primitive)
 
 
