@@ -64,10 +64,10 @@ _MISSING = object()
 def matcher(trace: Outline) -> Match:
     """A function of (bound arguments, function) that gives the leaves' values, or None if a
     static guard fails."""
-    writer = _Writer()
-    leaves = [writer.source(leaf.source) for leaf in trace.leaves]
+    writer = _Writer()  # in the order in which it is written, the function runs
     tests = [writer.guard(guard) for guard in trace.guards]
     tests += [f"{writer.constant(unchanged(kind))}()" for kind in classes(trace)]
+    leaves = [writer.source(leaf.source) for leaf in trace.leaves]
     body = [
         "def match(b, f):",
         "    try:",
@@ -141,9 +141,12 @@ def same_parts(function: FunctionType, parts: tuple[Any, ...]) -> bool:
 
 
 class _Writer:
-    """Writes sources and guards as Python expressions over ``b`` (bound) and ``f`` (function)."""
+    """Writes sources and guards as Python expressions over ``b`` (bound) and ``f`` (function).
+
+    What a source holds is looked up once: the first expression with it names it."""
 
     def __init__(self) -> None:
+        self.named: dict[Source, str] = {}
         self.scope: dict[str, Any] = {
             "G": global_of, "C": closure_of, "D": default_of, "S": same_constant, "P": same_parts,
             "M": lend, "T": codes, "A": id,
@@ -155,9 +158,18 @@ class _Writer:
         return name
 
     def source(self, source: Source | None) -> str:
+        if source is None:
+            return "f"
+        if isinstance(source, Words):
+            return self.constant(words(source.name))
+        if source in self.named:
+            return self.named[source]
+        text = self._looked_up(source)
+        name = self.named[source] = f"v{len(self.named)}"
+        return f"({name} := {text})"
+
+    def _looked_up(self, source: Source) -> str:
         match source:
-            case None:
-                return "f"
             case Arg(name):
                 return f"b[{name!r}]"
             case Global(name, owner):
@@ -176,8 +188,7 @@ class _Writer:
                 return f"T({self.source(base)})"
             case Address(base):
                 return f"A({self.source(base)})"
-            case Words(name):
-                return self.constant(words(name))
+        raise AssertionError(source)
 
     def guard(self, guard: Guard) -> str:
         if guard.kind in RELATIONS:

@@ -26,6 +26,7 @@ from npcompile.graph.ir import (
 from npcompile.graph.models import Model
 from npcompile.graph.objects import Found
 from npcompile.graph.texts import TextIterator
+from npcompile.graph.types import contiguous
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
 from npcompile.tensors import memory as torch
 from npcompile.tracing import growing, item_types, iteration, selectors, texts, turns
@@ -72,6 +73,7 @@ class Trees:
         self.t = t
         self._numbers: dict[object, int] = {}
         self._objects: dict[Cell, ArrayRef] = {}
+        self._exact: dict[Cell, Cell] = {}  # copies without the room of arrays of varying length
         self._open: set[Box] = set()  # whose trees are being made
         self._space: dict[str, Any] | None = None  # of functions that Python may get
         self._leaving = False  # whether what is asked for is where Python goes on
@@ -132,17 +134,31 @@ class Trees:
             raise self.t.refuse("return", "of what may be an array in a list")
         base: SameParam | NewArray
         self.t.lending.hands(ref.cell, self._leaving)
-        if ref.cell.param >= 0:
-            base = SameParam(ref.cell.param)
+        cell = ref.cell
+        if cell.param >= 0:
+            base = SameParam(cell.param)
         else:
-            base = NewArray(self._number(ref.cell), self.t.version(ref.cell))
-        kind = ref.cell.type
+            cell = cell if self._leaving else self._trimmed(cell)
+            base = NewArray(self._number(cell), self.t.version(cell))
+        kind = cell.type
         if self.owns(ref) and ref.window == Window(0, kind.shape, kind.strides):
             return base
         if ref.writeable is None:
             raise self.t.refuse("return", "of a view that warns when it is written")
         writeable = ref.writeable is not False  # as the owner is, another one in another call
         return ViewOf(self._number(ref), base, ref.window, ref.dtype, writeable)
+
+    def _trimmed(self, cell: Cell) -> Cell:
+        """The memory of an array without the room that it may not need (`lengths`), so that the
+        result owns what it has."""
+        owner = self._objects.get(cell)
+        if owner is None or owner.window.strides != cell.type.strides:
+            return cell
+        if cell not in self._exact and owner.window.shape != cell.type.shape:
+            exact = contiguous(owner.dtype, owner.window.shape)
+            copy = self.t.builder.emit("copy", (self.t.read(owner),), None, exact)
+            self._exact[cell] = self.t.new(copy).cell
+        return self._exact.get(cell, cell)
 
     def _tensor(self, ref: Value) -> Tree:
         """A torch tensor: the caller's, a new one, or a view of either."""
