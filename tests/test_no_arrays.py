@@ -36,6 +36,8 @@ WRITES = [f"np.copyto({target}, {source})"
 WRITES += [f"np.add.at(o, [0, 0], {source})"
            for source in ("np.ones((1, 1))", "np.ones((1, 2))", "[[1.0, 2.0]]", "np.ones(1)",
                           "[1, 2]", "np.ones(())", "x[0]")]
+WRITES += [f"o.__setitem__(o < 1, {source})"
+           for source in ("np.ones((1, 1))", "np.ones((1, 3))", "[[1.0, 2.0, 3.0]]", "x", "[4]")]
 CALLS += map(stored, WRITES)
 
 

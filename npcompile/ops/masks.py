@@ -97,6 +97,8 @@ def write(ctx: Context, ref: ArrayRef, mask: ArrayRef, value: Operand) -> None:
     rest = ref.ndim - mask.ndim
     if isinstance(value, (list, tuple)):
         value = arguments.as_array(ctx, value, ref.dtype)
+    if isinstance(value, ArrayRef) and not rest and value.ndim > 1:
+        raise ctx.refuse("index", "values of several axes for the elements of a mask: Python raises")
     if isinstance(value, ArrayRef) and value.ndim > rest:
         _write_each(ctx, ref, mask, value)
         return
