@@ -137,7 +137,9 @@ def parts_of(function: FunctionType) -> tuple[Any, ...]:
 
 def same_parts(function: FunctionType, parts: tuple[Any, ...]) -> bool:
     """Whether a function still consists of these very objects."""
-    return all(now is then for now, then in zip(parts_of(function), parts))
+    code, defaults, named = parts
+    return (function.__code__ is code and function.__defaults__ is defaults
+            and function.__kwdefaults__ is named)
 
 
 class _Writer:

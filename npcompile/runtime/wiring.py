@@ -247,7 +247,7 @@ class _Watched:
         thing = value_of(guard.source, self.function)
         if guard.kind == "code":
             self._function(thing)
-        elif guard.kind in ("length", "most", "keys") or (
+        elif (type(thing) is not tuple and guard.kind in ("length", "most", "keys")) or (
             guard.kind == "equal" and isinstance(thing, (list, dict, set))
         ):
             raise Unwatchable("a container that may change")
@@ -279,6 +279,8 @@ class _Watched:
             case Default(_, owner):
                 self.source(owner, True)
                 self._function(value_of(owner, self.function))
+            case Item(base) if type(value_of(base, self.function)) is tuple:
+                self.source(base, True)  # while that is the same tuple, its items are
             case _:
                 raise Unwatchable("an item of a container")
 
