@@ -98,7 +98,7 @@ def write(ctx: Context, ref: ArrayRef, mask: ArrayRef, value: Operand) -> None:
     if isinstance(value, (list, tuple)):
         value = arguments.as_array(ctx, value, ref.dtype)
     if isinstance(value, ArrayRef) and not rest and value.ndim > 1:
-        raise ctx.refuse("index", "values of several axes for the elements of a mask: Python raises")
+        raise ctx.refuse("index", "values of several axes for what a mask holds: Python raises")
     if isinstance(value, ArrayRef) and value.ndim > rest:
         _write_each(ctx, ref, mask, value)
         return
