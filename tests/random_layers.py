@@ -1,8 +1,9 @@
 """Random programs with objects that keep arrays for later, as layers of networks and simulations.
 
-Attributes are there before, or a turn of a loop makes them; arrays have several names, change
-them, and are written in place; calls end in the middle.  Results, all attributes in their order,
-and which names mean one array are compared with plain Python, call after call on the same objects.
+Attributes, and items of dictionaries and lists, are there before, or a turn of a loop makes them;
+arrays have several names, change them, and are written in place; calls end in the middle.  Results,
+all attributes in their order, and which names mean one array are compared with plain Python, call
+after call on the same objects.
 
 ``python -m tests.random_layers SEED COUNT`` runs programs and prints the first differences.
 """
@@ -26,6 +27,7 @@ class Part:
     kept = None
     def __init__(self, x):
         self.u, self.v, self.n, self.log, self.d = x + 1.0, np.ones(5), 0, [], {"m": x * 2.0}
+        self.ws = [x * 0.25, x + 2.0]
     @property
     def first(self):
         if self.kept is None:
@@ -38,8 +40,10 @@ class Part:
         self.u = self.u * 0.5 + self.last
         self.n += 1
 """
-NAMES = ["a", "b", "x", "y", "p.u", "p.v", "q.u", "q.v", "p.w", "q.w", "p.z"]
-TARGETS = ["a", "b", "p.u", "p.v", "q.u", "p.w", "q.w", "p.z", "self.v", "self.w"]
+NAMES = ["a", "b", "x", "y", "p.u", "p.v", "q.u", "q.v", "p.w", "q.w", "p.z", "p.d['m']",
+         "q.d['m']", "p.ws[0]", "q.ws[1]", "p.d['n']"]
+TARGETS = ["a", "b", "p.u", "p.v", "q.u", "p.w", "q.w", "p.z", "self.v", "self.w", "p.d['m']",
+           "q.d['m']", "q.d['n']", "p.ws[-1]", "q.ws[0]", "self.d['m']", "self.ws[0]"]
 ARRAYS = ["{o}", "{o}", "{o} * 0.5 + {o}", "{o} + 1.0", "np.maximum({o}, {o})", "{o}.copy()",
           "{o}[::-1]", "p.first", "q.again({o})", "p.forward({o})", "np.zeros(5)"]
 STATEMENTS = [
@@ -51,7 +55,14 @@ STATEMENTS = [
     "for part in reversed(parts):\n{d}    b = part.again(b)\n{d}    part.step()",
     "x[{i} % 7] += 1.0", "p.n = 1 // (4 - {i})", "if {o}[0] > 9.0:\n{d}    raise ValueError(s)",
     "if {o}[1] > 2.0:\n{d}    {t} = {e}", "if {i} > k:\n{d}    {t} = {e}",
-    "p.d['m'] = {e}",
+    "p.d['m'] = {e}", "p.d['n'] = {e}", "if 'n' not in p.d:\n{d}    p.d['n'] = {e}",
+    "for key in p.d:\n{d}    q.d[key] = p.d[key] * 0.5 + q.d['m']",
+    "for key, v in p.d.items():\n{d}    p.d[key] = v + {o}\n{d}    q.d['m'] = {e}",
+    "for k2, v in enumerate(p.ws):\n{d}    q.ws[k2] = v * 0.5 + {o}",
+    "for v, u in zip(p.ws, q.ws):\n{d}    p.ws[1] = u * 0.5\n{d}    a = a + v",
+    "p.ws[0], p.ws[1] = p.ws[1], p.ws[0]", "p.ws.append({e})", "q.d['c' + str({i} % 2)] = {e}",
+    "s += float(sum([v.sum() for v in q.d.values()]))", "p.d.update(m={e})",
+    "b = q.d.get('n', {o}) + len(p.d)", "a = p.d.setdefault('n', {e})",
 ]
 
 
@@ -111,6 +122,10 @@ def arguments(part: Callable[[Any], Any], seed: int) -> list[Any]:
             q.u = x
         case 3:
             p.w = p.v
+            p.d, q.ws[0] = q.d, p.v
+        case 6:
+            p.ws = q.ws
+            p.d["m"], q.d["n"] = x, p.ws[0]
         case 4:
             p.w, q.w, p.z, q.last = np.ones(5), x, x[::-1], y
         case 5:
@@ -158,7 +173,8 @@ def outcomes(function: Any, part: Any, seed: int) -> list[list[str]]:
             warnings.simplefilter("ignore")
             try:
                 result = function(*args)
-            except (ValueError, IndexError, ZeroDivisionError, AttributeError, TypeError) as error:
+            except (ValueError, IndexError, ZeroDivisionError, AttributeError, TypeError,
+                    KeyError, RuntimeError) as error:
                 result = repr(error)
         found.append(told([result, *args]))
         args[5], args[6] = rng.choice([0, 1, 2, 3, 4, 5, 6]), rng.randint(0, 4)

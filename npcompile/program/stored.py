@@ -1,4 +1,5 @@
-"""What objects from outside get when a call has its result: attributes, and lists more items."""
+"""What objects from outside get when a call has its result: attributes, items, and lists more of
+them."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ MORE = "[]"
 
 class Stored:
     """As the kind of a result: the first item, when objects have got their attributes: the others
-    are an object, a name and a value in turn, or a list, :data:`MORE` and the items it gets."""
+    are an object, a name and a value in turn, or a container, a tuple of its key and an item, or a
+    list, :data:`MORE` and the items it gets."""
 
     @classmethod
     def _make(cls, items: Iterable[Any]) -> Any:
@@ -22,6 +24,8 @@ class Stored:
         for thing, name, value in zip(rest[::3], rest[1::3], rest[2::3]):
             if name == MORE:
                 thing.extend(value)
+            elif type(name) is tuple:
+                thing[name[0]] = value
             else:
                 setattr(thing, name, value)
         return result

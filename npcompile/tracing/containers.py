@@ -24,12 +24,12 @@ from npcompile.tracing import (
     tensors,
     texts,
     wishes,
+    within,
 )
 from npcompile.tracing.answers import answer, ask
 from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.item_types import item_type
 from npcompile.tracing.references import once
-from npcompile.tracing.sources import Item, Source
 from npcompile.tracing.values import (
     FALSE,
     NONE,
@@ -152,9 +152,9 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
         case Box() if container.kind is dict:
             return _in_dict(t, container, t.cells[container], key)
         case Static(held, source) if source is not None and type(held) is list:
-            return _from_outside(t, held, source, key)
+            return _from_outside(t, container, key)
         case Static(held, source) if source is not None and type(held) is dict:
-            return _in_dict(t, container, held, key)
+            return _in_dict(t, container, None, key)
         case Static(held) if type(held) is tuple:
             return _in_tuple(t, tuple(map(t.value, held)), key)
         case Static(held) if isinstance(held, (str, bytes, tuple, range)):
@@ -173,12 +173,10 @@ def _in_dict(t: Tracer, container: Value, held: Any, key: Value) -> Value:
     try:
         name = t.static(key, "a dictionary's key")
     except Refused:
-        return lookups.get(t, mapping(t, container), key)
-    if name not in held:
+        return lookups.get(t, within.mapping(t, container), key)
+    if not (within.has(t, container, name) if isinstance(container, Static) else name in held):
         raise Dead
-    if isinstance(container, Static) and container.source is not None:
-        return t.inputs.lift(held[name], Item(container.source, name))
-    found: Value = held[name]
+    found: Value = within.item(t, container, name) if isinstance(container, Static) else held[name]
     return found
 
 
@@ -198,8 +196,10 @@ def _in_constant(t: Tracer, container: Static, held: Any, key: Value) -> Value:
         return found
 
 
-def _from_outside(t: Tracer, held: list[Any], source: Source, key: Value) -> Value:
+def _from_outside(t: Tracer, container: Static, key: Value) -> Value:
     """An item, or a slice, of a list from outside."""
+    held, source = container.value, container.source
+    assert source is not None
     try:
         index = t.static(key, "an index of a list or tuple")
     except Refused:
@@ -244,8 +244,11 @@ def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bo
 
 def _holds(t: Tracer, container: Value, key: Value, value: ArrayRef) -> bool:
     """Whether a value is the very array that a list or dictionary from outside holds there."""
-    outside = isinstance(container, Static) and type(container.value) in (list, dict)
-    return outside and not isinstance(key, (Slice, Node)) and getitem(t, container, key) is value
+    if not isinstance(container, Static) or isinstance(key, (Slice, Node)):
+        return False
+    kind = type(container.value)
+    there = kind is list or (kind is dict and within.has(t, container, t.static(key, "a key")))
+    return there and getitem(t, container, key) is value
 
 
 def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
@@ -271,6 +274,8 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
         if isinstance(held, Growing):
             growing.setitem(t, container, held, key, value)
             return
+    if _put_outside(t, container, key, value):
+        return
     box = own(t, container)
     if box.kind is dict:
         try:
@@ -296,6 +301,13 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
     except (IndexError, ValueError, TypeError):
         raise Dead from None
     t.cells[box] = tuple(items)
+
+
+def _put_outside(t: Tracer, container: Value, key: Value, value: Value) -> bool:
+    """``container[key] = value``, if it is a list or dictionary from outside."""
+    if not isinstance(container, Static) or type(container.value) not in (list, dict):
+        return False
+    return t.stores.put(container, t.static(key, "a key"), value)
 
 
 def delitem(t: Tracer, container: Value, key: Value) -> None:
@@ -328,24 +340,6 @@ def own(t: Tracer, value: Value) -> Box:
     raise t.refuse("change", f"of {described(value)} is left to Python")
 
 
-def mapping(t: Tracer, value: Value) -> dict[Any, Value]:
-    """The items of a dictionary."""
-    if isinstance(value, Box) and value.kind is dict:
-        contents: dict[Any, Value] = t.cells[value]
-        return contents
-    if isinstance(value, Static) and type(value.value) is dict:
-        if value.source is None:
-            return {k: t.value(v) for k, v in value.value.items()}
-        t.inputs.guard_keys(value.source, value.value)
-        return {
-            k: t.inputs.lift(v, Item(value.source, k)) for k, v in value.value.items()
-        }
-    if isinstance(value, Sequence):  # keyword defaults of a function: names and values in turn
-        names = [t.static(name, "a name") for name in value.items[::2]]
-        return dict(zip(names, value.items[1::2]))
-    raise t.refuse("**", f"of {described(value)} is left to Python")
-
-
 def contains(t: Tracer, container: Value, item: Value) -> Value:
     """``item in container``: TRUE, FALSE or a traced bool."""
     if is_model(container):
@@ -372,7 +366,7 @@ def _constants(t: Tracer, container: Value) -> list[Any] | None:
     if type(held) is frozenset:
         return list(held)
     if python_class(container) is dict:
-        return list(mapping(t, container))
+        return within.keys(t, container)
     if python_class(container) in (tuple, list) and not tensors.is_tensor(container):
         found = [t.known(item) for item in iteration.items(t, container)]
         return [item for _, item in found] if all(known for known, _ in found) else None
@@ -394,7 +388,7 @@ def _held(t: Tracer, container: Value, item: Value) -> Value:
 def _contains(t: Tracer, container: Value, item: Value) -> bool:
     """``item in container`` of anything but tuples and lists."""
     if isinstance(container, Static) and type(container.value) is dict:
-        return t.static(item, "in") in mapping(t, container)
+        return t.static(item, "in") in within.keys(t, container)
     if isinstance(container, Box) and container.kind is dict:
         return t.static(item, "in") in t.cells[container]
     if isinstance(container, (ArrayRef, Node)) or tensors.is_tensor(container):
@@ -418,12 +412,13 @@ def _in_view(t: Tracer, view: Iterator, item: Value) -> bool:
     """``item in view`` of a dictionary; an iterator would be run to the item."""
     if view.itself and view.kind == "keys":
         return _contains(t, view.parts[0], item)
-    if not (view.itself and view.kind == "table"):
+    shown = iteration.remaining(t, view) if view.itself else None
+    if shown is None:
         raise t.refuse("in", "of an iterator is left to Python")
     wanted = t.static(item, "in")
     if not isinstance(wanted, (str, bytes, int, float, complex)):  # keys have a hash
         raise t.refuse("in", "of a view, for what is no number or string, is left to Python")
-    return wanted in [t.static(x, "in") for x in view.parts]
+    return wanted in [t.static(x, "in") for x in shown]
 
 
 def count(t: Tracer, value: Value) -> Value | None:
@@ -441,9 +436,7 @@ def count(t: Tracer, value: Value) -> Value | None:
         case Box() if value.kind in (list, dict):
             return Static(len(t.cells[value]))
         case Static(held, source) if source is not None and type(held) in (list, dict):
-            t.stores.looks(value)
-            t.inputs.guard(source, "length", len(held))
-            return Static(len(held))
+            return Static(within.size(t, value))
         case Static(held, source) if hasattr(held, "__len__"):
             ask(t, held, "len")
             if source is not None and not isinstance(held, LASTING):
@@ -578,38 +571,44 @@ def _copy(t: Tracer, container: Value) -> Value:
             assert isinstance(container, Box)
             return growing.copied(t, container, held, 0, growing.size(t, held))
         return t.box(list, iteration.items(t, container))
-    return t.box(dict, dict(mapping(t, container)))
+    return t.box(dict, dict(within.mapping(t, container)))
 
 
 def _get(t: Tracer, container: Value, key: Value, default: Value = NONE) -> Value:
     try:
         name = t.static(key, "a dictionary's key")
     except Refused:
-        return lookups.get(t, mapping(t, container), key, default)
-    return mapping(t, container).get(name, default)
+        return lookups.get(t, within.mapping(t, container), key, default)
+    return getitem(t, container, key) if name in within.keys(t, container) else default
 
 
 def _view(kind: str) -> Callable[[Tracer, Value], Value]:
-    """``keys``, ``values`` or ``items``; what comes from outside does not change."""
+    """``keys``, ``values`` or ``items``."""
 
     def view(t: Tracer, container: Value) -> Value:
-        if isinstance(container, Box):
-            return Iterator(kind, (container,), itself=True)
-        shown = iteration.VIEWS[kind]
-        pairs = tuple(shown(k, v) for k, v in mapping(t, container).items())
-        return Iterator("table", pairs, itself=True)
+        if isinstance(container, Static) and container.source is not None:
+            t.inputs.guard_keys(container.source, container.value)
+        return Iterator(kind, (container,), itself=True)
 
     return view
 
 
 def _update(t: Tracer, box: Value, *other: Value, **named: Value) -> Value:
+    more = within.mapping(t, other[0]) if other else {}
+    if isinstance(box, Static):
+        for key, value in {**more, **named}.items():
+            setitem(t, box, Static(key), value)
+        return NONE
     target = own(t, box)
-    more = mapping(t, other[0]) if other else {}
     t.cells[target] = {**t.cells[target], **more, **named}
     return NONE
 
 
 def _setdefault(t: Tracer, box: Value, key: Value, default: Value = NONE) -> Value:
+    if isinstance(box, Static):
+        if not within.has(t, box, t.static(key, "a dictionary's key")):
+            setitem(t, box, key, default)
+        return getitem(t, box, key)
     target = own(t, box)
     try:
         name = t.static(key, "a dictionary's key")

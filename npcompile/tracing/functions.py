@@ -36,6 +36,7 @@ from npcompile.tracing import (
     texts,
     turns,
     wishes,
+    within,
 )
 from npcompile.tracing.answers import answer
 from npcompile.tracing.bytecode import VERSION
@@ -313,7 +314,7 @@ def _dict(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         return NULL
     found: dict[Any, Value] = {}
     if args and python_class(args[0]) is dict:
-        found.update(containers.mapping(t, args[0]))
+        found.update(within.mapping(t, args[0]))
     elif args:
         for pair in iteration.items(t, args[0]):
             parts = iteration.items(t, pair)

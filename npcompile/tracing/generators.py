@@ -20,6 +20,7 @@ from npcompile.graph.types import Scalar
 from npcompile.ops.operands import ArrayRef, Cell
 from npcompile.tracing.bytecode import GENERATORS
 from npcompile.tracing.consumers import OURS
+from npcompile.tracing.iteration import of_dictionary
 from npcompile.tracing.references import reached
 from npcompile.tracing.values import Box, Frame, Growing, Static, Value, python_class
 from npcompile.tracing.values import Iterator as Position
@@ -194,6 +195,8 @@ def _positions(roots: list[Value], t: Tracer) -> Iterator[Position]:
 
 def _gives(value: Position) -> bool:
     """Whether an iterator gives what was computed before."""
-    if value.kind in ("items", "table"):
+    if value.kind == "items":
         return not all(isinstance(part, Static) for part in value.parts)
+    if of_dictionary(value):
+        return value.kind != "keys"
     return value.kind in ("grown", "lost")

@@ -127,7 +127,7 @@ class Inputs:
 
     def guard_keys(self, source: Source, held: dict[Any, Any]) -> None:
         """Guards the keys of a dictionary, in their order."""
-        if not all(map(_compared, held)):  # guards don't call methods of the user's classes
+        if not all(map(compared, held)):  # guards don't call methods of the user's classes
             raise refuse(label(source), "a dictionary whose keys are objects")
         self.guard(source, "keys", tuple(held))
 
@@ -408,10 +408,10 @@ def pinned(value: Any) -> bool:
     return type(called) is not FunctionType and wrapped_by_us(called) is None
 
 
-def _compared(key: Any) -> bool:
+def compared(key: Any) -> bool:
     """Whether a key is compared with others by Python's own code."""
     if type(key) in (tuple, frozenset):
-        return all(map(_compared, key))
+        return all(map(compared, key))
     plain = (str, bytes, int, float, complex, bool, type(None), range, FunctionType)
     return type(key) in plain or isinstance(key, (*_SAME, np.generic, np.dtype))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.records import record, replace
 from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import devices, models, tensors, texts
+from npcompile.tracing import devices, models, tensors, texts, within
 from npcompile.tracing.values import (
     Box,
     Dead,
@@ -43,7 +43,7 @@ def begin(t: Tracer, value: Value) -> Iterator:
             raise t.refuse("iterator", "is older than the loop whose turns go on with it")
         t.consumed.add(found.token)
     if found.kind in VIEWS:  # its dictionary must not grow or shrink from now on
-        found = replace(found, parts=(found.parts[0], Static(len(_view(t, found)))))
+        found = replace(found, parts=(found.parts[0], Static(len(_keys(t, found)))))
     if found.kind == "grown":
         box = found.parts[0]
         assert isinstance(box, Box)
@@ -80,10 +80,8 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
             return Iterator("array", (value,))
         case Static(held, source) if source is not None and type(held) is list:
             return Iterator("outside", (value, *t.turns_outside(held, source)))
-        case Static(held, source) if type(held) is dict:
-            if source is not None:
-                t.inputs.guard_keys(source, held)
-            return Iterator("table", tuple(map(Static, held)))
+        case Static(held) if type(held) is dict:
+            return Iterator("keys", (value,))
         case Static(held) if _gives_its_items(type(held)):
             t.inputs.wants_text(value)
             return Iterator("static", (value,))
@@ -258,30 +256,42 @@ VIEWS: dict[str, Callable[[Any, Value], Value]] = {
 }
 
 
-def _view(t: Tracer, it: Iterator) -> list[tuple[Any, Value]]:
-    box = it.parts[0]
-    assert isinstance(box, Box)
-    return list(t.cells[box].items())
+def _keys(t: Tracer, it: Iterator) -> list[Any]:
+    return within.keys(t, it.parts[0])
 
 
 def _view_length(t: Tracer, it: Iterator) -> int:
-    pairs = _view(t, it)
-    if len(it.parts) > 1 and isinstance(it.parts[1], Static) and it.parts[1].value != len(pairs):
+    count = len(_keys(t, it))
+    if len(it.parts) > 1 and isinstance(it.parts[1], Static) and it.parts[1].value != count:
         raise Dead
-    return len(pairs)
+    return count
 
 
 def _view_item(t: Tracer, it: Iterator, k: int) -> Value:
-    return VIEWS[it.kind](*_view(t, it)[k])
+    container, key = it.parts[0], _keys(t, it)[k]
+    if it.kind == "keys":
+        return Static(key)
+    held = within.item(t, container, key) if isinstance(container, Static) else (
+        within.mapping(t, container)[key])
+    return VIEWS[it.kind](key, held)
+
+
+def of_dictionary(it: Iterator) -> bool:
+    """Whether it runs over a dictionary from outside, which Python may change."""
+    return it.kind in VIEWS and isinstance(it.parts[0], Static)
+
+
+def _item_outside(t: Tracer, it: Iterator, k: int) -> Value:
+    """An item of a list from outside: what it was when the loop began, or is now."""
+    found = t.stores.load(it.parts[0], (k,))
+    return it.parts[k + 1] if found is None else found
 
 
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(VIEWS, Kind(_view_length, _view_item)),
     "static": Kind(lambda t, it: len(_held(it).value), _held_item),
-    **dict.fromkeys(  # "table": what a dictionary from outside has, which Python may change
-        ("items", "table"), Kind(lambda t, it: len(it.parts), lambda t, it, k: it.parts[k])
-    ),
-    "outside": Kind(lambda t, it: len(it.parts) - 1, lambda t, it, k: it.parts[k + 1]),
+    "items": Kind(lambda t, it: len(it.parts), lambda t, it, k: it.parts[k]),
+    "outside": Kind(lambda t, it: len(it.parts) - 1, _item_outside),
     "list": Kind(lambda t, it: len(_list_contents(t, it)), _list_item),
     "array": Kind(_array_length, _row),
     "text": Kind(_text_length, lambda t, it, k: texts.item(t, it.parts[0], k)),
@@ -301,10 +311,14 @@ KINDS: dict[str, Kind] = {
 def remaining(t: Tracer, iterator: Iterator) -> tuple[Value, ...] | None:
     """The items still to come, if they are there without computing anything."""
     match iterator.kind:
-        case "items" | "table":
+        case "items":
             return iterator.parts[iterator.position :]
+        case "keys" | "values" | "pairs" if of_dictionary(iterator):
+            places = range(iterator.position, len(_keys(t, iterator)))
+            return tuple([_view_item(t, iterator, k) for k in places])
         case "outside":
-            return iterator.parts[iterator.position + 1 :]
+            places = range(iterator.position, len(iterator.parts) - 1)
+            return tuple([_item_outside(t, iterator, k) for k in places])
         case "static":
             return tuple(map(Static, _held(iterator).value[iterator.position :]))
         case "list":

@@ -113,7 +113,7 @@ def advance(t: Tracer, frame: Frame, iterator: Iterator) -> Exits | None:
 
 def _is_short(t: Tracer, iterator: Iterator) -> bool:
     count = iteration.length(t, iterator)
-    held = iterator.kind in ("items", "table", "list", "outside")
+    held = iterator.kind in ("items", "list", "outside") or iteration.of_dictionary(iterator)
     return count is not None and (count <= SHORT or held)
 
 

@@ -15,6 +15,7 @@ from npcompile.tracing import (
     inheritance,
     iteration,
     operators,
+    within,
 )
 from npcompile.tracing.answers import answer
 from npcompile.tracing.bytecode import VERSION, Instruction
@@ -92,7 +93,7 @@ def map_add(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("DICT_UPDATE", "DICT_MERGE")
 def dict_update(t: Tracer, frame: Frame, i: Instruction) -> None:
-    more = containers.mapping(t, pop(frame))
+    more = within.mapping(t, pop(frame))
     target = frame.state.stack[-i.arg]
     assert isinstance(target, Box)
     if is_model(target):
@@ -217,7 +218,7 @@ def make_function(t: Tracer, frame: Frame, i: Instruction) -> None:
     push(frame, Function(
         code, frame.space, frame.owner, code.co_qualname,
         iteration.items(t, defaults) if defaults is not None else (),
-        containers.mapping(t, named) if named is not None else {},
+        within.mapping(t, named) if named is not None else {},
         iteration.items(t, closure) if closure is not None else (),
         iteration.items(t, annotations) if annotations is not None else (),
     ))
@@ -228,7 +229,7 @@ def set_function_attribute(t: Tracer, frame: Frame, i: Instruction) -> None:
     value, made = take(frame, 2)
     assert isinstance(made, Function)
     if i.arg == 2:
-        made = replace(made, keyword_defaults=containers.mapping(t, value))
+        made = replace(made, keyword_defaults=within.mapping(t, value))
     else:
         name = {1: "defaults", 4: "annotations", 8: "closure"}[i.arg]
         made = replace(made, **{name: iteration.items(t, value)})
@@ -263,7 +264,7 @@ def call_kw(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("CALL_FUNCTION_EX")
 def call_function_ex(t: Tracer, frame: Frame, i: Instruction) -> None:
-    keywords = containers.mapping(t, pop(frame)) if i.arg & 1 else {}
+    keywords = within.mapping(t, pop(frame)) if i.arg & 1 else {}
     args = iteration.items(t, pop(frame))
     function, null = reversed(take(frame, 2))
     if function is NULL:

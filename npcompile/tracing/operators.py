@@ -26,6 +26,7 @@ from npcompile.tracing import (
     tensors,
     texts,
     wishes,
+    within,
 )
 from npcompile.tracing.answers import own
 from npcompile.tracing.sources import is_given
@@ -333,9 +334,7 @@ def truth(t: Tracer, value: Value) -> Value:
         return called
     match value:
         case Static(held, source) if source is not None and type(held) in (list, dict):
-            t.stores.looks(value)
-            t.inputs.guard(source, "length", len(held))
-            return boolean(bool(held))
+            return boolean(bool(within.size(t, value)))
         case Static(held, source) if own(type(held)) & _TRUTH or (
             source is not None and _changes_truth(held)
         ):

@@ -15,7 +15,7 @@ from npcompile.core.records import replace
 from npcompile.core.sizes import lone_symbol
 from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import Scalar, contiguous
-from npcompile.tracing import fetching, growing, item_types, wishes
+from npcompile.tracing import fetching, growing, item_types, wishes, within
 from npcompile.tracing.inputs import LONGEST, label
 from npcompile.tracing.sources import Arg, Attribute, Item, Source
 from npcompile.tracing.stores import is_plain
@@ -41,7 +41,7 @@ def items(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
         raise t.refuse(label(source), f"is a list, and lists have more than {MOST} items together",
                        "arrays may have any length")
     t.inputs.guard(source, "length", len(held))
-    return tuple([t.inputs.lift(item, Item(source, k)) for k, item in enumerate(held)])
+    return tuple([within.item(t, Static(held, source), k) for k in range(len(held))])
 
 
 def item(t: Tracer, held: list[Any], source: Source, index: int) -> Value | None:
@@ -51,8 +51,7 @@ def item(t: Tracer, held: list[Any], source: Source, index: int) -> Value | None
     if not -len(held) <= index < len(held):
         return None
     t.inputs.guard(source, "length", len(held))
-    place = index % len(held)
-    return t.inputs.lift(held[place], Item(source, place))
+    return within.item(t, Static(held, source), index % len(held))
 
 
 def turns(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
@@ -64,6 +63,8 @@ def turns(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
 
 def ask(t: Tracer, held: list[Any], source: Source) -> bool:
     """Asks for a list that is read where it is; whether it can be."""
+    if t.stores.changed(Static(held, source)):
+        return False
     if not t.fetches or _home(source) is None:
         return False
     kind = fetching.kind_of(held)
@@ -124,6 +125,8 @@ def _home(source: Source) -> Arg | None:
 def chosen(t: Tracer, held: list[Any], source: Source, index: Value) -> Value | None:
     """The item at an index that only the run knows; None if another attempt may find it."""
     t.stores.looks(Static(held, source))
+    if t.stores.changed(Static(held, source)):
+        raise t.refuse(label(source), "has got items, and one that only the run knows is looked at")
     t.looked[source] = held
     columns = t.outside.get(source)
     if columns is not None and isinstance(index, Node):

@@ -401,7 +401,7 @@ class Trees:
     def _over_table(self, it: Iterator) -> bool:
         """Whether it runs over a dictionary from outside, or over a list of a hash table's, which
         Python has none of."""
-        if it.kind == "table":
+        if iteration.of_dictionary(it):
             return True
         lists = {part for box, held in self.t.cells.items()
                  if isinstance(box, Box) and is_model(box)

@@ -1,5 +1,5 @@
-"""Attributes of objects from outside that get other values, ``self.time += dt``, and lists from
-outside that get more items, ``self.losses.append(loss)``.
+"""Attributes of objects and items of containers from outside that get other values, ``self.time +=
+dt`` and ``m[k] = g``, and lists from outside that get more items, ``self.losses.append(loss)``.
 
 They are stored when the function has returned, or Python goes on in its middle: nobody can tell so
 long as no Python code runs before, and the trace itself looks here first.  Until then a cell holds
@@ -9,8 +9,9 @@ beginning of another attempt on, with what it is when the function is called, an
 case; one that is not there before begins with a turn that is followed on its own.  Where a check
 fails before anything else could be seen, the function is run again, as if nothing had been stored.
 
-What a list gets is a list of the trace's own until then.  Nobody may look at a list that has got
-something, or go on looking at it.
+An item of a list or dictionary is an attribute whose name is a tuple, of its key.  What a list gets
+is a list of the trace's own until then.  Nobody may look at a list that has got something, or go on
+looking at it.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.graph.ir import Items, StaticObject, Tree
 from npcompile.program.stored import MORE, Stored
-from npcompile.tracing import growing
+from npcompile.tracing import growing, within
 from npcompile.tracing.bodies import Unlike
-from npcompile.tracing.inputs import label
+from npcompile.tracing.inputs import compared, label
 from npcompile.tracing.references import everything
 from npcompile.tracing.sources import Attribute, Item, Source, is_given
 from npcompile.tracing.values import Box, Fetched, Iterator, Static, Value
@@ -31,9 +32,11 @@ from npcompile.tracing.values import Box, Fetched, Iterator, Static, Value
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
+GROWN = 8  #: keys of a dictionary from outside from which on it may get more at each call
 FEW = 4  #: attributes of which each takes another attempt; more begin with a turn of their own
 _MISSING = object()
-Attributes = dict[tuple[Source, str], Static]  #: of objects from outside
+Name = str | tuple[Any]  #: of an attribute, or the key of an item
+Attributes = dict[tuple[Source, Name], Static]  #: of objects from outside
 
 
 class Stores:
@@ -41,11 +44,11 @@ class Stores:
 
     def __init__(self, t: Tracer) -> None:
         self.t = t
-        self.pending: dict[tuple[Source, str], tuple[Static, Box]] = {}
+        self.pending: dict[tuple[Source, Name], tuple[Static, Box]] = {}
         self.wanted: Attributes = {}  # which should have had a cell from the beginning
-        self.awaited: list[tuple[Static, str]] = []  # what generators have looked at
+        self.awaited: list[tuple[Static, Name]] = []  # what generators have looked at
 
-    def load(self, target: Value, name: str) -> Value | None:
+    def load(self, target: Value, name: Name) -> Value | None:
         """What an attribute has become; None: it is what it was."""
         if not isinstance(target, Static) or target.source is None:
             return None
@@ -60,18 +63,70 @@ class Stores:
         self._apart(target, name)
         return None
 
-    def _apart(self, target: Static, name: str) -> None:
+    def added(self, target: Static) -> list[Any]:
+        """The keys that a dictionary has got, in their order."""
+        return [name[0] for source, name in self.pending
+                if source == target.source and type(name) is tuple
+                and type(target.value) is dict and name[0] not in target.value]
+
+    def changed(self, target: Static) -> bool:
+        """Whether a list or dictionary has got other items."""
+        return any(source == target.source for source, _ in self.pending)
+
+    def _apart(self, target: Static, name: Name) -> None:
         """Refuses to look at what may be the attribute of an object that was changed."""
         for (source, other), (static, _) in self.pending.items():
             if name == "__dict__":
                 raise self.t.refuse(f".{name}", "of an object with new values")
-            if other == name and source != target.source and self._one(target, static):
-                raise self.t.refuse(f".{name}", "of what may be an object with a new value there")
+            if source != target.source and _meets(name, other) and self._one(target, static):
+                reason = "of what may be an object with a new value there"
+                raise self.t.refuse(_shown(name), reason)
+            self._beside(target, name, static, other)
+
+    def _beside(self, target: Static, name: Name, static: Static, other: Name) -> None:
+        """Refuses to look at an attribute by an object, and by its dictionary."""
+        if type(other) is str and other != MORE:
+            target, name, static, other = static, other, target, name
+        if type(name) is not str or name == MORE or other not in (MORE, (name,)):
+            return
+        assert target.source is not None
+        own = Static(getattr(target.value, "__dict__", None), Attribute(target.source, "__dict__"))
+        if type(own.value) is dict and self._one(own, static):
+            raise self.t.refuse(f".{name}", "of an object whose dictionary has new values")
 
     def store(self, target: Static, name: str, value: Value) -> bool:
         """``target.name = value``; False: it is left to Python."""
-        t, held, source = self.t, target.value, target.source
-        if source is None or t.generators.running or not is_plain(held, name):
+        held, source = target.value, target.source
+        if source is None or not is_plain(held, name):
+            return False
+        if not self._store(target, name, value):
+            return False
+        self.t.inputs.guard(source, "type", type(held))
+        return True
+
+    def put(self, target: Value, key: Any, value: Value) -> bool:
+        """``target[key] = value``; False: it is left to Python."""
+        if not isinstance(target, Static) or target.source is None:
+            return False
+        held = target.value
+        if type(held) is list:
+            self.looks(target)
+            self.t.inputs.guard(target.source, "length", len(held))
+            known = isinstance(key, int) and -len(held) <= key < len(held)
+            if not known or not self._unlike_fetched(target):
+                return False
+            return self._store(target, (key % len(held),), value)
+        if type(held) is not dict:
+            return False
+        if not compared(key) or (len(held) > GROWN and key not in held):
+            return False  # it has code of a user's, or versions would be for one call each
+        self.t.inputs.guard_keys(target.source, held)
+        return self._store(target, (key,), value)
+
+    def _store(self, target: Static, name: Name, value: Value) -> bool:
+        t, source = self.t, target.source
+        assert source is not None
+        if t.generators.running:
             return False
         self._settled(target, name)
         known = self.pending.get((source, name))
@@ -80,12 +135,11 @@ class Stores:
             return True
         if t.builder.region is not t.root or t.scope is not None:  # not each call comes here
             many = len(t.stored) >= FEW
-            if t.scope is not None and (many or name not in held.__dict__):
+            if t.scope is not None and (many or not _there(target.value, name)):
                 raise Unlike("gives an object a new attribute")
             self.wanted[source, name] = target
             return False
         self._apart(target, name)
-        t.inputs.guard(source, "type", type(held))
         self._begin(target, name, value)
         return True
 
@@ -138,7 +192,7 @@ class Stores:
                 raise self.t.refuse(label(target.source), "gets items while it is gone through")
         self._settled(target, MORE)
 
-    def _settled(self, target: Static, name: str) -> None:
+    def _settled(self, target: Static, name: Name) -> None:
         """Refuses a change of what a generator may still look at."""
         if not self.awaited or not self.t.generators.waits():
             return
@@ -156,7 +210,7 @@ class Stores:
         t.cells[made] = () if wanted is None else growing.begin(t, (), wanted)
         self._begin(target, MORE, made)
 
-    def _begin(self, target: Static, name: str, value: Value) -> None:
+    def _begin(self, target: Static, name: Name, value: Value) -> None:
         assert target.source is not None
         box = self.t.register(Box(None))
         self.t.cells[box] = value
@@ -170,6 +224,9 @@ class Stores:
                 if self._unlike_fetched(target):
                     self._begin_list(target)
                 continue
+            if not isinstance(name, str):
+                self._expect_item(target, name[0])
+                continue
             own = target.value.__dict__
             if not is_plain(target.value, name) or name not in own:
                 continue  # storing to it is refused, at its line
@@ -177,6 +234,12 @@ class Stores:
             self.t.inputs.guard(source, "type", type(target.value))
             there = Item(Attribute(source, "__dict__"), name)
             self._begin(target, name, self.t.inputs.lift(own[name], there))
+
+    def _expect_item(self, target: Static, key: Any) -> None:
+        there = _there(target.value, (key,))
+        if there and (type(target.value) is dict or self._unlike_fetched(target)):
+            self._apart(target, (key,))
+            self._begin(target, (key,), within.item(self.t, target, key))
 
     def result(self, tree: Tree) -> Tree:
         """What the function returns, when all is stored."""
@@ -196,6 +259,26 @@ class Stores:
             return True
         self.t.inputs.relate(one.source, other.source, False)
         return False
+
+
+def _shown(name: Name) -> str:
+    if name == MORE:
+        return "items"
+    return f".{name}" if isinstance(name, str) else f"[{name[0]!r}]"
+
+
+def _meets(name: Name, other: Name) -> bool:
+    """Whether names of two objects are of one thing if these are one: all that a list holds, or a
+    dictionary's keys, have to do with each item."""
+    of_items = MORE in (name, other) and tuple in (type(name), type(other))
+    return name == other or of_items
+
+
+def _there(held: Any, name: Name) -> bool:
+    """Whether an object has such an attribute, or a list or dictionary such an item."""
+    if type(name) is tuple:
+        return type(held) is list or name[0] in held
+    return name in held.__dict__
 
 
 def is_plain(held: Any, name: str) -> bool:

@@ -43,6 +43,7 @@ from npcompile.tracing import (
     stretches,
     texts,
     wishes,
+    within,
 )
 from npcompile.tracing.answers import SHOWN, ask, own
 from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction
@@ -50,7 +51,7 @@ from npcompile.tracing.generators import Generators
 from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
 from npcompile.tracing.lending import Lending
 from npcompile.tracing.references import touched
-from npcompile.tracing.sources import Attribute, Closure, Item, Source
+from npcompile.tracing.sources import Attribute, Closure, Source
 from npcompile.tracing.stores import Attributes, Stores
 from npcompile.tracing.stretches import Pauses
 from npcompile.tracing.values import (
@@ -281,8 +282,8 @@ class Tracer:
             return [self.operand(item) for item in self.items_outside(held, source)]
         if type(held) is not dict:
             raise self.refuse(label(source), f"a {type(held).__name__} is no operand")
-        self.inputs.guard_keys(source, held)
-        return {k: self.operand(self.inputs.lift(v, Item(source, k))) for k, v in held.items()}
+        items = within.mapping(self, Static(held, source))
+        return {k: self.operand(value) for k, value in items.items()}
 
     def items_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
         """The items of a list from outside."""
