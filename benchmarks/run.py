@@ -8,8 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +17,7 @@ import numpy as np
 
 import npcompile
 from benchmarks import bandwidth as bandwidths
+from benchmarks import start as starts
 from benchmarks.cases import CASES
 from benchmarks.peers import PEERS, installed
 from benchmarks.workers import measure, started
@@ -160,43 +159,9 @@ def calls(options: argparse.Namespace) -> list[str]:
     return lines
 
 
-START = """
-import time, numpy as np
-t0 = time.perf_counter()
-import npcompile
-t1 = time.perf_counter()
-from benchmarks.start import ten
-x = np.arange(1000.0)
-f = npcompile.jit(ten)
-t2 = time.perf_counter()
-f(x, x, x)
-t3 = time.perf_counter()
-g = npcompile.jit(lambda a, b, c: ten(a, b, c) * 0.5)
-t4 = time.perf_counter()
-g(x, x, x)
-t5 = time.perf_counter()
-print(1e3 * (t1 - t0), 1e3 * (t3 - t2), 1e3 * (t5 - t4))
-"""
-
-
 def start(options: argparse.Namespace) -> list[str]:
-    """Import, first call in a new process (cold and with a warm disk cache), second function."""
-    import os
-    import tempfile
-
-    lines = ["| | import ms | first call ms | another's first call ms |", "|---|---|---|---|"]
-    env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    script = [sys.executable, "-c", START]
-    with tempfile.TemporaryDirectory() as folder:  # Python's bytecode, which installing writes
-        env["NPCOMPILE_CACHE_DIR"] = folder
-        subprocess.run(script, env=env, capture_output=True, check=True)
-    with tempfile.TemporaryDirectory() as folder:
-        env["NPCOMPILE_CACHE_DIR"] = folder
-        for label in ("empty disk cache", "warm disk cache", "warm disk cache"):
-            done = subprocess.run(script, env=env, capture_output=True, text=True, check=True)
-            cells = " | ".join(f"{float(v):.1f}" for v in done.stdout.split())
-            lines.append(f"| {label} | {cells} |")
-    return lines
+    """New processes, with an empty and with a warm disk cache."""
+    return starts.table()
 
 
 SECTIONS = {"throughput": throughput, "bandwidth": bandwidth, "calls": calls, "start": start}

@@ -13,7 +13,7 @@ from npcompile.backends.cpu.symbols import descr
 from npcompile.core.sizes import Predicate, Size, Symbol, symbol
 from npcompile.graph.types import PYTHON, Array, Scalar, contiguous
 from npcompile.program.ir import Buffer, Program, Result
-from npcompile.runtime import boxing, memory
+from npcompile.runtime import building, memory
 from npcompile.runtime.callable import FunctionBase, install
 from npcompile.runtime.entry import emit_entry
 from npcompile.runtime.state import Signature, State
@@ -123,8 +123,8 @@ class Entry:
         frame = body.frame if body is not None else Frame(program)
         text = (body or Body(frame)).text(status)
         self.state = State(
-            signature, type(self).python, exit, same, boxing.constants(program.result),
-            boxing.builder(program.result),
+            signature, type(self).python, exit, same, building.constants(program.result),
+            building.builder(program.result),
         )
         memory.ensure()  # entries call functions of its module
         self.code = compile(combine(emit_entry(signature, program, frame), text))

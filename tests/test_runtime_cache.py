@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -332,6 +333,29 @@ def test_closures_count_by_constants_and_types() -> None:
         return n and recursive(n - 1)
 
     assert fingerprint(recursive) == fingerprint(recursive)
+
+
+def test_changed_sources_have_another_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same size and with the old time, in a new file, and of another llvmlite."""
+    (tmp_path / "ours" / "runtime").mkdir(parents=True)
+    source, llvmlite = tmp_path / "ours" / "a.py", tmp_path / "_version.py"
+    for file in (source, llvmlite, tmp_path / "__init__.py"):
+        file.write_text("x = 1\n")
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "ours" / "runtime" / "cache.py"))
+    spec = types.SimpleNamespace(origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(cache, "find_spec", lambda name: spec)
+    found = [cache.sources.__wrapped__()]
+    assert cache.sources.__wrapped__() == found[0]
+    for file in (source, llvmlite):
+        status = file.stat()
+        file.write_text("x = 2\n")
+        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+        found.append(cache.sources.__wrapped__())
+    (tmp_path / "ours" / "runtime" / "b.py").write_text("")
+    found.append(cache.sources.__wrapped__())
+    assert len(set(found)) == 4
 
 
 def test_environment_tells_capabilities_apart() -> None:

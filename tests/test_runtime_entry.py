@@ -27,7 +27,7 @@ from npcompile.program.ir import (
     StaticResult,
     ViewResult,
 )
-from npcompile.runtime import boxing
+from npcompile.runtime import building
 from npcompile.runtime.build import FLAGS, OVERLAP
 from npcompile.runtime.frames import FrameReader
 from npcompile.runtime.helpers import DIVIDE, flag_names
@@ -374,9 +374,9 @@ def test_containers() -> None:
 
 def test_tuples_need_no_builder() -> None:
     inner = ItemsResult(tuple, (ParamResult(0),), ident=2)
-    assert boxing.builder(ItemsResult(tuple, (inner, ParamResult(0)), ident=1)) is None
+    assert building.builder(ItemsResult(tuple, (inner, ParamResult(0)), ident=1)) is None
     twice = ItemsResult(tuple, (inner, inner), ident=1)
-    assert boxing.builder(twice) is not None
+    assert building.builder(twice) is not None
     x = np.ones(2)
     got = echo(array_leaf("x"), result=twice)(x)
     assert got[0] is got[1] and got[0][0] is x
@@ -389,16 +389,17 @@ def test_one_of_several_results_in_tuples(which: int) -> None:
     chosen = ItemsResult(OneOf, tuple(map(StaticResult, (which, None, inside, "last"))))
     inner = ItemsResult(tuple, (StaticResult("before"), chosen, StaticResult(2)), ident=2)
     result = ItemsResult(tuple, (inner, chosen, ItemsResult(tuple, ()), ParamResult(0)), ident=1)
-    build = boxing.builder(result)
+    build = building.builder(result)
     assert build is not None
-    flat = [leaf.value if isinstance(leaf, StaticResult) else "x" for leaf in boxing.leaves(result)]
+    leaves = building.leaves(result)
+    flat = [leaf.value if isinstance(leaf, StaticResult) else "x" for leaf in leaves]
     option = (None, inside, "last")[which]
     assert build(tuple(flat)) == (("before", option, 2), option, (), "x")
     x = np.ones(2)
     got = echo(array_leaf("x"), result=result)(x)
     assert got[:3] == (("before", option, 2), option, ()) and got[3] is x
     twice = ItemsResult(tuple, (inner, inner))
-    again = boxing.builder(twice)
+    again = building.builder(twice)
     assert again is not None
     made = again((*flat[:6], *flat[:6]))
     assert made[0] is made[1] and made[0][1] is option

@@ -308,15 +308,15 @@ def test_control_group_quotas(tmp_path: Path) -> None:
     (v2 / "a/b").mkdir(parents=True)
     (v2 / "a/cpu.max").write_text("150000 100000\n")
     (v2 / "a/b/cpu.max").write_text("max 100000\n")
-    assert processors._quotas("0::/a/b\n", v2) == [2]
+    assert processors._quotas("0::/a/b\n", str(v2)) == [2]
     v1 = tmp_path / "one"
     (v1 / "cpu,cpuacct/box").mkdir(parents=True)
     (v1 / "cpu,cpuacct/box/cpu.cfs_quota_us").write_text("300000\n")
     (v1 / "cpu,cpuacct/box/cpu.cfs_period_us").write_text("100000\n")
     (v1 / "cpu,cpuacct/cpu.cfs_quota_us").write_text("-1\n")
     (v1 / "cpu,cpuacct/cpu.cfs_period_us").write_text("100000\n")
-    assert processors._quotas("4:memory:/box\n3:cpu,cpuacct:/box\n", v1) == [3]
-    assert processors._quotas("0::/\n", tmp_path / "none") == []
+    assert processors._quotas("4:memory:/box\n3:cpu,cpuacct:/box\n", str(v1)) == [3]
+    assert processors._quotas("0::/\n", str(tmp_path / "none")) == []
     assert 1 <= processors.granted_processors() <= (os.cpu_count() or 1)
 
 

@@ -8,7 +8,8 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, overload
 
 from npcompile.core import collector
@@ -48,17 +49,35 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
 
-def _compiler() -> type[Dispatcher]:
-    """Imports the compiler; an interrupt meanwhile leaves nothing half imported."""
+@contextmanager
+def _importing() -> Iterator[None]:
+    """An interrupt meanwhile leaves nothing half imported."""
     before = set(sys.modules)
     try:
         with collector.paused(littered=False):
-            from npcompile.runtime.dispatch import Dispatcher
+            yield
     except BaseException:
         for name in set(sys.modules) - before:
             if name.startswith("npcompile."):
                 del sys.modules[name]
         raise
+
+
+@functools.cache
+def _prepare() -> None:
+    """Imports most of what calls need, when the first function is decorated.  The compiler itself
+    is imported by the first call that no earlier process has compiled."""
+    with _importing():
+        from npcompile.runtime.cache import sources
+
+        sources()  # before they are imported: what is changed later is another version
+        import npcompile.runtime.native  # noqa: F401
+
+
+def _dispatchers() -> type[Dispatcher]:
+    """Imports the rest."""
+    with _importing():
+        from npcompile.runtime.dispatch import Dispatcher
     return Dispatcher
 
 
@@ -116,11 +135,11 @@ class Jit(FunctionBase):
 
     @property
     def _dispatcher(self) -> Dispatcher:
-        """Made at the first call: the compiler is imported then, not before."""
+        """Made at the first call."""
         if self._made is None:
             with _lock:
                 if self._made is None:
-                    self._made = _compiler().of(self.__wrapped__, self.config, _weakly(self))
+                    self._made = _dispatchers().of(self.__wrapped__, self.config, _weakly(self))
         return self._made
 
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
@@ -314,4 +333,5 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     for name in config.static:
         if name not in parameters:
             raise ValueError(f"static: {fn.__qualname__} has no parameter {name!r}")
+    _prepare()
     return Jit(fn, config)

@@ -72,7 +72,7 @@ class Call:
         return symbols(self.left) + symbols(self.right)
 
 
-Atom = Union[Symbol, Call]
+Atom = Symbol | Call
 Monomial = tuple[Atom, ...]
 INDEX = 2**30  #: sums and products of two computed integers up to here stay far below 64 bits
 

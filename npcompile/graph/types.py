@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Union
+from typing import Literal
 
 import numpy as np
 
@@ -92,7 +92,7 @@ class Nothing:
         return "()"
 
 
-Type = Union[Array, Scalar, Tuple, List, Maybe, Opaque, Nothing]
+Type = Array | Scalar | Tuple | List | Maybe | Opaque | Nothing
 
 BOOL = np.dtype(np.bool_)
 INT = np.dtype(np.int64)

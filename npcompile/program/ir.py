@@ -45,13 +45,13 @@ for each.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, Union
+from typing import Any, Union
 
 import numpy as np
 
 from npcompile.core.lines import in_words
 from npcompile.core.records import field, record
-from npcompile.core.sizes import Predicate, Size, Symbol, product
+from npcompile.core.sizes import Predicate, Size, Symbol
 from npcompile.graph.ir import (
     Extern,
     HostCall,
@@ -62,28 +62,16 @@ from npcompile.graph.ir import (
     Window,
     identity,
 )
-from npcompile.graph.types import INT, c_strides
-
-
-@record(eq=False)
-class Buffer:
-    """Memory: ``kind`` says who owns it.
-
-    ``param``: the array of parameter ``index``, 0-d ones too; ``result``: becomes a NumPy
-    array of the caller's; ``temp``: ours; ``owned``: ours, but the memory of a NumPy array, which
-    a called function may keep or has made; ``scalar``: one number in the frame (parameter
-    ``index`` if that is not negative); ``object``: a Python object (parameter likewise).
-    Strides count elements and address element (0, ..., 0) at offset 0.  ``title`` is the user's
-    variable that holds it, for readers.
-    """
-
-    name: str
-    kind: Literal["param", "result", "temp", "owned", "scalar", "object"]
-    dtype: np.dtype
-    shape: tuple[Size, ...] = ()
-    strides: tuple[Size, ...] = ()
-    index: int = -1
-    title: str = ""
+from npcompile.graph.types import INT
+from npcompile.program.results import Buffer as Buffer
+from npcompile.program.results import BufferResult as BufferResult
+from npcompile.program.results import ItemsResult as ItemsResult
+from npcompile.program.results import ObjectResult as ObjectResult
+from npcompile.program.results import ParamResult as ParamResult
+from npcompile.program.results import Result as Result
+from npcompile.program.results import ScalarResult as ScalarResult
+from npcompile.program.results import StaticResult as StaticResult
+from npcompile.program.results import ViewResult as ViewResult
 
 
 @record
@@ -327,84 +315,6 @@ def flat(body: Iterable[Statement]) -> Iterator[Statement]:
             yield from flat(statement.body)
         elif isinstance(statement, If):
             yield from flat((*statement.then, *statement.orelse))
-
-
-# ------------------------------------------------------------------ results
-
-
-@record
-class ParamResult:
-    """The very object that came in."""
-
-    index: int
-
-
-@record
-class BufferResult:
-    """The array of a result buffer (one object per buffer)."""
-
-    buffer: Buffer
-
-
-@record
-class ViewResult:
-    """A view of a parameter or of a result buffer; equal ``ident`` is one object."""
-
-    ident: int
-    base: ParamResult | BufferResult
-    window: Window
-    dtype: np.dtype
-    writeable: bool = True
-
-    @property
-    def filled(self) -> Size:
-        """0 if all strides are: NumPy gives such to an empty array of its own, and so to views of
-        it, but not where these are of another shape (``reshape``)."""
-        if isinstance(self.base, ParamResult):
-            return 1
-        shape, window = self.base.buffer.shape, self.window
-        reshaped = len(shape) != len(window.shape) and window.strides == c_strides(window.shape)
-        return 1 if reshaped else product(shape)
-
-    @property
-    def sizes(self) -> tuple[Size, ...]:
-        """All that the view's place and form are computed from."""
-        window = self.window
-        return (window.offset, *window.shape, *window.strides, self.filled)
-
-
-@record
-class ScalarResult:
-    """A rank-0 buffer boxed as a Python (``py``) or NumPy (``np``) number."""
-
-    buffer: Buffer
-    origin: str
-
-
-@record
-class ObjectResult:
-    """The Python object that an object buffer holds."""
-
-    buffer: Buffer
-
-
-@record(eq=False)
-class StaticResult:
-    value: object
-    source: object = None
-
-
-@record
-class ItemsResult:
-    kind: type
-    items: tuple[Result, ...]
-    keys: tuple[object, ...] = ()
-    ident: int = 0
-
-
-Result = Union[
-    ParamResult, BufferResult, ViewResult, ScalarResult, ObjectResult, StaticResult, ItemsResult
-]
 
 
 # ------------------------------------------------------------------ leaving

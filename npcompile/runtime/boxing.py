@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from operator import itemgetter
-from typing import Any
-
 from npcompile.backends.cpu.frame import Frame
 from npcompile.backends.cpu.symbols import descr
 from npcompile.core.sizes import Symbol, largest
-from npcompile.graph.ir import OneOf, container
 from npcompile.program.ir import (
     Buffer,
     BufferResult,
@@ -22,88 +17,11 @@ from npcompile.program.ir import (
     StaticResult,
     ViewResult,
 )
+from npcompile.runtime.building import leaves, native
 from npcompile.runtime.guards import WRITEABLE, Sizes
 from npcompile.runtime.layout import Layout
 from npcompile.runtime.state import BUILD, Signature
 from npcompile.runtime.writer import Writer
-
-
-def leaves(result: Result) -> Iterator[Result]:
-    """The leaves of a result, left to right."""
-    if isinstance(result, ItemsResult):
-        for item in result.items:
-            yield from leaves(item)
-    else:
-        yield result
-
-
-def constants(result: Result) -> tuple[Any, ...]:
-    """The constant objects in a result, in order."""
-    return tuple(leaf.value for leaf in leaves(result) if isinstance(leaf, StaticResult))
-
-
-def native(result: Result, among: type = tuple) -> bool:
-    """Whether a result is a leaf or made of plain tuples (and of one kind more, whose items are
-    leaves), each in one place only."""
-    seen: set[int] = set()
-
-    def plain(node: Result) -> bool:
-        if not isinstance(node, ItemsResult):
-            return True
-        if node.kind is among is not tuple:
-            return not any(isinstance(item, ItemsResult) for item in node.items)
-        if node.kind is not tuple or node.ident in seen:
-            return False
-        seen.update({node.ident} - {0})
-        return all(map(plain, node.items))
-
-    return plain(result)
-
-
-def builder(result: Result) -> Callable[[tuple[Any, ...]], Any] | None:
-    """What makes a result of its leaves where machine code does not; None: not needed."""
-    if native(result):
-        return None
-    assert isinstance(result, ItemsResult)
-    if hasattr(result.kind, "_make") and not any(isinstance(x, ItemsResult) for x in result.items):
-        made: Callable[[tuple[Any, ...]], Any] = result.kind._make
-        return made
-    if native(result, among=OneOf):
-        return _picked(result, 0)[0]
-
-    def build(flat: tuple[Any, ...]) -> Any:
-        rest = iter(flat)
-        return assemble(result, lambda leaf: next(rest), {})
-
-    return build
-
-
-def _picked(result: Result, first: int) -> tuple[Callable[[tuple[Any, ...]], Any], int]:
-    """What takes such a result from all leaves, of which its own begin at a place, and where those
-    end."""
-    if not isinstance(result, ItemsResult):
-        return itemgetter(first), first + 1
-    if result.kind is OneOf:
-        return lambda flat: flat[first + 1 + flat[first]], first + len(result.items)
-    takers = []
-    for item in result.items:
-        taker, first = _picked(item, first)
-        takers.append(taker)
-    return lambda flat: tuple([take(flat) for take in takers]), first
-
-
-def assemble(result: Result, leaf: Callable[[Result], Any], made: dict[int, Any]) -> Any:
-    """A result, given what its leaves are; ``made`` holds containers by their ``ident``."""
-    if not isinstance(result, ItemsResult):
-        return leaf(result)
-    items = [assemble(item, leaf, made) for item in result.items]
-    if result.ident in made:
-        return made[result.ident]
-    thing = container(result.kind, items, result.keys)
-    if result.ident:
-        made[result.ident] = thing
-    return thing
-
 
 #: buffers whose object the frame holds a reference to
 HOLDING = frozenset({"result", "owned", "object"})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npcompile.core.records import field, record
 from npcompile.core.unseen import unseen
-from npcompile.program.ir import Program
+
+if TYPE_CHECKING:
+    from npcompile.program.ir import Program
 
 #: what a version returns for leaves that it is not valid for
 MISS = object()

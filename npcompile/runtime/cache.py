@@ -29,6 +29,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
@@ -38,7 +39,6 @@ import numpy as np
 
 from npcompile.core.config import Config, capability
 from npcompile.core.records import field_names, record
-from npcompile.tracing.answers import looks
 
 try:
     from _blake2 import blake2b  # where hashlib has it, which loads OpenSSL: 4 ms
@@ -388,6 +388,8 @@ class _Encoder:
         elif isinstance(value, slice):
             self.sequence("slice", [value.start, value.stop, value.step])
         elif isinstance(value, type):
+            from npcompile.tracing.answers import looks
+
             self.sequence("class", [*_name(value), *looks(value)])
         elif isinstance(value, (BuiltinFunctionType, np.ufunc, ModuleType)):
             self.sequence("named", _name(value))
@@ -472,16 +474,21 @@ def configuration(config: Config) -> str:
 
 
 def environment(wish: str | None = None) -> str:
-    """The fingerprint of what machine code depends on: Python, NumPy, this package's source, and
-    the processor features that ``wish`` (None: ``NPCOMPILE_CPU_CAPABILITY``) asks for."""
+    """The fingerprint of what machine code depends on: Python, NumPy, this package's source, the
+    processor, and the features of it that ``wish`` (None: ``NPCOMPILE_CPU_CAPABILITY``) asks for.
+    """
     return _environment(capability() if wish is None else wish)
 
 
 @cache
 def _environment(wish: str) -> str:
+    from npcompile.backends.cpu.caches import near_here
     from npcompile.backends.cpu.compile import target
+    from npcompile.backends.cpu.processor import identity
 
-    return fingerprint(sys.version, sys.platform, np.__version__, _source(), target(wish))
+    known = identity()  # what the target follows from; to ask LLVM takes longer
+    processor = (wish, known, near_here()) if known is not None else target(wish)
+    return fingerprint(sys.version, sys.platform, np.__version__, sources(), processor)
 
 
 def compiled(text: str) -> bytes:
@@ -490,6 +497,14 @@ def compiled(text: str) -> bytes:
 
     key = ("text", text, target(), compiler_version())
     return kept(key, lambda: (compile(text), {}))[0]
+
+
+def own(name: str, text: Callable[[], str]) -> bytes:
+    """An object of LLVM text that follows from a name and this package's sources; the text is asked
+    for if the cache does not have it."""
+    from npcompile.backends.cpu.compile import compile
+
+    return kept((name, environment()), lambda: (compile(text()), {}))[0]
 
 
 def kept(key: tuple[object, ...], make: Callable[[], Made]) -> Made:
@@ -504,18 +519,33 @@ def kept(key: tuple[object, ...], make: Callable[[], Made]) -> Made:
 
 
 @cache
-def _source() -> str:
-    """The fingerprint of this package's own source files: place, sizes and times of change.
+def sources() -> str:
+    """The fingerprint of this package's own source files and of llvmlite's version: place, sizes
+    and times of change.
 
-    Reading them all would cost more than loading what is cached.
+    Reading them all would cost more than loading what is cached.  Asked for before the modules are
+    imported: who changes one later gets code of another name.
     """
-    folders, stamps = [str(Path(__file__).parents[1])], list[object]()
+    folders = [str(Path(__file__).parents[1])]
+    stamps = [_stamp(place) for place in _compiler()]
     for folder in folders:
         with os.scandir(folder) as entries:
             for entry in sorted(entries, key=attrgetter("name")):
                 if entry.name.endswith(".py"):
-                    status = entry.stat()
-                    stamps += (entry.name, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                    stamps.append(_stamp(entry))
                 elif entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
                     folders.append(entry.path)
-    return fingerprint(" ".join(map(str, (*folders, *stamps))))
+    return fingerprint(" ".join([*folders, *stamps]))
+
+
+def _stamp(file: os.DirEntry[str] | Path) -> str:
+    status = file.stat()
+    return f"{file.name} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+
+
+def _compiler() -> Iterator[Path]:
+    """What is written anew when another llvmlite is installed, which is not imported here."""
+    found = find_spec("llvmlite")
+    if found is not None and found.origin is not None:
+        home = Path(found.origin)
+        yield from (file for file in (home, home.with_name("_version.py")) if file.exists())

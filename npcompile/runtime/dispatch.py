@@ -20,20 +20,19 @@ from npcompile.core import collector, logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode, modes, strict
 from npcompile.core.errors import CompileError, Refusal, Refused
 from npcompile.core.unseen import unseen
-from npcompile.program.ir import Exit
 from npcompile.runtime import build, flags, match, remembered, succession, wiring
 from npcompile.runtime.build import FLAGS, MISS, OVERLAP, STALE, Executable, Left, Stopwatch
-from npcompile.runtime.forwarding import Fallbacks, Forwarder, forwarder
 from npcompile.runtime.kinds import call_kind, on_device, placed
 from npcompile.runtime.native import Native, Probe, in_python, link, native, store
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
-from npcompile.runtime.refusals import Refusals, complain
+from npcompile.runtime.refusals import Fallbacks, Refusals, complain
 from npcompile.runtime.trial import BEFORE, EXITS, FASTER, Trial
 from npcompile.runtime.versions import HEIRLOOMS, VERSION_LIMIT, Version
-from npcompile.tensors import memory
 
 if TYPE_CHECKING:
+    from npcompile.program.ir import Exit
+    from npcompile.runtime.forwarding import Forwarder
     from npcompile.runtime.stretches import Stretches
     from npcompile.tracing.sources import Trace
     from npcompile.tracing.stretches import Start
@@ -234,8 +233,7 @@ class Dispatcher:
         except Left as found:
             left = found.with_traceback(None)  # else a cycle would keep the arguments alive
         if left is not None or result is not MISS:
-            for source in version.trace.tensors:
-                memory.written(match.fetch(source, bound, self.function))
+            match.written(version.trace.tensors, bound, self.function)
         if left is not None:
             return self.leave(version, left, args, kwargs, saved)
         if result is not MISS:
@@ -343,7 +341,7 @@ class Dispatcher:
     def _forwarder(self) -> Forwarder | None:
         """What takes calls that need not be looked at."""
         if self.left.forwarder is None and self.start is None:
-            self.left.forwarder = forwarder(self.function, in_python)
+            self.left.begin(self.function, in_python)
             self.on_version()
         return self.left.forwarder
 
@@ -522,6 +520,8 @@ class Dispatcher:
         saved: list[tuple[Any, Any]] | None = None,
     ) -> Any:
         """Goes on in Python after a failed check or floating-point exceptions."""
+        from npcompile.program.ir import Exit  # calls that stay don't need it
+
         way_out = version.executable.program.resumes[left.number] if left.number >= 0 else Exit()
         if left.number == FLAGS or way_out.frames:
             wanted = flags.wanted(left.flags - version.trace.silent)

@@ -9,7 +9,6 @@ looked at again: it may be one that compiled code is faster at.
 from __future__ import annotations
 
 import ctypes
-from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from string import Template
@@ -118,32 +117,6 @@ class Forwarder:
         done = int(self._table[_DONE])
         self._table[_DONE] -= done
         return self._why, done
-
-
-class Fallbacks:
-    """How many calls of one function were left to Python, by reason."""
-
-    def __init__(self) -> None:
-        self.forwarder: Forwarder | None = None  # takes calls that need not be looked at
-        self._counts: Counter[str] = Counter()
-
-    @property
-    def counts(self) -> Counter[str]:
-        if self.forwarder is not None:
-            why, count = self.forwarder.settle()
-            if count:
-                self._counts[why] += count
-        return self._counts
-
-    def interrupt(self) -> None:
-        """A call was not left to Python."""
-        if self.forwarder is not None:
-            self.forwarder.interrupt()
-
-    def clear(self) -> None:
-        self.counts.clear()
-        if self.forwarder is not None:
-            self.forwarder.withdraw()
 
 
 class _Machine:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from npcompile.backends.cpu import symbols
-from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.frame import SHORT, Frame
 from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.program.ir import (
     Buffer,
@@ -27,7 +28,9 @@ from npcompile.program.ir import (
     StaticResult,
     ViewResult,
 )
-from npcompile.runtime.boxing import assemble
+from npcompile.runtime.build import FLAGS, OVERLAP, STALE, UNDONE, Left
+from npcompile.runtime.building import assemble
+from npcompile.runtime.helpers import flag_names
 
 _WRITEABLE = 0x400
 
@@ -134,3 +137,21 @@ def _view_of(
     take(ctypes.py_object(owner))
     own(made, id(owner))
     return made
+
+
+def left(program: Program, frame: Frame, number: int, raised: int, what: Any) -> Left:
+    """Why compiled code was left; what Python needs is boxed while the frame is there."""
+    names = flag_names(raised)
+    if number == FLAGS:
+        return Left("floating-point exceptions", number, names, what)
+    if number == UNDONE:
+        return Left("floating-point exceptions", number, names)
+    if number == SHORT:
+        return Left("memory has run out", number)
+    if number == OVERLAP:
+        return Left("arrays that overlap and are written, or may not be", number)
+    if number == STALE:
+        return Left("a global or a closure changed", number)
+    way_out, begun = program.resumes[number], perf_counter()
+    held = list(map(FrameReader(program, frame, what).box, way_out.held()))
+    return Left(way_out.reason, number, names, None, held, perf_counter() - begun)

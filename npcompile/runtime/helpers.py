@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from npcompile.backends.cpu import symbols
-from npcompile.runtime.writer import Writer
+
+if TYPE_CHECKING:
+    from npcompile.runtime.writer import Writer
 
 INVALID, DIVIDE, OVERFLOW, UNDERFLOW = 1, 4, 8, 16  # as MXCSR has them
 ALL_FLAGS = INVALID | DIVIDE | OVERFLOW | UNDERFLOW
@@ -65,6 +67,8 @@ def errstate() -> bool:
 def heard() -> str:
     """The text of ``i32 npc_heard(i32 raised)``: it clears the floating-point flags and gives those
     among them that ``np.errstate`` does not ignore."""
+    from npcompile.runtime.writer import Writer  # only who compiles needs it
+
     w, name = Writer(), f'c"{_CAPSULE.decode()}\\00"'
     w.do("%mxcsr = alloca i32")
     w.do("%state.at = alloca ptr")

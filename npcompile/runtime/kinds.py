@@ -11,7 +11,6 @@ from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.lines import Line
 from npcompile.core.records import replace
-from npcompile.tensors import device, memory
 
 if TYPE_CHECKING:
     from npcompile.tracing.sources import Trace
@@ -30,16 +29,23 @@ def call_kind(bound: dict[str, Any], exact: bool) -> object:
         if type(value) is np.ndarray:
             kind = (value.dtype, value.ndim, value.flags.c_contiguous)
             return (*kind, value.shape) if exact else kind
-        if memory.is_torch(value):
-            return memory.kind(value, exact)
-        if device.is_cupy(value):
-            return call_kind({"": device.image(value)}, exact), "cupy"
         if type(value) in (int, float, bool, str, type(None), complex):
             return (type(value), value) if exact else type(value)
-        return type(value)
+        return _tensor(value, exact) or type(value)
 
     kinds = tuple(map(one, bound.values()))
     return (call_kind(bound, exact=False), kinds) if exact else kinds
+
+
+def _tensor(value: Any, exact: bool) -> object:
+    """The kind of a tensor of torch's or an array of CuPy's; None of other objects."""
+    from npcompile.tensors import device, memory
+
+    if memory.is_torch(value):
+        return memory.kind(value, exact)
+    if device.is_cupy(value):
+        return call_kind({"": device.image(value)}, exact), "cupy"
+    return None
 
 
 def on_device(followed: Trace, config: Config) -> Config:

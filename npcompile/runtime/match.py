@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.sizes import Size, Symbol, evaluate, lone_symbol
-from npcompile.graph.objects import words
-from npcompile.graph.texts import codes
 from npcompile.graph.types import Array, Opaque, Scalar
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.words import class_version
-from npcompile.tensors.memory import lend
 from npcompile.tracing.answers import looks, of_user
 from npcompile.tracing.sources import (
     Address,
@@ -59,6 +56,28 @@ def default_of(function: FunctionType, name: str) -> Any:
 
 
 _MISSING = object()
+
+
+# few calls are of tensors, strings or lists, so what reads them is imported by the first of these
+
+
+def _lend() -> Callable[[Any], Any]:
+    from npcompile.tensors.memory import lend
+
+    return lend
+
+
+def _codes() -> Callable[[Any], Any]:
+    from npcompile.graph.texts import codes
+
+    return codes
+
+
+def words_of(name: str) -> Any:
+    """An array by which programs read objects."""
+    from npcompile.graph.objects import words
+
+    return words(name)
 
 
 def matcher(trace: Outline) -> Match:
@@ -151,7 +170,7 @@ class _Writer:
         self.named: dict[Source, str] = {}
         self.scope: dict[str, Any] = {
             "G": global_of, "C": closure_of, "D": default_of, "S": same_constant, "P": same_parts,
-            "M": lend, "T": codes, "A": id,
+            "A": id,
         }
 
     def constant(self, value: Any) -> str:
@@ -163,7 +182,7 @@ class _Writer:
         if source is None:
             return "f"
         if isinstance(source, Words):
-            return self.constant(words(source.name))
+            return self.constant(words_of(source.name))
         if source in self.named:
             return self.named[source]
         text = self._looked_up(source)
@@ -185,9 +204,9 @@ class _Writer:
             case Item(base, key):
                 return f"{self.source(base)}[{self.constant(key)}]"
             case Memory(base):
-                return f"M({self.source(base)})"
+                return f"{self.constant(_lend())}({self.source(base)})"
             case Codes(base):
-                return f"T({self.source(base)})"
+                return f"{self.constant(_codes())}({self.source(base)})"
             case Address(base):
                 return f"A({self.source(base)})"
         raise AssertionError(source)
@@ -221,13 +240,23 @@ def fetch(source: Source | None, bound: dict[str, Any], function: FunctionType) 
         case Item(base, key):
             return fetch(base, bound, function)[key]
         case Memory(base):
-            return lend(fetch(base, bound, function))
+            return _lend()(fetch(base, bound, function))
         case Codes(base):
-            return codes(fetch(base, bound, function))
+            return _codes()(fetch(base, bound, function))
         case Address(base):
             return id(fetch(base, bound, function))
         case Words(name):
-            return words(name)
+            return words_of(name)
+
+
+def written(
+    tensors: tuple[Source, ...], bound: dict[str, Any], function: FunctionType
+) -> None:
+    """Tells autograd that a call has changed some tensors."""
+    for source in tensors:
+        from npcompile.tensors import memory
+
+        memory.written(fetch(source, bound, function))
 
 
 def same_constant(a: Any, b: Any) -> bool:

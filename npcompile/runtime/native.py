@@ -4,43 +4,27 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npcompile.backends import cpu
 from npcompile.backends.cpu import symbols
-from npcompile.backends.cpu.frame import SHORT, Frame
 from npcompile.core import logs
 from npcompile.core.config import Config
 from npcompile.core.paths import import_path
 from npcompile.core.unseen import unseen
-from npcompile.graph.ir import HostCall, Site
 from npcompile.graph.types import Opaque
-from npcompile.program.ir import Program
-from npcompile.runtime import memory, pool
-from npcompile.runtime.boxing import builder, constants
-from npcompile.runtime.build import (
-    FLAGS,
-    MISS,
-    OVERLAP,
-    STALE,
-    UNDONE,
-    Executable,
-    Left,
-    Stopwatch,
-)
+from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
+from npcompile.runtime.building import builder, constants
 from npcompile.runtime.cache import Record, Store, digest
 from npcompile.runtime.callable import FunctionBase, install
-from npcompile.runtime.frames import FrameReader
-from npcompile.runtime.helpers import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
-from npcompile.runtime.outline import Outline
 from npcompile.runtime.remembered import Linked
 from npcompile.runtime.state import State
 from npcompile.runtime.wiring import Wiring
-from npcompile.tensors.memory import lent
 
-_FLAG_NAMES = {DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under", INVALID: "invalid"}
-
+if TYPE_CHECKING:
+    from npcompile.backends.cpu.frame import Frame
+    from npcompile.program.ir import Program
+    from npcompile.runtime.outline import Outline
 
 Leave = Callable[[Executable, Left, Any, tuple[Any, ...]], Any]
 
@@ -71,7 +55,9 @@ def native(
     watch: Stopwatch,
 ) -> tuple[Native, Linked, Frame]:
     """Compiles and links a program; also what another process needs to link it."""
-    from npcompile.runtime.entry import emit_entry  # only who compiles needs them
+    from npcompile.backends.cpu.frame import Frame  # only who compiles needs them
+    from npcompile.runtime import pool
+    from npcompile.runtime.entry import emit_entry
     from npcompile.runtime.writer import combine
 
     frame = Frame(program)
@@ -123,6 +109,8 @@ def link(
     ``rest`` gives the program and its frame; ``leave(executable, left, function, args)`` decides
     what happens when compiled code is left.
     """
+    from npcompile.runtime import memory, pool  # only what is run needs them
+
     memory.ensure()
     provide()
     if config.parallel and pool.supported():
@@ -130,7 +118,9 @@ def link(
 
     @unseen
     def on_exit(function: Any, number: int, raised: int, what: Any, *args: Any, **kw: Any) -> Any:
-        return leave(made, _left(*rest(), number, raised, what), function, args)
+        from npcompile.runtime.frames import left  # most calls don't leave
+
+        return leave(made, left(*rest(), number, raised, what), function, args)
 
     result = linked.result
     state = State(
@@ -148,6 +138,8 @@ def link(
         if isinstance(leaf.type, Opaque):
             imports[f"kind.{k}"] = id(leaf.type.python_type)
     if any(place.kind == "lent" for place in wiring.signature.places):
+        from npcompile.tensors.memory import lent
+
         imports["npc.lend"] = id(lent)
     if linked.routines:
         from npcompile.runtime import algebra
@@ -216,26 +208,10 @@ def _unwired(leaves: tuple[Any, ...]) -> Any:
 
 
 def _host_object(described: object) -> Any:
+    from npcompile.graph.ir import HostCall, Site  # few programs call Python
+
     if isinstance(described, Site):
-        from npcompile.runtime.quick import quick  # few programs call libraries
+        from npcompile.runtime.quick import quick
 
         return quick(described)
     return import_path(described.path) if isinstance(described, HostCall) else described
-
-
-def _left(program: Program, frame: Frame, number: int, raised: int, what: Any) -> Left:
-    """Why compiled code was left; what Python needs is boxed while the frame is there."""
-    names = frozenset(name for bit, name in _FLAG_NAMES.items() if raised & bit)
-    if number == FLAGS:
-        return Left("floating-point exceptions", number, names, what)
-    if number == UNDONE:
-        return Left("floating-point exceptions", number, names)
-    if number == SHORT:
-        return Left("memory has run out", number)
-    if number == OVERLAP:
-        return Left("arrays that overlap and are written, or may not be", number)
-    if number == STALE:
-        return Left("a global or a closure changed", number)
-    way_out, begun = program.resumes[number], perf_counter()
-    held = list(map(FrameReader(program, frame, what).box, way_out.held()))
-    return Left(way_out.reason, number, names, None, held, perf_counter() - begun)

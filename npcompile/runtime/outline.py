@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from npcompile.core.config import Deterministic
-from npcompile.core.errors import Refusal
 from npcompile.core.records import record
-from npcompile.core.sizes import Predicate, Symbol
-from npcompile.graph.ir import Graph
-from npcompile.tracing.sources import Guard, Leaf, Source
+
+if TYPE_CHECKING:
+    from npcompile.core.config import Deterministic
+    from npcompile.core.errors import Refusal
+    from npcompile.core.sizes import Predicate, Symbol
+    from npcompile.graph.ir import Graph
+    from npcompile.tracing.sources import Guard, Leaf, Source
 
 
 @record(eq=False, frozen=False)

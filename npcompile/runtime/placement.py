@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-MAX_THREADS = 256
+from npcompile.runtime.processors import MAX_THREADS
 
 # A thread's line (the caller's is the first): `ticket` counts the jobs that it was called for;
 # pieces of its part that nobody has claimed, at most; whether it is asleep; its thread (0 until it

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from collections.abc import Iterator
+
+MAX_THREADS = 256  #: nobody uses more
 
 
 def granted_processors() -> int:
@@ -12,14 +14,11 @@ def granted_processors() -> int:
         count = len(os.sched_getaffinity(0))
     else:
         count = os.cpu_count() or 1
-    try:
-        groups = Path("/proc/self/cgroup").read_text()
-    except OSError:
-        return count
-    return max(1, min(count, *_quotas(groups, Path("/sys/fs/cgroup")), count))
+    groups = _read("/proc/self/cgroup")
+    return max(1, min(count, *_quotas(groups, "/sys/fs/cgroup"), count))
 
 
-def _quotas(groups: str, root: Path) -> list[int]:
+def _quotas(groups: str, root: str) -> list[int]:
     """The quotas of a control group and those above it, rounded up to whole processors."""
     found = []
     for entry in groups.splitlines():
@@ -27,30 +26,42 @@ def _quotas(groups: str, root: Path) -> list[int]:
         if controllers == "":
             tops, read = [root], _quota_v2
         elif "cpu" in controllers.split(","):
-            tops, read = [root / "cpu", root / controllers], _quota_v1
+            tops, read = [f"{root}/cpu", f"{root}/{controllers}"], _quota_v1
         else:
             continue
-        for top in tops:
-            at = top / path.lstrip("/")
-            found += [q for q in map(read, (at, *at.parents)) if q]
+        found += [q for top in tops for q in map(read, _upwards(top, path)) if q]
     return found
 
 
-def _quota_v2(folder: Path) -> int | None:
-    words = _words(folder / "cpu.max")
+def _upwards(top: str, path: str) -> Iterator[str]:
+    """The folder of a control group and those above it."""
+    names = [name for name in path.split("/") if name]
+    for count in range(len(names), -1, -1):
+        yield "/".join([top, *names[:count]])
+
+
+def _quota_v2(folder: str) -> int | None:
+    words = _read(f"{folder}/cpu.max").split()
     return _processors(*words) if len(words) == 2 else None
 
 
-def _quota_v1(folder: Path) -> int | None:
-    words = _words(folder / "cpu.cfs_quota_us") + _words(folder / "cpu.cfs_period_us")
-    return _processors(*words) if len(words) == 2 else None
+def _quota_v1(folder: str) -> int | None:
+    words = [_read(f"{folder}/cpu.cfs_{what}_us").strip() for what in ("quota", "period")]
+    return _processors(*words) if all(words) else None
 
 
-def _words(path: Path) -> list[str]:
+def _read(path: str) -> str:
+    """A small file; empty: there is no such control group here, or no such limit."""
     try:
-        return path.read_text().split()
-    except OSError:  # no such control group here, or no such limit
-        return []
+        opened = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return ""
+    try:
+        return os.read(opened, 1 << 16).decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+    finally:
+        os.close(opened)
 
 
 def _processors(quota: str, period: str) -> int | None:

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from typing import Any
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 from npcompile.core.config import Config, deterministic_mode
 from npcompile.core.errors import DeterminismError, Refusal
 from npcompile.runtime.kinds import call_kind
+
+if TYPE_CHECKING:
+    from npcompile.runtime.forwarding import Forwarder
 
 #: refused traces of one kind of arguments before that kind is left to Python without trying
 SAME = 8
@@ -55,6 +60,38 @@ class Refusals:
         """What compiling for one call has taken, in vain or not."""
         self._calls += 1
         self._seconds += seconds
+
+
+class Fallbacks:
+    """How many calls of one function were left to Python, by reason."""
+
+    def __init__(self) -> None:
+        self.forwarder: Forwarder | None = None  # takes calls that need not be looked at
+        self._counts: Counter[str] = Counter()
+
+    def begin(self, function: FunctionType, python: Callable[..., Any]) -> None:
+        """Has a forwarder from now on, where there is machine code for calls."""
+        from npcompile.runtime.forwarding import forwarder  # most functions are compiled
+
+        self.forwarder = forwarder(function, python)
+
+    @property
+    def counts(self) -> Counter[str]:
+        if self.forwarder is not None:
+            why, count = self.forwarder.settle()
+            if count:
+                self._counts[why] += count
+        return self._counts
+
+    def interrupt(self) -> None:
+        """A call was not left to Python."""
+        if self.forwarder is not None:
+            self.forwarder.interrupt()
+
+    def clear(self) -> None:
+        self.counts.clear()
+        if self.forwarder is not None:
+            self.forwarder.withdraw()
 
 
 def complain(config: Config, text: str) -> None:

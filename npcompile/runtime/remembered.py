@@ -27,18 +27,20 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib import import_module
 from types import FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from npcompile.backends.cpu.frame import Frame
 from npcompile.core.config import Config
 from npcompile.core.records import record
-from npcompile.graph.stubs import Globals
-from npcompile.program.ir import Program, Result
 from npcompile.runtime import match
 from npcompile.runtime.cache import Store, configuration, environment, fingerprint
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.state import Signature
 from npcompile.tracing.sources import Source
+
+if TYPE_CHECKING:
+    from npcompile.backends.cpu.frame import Frame
+    from npcompile.program.ir import Program
+    from npcompile.program.results import Result
 
 #: what is read from its source: a key of ``_SEEN``, and the source, None for the function itself
 Watched = tuple[str, Source | None]
@@ -135,8 +137,14 @@ _SEEN: dict[str, Callable[[Any], Any]] = {
     "value": lambda value: value,
     "type": type,
     "code": lambda value: value.__code__,
-    "globals": lambda value: Globals(globals_of(value)),
+    "globals": lambda value: _globals(value),
 }
+
+
+def _globals(value: Any) -> Any:
+    from npcompile.graph.stubs import Globals  # few versions call libraries
+
+    return Globals(globals_of(value))
 
 
 def globals_of(value: Any) -> Any:

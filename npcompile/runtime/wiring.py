@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from npcompile.core.records import record
-from npcompile.graph.objects import words as objects_words
 from npcompile.runtime import match as _match
 from npcompile.runtime import words
 from npcompile.runtime.outline import Outline
@@ -202,7 +201,7 @@ def value_of(source: Source | None, function: types.FunctionType) -> Any:
         case Item(base, key):
             return value_of(base, function)[key]
         case Words(name):
-            return objects_words(name)
+            return _match.words_of(name)
         case _:
             raise Unwatchable(f"{source!r} depends on an argument")
 

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import FunctionType
-from typing import Any, TypeGuard, Union
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from npcompile.core.errors import Refusal
 from npcompile.core.records import field, record
-from npcompile.graph.ir import Graph
-from npcompile.graph.types import Array, Opaque, Scalar
+
+if TYPE_CHECKING:
+    from npcompile.core.errors import Refusal
+    from npcompile.graph.ir import Graph
+    from npcompile.graph.types import Array, Opaque, Scalar
 
 
 @record
@@ -94,7 +96,7 @@ class Default:
     owner: Source | None = None
 
 
-Source = Union[Arg, Global, Closure, Attribute, Item, Memory, Codes, Address, Words, Default]
+Source = Arg | Global | Closure | Attribute | Item | Memory | Codes | Address | Words | Default
 
 
 def is_given(source: Source | None) -> TypeGuard[Source]:

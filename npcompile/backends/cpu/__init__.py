@@ -15,11 +15,11 @@ from npcompile.backends.cpu.compile import (
     load,
     target,
 )
-from npcompile.backends.cpu.frame import Frame
-from npcompile.program.ir import Program
 
 if TYPE_CHECKING:
     from npcompile.backends.cpu.body import Emitted
+    from npcompile.backends.cpu.frame import Frame
+    from npcompile.program.ir import Program
 
 
 def emit(

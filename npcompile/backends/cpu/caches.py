@@ -30,12 +30,19 @@ def near_here() -> int:
 def levels(folder: Path) -> dict[int, int]:
     """The bytes of one processor's caches for data, by level."""
     found = {}
-    for place in folder.glob("index*"):
+    for name in os.listdir(folder) if folder.is_dir() else ():
+        if not name.startswith("index"):
+            continue
         try:
-            level, kind, size = ((place / name).read_text().strip()
-                                 for name in ("level", "type", "size"))
+            level, kind, size = (_read(f"{folder}/{name}/{what}")
+                                 for what in ("level", "type", "size"))
             if kind != "Instruction":
                 found[int(level)] = int(size[:-1]) * UNITS[size[-1]]
         except (OSError, ValueError, KeyError, IndexError):  # a system that tells less
             continue
     return found
+
+
+def _read(path: str) -> str:
+    with open(path, "rb", buffering=0) as file:
+        return file.read().decode().strip()

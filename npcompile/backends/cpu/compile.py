@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import pickle
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -212,12 +212,33 @@ class Loaded:
     """Machine code in this process, as long as this object lives; ``loaded[name]`` is an address.
     """
 
-    def __init__(self, tracker: Any, names: list[str]) -> None:
-        self._tracker = tracker
-        self.addresses: dict[str, int] = {name: tracker[name] for name in names}
+    def __init__(self, holder: Any, names: list[str]) -> None:
+        self._holder = holder
+        self.addresses: dict[str, int] = {name: holder[name] for name in names}
 
     def __getitem__(self, name: str) -> int:
         return self.addresses[name]
+
+
+def load(code: bytes, imports: Mapping[str, int] | None = None) -> Loaded:
+    """Links what :func:`compile` made; ``imports`` gives addresses that no table knows."""
+    if code[:4] != _MAGIC:
+        raise ValueError("not an object of npcompile")
+    end = 8 + int.from_bytes(code[4:8], "little")
+    gives, needs, lengths = pickle.loads(code[8:end])
+    objects = []
+    for length in lengths:
+        objects.append(code[end : end + length])
+        end += length
+    known: Mapping[str, int] = {} if imports is None else imports
+
+    addresses = {n: known[n] if n in known else symbols.resolve(n) for n in needs}
+    from npcompile.backends.cpu import place
+
+    try:
+        return Loaded(place.Image(objects, addresses), gives)
+    except place.Unknown:
+        return Loaded(_linked(objects, gives, addresses), gives)
 
 
 @cache
@@ -225,27 +246,20 @@ def _jit() -> Any:
     return _binding().create_lljit_compiler()
 
 
-_loaded_count = 0
+_linked_count = 0
 
 
 @_alone
-def load(code: bytes, imports: dict[str, int] | None = None) -> Loaded:
-    """Links what :func:`compile` made; ``imports`` gives addresses that no table knows."""
-    global _loaded_count
-    if code[:4] != _MAGIC:
-        raise ValueError("not an object of npcompile")
-    end = 8 + int.from_bytes(code[4:8], "little")
-    gives, needs, lengths = pickle.loads(code[8:end])
-    known = {} if imports is None else imports
+def _linked(objects: list[bytes], gives: list[str], imports: dict[str, int]) -> Any:
+    """What LLVM's linker makes of objects."""
+    global _linked_count
     builder = _binding().JITLibraryBuilder()
-    for length in lengths:
-        builder.add_object_img(code[end : end + length])
-        end += length
+    for code in objects:
+        builder.add_object_img(code)
     builder.add_current_process()
-    for name in needs:
-        address = known[name] if name in known else symbols.resolve(name)
+    for name, address in imports.items():
         builder.import_symbol(name, address)
     for name in gives:
         builder.export_symbol(name)
-    _loaded_count += 1
-    return Loaded(builder.link(_jit(), f"npcompile.{_loaded_count}"), gives)
+    _linked_count += 1
+    return builder.link(_jit(), f"npcompile.{_linked_count}")

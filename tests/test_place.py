@@ -1,0 +1,165 @@
+"""Machine code that is put into memory without LLVM, and what it is kept by."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import pickle
+import subprocess
+import sys
+import weakref
+
+import pytest
+
+from npcompile.backends.cpu import place, processor
+from npcompile.backends.cpu.compile import compile, load
+from npcompile.backends.cpu.place import Image, Unknown
+
+compiler = importlib.import_module("npcompile.backends.cpu.compile")  # not the function
+
+TEXT = """
+@numbers = global [3 x i64] [i64 5, i64 7, i64 11], align 8
+@where = global ptr @numbers, align 8
+@room = internal global [40000 x i8] zeroinitializer, align 64
+@outside = external global i64
+declare i64 @labs(i64)
+declare i64 @given(i64)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+define i64 @third() {
+  %numbers = load ptr, ptr @where
+  %at = getelementptr i64, ptr %numbers, i64 2
+  %number = load i64, ptr %at
+  ret i64 %number
+}
+define i64 @call(i64 %x) {
+  %a = call i64 @labs(i64 %x)
+  %b = call i64 @given(i64 %a)
+  %c = load i64, ptr @outside
+  %d = call i64 @third()
+  %e = add i64 %b, %c
+  %f = add i64 %e, %d
+  ret i64 %f
+}
+define i64 @fill(i64 %n, i8 %with) {
+  call void @llvm.memset.p0.i64(ptr @room, i8 %with, i64 %n, i1 false)
+  %last = sub i64 %n, 1
+  %at = getelementptr i8, ptr @room, i64 %last
+  %byte = load i8, ptr %at
+  %found = zext i8 %byte to i64
+  ret i64 %found
+}
+define double @pick(i64 %k) {
+  switch i64 %k, label %other [i64 0, label %a  i64 1, label %b  i64 2, label %c  i64 3, label %d
+                               i64 4, label %e  i64 5, label %f]
+a: ret double 0.5
+b: ret double 1.25
+c: ret double 2.125
+d: ret double 3.0625
+e: ret double 4.03125
+f: ret double 5.015625
+other: ret double -1.0
+}
+"""
+GIVEN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(lambda x: 3 * x)
+OUTSIDE = ctypes.c_int64(1000)
+IMPORTS = {"given": ctypes.cast(GIVEN, ctypes.c_void_p).value or 0,
+           "outside": ctypes.addressof(OUTSIDE)}
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="ELF files")
+
+
+def _parts(code: bytes) -> tuple[list[bytes], list[str]]:
+    end = 8 + int.from_bytes(code[4:8], "little")
+    gives, _, lengths = pickle.loads(code[8:end])
+    objects = []
+    for length in lengths:
+        objects.append(code[end : end + length])
+        end += length
+    return objects, gives
+
+
+def _works(loaded: object) -> None:
+    def call(name: str, kind: type, *args: int) -> object:
+        address = loaded[name]  # type: ignore[index]
+        return ctypes.CFUNCTYPE(kind, *[ctypes.c_int64] * len(args))(address)(*args)
+
+    assert call("third", ctypes.c_int64) == 11
+    assert call("call", ctypes.c_int64, -8) == 24 + 1000 + 11
+    assert [call("fill", ctypes.c_int64, n, 9) for n in (1, 64, 39_999)] == [9, 9, 9]
+    picked = [call("pick", ctypes.c_double, k) for k in range(7)]
+    assert picked == [0.5, 1.25, 2.125, 3.0625, 4.03125, 5.015625, -1.0]
+    numbers = (ctypes.c_int64 * 3).from_address(loaded["numbers"])  # type: ignore[index]
+    numbers[2] = 12  # is what code reads
+    assert call("third", ctypes.c_int64) == 12
+
+
+@linux
+@pytest.mark.parametrize("optimise", [(), ("call", "fill", "pick")])
+def test_placed_code_is_what_llvm_links(optimise: tuple[str, ...]) -> None:
+    objects, gives = _parts(compile(TEXT, optimise=optimise))
+    _works(Image(objects, IMPORTS))
+    _works(compiler._linked(objects, gives, {**IMPORTS, "labs": compiler.symbols.resolve("labs")}))
+
+
+@linux
+def test_what_is_not_understood_is_linked_by_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = compile(TEXT)
+
+    def refuse(*args: object) -> None:
+        raise Unknown("nothing is understood")
+
+    monkeypatch.setattr(place, "Image", refuse)
+    _works(load(code, IMPORTS))
+
+
+@linux
+def test_objects_see_each_other_and_names_are_there_once() -> None:
+    one, _ = _parts(compile("define i64 @one() {\n  ret i64 1\n}\n"))
+    two, _ = _parts(compile(
+        "declare i64 @one()\ndefine i64 @two() {\n  %a = call i64 @one()\n  %b = add i64 %a, 1\n"
+        "  ret i64 %b\n}\n"))
+    image = Image([*two, *one], {})
+    assert ctypes.CFUNCTYPE(ctypes.c_int64)(image["two"])() == 2
+    with pytest.raises(Unknown):
+        Image([*one, *one], {})
+    with pytest.raises(Unknown):
+        Image(two, {})
+    with pytest.raises(Unknown, match="too far"):
+        far = "@far = external dso_local global i64\ndefine i64 @get() {\n" \
+              "  %x = load i64, ptr @far\n  ret i64 %x\n}\n"
+        Image(_parts(compile(far))[0], {"far": 0x1000})
+    with pytest.raises(Unknown):
+        Image([b"\x7fELF\x02\x01\x01" + bytes(80)], {})
+
+
+@linux
+def test_memory_is_given_back_and_code_is_not_writable() -> None:
+    image = Image(_parts(compile(TEXT))[0], IMPORTS)
+    address, held = image["call"], weakref.ref(image._memory)
+    with open("/proc/self/maps") as maps:
+        ours = [line.split()[1] for line in maps
+                if int(line.split("-")[0], 16) <= address < int(line.split("-")[1].split()[0], 16)]
+    assert ours == ["r-xp"]
+    del image
+    gc.collect()
+    assert held() is None
+
+
+def test_a_processor_is_itself() -> None:
+    code = "from npcompile.backends.cpu.processor import identity; print(identity())"
+    both = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                           check=True).stdout.strip() for _ in range(3)}
+    assert both == {str(processor.identity())}
+
+
+def test_where_the_processor_cannot_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processor.platform, "machine", lambda: "riscv64")
+    assert processor.identity.__wrapped__() is None
+    monkeypatch.undo()
+    monkeypatch.setattr(processor, "protect", lambda *args: False)
+    assert processor.identity.__wrapped__() is None
+    with pytest.raises(Unknown):
+        monkeypatch.setattr(place, "protect", lambda *args: False)
+        Image(_parts(compile(TEXT))[0], IMPORTS)
