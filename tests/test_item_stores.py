@@ -401,3 +401,75 @@ def test_check() -> None:
     compiled(p, q)
     compiled(p, q)
     assert p["x"].tolist() == [4.0] * 3
+
+
+def nested() -> tuple[Any, ...]:
+    layers = [{"x": full(1)}, {"x": full(2)}]
+    return {"sub": {"x": full(3)}, "b": {"x": full(4)}, "l": layers, "log": [], "n": 2, "e": 1.0},
+
+
+def one_in_both() -> tuple[Any, ...]:
+    (d,) = nested()
+    d["b"] = d["sub"]
+    return d,
+
+
+def replaced(d):
+    before = d["sub"]
+    d["sub"] = {"x": full(5)}
+    before["x"] = full(6)
+    d["sub"]["y"] = 3.0
+    return before, d["sub"]["x"]
+
+
+def exchanged_dictionaries(d):
+    for i in range(5):
+        d["sub"], d["b"] = d["b"], d["sub"]
+        d["sub"]["x"] = d["sub"]["x"] + i
+    return d["b"]["x"]
+
+
+def moved(d):
+    d["b"] = d["sub"]
+    d["sub"]["x"] = full(7)
+    return d["b"]["x"]
+
+
+def in_layers(d):
+    for layer in d["l"]:
+        layer["x"] = layer["x"] * 0.5 + d["n"]
+    d["l"][0], d["l"][1] = d["l"][1], d["l"][0]
+    return d["l"][0]["x"]
+
+
+def simulated(d):
+    x = d["sub"]["x"]
+    for i in range(d["n"]):
+        x = x * 0.5
+        d["log"].append(x.copy())
+        d["n"] = i + 1
+        d["last"] = x
+    return x
+
+
+def numbers(d):
+    d["n"] += 1
+    d["e"] = d["e"] * 0.5
+    d["t"] = (1, d["n"])
+    d["s"], d["z"] = "text", None
+    return d["n"]
+
+
+def until_small(d):
+    while d["e"] > 0.1:
+        d["e"] *= 0.5
+        d["sub"]["x"] = d["sub"]["x"] - d["e"]
+        d["turns"] = d.get("turns", 0) + 1
+
+
+@pytest.mark.parametrize("f", [
+    replaced, exchanged_dictionaries, moved, in_layers, simulated, numbers, until_small,
+])
+@pytest.mark.parametrize("cases", [[nested, one_in_both], [one_in_both, nested]])
+def test_containers_in_containers(f: Any, cases: Any) -> None:
+    agree(f, cases)
