@@ -256,6 +256,7 @@ def array(got: Any, want: Any, where: str, seen: dict[int, Any]) -> str:
 
 def close(got: Any, want: Any) -> bool:
     """Equal, or within what other orders of sums and other elementary functions make."""
+    got, want = np.asarray(got), np.asarray(want)  # also of masked arrays
     if want.dtype.kind not in "fc":
         return bool(np.array_equal(got, want))
     rtol = RTOL.get(want.dtype.char, 1e-5)
