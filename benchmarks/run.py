@@ -17,6 +17,7 @@ import numpy as np
 
 import npcompile
 from benchmarks import bandwidth as bandwidths
+from benchmarks import small
 from benchmarks import start as starts
 from benchmarks.cases import CASES
 from benchmarks.peers import PEERS, installed
@@ -164,7 +165,10 @@ def start(options: argparse.Namespace) -> list[str]:
     return starts.table()
 
 
-SECTIONS = {"throughput": throughput, "bandwidth": bandwidth, "calls": calls, "start": start}
+SECTIONS = {
+    "throughput": throughput, "bandwidth": bandwidth, "calls": calls, "start": start,
+    "small": small.table,
+}
 
 
 def versions() -> list[str]:

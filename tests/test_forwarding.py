@@ -65,6 +65,15 @@ def test_tracebacks_have_no_frames_of_ours():
         "test_tracebacks_have_no_frames_of_ours", "joined"]
 
 
+def test_calls_that_raise_are_forwarded():
+    g = jit(lambda d: d["b"])
+    for _ in range(2 * PATIENCE):
+        with pytest.raises(KeyError, match="b"):
+            g({"a": 1.0})
+    assert g._dispatcher.left.forwarder.left
+    assert g({"b": 2.0}) == 2.0
+
+
 def test_other_calls_are_compiled_still():
     def f(x):
         return {1, 2} if isinstance(x, str) else x * 2

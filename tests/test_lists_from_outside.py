@@ -92,3 +92,43 @@ def test_long_lists_in_lists_are_left_to_python():
     compiled = npcompile.jit(f)
     assert compiled([[1.0] * 60] * 20) == 1200
     assert compiled.cache_info().refused
+
+
+def largest(numbers):
+    best = numbers[0]
+    for n in numbers:
+        if n > best:
+            best = n
+    return best
+
+
+def duplicates(numbers):
+    seen = set()
+    for n in numbers:
+        if n in seen:
+            return True
+        seen.add(n)
+    return False
+
+
+@pytest.mark.parametrize("function", [largest, duplicates, sum])
+def test_short_lists_of_other_lengths_and_numbers_are_one_compile(function):
+    plain = (lambda numbers: sum(numbers)) if function is sum else function
+    f, rng = npcompile.jit(plain), np.random.default_rng(0)
+    for count in (8, 8, 8, 5, 6, 7, 9, 30):
+        numbers = rng.integers(0, 40, count).tolist()
+        assert f(numbers) == plain(numbers)
+    assert f.cache_info().compiled == 1
+
+
+def test_turns_with_arrays_are_one_kernel():
+    def horner(x, coefficients):
+        y = np.zeros_like(x)
+        for c in coefficients:
+            y = y * x + c
+        return y
+
+    f, x = npcompile.jit(horner), np.arange(5.0)
+    held = [1.0, 2.0, -1.0, 0.5, 3.0, 7.0]
+    assert (f(x, held) == horner(x, held)).all()
+    assert len(f.explain(x, held).kernels) == 1

@@ -176,3 +176,18 @@ def test_exit_is_clean_and_the_switch_works(switch: str) -> None:
         [sys.executable, "-c", source], env=environment, timeout=60, capture_output=True
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_what_came_back_last_stays() -> None:
+    """Blocks of other sizes, which nobody asks for any more, made way only after seconds."""
+    memory.set_limit(8 * MB)
+    old = [make((2 * MB // 8,)) for _ in range(4)]
+    del old
+    one = make((5 * MB // 8,))
+    del one
+    before = memory.info().fresh
+    for _ in range(10):
+        one = make((5 * MB // 8,))
+        del one
+    assert memory.info().fresh == before
+    assert memory.info().idle <= 8 * MB

@@ -197,3 +197,67 @@ def test_references_are_balanced():
         with contextlib.suppress(TypeError):
             Filter.apply(thing, X)
     assert (sys.getrefcount(weights), sys.getrefcount(thing)) == before
+
+
+class Methods:
+    def __init__(self, k):
+        self.k = k
+
+    def plain(self, x):
+        return x * SCALE + self.k
+
+    @jit
+    def compiled(self, x):
+        return x - self.k
+
+    @property
+    def twice(self):
+        return self.k * 2
+
+    @staticmethod
+    def of_none(x):
+        return x * 3
+
+    @classmethod
+    def of_class(cls, x):
+        return x * 5
+
+    @jit
+    def all(self, x):
+        return self.plain(x) + self.compiled(x) * self.twice + self.of_none(x) - self.of_class(x)
+
+
+SCALE = 2.0
+
+
+def test_methods_are_found_by_machine_code(monkeypatch):
+    for k in (1.0, 2.0, 3.0):
+        agree(Methods.all, Methods(k), X)
+    (version,) = Methods.all._dispatcher.versions
+    assert version.direct
+    monkeypatch.setitem(globals(), "SCALE", 7.0)
+    agree(Methods.all, Methods(4.0), X)
+    for name, changed in (
+        ("plain", lambda self, x: x / self.k),
+        ("compiled", lambda self, x: x / 2),
+        ("twice", property(lambda self: self.k * 11)),
+        ("of_none", staticmethod(lambda x: x * 13)),
+        ("of_class", classmethod(lambda cls, x: x * 17)),
+    ):
+        monkeypatch.setattr(Methods, name, changed)
+        agree(Methods.all, Methods(5.0), X)
+    monkeypatch.setattr(Methods.plain, "__code__", (lambda self, x: x * 19).__code__)
+    agree(Methods.all, Methods(6.0), X)
+
+
+@pytest.mark.parametrize("name", ["plain", "compiled", "of_none", "of_class"])
+def test_methods_of_an_object_alone(name):
+    """An object may have a method of another object's, or any function, for its own."""
+    function = Methods.all
+    agree(function, Methods(2.0), X)
+    other = Methods(3.0)
+    setattr(other, name, getattr(Methods(4.0), name))
+    agree(function, other, X)
+    setattr(other, name, lambda x: x * 100)
+    agree(function, other, X)
+    agree(function, Methods(5.0), X)

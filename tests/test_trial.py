@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 
 from npcompile import jit
 from npcompile.runtime.trial import EXITS, FASTER, TIMED, WARM, Trial
@@ -107,6 +108,21 @@ def test_calls_that_leave_compiled_code():
     assert version.trial is not None
     for n in (100, 90, 120) * (WARM + TIMED):
         assert fibonacci(n) == plain(n)
+
+
+def test_calls_that_raise():
+    @jit
+    def root(x):
+        if x < 0:
+            raise ValueError("negative")
+        return math.sqrt(x)
+
+    assert root(4.0) == 2.0
+    for _ in range(EXITS + 2 * (WARM + TIMED)):
+        with pytest.raises(ValueError, match="negative"):
+            root(-1.0)
+    assert root._dispatcher.fallbacks[FASTER] > WARM + TIMED
+    assert root(9.0) == 3.0
 
 
 def test_sizes_that_change():

@@ -298,29 +298,29 @@ class Dispatcher:
         python, (paused, outside) = trial.in_python(), self._pauses()
         taker = self._forwarder() if trial.lost else None
         ran, begun = thread_time(), perf_counter()
-        if trial.lost:
-            result = self._again(FASTER, trial.longest, args, kwargs)
-        elif python:
-            result = self.plain(*args, **kwargs)
-        else:
+        try:
+            if trial.lost:
+                return self._again(FASTER, trial.longest, args, kwargs)
+            if python:
+                return self.plain(*args, **kwargs)
             if not version.direct:
                 version.match(self.bind(args, kwargs) or {}, self.function)  # so that it is timed
             version.seconds = 0.0
-            result = self._run(version, bound, leaves, args, kwargs, False)
-        seconds, busy = perf_counter() - begun, thread_time() - ran
-        if taker is not None:
-            busy = taker.busy  # without the rest of a look
-        elif not python:
-            alone = version.direct and version.seconds and not version.trace.pauses
-            seconds = version.seconds if alone else seconds + BEFORE
-        pauses, rest = self._pauses()
-        trial.note(python, seconds, busy, pauses - paused, rest - outside)
-        if python and not trial.lost:
-            self._note_python(FASTER)
-        if trial.won or not self.exact():  # stretches may be compiled later
-            version.trial = None
-            self.on_version()
-        return result
+            return self._run(version, bound, leaves, args, kwargs, False)
+        finally:  # what it raises takes time as well
+            seconds, busy = perf_counter() - begun, thread_time() - ran
+            if taker is not None:
+                busy = taker.busy  # without the rest of a look
+            elif not python:
+                alone = version.direct and version.seconds and not version.trace.pauses
+                seconds = version.seconds if alone else seconds + BEFORE
+            pauses, rest = self._pauses()
+            trial.note(python, seconds, busy, pauses - paused, rest - outside)
+            if python and not trial.lost:
+                self._note_python(FASTER)
+            if trial.won or not self.exact():  # stretches may be compiled later
+                version.trial = None
+                self.on_version()
 
     def _pauses(self) -> tuple[int, float]:
         """How many there were, and the seconds outside of machine code."""
@@ -417,8 +417,8 @@ class Dispatcher:
 
     def _wires(self, traced: Outline) -> tuple[wiring.Wiring, bool]:
         """How calls reach the leaves, and whether directly."""
-        names = self.parameters.positional if self.parameters.plain else None
-        wired = None if names is None else wiring.direct(traced, self.function, names)
+        known = self.parameters
+        wired = wiring.direct(traced, self.function, known.positional) if known.plain else None
         return (wired, True) if wired is not None else (wiring.leafwise(traced), False)
 
     def _key(self, bound: dict[str, Any]) -> bytes | None:

@@ -69,19 +69,21 @@ class Forwarder:
         self, why: str, longest: float | None, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """A call that is left to Python once more, for a reason; what takes ``longest`` seconds
-        (None: much more than this one) is another kind of call."""
+        (None: much more than this one) is another kind of call.  Who knows how long they take has
+        looked at many already."""
         if why != self._why:
-            self._why, self._in_a_row = why, 0
+            self._why, self._in_a_row = why, 0 if longest is None else PATIENCE
         if self._table[_LONG]:
             self._table[_LONG], self._in_a_row = 0, min(self._in_a_row, PATIENCE - AGAIN)
         self._in_a_row += 1
         ran, begun = thread_time(), perf_counter()
-        result = self._nested(args, kwargs)
-        seconds, self.busy = perf_counter() - begun, thread_time() - ran
-        limit = max(SHORT, LONGER * seconds) if longest is None else longest
-        if self._in_a_row > PATIENCE:
-            self._grant(seconds, limit)
-        return result
+        try:
+            return self._nested(args, kwargs)
+        finally:  # what it raises takes time as well
+            seconds, self.busy = perf_counter() - begun, thread_time() - ran
+            limit = max(SHORT, LONGER * seconds) if longest is None else longest
+            if self._in_a_row > PATIENCE:
+                self._grant(seconds, limit)
 
     @unseen
     def _nested(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -35,6 +35,12 @@ from npcompile.runtime.helpers import flag_names
 _WRITEABLE = 0x400
 
 
+@cache
+def _words(count: int) -> Any:
+    """The type of so many words."""
+    return ctypes.c_uint64 * count
+
+
 class FrameReader:
     """Boxes what is in a frame.  Objects boxed by one reader keep their identity.
 
@@ -49,7 +55,7 @@ class FrameReader:
     def __init__(self, program: Program, frame: Frame, address: int) -> None:
         self._program = program
         self._frame = frame
-        self._slots = (ctypes.c_uint64 * frame.size).from_address(address)
+        self._slots = _words(frame.size).from_address(address)
         self._views: dict[int, Any] = {}
         self._containers: dict[int, Any] = {}
 

@@ -12,8 +12,9 @@ are there already, and page faults cost as much as the arithmetic.  Arrays stay 
 their data, have no base and may outlive everything; the handler that frees them is NumPy's own
 hook (NEP 49), so tracemalloc sees them.
 
-At most :func:`limit` bytes lie idle (256 MB), each for some seconds: older blocks go back to the
-system at the next large allocation, release or full garbage collection, or by :func:`trim`.
+At most :func:`limit` bytes lie idle (256 MB), the latest, each for some seconds: older blocks go
+back to the system at the next large allocation, release or full garbage collection, or by
+:func:`trim`.
 The code is in :mod:`.recycling`.  ``NPCOMPILE_RECYCLE=0`` or ``set_limit(0)`` turns recycling off.
 """
 

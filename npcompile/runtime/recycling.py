@@ -151,16 +151,43 @@ done:
   ret void
 }}
 
-; Keeps memory if there is a place and the limit allows.
+; The block that came in first, or null.
+define internal ptr @eldest() {{
+entry:
+  br label %look
+look:
+  %k = phi i64 [ 0, %entry ], [ %next, %look ]
+  %best = phi ptr [ null, %entry ], [ %better, %look ]
+  %least = phi i64 [ -1, %entry ], [ %less, %look ]
+  %block = getelementptr [{_BLOCKS} x %block], ptr @blocks, i64 0, i64 %k
+  %memory = load ptr, ptr %block
+  %stamp.at = getelementptr %block, ptr %block, i64 0, i32 2
+  %stamp = load i64, ptr %stamp.at
+  %is = icmp ne ptr %memory, null
+  %before = icmp ult i64 %stamp, %least
+  %older = and i1 %is, %before
+  %better = select i1 %older, ptr %block, ptr %best
+  %less = select i1 %older, i64 %stamp, i64 %least
+  %next = add i64 %k, 1
+  %more = icmp slt i64 %next, {_BLOCKS}
+  br i1 %more, label %look, label %done
+done:
+  ret ptr %better
+}}
+
+; Keeps memory if the limit allows, in place of what came in before if there is no room for both.
 define internal i1 @keep(ptr %memory, i64 %capacity, i64 %now) {{
 entry:
   %limit = load i64, ptr @npc_memory
+  %small = icmp ule i64 %capacity, %limit
+  br i1 %small, label %try, label %no
+try:
   %idle = load i64, ptr getelementptr (i64, ptr @npc_memory, i64 1)
   %then = add i64 %idle, %capacity
   %allowed = icmp ule i64 %then, %limit
-  br i1 %allowed, label %look, label %no
+  br i1 %allowed, label %look, label %room
 look:
-  %k = phi i64 [ 0, %entry ], [ %next, %on ]
+  %k = phi i64 [ 0, %try ], [ %next, %on ]
   %block = getelementptr [{_BLOCKS} x %block], ptr @blocks, i64 0, i64 %k
   %there = load ptr, ptr %block
   %free = icmp eq ptr %there, null
@@ -176,7 +203,15 @@ put:
 on:
   %next = add i64 %k, 1
   %more = icmp slt i64 %next, {_BLOCKS}
-  br i1 %more, label %look, label %no
+  br i1 %more, label %look, label %room
+room:
+  %eldest = call ptr @eldest()
+  %some = icmp ne ptr %eldest, null
+  br i1 %some, label %evict, label %no
+evict:
+  %out = call ptr @remove(ptr %eldest)
+  call void @free(ptr %out)
+  br label %try
 no:
   ret i1 false
 }}

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from npcompile.core.records import record
@@ -124,6 +125,12 @@ class Signature:
         return self.step(self.looked + k)
 
 
+@cache
+def _objects(count: int) -> Any:
+    """The type of an array of objects."""
+    return ctypes.py_object * count
+
+
 def _arguments(args: int, nargsf: int, kwnames: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a vectorcall, from the words that it passes (PEP 590)."""
     count = nargsf & ~_ARGUMENTS_OFFSET
@@ -131,7 +138,7 @@ def _arguments(args: int, nargsf: int, kwnames: int) -> tuple[tuple[Any, ...], d
     total = count + len(names)
     if not total:
         return (), {}
-    values = (ctypes.py_object * total).from_address(args)[:]
+    values = _objects(total).from_address(args)[:]
     return tuple(values[:count]), dict(zip(names, values[count:]))
 
 
@@ -250,6 +257,16 @@ class State:
         for k in range(self.signature.variables):
             self.hold(k, None)
         self.watched = None
+
+    def holds(self) -> bool:
+        """Whether all words are what they must be, as the entry would find."""
+        if self.watched is None:
+            return False
+        slots = map(self.signature.word, range(self.signature.words))
+        return all(
+            ctypes.c_uint64.from_address(self._slots[k]).value == self._slots[k + 1]
+            for k in slots
+        )
 
     def watches(self, words: list[Word]) -> bool:
         """Whether these are the words that are watched now."""

@@ -1,20 +1,24 @@
 """The steps by which an entry finds what arguments hold: attributes and items.
 
 Only what runs no code of the program's is read by machine code: attributes of objects whose class
-looks them up as ``object`` does, and items of lists, tuples and dictionaries.
+looks them up as ``object`` does, functions of such a class, and items of lists, tuples and
+dictionaries.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
-from types import MemberDescriptorType
+from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType, MemberDescriptorType, MethodType
 from typing import Any
 
+from npcompile.core.records import record
+from npcompile.runtime import words
+from npcompile.runtime.callable import FunctionBase
 from npcompile.runtime.match import LENGTHS, RELATIONS
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.state import Step
-from npcompile.runtime.words import Unwatchable
+from npcompile.runtime.words import Unwatchable, Word
 from npcompile.tracing.sources import Arg, Attribute, Guard, Item, Source
 
 #: more objects than that are read in Python
@@ -26,8 +30,25 @@ SINGLE = (type(None), bool, type(Ellipsis), type(NotImplemented))
 _MISSING = object()
 
 
+@record(eq=False)
+class Method:
+    """A function that an object has by its class, which ``holds`` it now."""
+
+    function: Any
+    kind: type
+    holds: Callable[[], bool]
+
+    def words(self) -> Iterator[Word]:
+        """What shows that it stays and does what it did."""
+        if not self.holds():
+            raise Unwatchable("a class has got another method")
+        yield words.of_class(self.kind)
+        yield from words.of_function(self.function)
+
+
 class Steps:
-    """Collects steps; ``objects`` are what they need, in their order.
+    """Collects steps; ``objects`` are what they need, in their order; ``methods`` are the
+    functions that objects are found to have.
 
     Parameters
     ----------
@@ -40,6 +61,7 @@ class Steps:
     def __init__(self, traced: Outline, names: Sequence[str]) -> None:
         self.steps: list[Step] = []
         self.objects: list[Any] = []
+        self.methods: dict[Source | None, Method] = {}
         self._count = len(names)
         self._classes = {g.source: g.value for g in traced.guards if g.kind == "type"}
         self._read: dict[Source, int] = {}
@@ -73,6 +95,8 @@ class Steps:
             self.steps.append(Step(guard.kind, self.place(guard.source), self.place(guard.value)))
         elif guard.kind == "is" or (guard.kind == "equal" and isinstance(guard.value, SINGLE)):
             self._add("is", self.place(guard.source), guard.value)
+        elif guard.kind == "code":
+            self._method(guard)
         elif guard.kind in LENGTHS and self._class(guard.source) in _CONTAINERS:
             self.steps.append(Step(guard.kind, self._of_class(guard.source), guard.value))
         elif guard.kind == "equal" and type(guard.value) in _PLAIN:
@@ -81,6 +105,35 @@ class Steps:
             self._add("equal", place, guard.value)
         else:
             raise Unwatchable("what only Python can compare")
+
+    def _method(self, guard: Guard) -> None:
+        """A function that an object has by its class: that very one is asked for."""
+        source = guard.source
+        if not isinstance(source, Attribute):
+            raise Unwatchable("a function that may be another one of the same code")
+        base, name = source.base, source.name
+        function: FunctionType = getattr(guard.value, "__func__", guard.value)
+        match base:
+            case Attribute(Attribute(thing, "__class__"), of) if name == "fget":  # a property
+                place, kind, name = self.place(thing), self._class(thing), of
+                if kind is not None:
+                    self._test_class(place, kind)
+            case _:
+                place, kind = self.place(source), self._class(base)
+        if kind is None:
+            raise Unwatchable("a function of an object of any class")
+        held = _of_class(kind, name)
+        found = _function_of(held)
+        if name == "__wrapped__":
+            self._add("is", place, function)
+        elif found is not function:
+            raise Unwatchable("a function that an object holds")
+        elif isinstance(held, (FunctionType, classmethod)):
+            self._classes[source] = MethodType
+            self._add("is", self.place(Attribute(source, "__func__")), function)
+        elif isinstance(held, staticmethod):
+            self._add("is", place, function)
+        self.methods[source] = Method(function, kind, lambda: _of_class(kind, name) is held)
 
     def _class(self, source: Source) -> type | None:
         return self._classes.get(source)
@@ -102,15 +155,28 @@ class Steps:
         self.objects.append(thing)
 
 
+def _of_class(kind: type, name: str) -> Any:
+    """What a class, or one that it inherits from, has under a name."""
+    return inspect.getattr_static(kind, name, _MISSING)
+
+
+def _function_of(held: Any) -> Any:
+    """The function that is called where an object finds this in its class."""
+    if type(held) is property:
+        return held.fget
+    return held.__func__ if isinstance(held, (classmethod, staticmethod)) else held
+
+
 def _looked_up(kind: type | None, name: str) -> bool:
     """Whether reading an attribute of an instance runs no code of the program's."""
     if kind is None or name == "__class__":
         return False
-
-    def of_class(name: str) -> Any:
-        return inspect.getattr_static(kind, name, _MISSING)
-
-    held = of_class(name)
-    plain = isinstance(held, MemberDescriptorType) or not hasattr(type(held), "__get__")
-    own = of_class("__getattribute__") is object.__getattribute__
-    return plain and own and of_class("__getattr__") is _MISSING
+    if kind is MethodType:
+        return name in ("__func__", "__self__")
+    held = _of_class(kind, name)
+    method = isinstance(held, (FunctionType, FunctionBase, classmethod, staticmethod))
+    if method and not isinstance(_function_of(held), (FunctionType, FunctionBase)):
+        return False  # of what else there is, code of its own may run
+    plain = method or isinstance(held, MemberDescriptorType) or not hasattr(type(held), "__get__")
+    own = _of_class(kind, "__getattribute__") is object.__getattribute__
+    return plain and own and _of_class(kind, "__getattr__") is _MISSING

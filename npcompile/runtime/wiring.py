@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from npcompile.core.records import record
@@ -18,7 +18,7 @@ from npcompile.runtime import match as _match
 from npcompile.runtime import words
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.state import Place, Signature, State
-from npcompile.runtime.steps import SINGLE, Steps
+from npcompile.runtime.steps import SINGLE, Method, Steps
 from npcompile.runtime.words import Unwatchable, Word
 from npcompile.tracing.sources import (
     Address,
@@ -34,6 +34,15 @@ from npcompile.tracing.sources import (
     Source,
     Words,
 )
+
+
+@record
+class Roots:
+    """What sources lead back to, other than arguments: the function itself, and methods of
+    arguments' classes."""
+
+    function: types.FunctionType
+    methods: Mapping[Source | None, Method]
 
 
 @record
@@ -53,6 +62,8 @@ class Wiring:
         ``holds`` tests the guards once more: another thread may have changed something since.
         One thread at a time may connect a state.
         """
+        if state.holds():
+            return True
         try:
             found = self.words()
         except Unwatchable:
@@ -80,7 +91,8 @@ def direct(traced: Outline, function: types.FunctionType, names: Sequence[str]) 
         return None
     try:
         steps = Steps(traced, names)
-        places, variables = _places(traced, function, steps)
+        roots = Roots(function, steps.methods)
+        places, variables = _places(traced, roots, steps)
         same = _same(traced, names, steps)
         watched = [g for g in traced.guards if not isinstance(_root(g.source), Arg)]
         sources = [leaf.source for leaf in traced.leaves if not isinstance(_root(leaf.source), Arg)]
@@ -88,7 +100,8 @@ def direct(traced: Outline, function: types.FunctionType, names: Sequence[str]) 
         kinds = _match.classes(traced)
 
         def gather() -> list[Word]:
-            return [*_gather(watched, sources, function), *map(words.of_class, kinds)]
+            found = [*_gather(watched, sources, roots), *map(words.of_class, kinds)]
+            return found + [word for m in steps.methods.values() for word in m.words()]
 
         count = len(gather())
     except Unwatchable:
@@ -107,7 +120,7 @@ def leafwise(traced: Outline) -> Wiring:
 
 
 def _places(
-    traced: Outline, function: types.FunctionType, steps: Steps
+    traced: Outline, roots: Roots, steps: Steps
 ) -> tuple[tuple[Place, ...], Callable[[State], None]]:
     places: list[Place] = []
     held: list[Source] = []
@@ -126,11 +139,11 @@ def _places(
 
     def variables(state: State) -> None:
         for k, source in enumerate(held):
-            address = _variable(source, function)
+            address = _variable(source, roots)
             if address is not None:
                 state.refer(k, address)
             else:
-                state.hold(k, value_of(source, function))
+                state.hold(k, value_of(source, roots))
 
     return tuple(places), variables
 
@@ -142,14 +155,13 @@ def _argument(source: Source) -> Arg | None:
     return source if isinstance(source, Arg) else None
 
 
-def _variable(source: Source, function: types.FunctionType) -> int | None:
+def _variable(source: Source, roots: Roots) -> int | None:
     """Where the pointer to a leaf's value is, or None if it must be held."""
     if isinstance(source, Closure):
-        return words.cell_address(_cell(source, function))
+        return words.cell_address(_cell(source, roots))
     if not isinstance(source, Global):
         return None
-    owner = function if source.owner is None else value_of(source.owner, function)
-    return words.name_address(owner.__globals__, source.name)
+    return words.name_address(value_of(source.owner, roots).__globals__, source.name)
 
 
 def _same(traced: Outline, names: Sequence[str], steps: Steps) -> list[tuple[int, Any]]:
@@ -185,29 +197,31 @@ def _root(source: Source) -> Source:
     return source
 
 
-def value_of(source: Source | None, function: types.FunctionType) -> Any:
-    """What a source that no argument is part of stands for now."""
+def value_of(source: Source | None, roots: Roots) -> Any:
+    """What a source that no argument but an object's methods is part of stands for now."""
+    if source in roots.methods:
+        return roots.methods[source].function
     match source:
         case None:
-            return function
+            return roots.function
         case Global(name, owner):
-            return _match.global_of(value_of(owner, function), name)
+            return _match.global_of(value_of(owner, roots), name)
         case Closure():
-            return _cell(source, function).cell_contents
+            return _cell(source, roots).cell_contents
         case Default(name, owner):
-            return _match.default_of(value_of(owner, function), name)
+            return _match.default_of(value_of(owner, roots), name)
         case Attribute(base, name):
-            return getattr(value_of(base, function), name)
+            return getattr(value_of(base, roots), name)
         case Item(base, key):
-            return value_of(base, function)[key]
+            return value_of(base, roots)[key]
         case Words(name):
             return _match.words_of(name)
         case _:
             raise Unwatchable(f"{source!r} depends on an argument")
 
 
-def _cell(source: Closure, function: types.FunctionType) -> types.CellType:
-    owner = value_of(source.owner, function)
+def _cell(source: Closure, roots: Roots) -> types.CellType:
+    owner = value_of(source.owner, roots)
     cells: dict[str, types.CellType] = dict(
         zip(owner.__code__.co_freevars, owner.__closure__ or ())
     )
@@ -215,10 +229,10 @@ def _cell(source: Closure, function: types.FunctionType) -> types.CellType:
 
 
 def _gather(
-    guards: Sequence[Guard], sources: Sequence[Source], function: types.FunctionType
+    guards: Sequence[Guard], sources: Sequence[Source], roots: Roots
 ) -> list[Word]:
     """The words that show whether guards still hold and variables are where they were."""
-    found = _Watched(function)
+    found = _Watched(roots)
     for guard in guards:
         if not isinstance(_root(guard.source), Arg):
             found.guard(guard)
@@ -230,8 +244,8 @@ def _gather(
 class _Watched:
     """Collects words, each once."""
 
-    def __init__(self, function: types.FunctionType) -> None:
-        self.function = function
+    def __init__(self, roots: Roots) -> None:
+        self.roots = roots
         self.tables: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}  # names by dictionary
         self.others: dict[int, Word] = {}  # by address
 
@@ -243,7 +257,7 @@ class _Watched:
 
     def guard(self, guard: Guard) -> None:
         self.source(guard.source, True)
-        thing = value_of(guard.source, self.function)
+        thing = value_of(guard.source, self.roots)
         if guard.kind == "code":
             self._function(thing)
         elif (type(thing) is not tuple and guard.kind in ("length", "most", "keys")) or (
@@ -253,22 +267,24 @@ class _Watched:
 
     def source(self, source: Source | None, value: bool) -> None:
         """``value``: the object itself must stay; else only where it is found."""
+        if source in self.roots.methods:
+            return
         match source:
             case None | Words():
                 return
             case Global(name, owner):
                 self.source(owner, True)
-                table = value_of(owner, self.function).__globals__
+                table = value_of(owner, self.roots).__globals__
                 self._names(table, name if value else None)
                 if value and name not in table:
                     self._names(vars(builtins), name)
             case Closure(_, owner):
                 self.source(owner, True)
                 if value:
-                    self._add(words.of_cell(_cell(source, self.function)))
+                    self._add(words.of_cell(_cell(source, self.roots)))
             case Attribute(base, name):
                 self.source(base, True)
-                thing = value_of(base, self.function)
+                thing = value_of(base, self.roots)
                 if isinstance(thing, types.ModuleType):
                     if type(thing) is not types.ModuleType or name not in vars(thing):
                         raise Unwatchable("an attribute that a module's code gives")
@@ -277,8 +293,8 @@ class _Watched:
                     self._class_attribute(thing, name)
             case Default(_, owner):
                 self.source(owner, True)
-                self._function(value_of(owner, self.function))
-            case Item(base) if type(value_of(base, self.function)) is tuple:
+                self._function(value_of(owner, self.roots))
+            case Item(base) if type(value_of(base, self.roots)) is tuple:
                 self.source(base, True)  # while that is the same tuple, its items are
             case _:
                 raise Unwatchable("an item of a container")

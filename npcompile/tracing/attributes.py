@@ -96,11 +96,13 @@ def _method_outside(t: Tracer, held: Any, source: Source, name: str) -> Value | 
     if type(found) is FunctionType and name not in getattr(held, "__dict__", {}):
         place = Attribute(source, name)
         t.inputs.guard(place, "code", found)
+        t.inputs.relate(Attribute(place, "__self__"), source, True)  # not another's, kept here
         return Static(found, place)
     if wrapped_by_us(found) and name not in getattr(held, "__dict__", {}):
         place = Attribute(Attribute(source, name), "__func__")
         t.inputs.guard(Attribute(source, name), "type", MethodType)
         t.inputs.guard(place, "type", type(found))
+        t.inputs.relate(Attribute(place.base, "__self__"), source, True)
         return Static(found, place)
     return None
 

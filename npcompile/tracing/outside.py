@@ -14,12 +14,24 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.records import replace
 from npcompile.core.sizes import lone_symbol
 from npcompile.graph.ir import Node, Param
+from npcompile.graph.models import Model
 from npcompile.graph.types import Scalar, contiguous
+from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import fetching, growing, item_types, wishes, within
 from npcompile.tracing.inputs import LONGEST, label
 from npcompile.tracing.sources import Arg, Attribute, Item, Source
 from npcompile.tracing.stores import is_plain
-from npcompile.tracing.values import Fetched, Growing, Static, Value
+from npcompile.tracing.values import (
+    Box,
+    Fetched,
+    Growing,
+    Method,
+    Object,
+    Partial,
+    Sequence,
+    Static,
+    Value,
+)
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -28,6 +40,10 @@ Wishes = dict[wishes.Place, wishes.Wish]
 MOST = 2 * LONGEST  # inputs of one function
 PINNED = 16  #: numbers of a list that are told by their values
 FEW = 32  #: items that are looked at one by one where a loop goes through them
+#: likewise where there are no arrays, whose operations of several turns would become one kernel:
+#: each length is another version then, and each outcome of a comparison may be
+FEWER = 4
+_DATA = (int, float, complex, bool, str, bytes, type(None), range, list)
 
 
 def items(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
@@ -56,9 +72,28 @@ def item(t: Tracer, held: list[Any], source: Source, index: int) -> Value | None
 
 def turns(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
     """All items of a list that a loop goes through."""
-    if len(held) > FEW and ask(t, held, source):
-        raise t.refuse(label(source), f"a loop goes through more than {FEW} items")
+    few = _few(t)
+    if len(held) > few and ask(t, held, source):
+        raise t.refuse(label(source), f"a loop goes through more than {few} items")
     return items(t, held, source)
+
+
+def _few(t: Tracer) -> int:
+    """How many items of a list are looked at one by one."""
+    names = [value for frame in t.frames for value in frame.state.locals]
+    return FEWER if all(map(_is_data, names)) else FEW
+
+
+def _is_data(value: Any) -> bool:
+    """Whether a value is, or holds, no array that is known yet."""
+    match value:
+        case Static(held):
+            return type(held) in _DATA
+        case Sequence(items):
+            return all(map(_is_data, items))
+        case Box(kind=kind):
+            return kind is not None and (kind in (list, dict) or issubclass(kind, Model))
+    return not isinstance(value, (ArrayRef, Object, Method, Partial))
 
 
 def ask(t: Tracer, held: list[Any], source: Source) -> bool:
@@ -131,7 +166,7 @@ def chosen(t: Tracer, held: list[Any], source: Source, index: Value) -> Value | 
     columns = t.outside.get(source)
     if columns is not None and isinstance(index, Node):
         return growing.getitem(t, None, columns, index)
-    if columns is not None or (len(held) > FEW and ask(t, held, source)):
+    if columns is not None or (len(held) > _few(t) and ask(t, held, source)):
         return None
     if isinstance(source, Arg) and len(held) <= LONGEST:
         kinds = {item_types.item_type(t, found) for found in items(t, held, source)}
