@@ -27,7 +27,8 @@ Call = Callable[[], float]
 
 @dataclass(frozen=True)
 class Found:
-    """Seconds, but for ``settling`` (plain calls); ``why``: reasons of calls left to Python."""
+    """Seconds, but for ``settling`` (plain calls); ``why``: the reason of most calls left to
+    Python, if these are many."""
 
     case: Case
     first: float
@@ -79,7 +80,8 @@ def measure(case: Case) -> Found:
         spent[0].append(batch(compiled, *ours, count))
         spent[1].append(batch(case.function, *theirs, count))
     times = [median(s) for s in spent]
-    why = "; ".join(compiled.explain().history[1:])
+    left = compiled._dispatcher.fallbacks
+    why = max(left, key=left.__getitem__) if left.total() > SETTLING else ""
     return Found(case, first, settling / begin, times[0], times[1], why)
 
 

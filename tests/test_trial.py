@@ -17,7 +17,7 @@ class Thing:
 
     @jit
     def get(self):
-        return self.k
+        return {"k": self.k}
 
     @jit
     def scaled(self, x):

@@ -27,7 +27,7 @@ from npcompile.runtime.native import Native, Probe, in_python, link, native, sto
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.parameters import Parameters
 from npcompile.runtime.refusals import Fallbacks, Refusals, complain
-from npcompile.runtime.trial import BEFORE, EXITS, FASTER, Trial
+from npcompile.runtime.trial import AROUND, BEFORE, EXITS, FASTER, Trial
 from npcompile.runtime.versions import HEIRLOOMS, VERSION_LIMIT, Version
 
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ class Dispatcher:
                 busy = taker.busy  # without the rest of a look
             elif not python:
                 alone = version.direct and version.seconds and not version.trace.pauses
-                seconds = version.seconds if alone else seconds + BEFORE
+                seconds = version.seconds - AROUND if alone else seconds + BEFORE
             pauses, rest = self._pauses()
             trial.note(python, seconds, busy, pauses - paused, rest - outside)
             if python and not trial.lost:

@@ -28,6 +28,8 @@ BETWEEN = 5e-4
 DISTURBED, MUCH = 0.1, 50.0
 #: seconds that a call has taken before it can be timed, where Python looks at it
 BEFORE = 0.3e-6
+#: and those that Python's calls around machine code take that is timed alone
+AROUND = 0.1e-6
 
 
 class Trial:
