@@ -14,7 +14,7 @@ from npcompile.core.facts import Facts
 from npcompile.core.lines import in_words
 from npcompile.core.sizes import Poly, Predicate, Size, Symbol, Unhinted, symbols
 from npcompile.core.statements import statement_at
-from npcompile.graph.types import Array, Opaque
+from npcompile.graph.types import Array, Opaque, Scalar
 from npcompile.program.ir import (
     Alloc,
     Buffer,
@@ -169,7 +169,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
             program.resumes[s.number].told(here) for s in statements
             if isinstance(s, Check) and not program.resumes[s.number].pauses
         ],
-        guards=[_leaf(leaf, bound) for leaf in traced.leaves]
+        guards=_leaves(traced.leaves, bound)
         + _guards(traced.guards)
         + [_readable(_predicate(p)) for p in _telling(traced.predicates)],
         notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])),
@@ -226,6 +226,13 @@ def _name(source: Source | None) -> str:
             return "the function"
         case _:
             return source.name
+
+
+def _leaves(leaves: Collection[Leaf], bound: Collection[str]) -> list[str]:
+    """What the inputs are, once where the object of a number is one, too."""
+    numbers = {leaf.source for leaf in leaves if isinstance(leaf.type, Scalar)}
+    return [_leaf(leaf, bound) for leaf in leaves
+            if not (isinstance(leaf.type, Opaque) and leaf.source in numbers)]
 
 
 def _leaf(leaf: Leaf, bound: Collection[str]) -> str:

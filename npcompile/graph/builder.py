@@ -120,6 +120,7 @@ class Builder:
         self.hushed: dict[Node, str] = {}  # nodes that were made so, and what they may ignore
         self.echoes: set[Node] = set()  # nodes whose floating-point errors others tell of
         self.repeated: set[Node] = set()  # nodes that the program has on several lines
+        self.shared: set[Node] = set()  # nodes that stand for several equal ones
         self.bound: dict[Symbol, Node] = {}  # symbols that are bound by nodes
         self.known: dict[Node, Size] = {}  # computed integers that are equal to a size
         self.below: dict[Node, Size] = {}  # arrays of indices from 0 to below a size
@@ -170,8 +171,10 @@ class Builder:
             self.region.nodes.append(found)
             if quiet:
                 self.hushed[found] = quiet
-        elif found.line != self.line:
-            self.repeated.add(found)
+        else:
+            self.shared.add(found)
+            if found.line != self.line:
+                self.repeated.add(found)
         return found
 
     def _again(self, op: str, args: tuple[Node, ...], attrs: Attrs, type_: Type) -> Node:

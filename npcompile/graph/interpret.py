@@ -342,17 +342,23 @@ class _Run:
                     if not writeable:
                         made.flags.writeable = False
                 return self.objects["view", ident]
-            case NumberOf(node):
-                kind = node.type
-                assert isinstance(kind, Scalar)
-                number = self.values[node]
-                return kind.python_type(number) if kind.origin == "py" else kind.dtype.type(number)
+            case NumberOf(node, ident):
+                if not ident:
+                    return self._as_number(node)
+                if ("number", ident) not in self.objects:
+                    self.objects["number", ident] = self._as_number(node)
+                return self.objects["number", ident]
             case ObjectOf(node):
                 return self.values[node]
             case StaticObject():
                 return tree.value
             case Items():
                 return self._items(tree)
+
+    def _as_number(self, node: Node) -> Any:
+        kind, number = node.type, self.values[node]
+        assert isinstance(kind, Scalar)
+        return kind.python_type(number) if kind.origin == "py" else kind.dtype.type(number)
 
     def _items(self, tree: Items) -> Any:
         if tree.ident and ("items", tree.ident) in self.objects:

@@ -393,9 +393,10 @@ class ViewOf:
 
 @record
 class NumberOf:
-    """A scalar node, boxed by its type's origin."""
+    """A scalar node, boxed by its type's origin; equal nonzero ``ident`` numbers are one object."""
 
     node: Node
+    ident: int = 0
 
 
 @record

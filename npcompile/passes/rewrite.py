@@ -123,8 +123,8 @@ class Rewriter:
         match tree:
             case NewArray(cell, node):
                 return NewArray(cell, self.new[node])
-            case NumberOf(node):
-                return NumberOf(self.new[node])
+            case NumberOf(node, ident):
+                return NumberOf(self.new[node], ident)
             case ObjectOf(node):
                 return ObjectOf(self.new[node])
             case ViewOf(_, NewArray() as base):

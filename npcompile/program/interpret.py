@@ -386,9 +386,14 @@ class Run:
                     if not writeable:
                         made.flags.writeable = False
                 return self.objects[ident]
-            case ScalarResult(buffer, origin):
+            case ScalarResult(buffer, origin, ident):
+                if ident in self.objects:
+                    return self.objects[ident]
                 number = self.memory[buffer][()]
-                return number.item() if origin == "py" else number
+                number = number.item() if origin == "py" else number
+                if ident:
+                    self.objects[ident] = number
+                return number
             case ObjectResult(buffer):
                 return self.memory[buffer]
             case StaticResult():

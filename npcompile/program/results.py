@@ -81,10 +81,12 @@ class ViewResult:
 
 @record
 class ScalarResult:
-    """A rank-0 buffer boxed as a Python (``py``) or NumPy (``np``) number."""
+    """A rank-0 buffer boxed as a Python (``py``) or NumPy (``np``) number; equal nonzero ``ident``
+    numbers are one object."""
 
     buffer: Buffer
     origin: str
+    ident: int = 0
 
 
 @record

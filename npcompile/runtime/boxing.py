@@ -48,6 +48,7 @@ class Boxing:
         self.room: list[str] = []
         self._moved: set[Buffer] = set()
         self._views: dict[int, str] = {}
+        self._numbers: dict[int, str] = {}
         self._results = list(leaves(program.result))
 
     def emit(self) -> str:
@@ -96,7 +97,12 @@ class Boxing:
             case BufferResult(buffer):
                 return self._buffer(buffer)
             case ScalarResult():
-                return self._scalar(result)
+                if not result.ident:
+                    return self._scalar(result)
+                if result.ident in self._numbers:
+                    return self._new_reference(self._numbers[result.ident])
+                made = self._numbers[result.ident] = self._scalar(result)
+                return made
             case ObjectResult(buffer):
                 return self._new_reference(self._object(buffer))
             case StaticResult():

@@ -57,6 +57,7 @@ class FrameReader:
         self._frame = frame
         self._slots = _words(frame.size).from_address(address)
         self._views: dict[int, Any] = {}
+        self._numbers: dict[int, Any] = {}
         self._containers: dict[int, Any] = {}
 
     def size(self, size: Size) -> int:
@@ -87,8 +88,12 @@ class FrameReader:
                 return self.array(self._program.params[index])
             case BufferResult(buffer):
                 return self.array(buffer)
-            case ScalarResult(buffer, origin):
-                return self.number(buffer, origin)
+            case ScalarResult(buffer, origin, ident):
+                if not ident:
+                    return self.number(buffer, origin)
+                if ident not in self._numbers:
+                    self._numbers[ident] = self.number(buffer, origin)
+                return self._numbers[ident]
             case ObjectResult(buffer):
                 return self.array(buffer)
             case StaticResult(value):

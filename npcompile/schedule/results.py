@@ -101,9 +101,9 @@ class Results:
                 owner = self.tree(base)
                 assert isinstance(owner, (ParamResult, BufferResult))
                 return ViewResult(ident, owner, window, dtype, writeable)
-            case NumberOf(node):
+            case NumberOf(node, ident):
                 assert isinstance(node.type, Scalar)
-                return ScalarResult(self.numbers[node].final(), node.type.origin)
+                return ScalarResult(self.numbers[node].final(), node.type.origin, ident)
             case ObjectOf(node):
                 return ObjectResult(self.numbers[node].final())
             case StaticObject():

@@ -139,8 +139,7 @@ def _placed(stuck: Refused | Unhinted, here: Instruction) -> None:
         general, line = stuck.refusal.general, stuck.refusal.line
         if line and file_of(line) != file_of(here.line):
             stuck.refusal = stuck.refusal.called_at(here.line)
-    # ``is`` in the middle would see numbers in objects made anew: Python runs all of it
-    if stuck.place < 0 and not general and here.op != "IS_OP":
+    if stuck.place < 0 and not general:
         stuck.place = here.offset
 
 

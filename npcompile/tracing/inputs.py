@@ -317,13 +317,29 @@ class Inputs:
     def whole(self, value: Any, source: Source) -> Node | None:
         """The parameter that holds an object itself, of which only the kind or the value is
         guarded; None if it is the same one at each call."""
-        if isinstance(value, (*_SAME, bool, type(None), type(Ellipsis), enum.Enum)):
+        if isinstance(value, (*_SAME, bool, np.bool_, type(None), type(Ellipsis), enum.Enum)):
             return None
         if source not in self._whole:
             kind = Opaque(type(value))
             self._whole[source] = self._param(label(source), kind, None)
             self.leaves.append(Leaf(source, kind))
         return self._whole[source]
+
+    def object_of(self, number: Node) -> Node | None:
+        """The parameter that holds the very object of a number from outside; None: it is a new
+        one, or the only one of its value."""
+        if not isinstance(number.attrs, Param) or number.attrs.index not in self.objects:
+            return None
+        held = self.objects[number.attrs.index]
+        return self.whole(held, self.leaves[number.attrs.index].source)
+
+    def one_object(self, number: Node, other: Node) -> bool:
+        """Whether two numbers from outside are one object, which is guarded."""
+        places = [n.attrs.index for n in (number, other) if isinstance(n.attrs, Param)]
+        first, second = (self.objects[k] for k in places)
+        source, another = (self.leaves[k].source for k in places)
+        self.relate(source, another, first is second)
+        return first is second
 
     def _param(self, name: str, type_: Array | Scalar | Opaque, bound: Symbol | None) -> Node:
         node = Node("param", (), Param(len(self.leaves), name, bound), type_, 0)

@@ -21,6 +21,7 @@ from npcompile.tracing import (
     control,
     devices,
     growing,
+    identities,
     iteration,
     overloads,
     tensors,
@@ -400,6 +401,10 @@ def identical(t: Tracer, left: Value, right: Value) -> bool:
         return False
     if python_class(left) is not python_class(right):
         return False
+    if isinstance(left, Node) and isinstance(right, Node):
+        found = identities.identical(t, left, right)
+        if found is not None:
+            return found
     if isinstance(left, Box) and isinstance(right, Box) and not (left.lent and right.lent):
         return False
     raise t.refuse("is", "between objects whose identity is not followed")

@@ -29,7 +29,7 @@ from npcompile.graph.texts import TextIterator
 from npcompile.graph.types import contiguous
 from npcompile.ops.operands import ArrayRef, Cell, Tensor
 from npcompile.tensors import memory as torch
-from npcompile.tracing import growing, item_types, iteration, selectors, texts, turns
+from npcompile.tracing import growing, identities, item_types, iteration, selectors, texts, turns
 from npcompile.tracing.references import seen
 from npcompile.tracing.values import (
     NULL,
@@ -95,7 +95,8 @@ class Trees:
             case Sequence() if texts.is_text(value):
                 return self._text(value)
             case Node():
-                return NumberOf(value)
+                held = self.t.inputs.object_of(identities.given(self.t, value))
+                return self._new_number(value) if held is None else ObjectOf(held)
             case ArrayRef():
                 return self._array(value)
             case Object(node):
@@ -119,6 +120,11 @@ class Trees:
                 parts = (value.start, value.stop, value.step)
                 return Items(slice, tuple(map(self.result, parts)))
         raise self.t.refuse("return", f"of a {_name(value)} is left to Python")
+
+    def _new_number(self, node: Node) -> Tree:
+        """A number that the program has computed: one object wherever it is, unless equal ones
+        became one node."""
+        return NumberOf(node, 0 if node in self.t.builder.shared else self._number(node))
 
     def _static(self, value: Static) -> Tree:
         """A constant, or the very object that came from outside in this call."""
@@ -323,7 +329,10 @@ class Trees:
             variables, held = self._stored(variables, held)
         code, offset = frame.code.code, following if innermost else instruction.at
         drops = given is not None
-        return ir.Frame(code, offset, tuple(variables), held, frame.owner, drops)
+        made = ir.Frame(code, offset, tuple(variables), held, frame.owner, drops)
+        if not identities.agree(self.t, made):
+            raise self.t.refuse("is", "Python would find numbers in new objects")
+        return made
 
     def _stored(
         self, variables: list[tuple[str, Tree]], stack: tuple[Tree, ...]

@@ -135,30 +135,11 @@ _LIVES = frozenset({"getrefcount", "weakref"})
 
 def may_pause(function: FunctionType, place: int) -> bool:
     """Whether Python may go on before the instruction at an offset: not where references are
-    counted, as those that wait for the rest of the function would be, too; nor where objects are
-    compared by identity, which may be numbers: those that Python goes on with are new objects."""
+    counted, as those that wait for the rest of the function would be, too."""
     code = function.__code__
-    if _compares(code):
-        return False
     inner = (c.co_names for c in code.co_consts if isinstance(c, CodeType))
     return (place >= 0 and not code.co_flags & GENERATORS
             and _LIVES.isdisjoint(code.co_names) and all(map(_LIVES.isdisjoint, inner)))
-
-
-@lru_cache(maxsize=1024)
-def _compares(code_object: CodeType) -> bool:
-    """Whether something is compared by identity with what is no constant and no global name, or
-    an attribute of such (``None``, classes, members of enumerations)."""
-    for body in analyse(code_object).blocks.values():
-        for k, i in enumerate(body):
-            if i.op != "IS_OP":
-                continue
-            right = k - 1
-            while right > 0 and body[right].op == "LOAD_ATTR":
-                right -= 1
-            if right < 0 or body[right].op not in ("LOAD_CONST", "LOAD_GLOBAL"):
-                return True
-    return False
 
 
 @lru_cache(maxsize=1024)
