@@ -2,7 +2,7 @@
 made for: numbers of each type, arrays of each rank, order and byte order, lists, None.  Results
 with their types, layouts and memory, mutated arguments, errors and warnings are Python's.
 
-``python -m tests.random_operands FIRST LAST`` runs some of them, named by numbers.
+``python -m tests.random_operands SEED COUNT`` runs some of them.
 """
 
 from __future__ import annotations
@@ -384,9 +384,9 @@ def outcome(function: Callable[..., Any], kind: str, digits: bool) -> Any:
     return result, told, shown([x, *beside.values()], None, digits)
 
 
-def run(number: int) -> str:
-    """The difference that operation ``number`` makes on one kind of operand, or nothing."""
-    rng = random.Random(number)
+def run(seed: int) -> str:
+    """The difference that an operation makes on a kind of operand, or nothing."""
+    rng = random.Random(seed)
     text = rng.choice([*ALONE, *BESIDE, *STATEMENTS])
     kind = rng.choice(list(operands()))
     plain = written(text)
@@ -396,15 +396,15 @@ def run(number: int) -> str:
     for _ in range(2):
         got = outcome(fast, kind, digits)
         if got != want:
-            return f"{number}: {text} of {kind}\n  want {want}\n  got  {got}"
+            return f"seed {seed}: {text} of {kind}\n  want {want}\n  got  {got}"
     return ""
 
 
 def main() -> None:
-    first, last = map(int, sys.argv[1:])
-    differ = [found for number in range(first, last) if (found := run(number))]
+    first, count = map(int, sys.argv[1:])
+    differ = [found for seed in range(first, first + count) if (found := run(seed))]
     print("\n".join(differ))
-    print(f"{last - first} run, {len(differ)} differ")
+    print(f"{count} run, {len(differ)} differ")
 
 
 if __name__ == "__main__":

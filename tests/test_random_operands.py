@@ -11,12 +11,12 @@ PARTS = 8
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_operands(part: int) -> None:
-    differ = [found for number in range(part, 320, PARTS) if (found := run(number))]
+    differ = [found for seed in range(part, 320, PARTS) if (found := run(seed))]
     assert not differ, "\n".join(differ)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_more_operands(part: int) -> None:
-    differ = [found for number in range(1000 + part, 9000, PARTS) if (found := run(number))]
+    differ = [found for seed in range(1000 + part, 9000, PARTS) if (found := run(seed))]
     assert not differ, "\n".join(differ)
