@@ -223,3 +223,14 @@ def test_truths_are_compared() -> None:
 
     for x in (0.5, 1.5, 2.5):
         agrees(f, lambda x=x: (np.ones(3), x))
+
+
+def test_comparisons_in_functions_made_after_a_pause() -> None:
+    def f(x: Any, numbers: Any, n: Any) -> Any:
+        best = x
+        for k in range(n):
+            best = max(best, numbers[k])
+        numbers.sort()  # which Python does
+        return list(map(lambda number: number is best, numbers))
+
+    agrees(f, lambda: (2.5e7, [1.5e7, 3.5e7], 0), lambda: (2.5e7, [1.5e7, 3.5e7], 2))

@@ -147,7 +147,10 @@ def _seen(tree: Tree) -> Iterator[Tree]:
 @lru_cache(maxsize=1024)
 def compares(code_object: CodeType) -> bool:
     """Whether something is compared by identity with what is no constant and no global name, or
-    an attribute of such (``None``, classes, members of enumerations)."""
+    an attribute of such (``None``, classes, members of enumerations), here or in a function that
+    is made here."""
+    if any(isinstance(inner, CodeType) and compares(inner) for inner in code_object.co_consts):
+        return True
     for body in analyse(code_object).blocks.values():
         for k, i in enumerate(body):
             if i.op != "IS_OP":
