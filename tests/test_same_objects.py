@@ -231,6 +231,9 @@ def test_comparisons_in_functions_made_after_a_pause() -> None:
         for k in range(n):
             best = max(best, numbers[k])
         numbers.sort()  # which Python does
-        return list(map(lambda number: number is best, numbers))
+        def same(number: Any) -> bool:
+            return number is best
+
+        return list(map(same, numbers))
 
     agrees(f, lambda: (2.5e7, [1.5e7, 3.5e7], 0), lambda: (2.5e7, [1.5e7, 3.5e7], 2))
