@@ -255,3 +255,10 @@ def test_caches_that_are_near(tmp_path: Path) -> None:
     assert caches.levels(tmp_path / "nothing") == {}
     (tmp_path / "index3" / "size").write_text("many\n")
     assert 3 not in caches.levels(tmp_path)
+
+    def refuse(path: object) -> None:
+        raise PermissionError(13, "not allowed", path)
+
+    with pytest.MonkeyPatch.context() as patch:  # a system that does not let us look
+        patch.setattr(caches.os, "listdir", refuse)
+        assert caches.levels(tmp_path) == {}

@@ -158,6 +158,9 @@ def test_where_the_processor_cannot_be_asked(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(processor.platform, "machine", lambda: "riscv64")
     assert processor.identity.__wrapped__() is None
     monkeypatch.undo()
+    monkeypatch.setattr(processor.sys, "maxsize", 2**31 - 1)  # a program of 32 bits
+    assert processor.identity.__wrapped__() is None
+    monkeypatch.undo()
     monkeypatch.setattr(processor, "protect", lambda *args: False)
     assert processor.identity.__wrapped__() is None
     with pytest.raises(Unknown):

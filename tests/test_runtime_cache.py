@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import types
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -356,6 +357,40 @@ def test_changed_sources_have_another_name(
     (tmp_path / "ours" / "runtime" / "b.py").write_text("")
     found.append(cache.sources.__wrapped__())
     assert len(set(found)) == 4
+
+
+def test_sources_in_archives_and_without_source_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, folder = tmp_path / "all.zip", tmp_path / "ours" / "runtime"
+    folder.mkdir(parents=True)
+    for place, file in ((archive / "ours" / "runtime", archive), (folder, folder / "a.pyc")):
+        monkeypatch.setattr(cache, "__file__", str(place / "cache.py"))
+        found = set()
+        for text in (b"1", b"22"):
+            file.write_bytes(text)
+            found.add(cache.sources.__wrapped__())
+        assert len(found) == 2
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "nowhere" / "runtime" / "cache.py"))
+    assert cache.sources.__wrapped__() not in found  # a program that holds its modules
+    monkeypatch.setitem(sys.modules, "llvmlite", types.ModuleType("llvmlite"))
+    assert cache.sources.__wrapped__() not in found  # a mock
+
+
+def test_functions_are_compiled_where_the_package_is_in_an_archive(tmp_path: Path) -> None:
+    home = Path(cache.__file__).parents[1]
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for file in home.rglob("*.py"):
+            archive.write(file, file.relative_to(home.parent))
+    code = "import numpy as np, npcompile\n" \
+           "f = npcompile.jit(lambda x: x * 2 + 1)\n" \
+           "print(f(np.arange(3)), f.cache_info().compiled, npcompile.__file__)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "all.zip"),
+                   "NPCOMPILE_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path,
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[1 3 5] 1") and "all.zip" in done.stdout
 
 
 def test_environment_tells_capabilities_apart() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.core import config, logs
+from npcompile.core.locks import lock
 from npcompile.ops.elementwise import ufunc_of
 from npcompile.ops.record import Op, stands_for
 from npcompile.runtime.layout import UfuncHead
@@ -25,7 +25,7 @@ _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 _FROM_FUNCTIONS = 1  # place of PyUFunc_FromFuncAndData in NumPy's table of ufunc functions
 _NO_IDENTITY = -1
 _ALL_FLAGS = 0x3D
-_lock = threading.Lock()
+_lock = lock()
 _kept: list[Any] = []  # ufuncs refer to their tables for ever
 
 

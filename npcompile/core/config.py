@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextvars import ContextVar
-from threading import RLock
 from typing import Any, Literal
 from weakref import WeakSet
 
+from npcompile.core.locks import lock
 from npcompile.core.records import field_names, record
 
 Deterministic = Literal[False, True, "portable"]
@@ -118,7 +118,7 @@ class _Modes:
         self.blocks = 0  # ``with deterministic(...)`` blocks that are open
         self.standing = bool(_deterministic())
         self._listeners: WeakSet[Any] = WeakSet()
-        self._lock = RLock()
+        self._lock = lock()
 
     def __bool__(self) -> bool:
         return self.standing or self.blocks > 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from functools import cache
 
@@ -11,10 +10,11 @@ import numpy as np
 from npcompile.backends.cpu import blas, factors, products
 from npcompile.backends.cpu.compile import Loaded, Target, load, target
 from npcompile.core.errors import refuse
+from npcompile.core.locks import lock
 from npcompile.runtime import memory
 from npcompile.runtime.cache import compiled
 
-_lock = threading.Lock()
+_lock = lock()
 
 
 def addresses(modules: Iterable[str]) -> dict[str, int]:

@@ -24,7 +24,6 @@ import os
 import stat
 import struct
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -38,6 +37,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.config import Config, capability
+from npcompile.core.locks import lock
 from npcompile.core.records import field_names, record
 
 try:
@@ -91,6 +91,9 @@ def default_folder() -> Path:
     return home / "npcompile"
 
 
+_counting = lock()
+
+
 class _Refused(Exception):
     """The folder can't be used, and why."""
 
@@ -110,7 +113,6 @@ class Store:
         self.capacity = capacity
         self.reason = ""
         self._counts = dict.fromkeys(("hits", "misses", "written", "rejected"), 0)
-        self._lock = threading.Lock()
 
     def get(self, key: bytes) -> Record | None:
         """The record kept under ``key``, if there is a valid one."""
@@ -154,7 +156,7 @@ class Store:
     # ------------------------------------------------------------------ inside
 
     def _count(self, what: str) -> None:
-        with self._lock:
+        with _counting:
             self._counts[what] += 1
 
     @contextmanager
@@ -526,12 +528,15 @@ def sources() -> str:
     Reading them all would cost more than loading what is cached.  Asked for before the modules are
     imported: who changes one later gets code of another name.
     """
-    folders = [str(Path(__file__).parents[1])]
-    stamps = [_stamp(place) for place in _compiler()]
+    home = Path(__file__).parents[1]
+    folders, stamps = [str(home)], [f"{place.parent} {_stamp(place)}" for place in _compiler()]
+    if not home.is_dir():  # in an archive, or in a program that holds its modules
+        held = [place for place in (*home.parents, Path(sys.executable)) if place.is_file()]
+        return fingerprint(" ".join([str(home), *stamps, *map(_stamp, held)]))
     for folder in folders:
         with os.scandir(folder) as entries:
             for entry in sorted(entries, key=attrgetter("name")):
-                if entry.name.endswith(".py"):
+                if entry.name.endswith((".py", ".pyc")):  # code without sources is beside none
                     stamps.append(_stamp(entry))
                 elif entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
                     folders.append(entry.path)
@@ -545,7 +550,10 @@ def _stamp(file: os.DirEntry[str] | Path) -> str:
 
 def _compiler() -> Iterator[Path]:
     """What is written anew when another llvmlite is installed, which is not imported here."""
-    found = find_spec("llvmlite")
+    try:
+        found = find_spec("llvmlite")
+    except ValueError:  # something stands in for it, such as a mock where documentation is made
+        return
     if found is not None and found.origin is not None:
         home = Path(found.origin)
         yield from (file for file in (home, home.with_name("_version.py")) if file.exists())

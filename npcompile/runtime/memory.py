@@ -24,12 +24,12 @@ import ctypes
 import gc
 import os
 import sys
-import threading
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from npcompile.core.locks import lock
 from npcompile.core.records import record
 
 LIMIT = 256 << 20
@@ -116,7 +116,7 @@ def _capsule(address: int, name: int) -> object:
     return prototype(("PyCapsule_New", ctypes.pythonapi))(address, name, None)
 
 
-_lock = threading.Lock()
+_lock = lock()
 
 
 @cache

@@ -30,9 +30,11 @@ def near_here() -> int:
 def levels(folder: Path) -> dict[int, int]:
     """The bytes of one processor's caches for data, by level."""
     found = {}
-    for name in os.listdir(folder) if folder.is_dir() else ():
-        if not name.startswith("index"):
-            continue
+    try:
+        names = [name for name in os.listdir(folder) if name.startswith("index")]
+    except OSError:  # a system without, or one that does not let us look
+        names = []
+    for name in names:
         try:
             level, kind, size = (_read(f"{folder}/{name}/{what}")
                                  for what in ("level", "type", "size"))

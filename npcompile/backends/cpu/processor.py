@@ -29,7 +29,8 @@ _LEAVES = (
 @cache
 def identity() -> tuple[int, ...] | None:
     """What CPUID says; None where it can't be asked: another system or kind of processor."""
-    if sys.platform != "linux" or platform.machine() != "x86_64":
+    wide = sys.maxsize > 1 << 32  # the code above is for 64 bits, which not all programs are
+    if sys.platform != "linux" or platform.machine() != "x86_64" or not wide:
         return None
     size, parts = mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_WRITE
     memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, parts)
