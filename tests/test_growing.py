@@ -331,10 +331,22 @@ def test_objects_that_python_goes_on_with():
             a[k] = p.x
             p.step(float(x))
             if k == n:
+                p.x = -1.0
+                raise ValueError(p.x, p.steps, pair[1]["p"].x, pair[0].x)
+        return p.x, pair[0].steps
+
+    def g(a, n):  # which might look at what objects its numbers are
+        p = Particle(0.0)
+        pair = [p, {"p": p}]
+        for k, x in enumerate(a):
+            a[k] = p.x
+            p.step(float(x))
+            if k == n:
                 raise ValueError(p.x, p.steps, pair[1]["p"] is p)
         return p.x, pair[0].steps
 
     alike(f, (V, 20), (V, 3), (V, 0))
+    alike(g, (V, 20), (V, 3), (V, 0), captured=False)
 
 
 def test_methods_of_lists():

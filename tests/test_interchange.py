@@ -86,7 +86,7 @@ def compare(function: Callable[..., Any], shape: tuple[int, int]) -> int:
         compiled(*found, 2)
         assert all(x.tobytes() == y.tobytes() for x, y in zip(found, expected)), threads
     found = arrays(shape)
-    interpret(program, [2 if p.kind == "scalar" else found[p.index] for p in program.params])
+    interpret(program, [found[p.index] if p.kind == "param" else 2 for p in program.params])
     assert all(x.tobytes() == y.tobytes() for x, y in zip(found, expected))
     return sweeps(program)
 

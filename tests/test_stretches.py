@@ -109,6 +109,7 @@ class TestStatements:
             n = unknown(3)
             a[n] = 7.0
             TABLE[n] = a.copy()
+            unknown(n)
             a += 1
             k = changes(a)
             return a[k] + n
@@ -118,9 +119,9 @@ class TestStatements:
     def test_stores_to_what_comes_from_outside(self) -> None:
         def f(a: Any) -> Any:
             b = a * 2
-            TABLE["sum"] = float(b.sum())
+            TABLE["sum"] = unknown(float(b.sum()))
             b += 1
-            TABLE[len(b)] = 1
+            TABLE[len(b)] = unknown(1)
             return b * 2
 
         run(f, X, places=2)
@@ -391,7 +392,7 @@ class TestTelling:
             b = a * 2
             unknown(b)
             b += 1
-            TABLE[0] = 1
+            unknown(1)
             return b
 
         compiled = jit(f)
