@@ -1,5 +1,7 @@
 """Calls that are left to Python go straight to the plain function after a while."""
 
+import subprocess
+import sys
 import threading
 import traceback
 from collections import Counter
@@ -9,6 +11,7 @@ import pytest
 
 import npcompile
 from npcompile import jit
+from npcompile.runtime import forwarding
 from npcompile.runtime.dispatch import FASTER
 from npcompile.runtime.forwarding import PATIENCE, UNSEEN
 
@@ -140,6 +143,47 @@ def test_threads():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_threads_that_are_the_first():
+    """Each has its calls left to Python at once, and loads the code that forwards them."""
+    program = """
+import threading, time
+from npcompile import jit
+
+@jit
+def f(held, numbers, x):
+    held["a"] = x
+    return held["a"] + numbers[0]
+
+def calls():
+    while not done:
+        f(held, numbers, 1.5)
+
+done, held, numbers = False, {"a": 0.0}, [1.0]
+threads = [threading.Thread(target=calls) for _ in range(2)]
+for thread in threads:
+    thread.start()
+time.sleep(2.0)
+done = True
+for thread in threads:
+    thread.join()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_another_thread_withdraws_what_is_about_to_be_granted(monkeypatch):
+    g = settled(joined, "ba")
+    taker = g._dispatcher.left.forwarder
+
+    def rate():
+        taker.withdraw()  # as a call does that is not left to Python
+        return 1e9
+
+    monkeypatch.setattr(forwarding._machine(), "rate", rate)
+    for _ in range(3 * UNSEEN):
+        assert g("ba") == joined("ba")
 
 
 def test_nested_functions_are_forwarded_anew():

@@ -16,7 +16,7 @@ from string import Template
 from types import FunctionType
 from typing import Any
 
-from npcompile.backends.cpu.compile import load
+from npcompile.backends.cpu.compile import lasting
 from npcompile.runtime.cache import compiled
 from npcompile.runtime.callable import TABLE, FunctionBase, install, installed
 from npcompile.runtime.layout import Layout, layout
@@ -73,12 +73,7 @@ def _code() -> int:
     where = layout()
     if where is None:
         raise RuntimeError("this Python's objects have an unknown layout")
-    loaded = load(compiled(_text(where)))
-    _loaded.append(loaded)
-    return loaded["npc.bind"]
-
-
-_loaded: list[Any] = []
+    return lasting(compiled(_text(where)))["npc.bind"]
 
 
 def _text(at: Layout) -> str:

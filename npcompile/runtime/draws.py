@@ -110,13 +110,13 @@ def _found(count: int) -> _Drawers | None:
 @cache
 def _drawers() -> _Drawers | None:
     """The functions if they do what NumPy does here."""
-    from npcompile.backends.cpu.compile import load
+    from npcompile.backends.cpu.compile import lasting
     from npcompile.runtime.cache import compiled
 
     tables = _tables()
     if tables is None:
         return None
-    code = load(compiled(pcg.CODE))
+    code = lasting(compiled(pcg.CODE))
     pointer, count, number = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
     one = ctypes.CFUNCTYPE(None, pointer, count, pointer, number, number)(code["npc_uniform"])
     kind = ctypes.CFUNCTYPE(None, pointer, count, pointer, number, number, pointer)
@@ -133,15 +133,15 @@ def _drawers() -> _Drawers | None:
 def _singles() -> Any:
     """Functions that draw one number each, for machine code; they never do if NumPy's generators
     are not as expected."""
-    from npcompile.backends.cpu.compile import load
+    from npcompile.backends.cpu.compile import lasting
     from npcompile.runtime.cache import compiled
 
     drawers, fields = _drawers(), _fields()
     if drawers is None or fields is None:
-        return load(compiled(pcg.NONE))
+        return lasting(compiled(pcg.NONE))
     imports = {"npc.generator": id(np.random.Generator),
                "npc.next_double": _interface(np.random.PCG64(0))[3], **drawers.addresses}
-    return load(compiled(pcg.one(fields)), imports)
+    return lasting(compiled(pcg.one(fields)), imports)
 
 
 def address(what: str) -> int:

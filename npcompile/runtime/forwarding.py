@@ -16,7 +16,7 @@ from time import perf_counter, thread_time
 from types import FunctionType
 from typing import Any
 
-from npcompile.backends.cpu.compile import load
+from npcompile.backends.cpu.compile import lasting
 from npcompile.core.config import modes
 from npcompile.core.unseen import unseen
 from npcompile.runtime.cache import compiled
@@ -82,8 +82,7 @@ class Forwarder:
         finally:  # what it raises takes time as well
             seconds, self.busy = perf_counter() - begun, thread_time() - ran
             limit = max(SHORT, LONGER * seconds) if longest is None else longest
-            if self._in_a_row > PATIENCE:
-                self._grant(seconds, limit)
+            self._grant(self._in_a_row - PATIENCE, seconds, limit)
 
     @unseen
     def _nested(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -99,12 +98,16 @@ class Forwarder:
             if deep:
                 self._table[_LEFT] = self._table[_LONG] = 0
 
-    def _grant(self, seconds: float, limit: float) -> None:
-        rate = _machine().rate()
-        if rate is not None and not modes:
-            more = min(self._in_a_row - PATIENCE + 2, 20)
+    def _grant(self, more: int, seconds: float, limit: float) -> None:
+        """Forwards the next calls, if ``more`` than need be were looked at: twice as many for each.
+        """
+        if more <= 0 or modes:
+            return
+        rate = _machine().rate()  # where other threads go on
+        if rate is not None:
             self._table[_LIMIT] = int(limit * rate)
-            self._table[_LEFT] = min(1 << more, UNSEEN, int(LONGEST / max(seconds, 1e-9)))
+            self._table[_LEFT] = min(
+                1 << min(more + 2, 20), UNSEEN, int(LONGEST / max(seconds, 1e-9)))
 
     def interrupt(self) -> None:
         """A call was not left to Python."""
@@ -125,9 +128,9 @@ class _Machine:
     """The code, the same for all functions, and the rate of the processor's clock."""
 
     def __init__(self) -> None:
-        self._loaded = load(compiled(_text()))
-        self.address = self._loaded["npc.forward"]
-        self._ticks = ctypes.CFUNCTYPE(ctypes.c_uint64)(self._loaded["npc.ticks"])
+        loaded = lasting(compiled(_text()))
+        self.address = loaded["npc.forward"]
+        self._ticks = ctypes.CFUNCTYPE(ctypes.c_uint64)(loaded["npc.ticks"])
         self._first = perf_counter(), self._ticks()
 
     def rate(self) -> float | None:

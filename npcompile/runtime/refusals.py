@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.config import Config, deterministic_mode
 from npcompile.core.errors import DeterminismError, Refusal
+from npcompile.core.locks import lock
 from npcompile.runtime.kinds import call_kind
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ SAME = 8
 KINDS = 64
 #: seconds of compiling before all other calls are, if it was for more calls than that
 BUDGET, CALLS = 30.0, 16
+
+_lock = lock()
 
 
 class Refusals:
@@ -73,7 +76,9 @@ class Fallbacks:
         """Has a forwarder from now on, where there is machine code for calls."""
         from npcompile.runtime.forwarding import forwarder  # most functions are compiled
 
-        self.forwarder = forwarder(function, python)
+        made = forwarder(function, python)
+        with _lock:  # calls of another thread may be in its forwarder
+            self.forwarder = self.forwarder or made
 
     @property
     def counts(self) -> Counter[str]:

@@ -241,6 +241,17 @@ def load(code: bytes, imports: Mapping[str, int] | None = None) -> Loaded:
         return Loaded(_linked(objects, gives, addresses), gives)
 
 
+_lasting: list[Loaded] = []
+
+
+def lasting(code: bytes, imports: Mapping[str, int] | None = None) -> Loaded:
+    """Like :func:`load`, for ever: two threads that ask for the same code at once may load it
+    twice, and whichever is kept in the end, the addresses of both have been given away."""
+    loaded = load(code, imports)
+    _lasting.append(loaded)
+    return loaded
+
+
 @cache
 def _jit() -> Any:
     return _binding().create_lljit_compiler()
