@@ -10,6 +10,7 @@ import subprocess
 import sys
 import weakref
 
+import numpy as np
 import pytest
 
 from npcompile.backends.cpu import place, processor
@@ -132,6 +133,11 @@ def test_objects_see_each_other_and_names_are_there_once() -> None:
         Image(_parts(compile(far))[0], {"far": 0x1000})
     with pytest.raises(Unknown):
         Image([b"\x7fELF\x02\x01\x01" + bytes(80)], {})
+    held = place._Object(one[0])
+    (where,) = np.flatnonzero([kind == place._TEXTS for _, kind, *_ in held.sections])
+    first = int.from_bytes(one[0][40:48], "little") + int(where) * place._SECTION.itemsize + 4
+    with pytest.raises(Unknown, match="section"):  # relocations without what is added
+        Image([one[0][:first] + (9).to_bytes(4, "little") + one[0][first + 4 :]], {})
 
 
 @linux

@@ -143,7 +143,8 @@ def _from_template(fields: tuple[str, ...], given: dict[str, Any]) -> Callable[.
     last = tuple(given) == fields[len(fields) - len(given) :]
     if template is None or not last or any(v is _MISSING for v in values):
         return None
-    code = template.replace(co_varnames=("self", *fields), co_names=fields)
+    code = template.replace(co_name="__init__", co_qualname="__init__",
+                            co_varnames=("self", *fields), co_names=fields)
     return FunctionType(code, {}, "__init__", tuple(values))
 
 

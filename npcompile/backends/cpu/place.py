@@ -34,7 +34,9 @@ _SYMBOL = np.dtype([
     ("size", "<u8"),
 ])
 _RELOCATION = np.dtype([("offset", "<u8"), ("type", "<u4"), ("symbol", "<u4"), ("add", "<i8")])
-_BITS, _SYMBOLS, _RELOCATIONS, _ZEROS, _UNWIND = 1, 2, 4, 8, 0x70000001  # types of sections
+# types of sections: none, bits, symbols, texts, relocations, zeros, what unwinds the stack
+_NONE, _BITS, _SYMBOLS, _TEXTS, _RELOCATIONS, _ZEROS, _UNWIND = 0, 1, 2, 3, 4, 8, 0x70000001
+_SECTIONS = {_NONE, _BITS, _SYMBOLS, _TEXTS, _RELOCATIONS, _ZEROS, _UNWIND}
 _WRITABLE, _IN_MEMORY, _CODE = 1, 2, 4  # flags of sections
 _PLAIN = (0, 1, 2, 3)  # types of symbols: none, data, function, section
 _UNDEFINED, _RESERVED = 0, 0xFF00  # numbers of sections
@@ -62,6 +64,8 @@ class _Object:
         self.symbols = np.empty(0, _SYMBOL)
         self.names: dict[int, str] = {}  # of those that other objects see
         for _, kind, _, _, offset, size, link, *_ in self.sections:
+            if kind not in _SECTIONS:  # relocations in another form, say
+                raise Unknown("a section of another type")
             if kind == _SYMBOLS:
                 self.symbols = np.frombuffer(code, _SYMBOL, size // _SYMBOL.itemsize, offset)
                 self._name(self.sections[link][4])
