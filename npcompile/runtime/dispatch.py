@@ -250,11 +250,12 @@ class Dispatcher:
         kwargs: dict[str, Any],
         mode: Deterministic,
     ) -> Any:
-        refusal = self.refusals.known(bound)
+        refusal = self.refusals.known(bound, patient=bool(mode) or self.config.fullgraph)
         if refusal is None and len(self.versions) >= self.limit:
             refusal = Refusal("versions", f"more than {self.limit} compiled versions")
         if refusal is not None:
-            return self._refused(refusal, args, kwargs, mode)
+            with self.refusals.python(bound, self.fallbacks.total()):
+                return self._refused(refusal, args, kwargs, mode)
         begun = thread_time()
         try:
             with collector.paused():
@@ -266,7 +267,7 @@ class Dispatcher:
                 raise
             what = f"failed with {type(error).__name__}: {error}"
             refusal = Refusal("compiler", what, hint="NPCOMPILE_STRICT=1 raises it")
-        self.refusals.took(thread_time() - begun)
+        self.refusals.took(bound, thread_time() - begun)
         if refusal is not None:  # out of the handler: what Python raises has no other context
             self._remember(bound, refusal)
             return self._python(refusal, args, kwargs, mode)

@@ -3,6 +3,10 @@
 A refusal is remembered for arguments of the same sizes and values.  After several of one kind of
 arguments (their types) all of that kind are left to Python; after many kinds, or much time for
 compiling, all calls that no compiled version serves.
+
+Where one kind is compiled again and again, as for each new text in it, nobody knows whether there
+is an end.  So nobody shall wait for it longer than for Python: such calls are left to it until
+they have taken as long there as what was compiled for their kind before.
 """
 
 from __future__ import annotations
@@ -10,12 +14,14 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from time import thread_time
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core.config import Config, deterministic_mode
 from npcompile.core.errors import DeterminismError, Refusal
 from npcompile.core.locks import lock
+from npcompile.core.records import record
 from npcompile.runtime.kinds import call_kind
 
 if TYPE_CHECKING:
@@ -27,6 +33,45 @@ SAME = 8
 KINDS = 64
 #: seconds of compiling before all other calls are, if it was for more calls than that
 BUDGET, CALLS = 30.0, 16
+#: compiles for one kind of arguments, or seconds of them, before it is asked what they are worth
+FEW, LONG = 8, 3.0
+#: seconds that they may take beyond those that such calls have taken in Python
+AT_ONCE = 0.3
+#: calls in Python that one which is looked at stands for, at most
+UNSEEN = 512
+
+
+@record(frozen=False)
+class Spent:
+    """What compiling for one kind of arguments has taken, and calls that were left to Python: it
+    is entered for each.  ``left``: how many calls the function has left to it."""
+
+    compiles: int = 0
+    seconds: float = 0.0
+    python: float = 0.0
+    left: int = 0
+    stands_for: int = 1
+    begun: float = 0.0
+
+    def too_much(self) -> Refusal | None:
+        """Why no more of it is compiled now."""
+        many = self.compiles >= FEW or self.seconds >= LONG
+        if not many or self.seconds < AT_ONCE + self.python:
+            return None
+        what = f"compiled {self.compiles} times in {self.seconds:.1f} s for one kind of arguments"
+        return Refusal("versions", what, hint="more is compiled after as much time in Python")
+
+    def before(self, left: int) -> Spent:
+        """For the next call; some before it may have been forwarded."""
+        self.stands_for, self.left = min(max(left - self.left, 1), UNSEEN), left
+        return self
+
+    def __enter__(self) -> None:
+        self.begun = thread_time()
+
+    def __exit__(self, *raised: object) -> None:
+        seconds = thread_time() - self.begun  # below zero if another thread has begun since
+        self.python += self.stands_for * max(seconds, 0.0)
 
 _lock = lock()
 
@@ -39,9 +84,11 @@ class Refusals:
         self._same: Counter[object] = Counter()
         self._latest: dict[object, Refusal] = {}
         self._calls, self._seconds = 0, 0.0
+        self._spent: dict[object, Spent] = {}
 
-    def known(self, bound: dict[str, Any]) -> Refusal | None:
-        """Why a call is left to Python without trying."""
+    def known(self, bound: dict[str, Any], patient: bool) -> Refusal | None:
+        """Why a call is left to Python without trying; ``patient``: whoever calls would rather
+        wait for what may be compiled later."""
         kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
         found = self.exact.get(exact)
         if found is None and self._same[kind] >= SAME:
@@ -51,6 +98,8 @@ class Refusals:
         if found is None and self._calls > CALLS and self._seconds > BUDGET:
             what = f"more than {BUDGET:.0f} s of compiling for more than {CALLS} kinds of calls"
             found = Refusal("versions", what)
+        if found is None and not patient and kind in self._spent:
+            found = self._spent[kind].too_much()
         return found
 
     def remember(self, bound: dict[str, Any], refusal: Refusal, whole: bool) -> None:
@@ -59,10 +108,18 @@ class Refusals:
         self.exact[exact] = self._latest[kind] = refusal
         self._same[kind] += SAME if whole or refusal.general else 1
 
-    def took(self, seconds: float) -> None:
+    def took(self, bound: dict[str, Any], seconds: float) -> None:
         """What compiling for one call has taken, in vain or not."""
         self._calls += 1
         self._seconds += seconds
+        spent = self._spent.setdefault(call_kind(bound, exact=False), Spent())
+        spent.compiles += 1
+        spent.seconds += seconds
+
+    def python(self, bound: dict[str, Any], left: int) -> Spent:
+        """To be entered for a call in Python; ``left``: how many there were."""
+        spent = self._spent.get(call_kind(bound, exact=False))
+        return (Spent() if spent is None else spent).before(left)
 
 
 class Fallbacks:

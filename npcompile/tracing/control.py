@@ -27,6 +27,7 @@ from npcompile.tracing import choices, joins, loops, selectors, turns
 from npcompile.tracing.bytecode import RETURN, Instruction
 from npcompile.tracing.joins import Arm
 from npcompile.tracing.opcodes import HANDLERS
+from npcompile.tracing.stretches import TOO_LONG
 from npcompile.tracing.values import (
     Dead,
     Exits,
@@ -112,7 +113,7 @@ def execute(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
     t.builder.quiet = t.ignored()
     t.blocks += 1
     if t.blocks > BLOCKS:
-        raise t.refuse("function", "is too long to follow")
+        raise t.refuse("function", TOO_LONG)
     try:
         for instruction in frame.code.blocks[block]:
             if instruction.offset in t.pauses and len(t.frames) == 1:

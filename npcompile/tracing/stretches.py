@@ -128,6 +128,8 @@ def finish(t: Tracer, frame: Frame, exits: Exits) -> Value:
 
 # ------------------------------------------------------------------ where to leave
 
+#: why a trace ends that has followed too many blocks
+TOO_LONG = "is too long to follow"
 
 #: names by which functions look at how long objects live
 _LIVES = frozenset({"getrefcount", "weakref"})
@@ -211,9 +213,14 @@ def effect(code: CodeType, i: Instruction, jump: bool = False) -> int:
 def worthwhile(graph: Graph, function: FunctionType, pauses: Pauses) -> bool:
     """Whether a stretch that pauses does enough, or may be followed by one that does: it has
     loops or large arrays, or there are loops in the function.  It does not if Python takes over
-    in the middle of a loop for good."""
+    in the middle of a loop for good, or where a trace has become too long: what comes after one
+    statement more is as long."""
     code = analyse(function.__code__)
-    comes_back = any(statement_end(code.code, place)[0] != RETURN for place in pauses)
+    comes_back = any(
+        statement_end(code.code, place)[0] != RETURN
+        for place, why in pauses.items()
+        if not why.reason.startswith(TOO_LONG)
+    )
     if comes_back and code.loops:
         return True
     within = {i.offset for body in code.loops.values() for b in body for i in code.blocks[b]}
