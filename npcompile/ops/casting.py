@@ -15,12 +15,11 @@ from npcompile.graph.types import (
     PY_COMPLEX,
     PY_FLOAT,
     PY_INT,
-    SUPPORTED,
     Array,
     Scalar,
     c_strides,
 )
-from npcompile.ops.arguments import as_array
+from npcompile.ops.arguments import as_array, dtype_of
 from npcompile.ops.elementwise import (
     Input,
     composed,
@@ -37,13 +36,7 @@ def known_dtype(ctx: Context, dtype: Operand, what: str) -> np.dtype:
     """A static dtype argument as a dtype that is compiled."""
     if isinstance(dtype, (Node, ArrayRef)) or dtype is None:
         raise ctx.refuse(what, "a dtype that is not known while tracing")
-    try:
-        found = np.dtype(dtype)
-    except TypeError:
-        raise ctx.refuse(what, f"{dtype!r} is no dtype: Python raises") from None
-    if found.char not in SUPPORTED or not found.isnative:
-        raise ctx.refuse(what, f"dtype {found} is left to Python")
-    return found
+    return dtype_of(ctx, dtype, what)
 
 
 @composed("astype", "numpy:ndarray.astype", "numpy:astype")
