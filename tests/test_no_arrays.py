@@ -22,7 +22,8 @@ CALLS = ["np.split(x, 1)", "np.split(x, [1])", "np.hsplit(x, 1)", "np.vsplit([x,
          "np.trapezoid([x, x], np.arange(6).reshape(2, 3), axis=0)",
          "np.trapezoid(x, dx=np.arange(6).reshape(3, 2))",
          "np.array(x).astype((1, 2))", "np.zeros(2, (int, 2))", "o.astype((len(x), 2))",
-         "np.zeros(2, (len(x), 2))", "np.add(o, 1, dtype=(len(x), 2))", "np.sum(o, dtype=(len(x), 2))",
+         "np.zeros(2, (len(x), 2))", "np.add(o, 1, dtype=(len(x), 2))",
+         "np.sum(o, dtype=(len(x), 2))",
          "np.asarray(o, dtype=[len(x), 2])", "o.astype(len(x))", "o.view((len(x), 2))"]
 
 
