@@ -125,3 +125,22 @@ def test_what_is_too_long_is_tried_once() -> None:
     info = compiled.cache_info()
     assert info.compiled == 0 and info.refused == 1
     assert "too long" in str(compiled.explain(held))
+
+
+def doubled(function: Any) -> Any:
+    def apply(x: Any) -> Any:
+        return function(x) * 2.0
+
+    return apply
+
+
+def test_functions_made_again_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is another function, though of the same code, and may be compiled some times."""
+    monkeypatch.setattr(refusals, "AT_ONCE", 0.0)
+    x = np.linspace(0.5, 1.0, 5)
+    for function in (np.exp, np.sin, np.cos, np.tan, np.sqrt, np.cbrt, np.log, np.log2, np.log10,
+                     np.exp2, np.expm1, np.log1p, np.tanh, np.sinh, np.cosh):
+        compiled = jit(doubled(function), cache=False)
+        assert np.allclose(compiled(x), function(x) * 2.0)
+        assert compiled.cache_info().fallbacks == 0
+        del compiled

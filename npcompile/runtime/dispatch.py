@@ -104,7 +104,7 @@ class Dispatcher:
         if found is None:
             return cls(function, config, on_version)
         assert isinstance(found, Dispatcher)
-        found.left = Fallbacks()
+        found.refusals.begin_anew()
         found.adopt(function, on_version)
         return found
 

@@ -73,6 +73,7 @@ class Spent:
         seconds = thread_time() - self.begun  # below zero if another thread has begun since
         self.python += self.stands_for * max(seconds, 0.0)
 
+
 _lock = lock()
 
 
@@ -115,6 +116,10 @@ class Refusals:
         spent = self._spent.setdefault(call_kind(bound, exact=False), Spent())
         spent.compiles += 1
         spent.seconds += seconds
+
+    def begin_anew(self) -> None:
+        """For another function of the same code, whose versions may be few."""
+        self._spent.clear()
 
     def python(self, bound: dict[str, Any], left: int) -> Spent:
         """To be entered for a call in Python; ``left``: how many there were."""
