@@ -36,7 +36,7 @@ def momentum(params, grads, m):
 
 
 def adam(params, grads, m):
-    for k in params.keys():  # noqa: SIM118
+    for k in params.keys():  # noqa: SIM118 (what is tested)
         m[k] += 0.1 * (grads["d" + k] ** 2 - m[k])
         params[k] -= 0.5 * grads["d" + k] / (np.sqrt(m[k]) + 1e-8)
 

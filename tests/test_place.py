@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,9 +82,9 @@ def _parts(code: bytes) -> tuple[list[bytes], list[str]]:
     return objects, gives
 
 
-def _works(loaded: object) -> None:
+def _works(loaded: Any) -> None:
     def call(name: str, kind: type, *args: int) -> object:
-        address = loaded[name]  # type: ignore[index]
+        address = loaded[name]
         return ctypes.CFUNCTYPE(kind, *[ctypes.c_int64] * len(args))(address)(*args)
 
     assert call("third", ctypes.c_int64) == 11
@@ -91,7 +92,7 @@ def _works(loaded: object) -> None:
     assert [call("fill", ctypes.c_int64, n, 9) for n in (1, 64, 39_999)] == [9, 9, 9]
     picked = [call("pick", ctypes.c_double, k) for k in range(7)]
     assert picked == [0.5, 1.25, 2.125, 3.0625, 4.03125, 5.015625, -1.0]
-    numbers = (ctypes.c_int64 * 3).from_address(loaded["numbers"])  # type: ignore[index]
+    numbers = (ctypes.c_int64 * 3).from_address(loaded["numbers"])
     numbers[2] = 12  # is what code reads
     assert call("third", ctypes.c_int64) == 12
 

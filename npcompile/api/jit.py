@@ -10,6 +10,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
 
 from npcompile.core import collector
@@ -71,7 +72,7 @@ def _prepare() -> None:
         from npcompile.runtime.cache import sources
 
         sources()  # before they are imported: what is changed later is another version
-        import npcompile.runtime.native  # noqa: F401
+        import_module("npcompile.runtime.native")
 
 
 def _dispatchers() -> type[Dispatcher]:

@@ -22,13 +22,14 @@ from npcompile.core.unseen import unseen
 from npcompile.runtime.cache import compiled
 from npcompile.runtime.callable import FORWARD, FunctionBase
 from npcompile.runtime.layout import supported
+from npcompile.runtime.refusals import UNSEEN
 from npcompile.runtime.state import spread
 
 _FOREVER = 2**62  # ticks
 _PYTHON, _FUNCTION, _LEFT, _DONE, _LIMIT, _LONG, _SLOTS = range(7)  # slots of a table
-#: calls left to Python in a row before the first that is forwarded; those forwarded one after the
-#: other, and the seconds that they take, are at most so many
-PATIENCE, UNSEEN, LONGEST = 32, 512, 0.02
+#: calls left to Python in a row before the first that is forwarded; the seconds that those take
+#: which are forwarded one after the other (``UNSEEN`` calls at most)
+PATIENCE, LONGEST = 32, 0.02
 #: calls that are looked at after a long one
 AGAIN = 4
 #: calls inside each other after which those further inside are forwarded: what looks at a call has

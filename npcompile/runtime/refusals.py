@@ -37,7 +37,7 @@ BUDGET, CALLS = 30.0, 16
 FEW, LONG = 8, 3.0
 #: seconds that they may take beyond those that such calls have taken in Python
 AT_ONCE = 0.3
-#: calls in Python that one which is looked at stands for, at most
+#: calls in Python that are forwarded for one which is looked at, at most
 UNSEEN = 512
 
 
