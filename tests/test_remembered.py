@@ -50,7 +50,7 @@ f = make(5.0)
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Store(tmp_path / "cache")
-    monkeypatch.setattr("npcompile.runtime.dispatch.store", lambda: made)
+    monkeypatch.setattr("npcompile.runtime.compiling.store", lambda: made)
     monkeypatch.setattr(native, "store", lambda: made)
 
 

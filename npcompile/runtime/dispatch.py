@@ -20,11 +20,12 @@ from npcompile.core import collector, logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode, modes, strict
 from npcompile.core.errors import CompileError, Refusal, Refused
 from npcompile.core.unseen import unseen
-from npcompile.runtime import build, flags, match, remembered, succession, wiring
-from npcompile.runtime.build import FLAGS, MISS, OVERLAP, STALE, Executable, Left, Stopwatch
-from npcompile.runtime.kinds import call_kind, on_device, placed
-from npcompile.runtime.native import Native, Probe, in_python, link, native, store
-from npcompile.runtime.outline import Outline
+from npcompile.runtime import build, flags, match, succession
+from npcompile.runtime.build import FLAGS, MISS, OVERLAP, STALE, Executable, Left
+from npcompile.runtime.compiling import Compiler
+from npcompile.runtime.kinds import call_kind
+from npcompile.runtime.leaving import Exits
+from npcompile.runtime.native import Native, Probe, in_python
 from npcompile.runtime.parameters import Parameters
 from npcompile.runtime.refusals import Fallbacks, Refusals, complain
 from npcompile.runtime.trial import AROUND, BEFORE, EXITS, FASTER, Trial
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from npcompile.tracing.sources import Trace
     from npcompile.tracing.stretches import Start
 
-#: places in one trace where Python executes what can't be followed
-PAUSES = 8
 #: calls that find little to do between pauses before their kind of arguments is left to Python
 IDLE_LIMIT = 2
 
@@ -89,7 +88,7 @@ class Dispatcher:
         self._idle: Counter[object] = Counter()  # kinds of calls whose stretches do little
         self.lock = threading.RLock()
         self.plain: Callable[..., Any] = function
-        self.stretches: Stretches | None = None
+        self.exits = Exits(function, config)
         _dispatchers.add(self)
         self.parameters = Parameters(function)
 
@@ -122,8 +121,7 @@ class Dispatcher:
         self.on_version = lambda: None
         self.left = Fallbacks()
         self.parameters = Parameters(_NOBODY)
-        if self.stretches is not None:
-            self.stretches.release()
+        self.exits.release(_NOBODY)
 
     def adopt(self, function: FunctionType, on_version: Callable[[], None]) -> None:
         """Serves another function of the same code."""
@@ -131,8 +129,7 @@ class Dispatcher:
         self.parameters = Parameters(function)
         self.versions = [v for v in self.versions if self._rewired(v)][:HEIRLOOMS]
         self.on_version = on_version
-        if self.stretches is not None:
-            self.stretches.adopt(function)
+        self.exits.adopt(function)
 
     def _rewired(self, version: Version) -> bool:
         """Whether a version's entry could be wired to this function, or need not be."""
@@ -141,7 +138,7 @@ class Dispatcher:
         version.exits.clear()
         if not version.direct or not isinstance(made, Native):
             return True
-        wires, direct = self._wires(version.trace)
+        wires, direct = self._compiler.wires(version.trace)
         if not direct or not wires.signature.like(made.state.signature):
             return False
         made.wiring = wires
@@ -159,8 +156,7 @@ class Dispatcher:
 
     def exact(self) -> bool:
         """Whether every version so far must agree with NumPy bit for bit."""
-        rest = self.stretches.continuations.values() if self.stretches is not None else ()
-        return all(v.trace.exact for v in self.versions) and all(c.exact() for c in rest)
+        return all(v.trace.exact for v in self.versions) and self.exits.exact
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """One call: through a version whose guards hold, a new one, or Python."""
@@ -296,7 +292,7 @@ class Dispatcher:
         kwargs: dict[str, Any],
     ) -> Any:
         """One call of a version that may be slower than Python."""
-        python, (paused, outside) = trial.in_python(), self._pauses()
+        python, (paused, outside) = trial.in_python(), self.exits.pauses
         taker = self._forwarder() if trial.lost else None
         ran, begun = thread_time(), perf_counter()
         try:
@@ -315,18 +311,13 @@ class Dispatcher:
             elif not python:
                 alone = version.direct and version.seconds and not version.trace.pauses
                 seconds = version.seconds - AROUND if alone else seconds + BEFORE
-            pauses, rest = self._pauses()
+            pauses, rest = self.exits.pauses
             trial.note(python, seconds, busy, pauses - paused, rest - outside)
             if python and not trial.lost:
                 self._note_python(FASTER)
             if trial.won or not self.exact():  # stretches may be compiled later
                 version.trial = None
                 self.on_version()
-
-    def _pauses(self) -> tuple[int, float]:
-        """How many there were, and the seconds outside of machine code."""
-        made = self.stretches
-        return (0, 0.0) if made is None else (made.paused, made.outside)
 
     def _again(
         self, why: str, longest: float | None, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -345,6 +336,11 @@ class Dispatcher:
             self.left.begin(self.function, in_python)
             self.on_version()
         return self.left.forwarder
+
+    @property
+    def stretches(self) -> Stretches | None:
+        """What is compiled after pauses."""
+        return self.exits.stretches
 
     @property
     def fallbacks(self) -> Counter[str]:
@@ -377,7 +373,7 @@ class Dispatcher:
                     continue
                 if self._connect(version, bound):
                     return version, leaves
-            version = (None if whole else self._recalled(bound)) or self._make(bound)
+            version = self._made(bound, whole)
             leaves = version.match(bound, self.function)
             if leaves is None:
                 raise Refused(Refusal("guards", "the arguments don't satisfy their own guards"))
@@ -388,113 +384,31 @@ class Dispatcher:
             logs.log("recompiles", lambda: f"{self.function.__qualname__}: {len(self.versions)}")
             return version, leaves
 
-    def _make(self, bound: dict[str, Any]) -> Version:
-        from npcompile.runtime import keeping, lowering  # only who compiles needs them
-
-        watch = Stopwatch()
-        followed = self.follow(bound)
-        watch.lap("trace")
-        config = on_device(followed, self.config)
-        program = lowering.lower(followed, config, watch)
-        traced = lowering.outline(followed, config)
-        if self._walked or config is not self.config:
-            from npcompile.runtime.interpreted import interpreted
-
-            made, direct = interpreted(traced, program, config), False
-        else:
-            wires, direct = self._wires(traced)
-            made, linked, frame = native(traced, program, self.config, wires, self._exit, watch)
-            name = self._key(bound)
-            if name is not None:
-                parts = (self.function, traced, linked, program, frame)
-                kept = keeping.keep(store(), name, *parts)
-                watch.lap("keep" if kept else "not kept")
-        return self._version(traced, match.matcher(traced), made, direct, watch)
-
     @property
-    def _walked(self) -> bool:
-        """Whether programs run statement by statement, from Python."""
-        return self.config.backend == "reference" or self.config.device != "cpu"
+    def _compiler(self) -> Compiler:
+        return Compiler(self.function, self.config, self.parameters, self.start)
 
-    def _wires(self, traced: Outline) -> tuple[wiring.Wiring, bool]:
-        """How calls reach the leaves, and whether directly."""
-        known = self.parameters
-        wired = wiring.direct(traced, self.function, known.positional) if known.plain else None
-        return (wired, True) if wired is not None else (wiring.leafwise(traced), False)
-
-    def _key(self, bound: dict[str, Any]) -> bytes | None:
-        """What versions for these arguments are remembered by."""
-        if not self.config.cache or self._walked:
-            return None
-        kinds = (self.start, call_kind(bound, exact=False))
-        return remembered.key(self.function, self.config, kinds)
-
-    def _recalled(self, bound: dict[str, Any]) -> Version | None:
-        """A version that serves a call and that an earlier process has compiled."""
-        watch, name = Stopwatch(), self._key(bound)
-        if name is None:
-            return None
-        for found in remembered.find(store(), name, self.function, bound):
-            matching = match.matcher(found.outline)
-            leaves = matching(bound, self.function)
-            if leaves is None or not match.accepts(found.outline, leaves):
-                continue
-            wires, direct = self._wires(found.outline)
-            code = store().get(found.linked.key)
-            if code is None or not wires.signature.like(found.linked.signature):
-                continue
-            watch.lap("recall")
-            made = link(found.linked, code.object, self.config, wires, found.rest, self._exit)
-            watch.lap("load")
-            return self._version(found.outline, matching, made, direct, watch)
-        return None
-
-    def _version(
-        self,
-        traced: Outline,
-        matching: match.Match,
-        made: Executable,
-        direct: bool,
-        watch: Stopwatch,
-    ) -> Version:
-        made.times = watch.times
-        version = Version(traced, made, matching, direct)
-        version.lasting, version.heavy = traced.lasting, traced.heavy
-        version.cautious = bool(traced.written) and not traced.lasting and traced.ambiguous
-        made.owner = version
-        bare = direct and isinstance(made, Native) and made.bare
-        if traced.pauses or not bare:
+    def _made(self, bound: dict[str, Any], whole: bool) -> Version:
+        compiler = self._compiler
+        version = None if whole else compiler.recalled(bound, self._exit)
+        if version is None:
+            version = compiler.make(bound, self._does_little(bound), self._exit)
+        if version.trace.pauses or not version.bare:
             self._try(version)
-        version.log(self.function.__qualname__)
         return version
+
+    def follow(self, bound: dict[str, Any]) -> Trace:
+        """Traces the function; where something can't be followed, it pauses."""
+        return self._compiler.follow(bound, self._does_little(bound))
+
+    def _does_little(self, bound: dict[str, Any]) -> bool:
+        """Whether calls with pauses do too little between them."""
+        return self._idle[call_kind(bound, exact=False)] >= IDLE_LIMIT
 
     def _try(self, version: Version) -> None:
         """Finds out at the next calls whether Python is faster, if it has the same bits."""
         if version.trace.exact and not (self.config.fullgraph or self.config.check or self.start):
             version.trial = Trial(version.heavy)
-
-    def follow(self, bound: dict[str, Any]) -> Trace:
-        """Traces the function; where something can't be followed, it pauses."""
-        from npcompile.tracing.retries import trace
-        from npcompile.tracing.stretches import may_pause, worthwhile
-
-        pauses: dict[int, Refusal] = {}
-        first: Refused | None = None
-        while True:
-            try:
-                traced = trace(self.function, bound, self.config, self.start, pauses)
-                break
-            except Refused as refused:
-                first, place = first or refused, refused.place
-                known = place in pauses or len(pauses) >= PAUSES
-                if known or self.config.fullgraph or not may_pause(self.function, place):
-                    raise first from None
-                pauses[place] = placed(refused.refusal, self.function, place)
-        if first is not None:
-            idle = self._idle[call_kind(bound, exact=False)] >= IDLE_LIMIT
-            if idle or not worthwhile(traced.graph, self.function, pauses):
-                raise first
-        return traced
 
     # ------------------------------------------------------------------ leaving
 
@@ -553,32 +467,17 @@ class Dispatcher:
         self._count(version, left)
         if way_out.pauses:
             result = self.pause(version, left, way_out)
-            if self.stretches is not None and self.stretches.idle:
+            if self.exits.idled():
                 self._idled(version, args, kwargs)
             return result
-        from npcompile.runtime import resume
-
-        bound = self.bind(args, kwargs) or {}
-        held = iter(left.held)
-        frames = resume.activations(
-            way_out,
-            lambda _: next(held),
-            lambda owner: match.fetch(owner, bound, self.function),
-        )
-        return resume.prepare(frames)()
+        return self.exits.resume(left, way_out, lambda: self.bind(args, kwargs) or {})
 
     def pause(self, version: Version, left: Left, way_out: Exit) -> Any:
         """Lets Python execute what can't be compiled, and goes on after it."""
-        from npcompile.runtime import stretches
-
-        if self.stretches is None:
-            self.stretches = stretches.Stretches(self.function, self.config)
-        return self.stretches.go(stretches.paused(version, left, way_out))
+        return self.exits.pause(version, left, way_out)
 
     def _idled(self, version: Version, args: tuple[Any, ...], kwargs: Any) -> None:
         """Notes that a call did little between its pauses; soon, such calls are left to Python."""
-        assert self.stretches is not None
-        self.stretches.idle = False
         bound = self.bind(args, kwargs) or {}
         kind = call_kind(bound, exact=False)
         with self.lock:
@@ -591,15 +490,10 @@ class Dispatcher:
             self.on_version()
 
     def _count(self, version: Version, left: Left) -> None:
-        why = left.reason
-        if left.number >= 0:
-            way_out = version.executable.program.resumes[left.number]
-            why = way_out.told(self.function.__code__.co_filename)
-        version.exits[why] += 1
+        self.exits.count(version, left)
         if version.exits.total() == EXITS and version.trial is None:
             self._try(version)
             self.on_version()
-        logs.log("exits", lambda: f"{self.function.__qualname__}: {why}")
 
     def _report(self, version: Version, wanted: list[str]) -> None:
         """Tells of floating-point exceptions of a run that can't be repeated."""
@@ -633,10 +527,8 @@ class Dispatcher:
         with self.lock:
             for version in self.versions:
                 build.retire(version.executable)
-            for continuation in self.stretches.continuations.values() if self.stretches else ():
-                continuation.clear()
+            self.exits.clear()
             self.versions = []
-            self.stretches = None
             self.refusals = Refusals()
             self.left.clear()
             self._idle.clear()

@@ -89,6 +89,11 @@ class Version:
             and not (modes and self.trace.unpromised["portable"])
         )
 
+    @property
+    def bare(self) -> bool:
+        """Whether its entry looks at nothing but arguments of plain kinds."""
+        return self.direct and isinstance(self.executable, Native) and self.executable.bare
+
     def precede(self, following: int) -> int:
         """Puts its entry before the one at an address; its own address."""
         assert isinstance(self.executable, Native)

@@ -1,0 +1,139 @@
+"""How a version is made: traced, lowered and linked, or found where an earlier process kept it."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from npcompile.core.config import Config
+from npcompile.core.errors import Refusal, Refused
+from npcompile.runtime import match, remembered, wiring
+from npcompile.runtime.build import Executable, Stopwatch
+from npcompile.runtime.kinds import call_kind, on_device, placed
+from npcompile.runtime.native import Leave, link, native, store
+from npcompile.runtime.outline import Outline
+from npcompile.runtime.parameters import Parameters
+from npcompile.runtime.versions import Version
+
+if TYPE_CHECKING:
+    from npcompile.tracing.sources import Trace
+    from npcompile.tracing.stretches import Start
+
+#: places in one trace where Python executes what can't be followed
+PAUSES = 8
+
+
+class Compiler:
+    """Makes versions of one function, or of what comes after its place ``start``."""
+
+    def __init__(
+        self, function: FunctionType, config: Config, parameters: Parameters, start: Start | None
+    ) -> None:
+        self.function, self.config = function, config
+        self.parameters, self.start = parameters, start
+
+    def make(self, bound: dict[str, Any], idle: bool, leave: Leave) -> Version:
+        """A version for these arguments; ``idle``: one with pauses would do too little between
+        them.  Its entry calls ``leave`` where compiled code is left.
+
+        Raises
+        ------
+        Refused
+            If there can be none.
+        """
+        from npcompile.runtime import keeping, lowering  # only who compiles needs them
+
+        watch = Stopwatch()
+        followed = self.follow(bound, idle)
+        watch.lap("trace")
+        config = on_device(followed, self.config)
+        program = lowering.lower(followed, config, watch)
+        traced = lowering.outline(followed, config)
+        if self.walked or config is not self.config:
+            from npcompile.runtime.interpreted import interpreted
+
+            made, direct = interpreted(traced, program, config), False
+        else:
+            wires, direct = self.wires(traced)
+            made, linked, frame = native(traced, program, self.config, wires, leave, watch)
+            name = self._key(bound)
+            if name is not None:
+                parts = (self.function, traced, linked, program, frame)
+                kept = keeping.keep(store(), name, *parts)
+                watch.lap("keep" if kept else "not kept")
+        return self._version(traced, match.matcher(traced), made, direct, watch)
+
+    def recalled(self, bound: dict[str, Any], leave: Leave) -> Version | None:
+        """A version that serves a call and that an earlier process has compiled."""
+        watch, name = Stopwatch(), self._key(bound)
+        if name is None:
+            return None
+        for found in remembered.find(store(), name, self.function, bound):
+            matching = match.matcher(found.outline)
+            leaves = matching(bound, self.function)
+            if leaves is None or not match.accepts(found.outline, leaves):
+                continue
+            wires, direct = self.wires(found.outline)
+            code = store().get(found.linked.key)
+            if code is None or not wires.signature.like(found.linked.signature):
+                continue
+            watch.lap("recall")
+            made = link(found.linked, code.object, self.config, wires, found.rest, leave)
+            watch.lap("load")
+            return self._version(found.outline, matching, made, direct, watch)
+        return None
+
+    def follow(self, bound: dict[str, Any], idle: bool) -> Trace:
+        """Traces the function; where something can't be followed, it pauses."""
+        from npcompile.tracing.retries import trace
+        from npcompile.tracing.stretches import may_pause, worthwhile
+
+        pauses: dict[int, Refusal] = {}
+        first: Refused | None = None
+        while True:
+            try:
+                traced = trace(self.function, bound, self.config, self.start, pauses)
+                break
+            except Refused as refused:
+                first, place = first or refused, refused.place
+                known = place in pauses or len(pauses) >= PAUSES
+                if known or self.config.fullgraph or not may_pause(self.function, place):
+                    raise first from None
+                pauses[place] = placed(refused.refusal, self.function, place)
+        if first is not None and (idle or not worthwhile(traced.graph, self.function, pauses)):
+            raise first
+        return traced
+
+    @property
+    def walked(self) -> bool:
+        """Whether programs run statement by statement, from Python."""
+        return self.config.backend == "reference" or self.config.device != "cpu"
+
+    def wires(self, traced: Outline) -> tuple[wiring.Wiring, bool]:
+        """How calls reach the leaves, and whether directly."""
+        known = self.parameters
+        wired = wiring.direct(traced, self.function, known.positional) if known.plain else None
+        return (wired, True) if wired is not None else (wiring.leafwise(traced), False)
+
+    def _key(self, bound: dict[str, Any]) -> bytes | None:
+        """What versions for these arguments are remembered by."""
+        if not self.config.cache or self.walked:
+            return None
+        kinds = (self.start, call_kind(bound, exact=False))
+        return remembered.key(self.function, self.config, kinds)
+
+    def _version(
+        self,
+        traced: Outline,
+        matching: match.Match,
+        made: Executable,
+        direct: bool,
+        watch: Stopwatch,
+    ) -> Version:
+        made.times = watch.times
+        version = Version(traced, made, matching, direct)
+        version.lasting, version.heavy = traced.lasting, traced.heavy
+        version.cautious = bool(traced.written) and not traced.lasting and traced.ambiguous
+        made.owner = version
+        version.log(self.function.__qualname__)
+        return version

@@ -1,0 +1,94 @@
+"""How a call goes on that has left compiled code: in Python, in the middle of its function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from npcompile.core import logs
+from npcompile.core.config import Config
+from npcompile.core.unseen import unseen
+from npcompile.runtime import match
+from npcompile.runtime.build import Left
+from npcompile.runtime.versions import Version
+
+if TYPE_CHECKING:
+    from npcompile.program.ir import Exit
+    from npcompile.runtime.stretches import Stretches
+
+
+@unseen
+class Exits:
+    """The exits of one function's versions, and what is compiled after its pauses."""
+
+    def __init__(self, function: FunctionType, config: Config) -> None:
+        self.function, self.config = function, config
+        self.stretches: Stretches | None = None
+
+    def release(self, function: FunctionType) -> None:
+        """Lets go of the function, which is no more; ``function`` stands for it."""
+        self.function = function
+        if self.stretches is not None:
+            self.stretches.release()
+
+    def adopt(self, function: FunctionType) -> None:
+        """Serves another function of the same code."""
+        self.function = function
+        if self.stretches is not None:
+            self.stretches.adopt(function)
+
+    def clear(self) -> None:
+        """Forgets what was compiled."""
+        for continuation in self.stretches.continuations.values() if self.stretches else ():
+            continuation.clear()
+        self.stretches = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether all that was compiled after pauses must agree with NumPy bit for bit."""
+        rest = self.stretches.continuations.values() if self.stretches is not None else ()
+        return all(continuation.exact() for continuation in rest)
+
+    @property
+    def pauses(self) -> tuple[int, float]:
+        """How many there were, and the seconds outside of machine code."""
+        made = self.stretches
+        return (0, 0.0) if made is None else (made.paused, made.outside)
+
+    def idled(self) -> bool:
+        """Whether the last call did little between its pauses."""
+        if self.stretches is None:
+            return False
+        idle, self.stretches.idle = self.stretches.idle, False
+        return idle
+
+    def count(self, version: Version, left: Left) -> None:
+        """Notes why a version's code was left."""
+        why = left.reason
+        if left.number >= 0:
+            way_out = version.executable.program.resumes[left.number]
+            why = way_out.told(self.function.__code__.co_filename)
+        version.exits[why] += 1
+        logs.log("exits", lambda: f"{self.function.__qualname__}: {why}")
+
+    def resume(self, left: Left, way_out: Exit, bind: Callable[[], dict[str, Any]]) -> Any:
+        """Goes on in Python where a check has failed; ``bind`` gives the call's arguments."""
+        from npcompile.runtime import resume
+
+        bound = bind()
+        held = iter(left.held)
+        frames = resume.activations(
+            way_out,
+            lambda _: next(held),
+            lambda owner: match.fetch(owner, bound, self.function),
+        )
+        return resume.prepare(frames)()
+
+    def pause(self, version: Version, left: Left, way_out: Exit) -> Any:
+        """Lets Python execute what can't be compiled, and goes on after it."""
+        from npcompile.runtime import stretches
+
+        if self.stretches is None:
+            self.stretches = stretches.Stretches(self.function, self.config)
+        return self.stretches.go(stretches.paused(version, left, way_out))
