@@ -11,10 +11,12 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
+from npcompile.api.pickling import Contents, Twins, marked, reduced
 from npcompile.core import collector
 from npcompile.core.config import Config, Deterministic, disabled, from_environment, modes
+from npcompile.core.errors import CompileError, Refusal
 from npcompile.core.unseen import unseen
 from npcompile.runtime.callable import FunctionBase, install
 
@@ -124,14 +126,16 @@ class Jit(FunctionBase):
     __kwdefaults__ = _of_plain("__kwdefaults__")
     __builtins__ = _of_plain("__builtins__")
 
-    #: the plain function's, for whoever looks at source, lines and variables (``inspect``)
-    __class__ = property(lambda self: types.FunctionType)
+    #: what is in ``__dict__`` is handed on by ``functools.wraps`` and pickled
+    __slots__ = ("_binder", "_made", "_pickled", "config")
 
     def __init__(self, function: types.FunctionType, config: Config) -> None:
         functools.update_wrapper(self, function)
         self.__wrapped__ = function
         self.config = config
+        self._binder: Any = None
         self._made: Dispatcher | None = None
+        self._pickled: Twins | None = None
         modes.listen(self)
 
     @property
@@ -145,12 +149,12 @@ class Jit(FunctionBase):
 
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         """What was compiled for a nested function serves the next one of its code."""
-        made = self.__dict__.get("_made")
+        made = getattr(self, "_made", None)
         if made is not None and not finalizing():
             made.leave_behind()
 
     @unseen
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         dispatcher = self._made or self._dispatcher
         given, wanted = len(args), len(dispatcher.parameters.positional)
         if self._binder is None and (kwargs or given < wanted) and dispatcher.versions:
@@ -188,7 +192,7 @@ class Jit(FunctionBase):
             else:
                 self._binder.install(first, last)
 
-    def explain(self, *args: Any, **kwargs: Any) -> Explanation:
+    def explain(self, /, *args: Any, **kwargs: Any) -> Explanation:
         """What becomes of a call with these arguments: captured, left, fused, guarded.
 
         The arguments are looked at, not changed; nothing is run.  Of a method, the object is the
@@ -198,7 +202,7 @@ class Jit(FunctionBase):
 
         return explain(self._dispatcher, args, kwargs)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+    def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:
         """The stages of compiling a call: ``.graph .program .llvm .asm``."""
         from npcompile.api.lower import lower
 
@@ -213,9 +217,25 @@ class Jit(FunctionBase):
         d = self._dispatcher
         return CacheInfo((len(d.versions), len(d.refusals.exact), sum(d.fallbacks.values())))
 
-    def __reduce__(self) -> str:
-        """Pickles by reference, as functions do; the other side finds its own in the cache."""
-        return self.__qualname__
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self, _arrived, protocol)
+
+    def __setstate__(self, state: types.FunctionType | Contents) -> None:
+        """Makes a function that came by value one that can be called."""
+        if self.__dict__:  # one of this process
+            return
+        contents = state.__defaults__ if isinstance(state, types.FunctionType) else state
+        function, config, attributes = cast(Contents, contents)
+        type(self).__init__(self, function, config)
+        self.__dict__.update(attributes)
+
+    @property
+    def _twins(self) -> Twins:
+        """What is pickled in the place of this function, made when that first happens."""
+        with _lock:
+            if self._pickled is None:
+                self._pickled = Twins(self)
+            return self._pickled
 
     def __copy__(self) -> Jit:
         return self
@@ -224,16 +244,65 @@ class Jit(FunctionBase):
         return self
 
     def __dask_tokenize__(self) -> tuple[str, ...]:
-        return ("npcompile.jit", self.__module__, self.__qualname__, self._source_hash)
+        from npcompile.api.tokens import token
 
-    @functools.cached_property
-    def _source_hash(self) -> str:
-        from npcompile.runtime.cache import fingerprint
-
-        return str(fingerprint(self.__wrapped__.__code__))
+        return token(self)
 
     def __repr__(self) -> str:
         return f"<npcompile.jit {self.__module__}.{self.__qualname__}>"
+
+
+class Disabled(Jit):
+    """A function under :func:`jit` while ``NPCOMPILE_DISABLE=1``: calls run the plain function."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self, function: types.FunctionType, config: Config) -> None:
+        super().__init__(function, config)
+        self._calls = 0
+
+    @unseen
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        self._calls += 1
+        return self.__wrapped__(*args, **kwargs)
+
+    def explain(self, /, *args: Any, **kwargs: Any) -> Explanation:
+        """Says that the function runs in Python."""
+        from npcompile.api.explain import Explanation
+
+        history = [f"{self._calls} calls in Python: {_OFF}"]
+        return Explanation(self.__qualname__, False, _OFF, history=history, compiled=False)
+
+    def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:
+        """Raises :class:`CompileError`: nothing is compiled."""
+        raise CompileError(f"{self.__qualname__}: {_OFF}")
+
+    def clear_cache(self) -> None:
+        """Forgets nothing: there are no versions."""
+
+    def cache_info(self) -> CacheInfo:
+        """No compiled versions, and all calls run in Python."""
+        return CacheInfo((0, 0, self._calls))
+
+
+_OFF = Refusal("disabled", "NPCOMPILE_DISABLE is set")
+
+
+def _arrived(mark: types.FunctionType | None) -> Jit:
+    """The function that was pickled, if it is one of this process, or one without contents."""
+    known = marked(mark) if mark is not None else None
+    if isinstance(known, Jit):
+        return known
+    kind = _kind_made()
+    return kind.__new__(kind)
+
+
+def _kind_made() -> type[Jit]:
+    """The class of functions that are made now."""
+    if disabled():
+        return Disabled
+    _prepare()
+    return Jit
 
 
 @overload
@@ -315,12 +384,10 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     if fn is None:
         return functools.partial(jit, **options)
     config = from_environment(**options)
-    if config.device != "cpu":
+    if config.device != "cpu" and not disabled():
         from npcompile.backends.gpu.cuda import require
 
         require(config.device)
-    if disabled():
-        return fn
     if isinstance(fn, Jit):
         fn = fn.__wrapped__
     if isinstance(fn, (staticmethod, classmethod)):
@@ -334,5 +401,4 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     for name in config.static:
         if name not in parameters:
             raise ValueError(f"static: {fn.__qualname__} has no parameter {name!r}")
-    _prepare()
-    return Jit(fn, config)
+    return _kind_made()(fn, config)

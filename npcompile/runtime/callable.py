@@ -104,7 +104,7 @@ else:
 class FunctionBase(_Native):
     """Derive from it and define ``__call__``, which takes the calls that no machine code takes."""
 
-    _binder: Any = None  # see npcompile.runtime.binding
+    _binder: Any  # see npcompile.runtime.binding
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

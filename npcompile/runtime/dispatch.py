@@ -146,7 +146,7 @@ class Dispatcher:
 
     # ------------------------------------------------------------------ calls
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The slow path: any call, right in every case."""
         if self.config.check:
             from npcompile.runtime.checked import checked  # for who looks for mistakes
@@ -158,7 +158,7 @@ class Dispatcher:
         """Whether every version so far must agree with NumPy bit for bit."""
         return all(v.trace.exact for v in self.versions) and self.exits.exact
 
-    def call(self, *args: Any, **kwargs: Any) -> Any:
+    def call(self, /, *args: Any, **kwargs: Any) -> Any:
         """One call: through a version whose guards hold, a new one, or Python."""
         bound = self.bind(args, kwargs)
         if bound is None:

@@ -32,7 +32,7 @@ Leave = Callable[[Executable, Left, Any, tuple[Any, ...]], Any]
 class Probe(FunctionBase):
     """Calls one version's entry alone: where it does not fit, the call returns ``MISS``."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return MISS
 
 
@@ -117,7 +117,9 @@ def link(
         pool.ensure()
 
     @unseen
-    def on_exit(function: Any, number: int, raised: int, what: Any, *args: Any, **kw: Any) -> Any:
+    def on_exit(
+        function: Any, number: int, raised: int, what: Any, /, *args: Any, **kw: Any
+    ) -> Any:
         from npcompile.runtime.frames import left  # most calls don't leave
 
         return leave(made, left(*rest(), number, raised, what), function, args)

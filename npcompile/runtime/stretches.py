@@ -84,7 +84,7 @@ class Continuation(Dispatcher):
         self._take_place()
 
     @unseen
-    def _plain(self, *args: Any, **kwargs: Any) -> Any:
+    def _plain(self, /, *args: Any, **kwargs: Any) -> Any:
         """All that comes, in Python."""
         start = self.start
         held = iter(args)
