@@ -21,6 +21,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core import submodules
+
 if TYPE_CHECKING:
     from numpy import *  # noqa: F403  every name of NumPy's is one of ours
 
@@ -64,6 +66,9 @@ _UFUNCS = frozenset({
 })
 
 
+submodules.install(__name__)
+
+
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is not None:
@@ -86,6 +91,8 @@ def _of_numpy(name: str) -> Any:
 
     if name == "__all__":
         return [n for n in numpy.__all__ if n != "__version__"]
+    if name in ("__array_api_version__", "__array_namespace_info__"):
+        return getattr(numpy, name)
     if name in numpy.__all__ or (not name.startswith("_") and name in dir(numpy)):
         return getattr(numpy, name)
     raise AttributeError(f"module 'npcompile' has no attribute {name!r}")

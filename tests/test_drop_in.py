@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from typing import Any
@@ -59,6 +60,42 @@ def test_functions_are_captured() -> None:
     x = numpy.linspace(-1, 1, 9)
     y = numpy.linalg.norm(x) + numpy.sqrt(numpy.abs(x)).sum()
     assert numpy.allclose(function(x), numpy.where(x > 0, x, y) * numpy.pi)
+
+
+SUBMODULES = ("random", "lib.stride_tricks", "testing", "typing", "polynomial", "ma.extras",
+              "exceptions", "dtypes", "char", "strings", "rec", "ctypeslib",
+              "polynomial.chebyshev")
+
+
+@pytest.mark.parametrize("name", SUBMODULES)
+def test_submodules_are_numpys(name: str) -> None:
+    theirs = importlib.import_module(f"numpy.{name}")
+    specification = theirs.__spec__
+    assert importlib.import_module(f"npcompile.{name}") is theirs
+    assert theirs.__spec__ is specification
+
+
+def test_from_a_submodule() -> None:
+    space: dict[str, Any] = {}
+    exec("import npcompile.random as r\nfrom npcompile.random import default_rng", space)
+    assert space["default_rng"] is numpy.random.default_rng
+    assert space["r"] is numpy.random is np.random
+
+
+@pytest.mark.parametrize("room", ["fft", "linalg"])
+def test_own_rooms_are_not_hidden(room: str) -> None:
+    assert importlib.import_module(f"npcompile.{room}").__name__ == f"npcompile.{room}"
+
+
+@pytest.mark.parametrize("name", ["nonsense", "_core", "random.nonsense", "linalg.nonsense"])
+def test_unknown_submodules(name: str) -> None:
+    with pytest.raises(ModuleNotFoundError, match=f"No module named 'npcompile.{name}'"):
+        importlib.import_module(f"npcompile.{name}")
+
+
+def test_array_api() -> None:
+    assert np.__array_api_version__ == numpy.__array_api_version__
+    assert np.__array_namespace_info__ is numpy.__array_namespace_info__
 
 
 def test_nothing_heavy_is_imported() -> None:

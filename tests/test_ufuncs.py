@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import itertools
+import operator
 import subprocess
 import sys
 import types
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -279,3 +282,43 @@ npcompile.jit(lambda x: scipy.special.erf(x))(numpy.ones(3))
 assert npcompile.special.gammaln is not scipy.special.gammaln
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("char", "fd")
+@pytest.mark.parametrize("shift", [1, 3, 16, -1, -7])
+@pytest.mark.parametrize("size", [100, 2000, 20000])
+def test_results_over_a_shifted_operand(size: int, shift: int, char: str) -> None:
+    x = np.linspace(0.1, 1, size + abs(shift)).astype(char)
+    from_, to = (x[abs(shift):], x[:size]) if shift > 0 else (x[:size], x[abs(shift):])
+    want = npcompile.exp(from_.copy())
+    npcompile.exp(from_, out=to)
+    assert np.array_equal(to, want)
+
+
+def _in_order(function: np.ufunc, x: Iterable[float]) -> list[float]:
+    return list(itertools.accumulate(x, function))
+
+
+@pytest.mark.parametrize("size", [1, 2, 8, 700, 9000])
+@pytest.mark.parametrize("name", ["arctan2", "hypot", "special.agm", "special.beta"])
+def test_methods_go_from_element_to_element(name: str, size: int) -> None:
+    function = operator.attrgetter(name)(npcompile)
+    x = np.random.default_rng(size).uniform(0.1, 2, size)
+    want = _in_order(function, x)
+    assert np.array_equal(function.accumulate(x), want)
+    first = [] if function.identity is None else [function.identity]
+    assert np.array_equal(function.reduce(x), _in_order(function, [*first, *x])[-1])
+    parts = x[:max(size // 2, 1)], x[size // 2:]
+    assert np.array_equal(function.reduceat(x, [0, size // 2]),
+                          [_in_order(function, part)[-1] for part in parts])
+    assert np.array_equal(function.accumulate(np.stack([x, x + 1, x + 2]), 0)[2],
+                          function(function(x, x + 1), x + 2))
+    same = x.copy()
+    function.accumulate(same, out=same)
+    assert np.array_equal(same, want)
+
+
+def test_a_reduction_of_nothing() -> None:
+    assert npcompile.hypot.reduce([]) == 0.0
+    with pytest.raises(ValueError, match="no identity"):
+        npcompile.arctan2.reduce([])

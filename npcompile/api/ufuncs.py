@@ -22,8 +22,8 @@ from npcompile.ops.record import Op, stands_for
 from npcompile.runtime.layout import UfuncHead
 
 _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
-_FROM_FUNCTIONS = 1  # place of PyUFunc_FromFuncAndData in NumPy's table of ufunc functions
-_NO_IDENTITY = -1
+#: place of PyUFunc_FromFuncAndDataAndSignatureAndIdentity in NumPy's table of ufunc functions
+_FROM_FUNCTIONS = 42
 _ALL_FLAGS = 0x3D
 _lock = lock()
 _kept: list[Any] = []  # ufuncs refer to their tables for ever
@@ -38,7 +38,8 @@ def _constructor() -> Callable[..., Any]:
                         ctypes.POINTER(ctypes.c_void_p))
     kind = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int,
-        ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int)
+        ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int,
+        ctypes.c_char_p, ctypes.py_object)
     return kind(table[_FROM_FUNCTIONS] or 0)
 
 
@@ -50,7 +51,7 @@ def ufunc(op: Op, library: np.ufunc | None = None) -> np.ufunc:
     fields = UfuncHead.from_address(id(library))
     read = (fields.nin, fields.nout, fields.nargs, fields.ntypes) == (
         library.nin, library.nout, library.nargs, library.ntypes)
-    if config.disabled() or not read or fields.identity not in (_NO_IDENTITY, 0):
+    if config.disabled() or not read:
         return library
     made = _Table(op, library, fields).ufunc()
     stands_for(made, op)
@@ -88,7 +89,7 @@ class _Table:
         _kept.append(self)
         made: np.ufunc = _constructor()(
             self.functions, self.data, self.types, self.library.ntypes, self.library.nin,
-            self.library.nout, self.fields.identity, *self.texts, 0)
+            self.library.nout, self.fields.identity, *self.texts, 0, None, self.library.identity)
         self.made = made
         return made
 

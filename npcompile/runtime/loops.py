@@ -5,8 +5,10 @@
     void loop(char **args, npy_intp *dimensions, npy_intp *steps, void *data)
 
 Operands that lie next to each other are handed to the compiled body as they are; others go through
-buffers of :data:`CHUNK` elements, a chunk at a time.  NumPy clears and reads the floating-point
-flags around a loop.
+buffers of :data:`CHUNK` elements, a chunk at a time.  NumPy's loops go from one element to the
+next, and its methods rely on that: ``reduce`` and ``accumulate`` hand a loop a result that is an
+operand of the next element.  So where a result may be read later, a chunk is one element.  NumPy
+clears and reads the floating-point flags around a loop.
 """
 
 from __future__ import annotations
@@ -113,9 +115,46 @@ class _Trampoline:
         for buffer, step in zip(self.buffers, self.steps):
             fits = f.binary("and", fits, f.icmp("eq", step, i64(buffer.dtype.itemsize)))
         fits = f.binary("or", fits, f.icmp("eq", self.count, i64(1)))
-        for pointer in self.pointers[:-1]:
-            fits = f.binary("and", fits, f.icmp("ne", pointer, self.pointers[-1]))
+        for k in range(len(self.buffers) - 1):
+            fits = f.binary("and", fits, self.apart(k))
         return fits
+
+    def extent(self, k: int) -> tuple[Value, Value]:
+        """The first address of an operand's elements, and the one behind them."""
+        f, start = self.f, self.address(k)
+        last = f.binary("add", start, f.binary(
+            "mul", f.binary("sub", self.count, i64(1)), self.steps[k]))
+        up = f.icmp("sge", self.steps[k], i64(0))
+        end = f.select(up, last, start)
+        size = i64(self.buffers[k].dtype.itemsize)
+        return f.select(up, start, last), f.binary("add", end, size)
+
+    def address(self, k: int) -> Value:
+        return self.f.convert("ptrtoint", self.pointers[k], "i64")
+
+    def apart(self, k: int) -> Value:
+        """Whether the result shares no memory with an operand."""
+        f, (first, end), (start, stop) = self.f, self.extent(k), self.extent(-1)
+        return f.binary("or", f.icmp("ule", end, start), f.icmp("ule", stop, first))
+
+    def behind(self, k: int) -> Value:
+        """Whether no result is stored over an element of an operand that a later one needs: both
+        move on alike, and results are stored where elements have been read, or in their place."""
+        f, step, size = self.f, self.steps[k], i64(self.buffers[k].dtype.itemsize)
+        away = f.binary("sub", self.address(k), self.address(-1))
+        alike = f.icmp("eq", step, self.steps[-1])
+        same = f.binary("and", f.icmp("eq", away, i64(0)), f.icmp("ne", step, i64(0)))
+        up = f.binary("and", f.icmp("sgt", step, i64(0)), f.icmp("sge", away, size))
+        down = f.binary("sub", i64(0), size)
+        down = f.binary("and", f.icmp("slt", step, i64(0)), f.icmp("sle", away, down))
+        return f.binary("and", alike, f.binary("or", same, f.binary("or", up, down)))
+
+    def at_once(self) -> Value:
+        """How many elements may be read before the first result is stored."""
+        f, free = self.f, literal("i1", True)
+        for k in range(len(self.buffers) - 1):
+            free = f.binary("and", free, f.binary("or", self.apart(k), self.behind(k)))
+        return f.select(free, i64(CHUNK), i64(1))
 
     def run(self, pointers: list[Value], count: Value) -> None:
         for buffer, pointer in zip(self.buffers, pointers):
@@ -126,10 +165,11 @@ class _Trampoline:
     def by_chunks(self) -> None:
         f = self.f
         rooms = [f.alloca(_word(buffer), CHUNK) for buffer in self.buffers]
-        with f.loop(i64(0), self.count, CHUNK) as chunk:
+        most = self.at_once()
+        with f.loop(i64(0), self.count, most) as chunk:
             left = f.binary("sub", self.count, chunk.index)
-            short = f.icmp("slt", left, i64(CHUNK))
-            count = f.select(short, left, i64(CHUNK))
+            short = f.icmp("slt", left, most)
+            count = f.select(short, left, most)
             for k, room in enumerate(rooms[:-1]):
                 self.copy(k, room, chunk.index, count, True)
             self.run(rooms, count)
