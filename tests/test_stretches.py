@@ -490,3 +490,23 @@ def test_arrays_live_as_long_as_in_python() -> None:
         return [ref() is None for ref in refs]
 
     assert jit(f)(np.ones((40, 40))) == [True, True]
+
+
+class Spread:
+    def seen(self, x):
+        return eval("x * 2")
+
+
+SPREAD = Spread()
+
+
+def test_a_method_of_a_global_object_waits_on_the_stack():
+    def f(x):
+        y = SPREAD.seen(x + 1)
+        return y * 2
+
+    compiled = jit(f, cache=False)
+    x = np.arange(5000.0)
+    for _ in range(2):
+        assert np.array_equal(compiled(x), (x + 1) * 4)
+    assert compiled.cache_info() == (1, 0, 0)

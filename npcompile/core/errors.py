@@ -12,6 +12,7 @@ class Refusal:
 
     ``construct`` names the thing in the user's terms, ``line`` is the user's line (0: unknown).
     ``general``: other values of the same kind would not be compiled either.
+    ``provisional``: it holds until Python has executed the construct once.
     """
 
     construct: str
@@ -19,6 +20,7 @@ class Refusal:
     line: int = 0
     hint: str = ""
     general: bool = False
+    provisional: bool = False
 
     def __str__(self) -> str:
         place = f"line {self.line}: " if self.line else ""

@@ -1,7 +1,8 @@
 """Functions without a record that compiled code may call as they are, and what is known of them.
 
-A *pure* function gives a result and does nothing else: it is tried out on small operands while
-tracing, to see what its result looks like.  A *draw* is tried out on a throw-away generator.  An
+A *pure* function gives a result and does nothing else: if it is sure to end, it is tried out on
+small operands while tracing, to see what its result looks like (:mod:`.trials`); else its first
+real call shows that.  A *draw* is tried out on a throw-away generator.  An
 *effect* can't be tried out: its result is known by the table.
 """
 
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.records import record
+from npcompile.ops import trials
 from npcompile.ops.record import Guarantee
 
 
@@ -27,7 +29,8 @@ from npcompile.ops.record import Guarantee
 class Foreign:
     """How a function may be called.
 
-    ``trial`` is called to find out what the result looks like; without one it is None.
+    ``trial`` is called to find out what the result looks like; without one it is None, unless the
+    first real call is ``observed`` for that.
     ``effect``: something outside could tell that it was called.  ``keeps``: it may keep its
     operands, and gets copies of arrays.  ``writes``: it changes its first operand, an array.
     ``quiet``: it never warns.  ``trusting``: its C code takes on trust that operands are of one
@@ -42,6 +45,7 @@ class Foreign:
     writes: bool = False
     quiet: bool = False
     trusting: bool = False
+    observed: bool = False
 
 
 GENERATORS = (np.random.Generator, np.random.RandomState)
@@ -192,7 +196,9 @@ def _pure(function: Any) -> Foreign | None:
     if not (isinstance(function, np.ufunc) or _exported(function, module)):
         return None  # a helper of the library's, which may trust its arguments blindly
     trusting = module.startswith("scipy.ndimage")  # footprints and structures
-    return Foreign(f"{module}.{name}", function, writes=name in _WRITING, trusting=trusting)
+    made = trials.trial(function, module, name)
+    return Foreign(f"{module}.{name}", made, writes=name in _WRITING, trusting=trusting,
+                   observed=made is None)
 
 
 def _fortran(function: Any) -> Foreign | None:

@@ -17,10 +17,15 @@ from npcompile.runtime.versions import Version
 
 if TYPE_CHECKING:
     from npcompile.tracing.sources import Trace
-    from npcompile.tracing.stretches import Start
+    from npcompile.tracing.stretches import Pauses, Start
 
 #: places in one trace where Python executes what can't be followed
 PAUSES = 8
+
+
+def provisional(pauses: Pauses) -> bool:
+    """Whether Python is to show how some statement can be followed."""
+    return any(refusal.provisional for refusal in pauses.values())
 
 
 class Compiler:
@@ -57,7 +62,7 @@ class Compiler:
             wires, direct = self.wires(traced)
             made, linked, frame = native(traced, program, self.config, wires, leave, watch)
             name = self._key(bound)
-            if name is not None:
+            if name is not None and not provisional(followed.pauses):
                 parts = (self.function, traced, linked, program, frame)
                 kept = keeping.keep(store(), name, *parts)
                 watch.lap("keep" if kept else "not kept")
@@ -97,10 +102,13 @@ class Compiler:
             except Refused as refused:
                 first, place = first or refused, refused.place
                 known = place in pauses or len(pauses) >= PAUSES
-                if known or self.config.fullgraph or not may_pause(self.function, place):
+                whole = self.config.fullgraph and not refused.refusal.provisional
+                if known or whole or not may_pause(self.function, place):
                     raise first from None
                 pauses[place] = placed(refused.refusal, self.function, place)
-        if first is not None and (idle or not worthwhile(traced.graph, self.function, pauses)):
+        if first is None or provisional(pauses):
+            return traced
+        if idle or not worthwhile(traced.graph, self.function, pauses):
             raise first
         return traced
 

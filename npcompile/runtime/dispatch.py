@@ -474,7 +474,7 @@ class Dispatcher:
 
     def pause(self, version: Version, left: Left, way_out: Exit) -> Any:
         """Lets Python execute what can't be compiled, and goes on after it."""
-        return self.exits.pause(version, left, way_out)
+        return self.exits.pause(version, left, way_out, lambda: self.withdraw(version))
 
     def _idled(self, version: Version, args: tuple[Any, ...], kwargs: Any) -> None:
         """Notes that a call did little between its pauses; soon, such calls are left to Python."""
@@ -485,9 +485,15 @@ class Dispatcher:
             if self._idle[kind] < IDLE_LIMIT or version not in self.versions:
                 return
             self._remember(bound, next(iter(version.trace.pauses.values())), whole=True)
-            self.versions = [v for v in self.versions if v is not version]
-            build.retire(version.executable)
-            self.on_version()
+            self.withdraw(version)
+
+    def withdraw(self, version: Version) -> None:
+        """Forgets one version."""
+        with self.lock:
+            if version in self.versions:
+                self.versions = [v for v in self.versions if v is not version]
+                build.retire(version.executable)
+                self.on_version()
 
     def _count(self, version: Version, left: Left) -> None:
         self.exits.count(version, left)

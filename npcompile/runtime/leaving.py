@@ -85,10 +85,13 @@ class Exits:
         )
         return resume.prepare(frames)()
 
-    def pause(self, version: Version, left: Left, way_out: Exit) -> Any:
-        """Lets Python execute what can't be compiled, and goes on after it."""
+    def pause(
+        self, version: Version, left: Left, way_out: Exit, withdraw: Callable[[], None]
+    ) -> Any:
+        """Lets Python execute what can't be compiled, and goes on after it; ``withdraw`` forgets
+        the version."""
         from npcompile.runtime import stretches
 
         if self.stretches is None:
             self.stretches = stretches.Stretches(self.function, self.config)
-        return self.stretches.go(stretches.paused(version, left, way_out))
+        return self.stretches.go(stretches.paused(version, left, way_out, withdraw))

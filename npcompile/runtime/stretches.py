@@ -26,6 +26,7 @@ from npcompile.runtime.dispatch import Dispatcher
 from npcompile.runtime.parameters import Parameters
 from npcompile.runtime.resume import Activation
 from npcompile.runtime.versions import Version
+from npcompile.tracing import observed
 from npcompile.tracing.bytecode import RETURN, accesses, analyse
 from npcompile.tracing.stretches import Slot, Start, statement_end
 from npcompile.tracing.values import UNBOUND
@@ -43,13 +44,20 @@ IDLE = 2
 @record
 class Paused:
     """Where compiled code stands, before an instruction that it can't follow; ``heavy``: there was
-    much to do before.  ``seconds``: what it took to make Python's objects of its variables."""
+    much to do before.  ``seconds``: what it took to make Python's objects of its variables.
+    ``withdraw``: called once Python has executed it, if that shows how to follow it."""
 
     offset: int
     local: dict[str, Any]
     stack: list[Any]
     heavy: bool
     seconds: float
+    withdraw: Callable[[], None] | None = None
+
+    def executed(self) -> None:
+        """Python has executed what stood here."""
+        if self.withdraw is not None and observed.noted(self.stack):
+            self.withdraw()
 
 
 class Names(Parameters):
@@ -94,16 +102,22 @@ class Continuation(Dispatcher):
 
     @unseen
     def pause(self, version: Version, left: Left, way_out: Exit) -> Any:
-        return paused(version, left, way_out)
+        return paused(version, left, way_out, lambda: self.withdraw(version))
 
 
-def paused(version: Version, left: Left, way_out: Exit) -> Paused:
-    """What a compiled stretch left behind."""
+def paused(
+    version: Version, left: Left, way_out: Exit, withdraw: Callable[[], None]
+) -> Paused:
+    """What a compiled stretch left behind; ``withdraw`` forgets its version."""
     (frame,) = way_out.frames
     held = iter(left.held)
     local = {name: next(held) for name, _ in frame.local}
     bound = {name: value for name, value in local.items() if value is not UNBOUND}
-    return Paused(frame.offset, bound, list(held), version.heavy, left.seconds)
+    stack = list(held)
+    if not version.trace.pauses[frame.offset].provisional:
+        return Paused(frame.offset, bound, stack, version.heavy, left.seconds)
+    stack = observed.observers(stack)
+    return Paused(frame.offset, bound, stack, version.heavy, left.seconds, withdraw)
 
 
 class Stretches:
@@ -144,10 +158,14 @@ class Stretches:
                 self.rests["there is little to do between pauses"] += 1
                 end = RETURN
             if end == RETURN:
-                return self._rest(place.offset, place.local, place.stack)
+                try:
+                    return self._rest(place.offset, place.local, place.stack)
+                finally:
+                    place.executed()
             begun = perf_counter()
             local, stack = self._statement(place, end, depth)
             self.outside += perf_counter() - begun
+            place.executed()
             found = self._after(end, local, stack)
             if not isinstance(found, Paused):
                 return found

@@ -35,7 +35,7 @@ from npcompile.graph.types import (
 from npcompile.ops import foreign
 from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef, Tensor
-from npcompile.tracing import prediction
+from npcompile.tracing import observed, prediction
 from npcompile.tracing.inputs import label, pinned
 from npcompile.tracing.prediction import Shape, fresh_strides
 from npcompile.tracing.selectors import same
@@ -73,7 +73,9 @@ def call(
     if found.writes:
         return _writing(t, found, function, args, kwargs)
     shape = Shape("none", type(None))
-    if found.trial is not None:
+    if found.observed:
+        shape = observed.predict(t, found, args, kwargs)
+    elif found.trial is not None:
         shape = prediction.predict(t, found, args, kwargs)
     return _Call(t, found, function, shape).emit(args, kwargs)
 
@@ -194,7 +196,7 @@ class _Call:
             return self.t.new(self.t.builder.get(made, 0))
         self.direct = self._direct(args, kwargs)
         self.lines.append(f"r = f({', '.join(texts)})")
-        if self.found.trial is None:
+        if self.found.trial is None and not self.found.observed:
             self.lines.append("return ()")
             self._host_call(())
             return NONE

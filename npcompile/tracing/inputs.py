@@ -319,6 +319,9 @@ class Inputs:
         guarded; None if it is the same one at each call."""
         if isinstance(value, (*_SAME, bool, np.bool_, type(None), type(Ellipsis), enum.Enum)):
             return None
+        receiver = Attribute(source, "__self__")
+        if isinstance(value, FunctionType) and any(g.source == receiver for g in self.guards):
+            source = Attribute(source, "__func__")  # a bound method is found there
         if source not in self._whole:
             kind = Opaque(type(value))
             self._whole[source] = self._param(label(source), kind, None)
