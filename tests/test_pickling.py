@@ -11,9 +11,11 @@ import json
 import os
 import pickle
 import pydoc
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 import types
 import typing
 from pathlib import Path
@@ -24,6 +26,9 @@ import numpy as np
 import pytest
 
 from npcompile import Jit, jit
+from npcompile.runtime import filelocks
+from npcompile.runtime.cache import Store
+from npcompile.runtime.processors import granted_processors
 
 X = np.arange(4.0)
 K = 3.0
@@ -274,7 +279,7 @@ def test_disabled_functions_keep_their_interface() -> None:
 
 PROGRAM = '''
 import functools, json, multiprocessing, os, pickle, sys
-import numpy as np
+import npcompile, numpy as np
 from npcompile import jit, Jit
 
 K = 3.0
@@ -367,6 +372,30 @@ def work(item):
 REFERENCE = ("top", "options", "fast", "down", "ping", "method", "static", "class", "child",
              "noted", "partial")
 
+BIG = np.arange(1e5)  # joblib maps more than a megabyte into memory
+
+@jit
+def many(a):
+    b = a * 2
+    for k in range(20):
+        b = np.sqrt(b * b + k) - np.sin(b) * a.sum()
+    return b
+
+def threads(_):
+    """The threads that calls may have, as Python and as machine code see them."""
+    many(BIG)
+    from npcompile.runtime import pool
+    return npcompile.get_num_threads(), pool._pool().limit.value, pool.running_threads()
+
+def laps(path):
+    """Compiles when all others do; the steps that it took."""
+    import time
+    f = jit(many.__wrapped__)
+    while not os.path.exists(path):
+        time.sleep(1e-3)
+    f(np.arange(5))
+    return list(f._dispatcher.versions[0].executable.times)
+
 def told(report, name, make):
     try:
         report[name] = make()
@@ -379,7 +408,21 @@ def main(report):
         with multiprocessing.get_context(method).Pool(2) as pool:
             told(report, method, lambda: dict(zip(REFERENCE, pool.map(
                 work, [CASES[name] for name in REFERENCE], chunksize=4))))
+    here = threads(0)
+    context = multiprocessing.get_context("fork")
+    with context.Pool(3) as pool:
+        report["threads fork"] = here, pool.map(threads, range(3), chunksize=1)
+        asked = pool.map_async(laps, ["go"] * 3, chunksize=1)
+        open("go", "w").close()
+        report["laps"] = asked.get()
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        report["threads spawn"] = here, pool.map(threads, range(1))
     import joblib
+    run = joblib.Parallel(2, backend="loky")
+    report["threads loky"] = here, run(joblib.delayed(threads)(k) for k in range(2))
+    with joblib.parallel_config("loky", inner_max_num_threads=2):
+        run = joblib.Parallel(2)
+        report["threads inner"] = here, run(joblib.delayed(threads)(k) for k in range(2))
     for backend, names in (("loky", CASES), ("multiprocessing", REFERENCE)):
         run = joblib.Parallel(2, backend=backend)
         told(report, backend, lambda: dict(zip(names, run(
@@ -422,7 +465,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     pytest.importorskip("joblib")
     home: Path = tmp_path_factory.mktemp("program")
     (home / "program.py").write_text(PROGRAM)
-    env = {**os.environ, "NPCOMPILE_CACHE_DIR": str(home / "cache"),
+    left_out = ("OMP_NUM_THREADS", "NPCOMPILE_NUM_THREADS")
+    env = {**{k: v for k, v in os.environ.items() if k not in left_out},
+           "NPCOMPILE_CACHE_DIR": str(home / "cache"),
            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path[1:]])}
     command = [sys.executable, "program.py", "report.json"]
     subprocess.run(command, cwd=home, env=env, check=True, timeout=300)
@@ -450,3 +495,70 @@ def test_in_other_processes(report: dict[str, Any], where: str) -> None:
         assert got == [WANT[name], "Jit"], name
     if where in ("loky", "multiprocessing"):
         assert report[f"{where} itself"] == [0.0, 0.0, 2.0, 6.0]
+
+
+def test_workers_take_their_share_of_the_processors(report: dict[str, Any]) -> None:
+    granted = granted_processors()
+    for where in ("fork", "spawn"):
+        here, there = report[f"threads {where}"]
+        assert here[:2] == [granted, granted]
+        assert there == [[1, 1, 1]] * len(there)
+    share = max((os.cpu_count() or 1) // 2, 1)  # joblib's
+    for where, wanted in (("loky", share), ("inner", 2)):
+        for threads in report[f"threads {where}"][1]:
+            assert threads[:2] == [min(granted, wanted)] * 2
+
+
+def test_processes_compile_once(report: dict[str, Any]) -> None:
+    kinds = sorted("trace" in laps for laps in report["laps"])
+    assert kinds == [False, False, True], report["laps"]
+
+
+# ------------------------------------------------------------------ locks of files
+
+
+def test_a_lock_is_free_again(tmp_path: Path) -> None:
+    made = Store(tmp_path / "cache")
+    for _ in range(2):
+        with made.making(b"key") as waited:
+            assert not waited
+            with made.making(b"key") as again, made.making(b"other") as other:
+                assert not again and not other
+    assert os.listdir(tmp_path / "cache") == []
+    with pytest.raises(KeyError), made.making(b"key"):
+        raise KeyError
+    assert os.listdir(tmp_path / "cache") == []
+
+
+@pytest.mark.parametrize("ends", ["killed", "done", "never"])
+def test_waiting_for_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    """It is over when the other process is done or dead, and in any case after some time."""
+    monkeypatch.setattr(filelocks, "PATIENCE", 30.0 if ends != "never" else 0.1)
+    made = Store(tmp_path / "cache")
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with made.making(b"key"):
+            os.write(write, b"!")
+            time.sleep(0.1 if ends == "done" else 60)
+        os._exit(0)
+    os.read(read, 1)
+    begun = time.monotonic()
+    if ends == "killed":
+        os.kill(child, signal.SIGKILL)
+    with made.making(b"key") as waited:
+        assert waited or ends == "killed"  # the kernel may have been faster
+    assert time.monotonic() - begun < 20
+    if ends == "never":
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with made.making(b"key") as waited:
+        assert not waited
+
+
+def test_folders_that_cannot_be_used_make_nobody_wait(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with Store(tmp_path / "file").making(b"key") as waited:
+        assert not waited

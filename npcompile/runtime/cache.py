@@ -50,9 +50,9 @@ _MAGIC = b"npcompile\x02"
 _DIGEST = 32  # bytes
 _HEAD = struct.Struct(f"<{len(_MAGIC)}s{_DIGEST}s")
 _LENGTHS = struct.Struct("<IIQ")  # key, metadata, object
-_SUFFIX, _TEMPORARY = ".npc", ".tmp"
+_SUFFIX, _TEMPORARY, _LOCK = ".npc", ".tmp", ".lock"
 _TRIMS = 64  # looks at all files, on average, while one capacity is written: it takes long
-_STALE = 3600.0  # seconds after which a temporary file has no writer any more
+_STALE = 3600.0  # seconds after which a temporary file or a lock is nobody's any more
 
 
 Made = tuple[bytes, dict[str, Any]]  #: machine code and what belongs to it
@@ -139,6 +139,19 @@ class Store:
                 return False
         self._count("written")
         return True
+
+    @contextmanager
+    def making(self, key: bytes) -> Iterator[bool]:
+        """While the record of ``key`` is made: whether another process has just made it, or has
+        tried; see :mod:`.filelocks`."""
+        with self._folder(create=True) as folder:
+            if folder is None:
+                yield False
+                return
+            from npcompile.runtime import filelocks  # only who compiles needs them
+
+            with filelocks.alone(folder, _file_name(key) + _LOCK) as waited:
+                yield waited
 
     def clear(self) -> None:
         """Remove all records."""
@@ -309,10 +322,10 @@ def _touch(folder: int, name: str) -> None:
 
 
 def _files(folder: int) -> list[tuple[str, os.stat_result]]:
-    """The records; temporary files that nobody writes any more are removed."""
+    """The records; temporary files and locks that nobody has any more are removed."""
     found = []
     for name in os.listdir(folder):
-        if not name.endswith((_SUFFIX, _TEMPORARY)):
+        if not name.endswith((_SUFFIX, _TEMPORARY, _LOCK)):
             continue
         try:
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)

@@ -37,6 +37,19 @@ class Compiler:
         self.function, self.config = function, config
         self.parameters, self.start = parameters, start
 
+    def once(self, bound: dict[str, Any], idle: bool, leave: Leave) -> Version:
+        """As :meth:`make`, but a version that an earlier process has compiled does, too; several
+        processes that need the same one at the same time compile it once."""
+        name = self._key(bound)
+        if name is None:
+            return self.make(bound, idle, leave)
+        known = self.recalled(name, bound, leave)
+        if known is not None:
+            return known
+        with store().making(name) as waited:
+            known = self.recalled(name, bound, leave) if waited else None
+            return known or self.make(bound, idle, leave)
+
     def make(self, bound: dict[str, Any], idle: bool, leave: Leave) -> Version:
         """A version for these arguments; ``idle``: one with pauses would do too little between
         them.  Its entry calls ``leave`` where compiled code is left.
@@ -68,11 +81,9 @@ class Compiler:
                 watch.lap("keep" if kept else "not kept")
         return self._version(traced, match.matcher(traced), made, direct, watch)
 
-    def recalled(self, bound: dict[str, Any], leave: Leave) -> Version | None:
+    def recalled(self, name: bytes, bound: dict[str, Any], leave: Leave) -> Version | None:
         """A version that serves a call and that an earlier process has compiled."""
-        watch, name = Stopwatch(), self._key(bound)
-        if name is None:
-            return None
+        watch = Stopwatch()
         for found in remembered.find(store(), name, self.function, bound):
             matching = match.matcher(found.outline)
             leaves = matching(bound, self.function)

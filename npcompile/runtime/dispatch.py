@@ -390,9 +390,8 @@ class Dispatcher:
 
     def _made(self, bound: dict[str, Any], whole: bool) -> Version:
         compiler = self._compiler
-        version = None if whole else compiler.recalled(bound, self._exit)
-        if version is None:
-            version = compiler.make(bound, self._does_little(bound), self._exit)
+        make = compiler.make if whole else compiler.once
+        version = make(bound, self._does_little(bound), self._exit)
         if version.trace.pauses or not version.bare:
             self._try(version)
         return version

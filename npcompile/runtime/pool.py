@@ -33,10 +33,10 @@ import threading
 from functools import cache
 
 from npcompile.core.config import wanted_threads
-from npcompile.runtime.processors import MAX_THREADS, granted_processors
+from npcompile.runtime.processors import MAX_THREADS, shared_processors
 
 _lock = threading.Lock()
-_limit: int | None = None
+_chosen: int | None = None  # by set_num_threads
 
 
 def supported() -> bool:
@@ -74,6 +74,13 @@ class _Pool:
         global _lock
         _lock = threading.Lock()  # another thread may have held it
         self.forget()
+        workers = sys.modules.get("multiprocessing.util")
+        if workers is not None:  # calls it if the child is a worker, when the child knows that
+            workers.register_after_fork(self, _Pool.adjust)
+
+    def adjust(self) -> None:
+        """Takes as many threads as this process may have."""
+        self.limit.value = _wanted()
 
 
 @cache
@@ -85,7 +92,7 @@ def ensure() -> int:
     """The address of ``npc_pool_run``, known to the CPU backend's symbols from then on."""
     with _lock:
         pool = _pool()
-        pool.limit.value = _wanted()
+        pool.adjust()
         return pool.address
 
 
@@ -93,7 +100,8 @@ def get_num_threads() -> int:
     """How many threads a compiled function may use.
 
     As set by :func:`set_num_threads`, else by ``NPCOMPILE_NUM_THREADS``, else the processors that
-    this process may run on and that its control group grants.
+    this process may run on and that its control group grants, at most ``OMP_NUM_THREADS``; without
+    that variable, one in the workers of `multiprocessing`.
     """
     with _lock:
         return _wanted()
@@ -101,11 +109,11 @@ def get_num_threads() -> int:
 
 def set_num_threads(count: int) -> None:
     """Use at most ``count`` threads from now on; results don't depend on it."""
-    global _limit
+    global _chosen
     if not 1 <= count <= MAX_THREADS:
         raise ValueError(f"the number of threads is 1 to {MAX_THREADS}, not {count!r}")
     with _lock:
-        _limit = count
+        _chosen = count
         if _pool.cache_info().currsize:  # loaded already
             _pool().limit.value = count
 
@@ -123,7 +131,10 @@ def stop() -> bool:
 
 
 def _wanted() -> int:
-    global _limit
-    if _limit is None:
-        _limit = min(wanted_threads() or granted_processors(), MAX_THREADS)
-    return _limit
+    return _chosen if _chosen is not None else _usual(os.getpid())
+
+
+@cache
+def _usual(process: int) -> int:
+    """The threads of a process of this number: after a fork it is another one."""
+    return min(wanted_threads() or shared_processors(), MAX_THREADS)

@@ -1,8 +1,15 @@
-"""How many processors this process is granted."""
+"""How many processors this process is granted, and how many of them are its share.
+
+Processes that work side by side are each granted all processors, and would keep them busy many
+times over.  Whoever starts them says how many threads each may have by ``OMP_NUM_THREADS`` (joblib,
+Dask and batch systems do), which NumPy's own libraries also heed.  The workers of `multiprocessing`
+and of `concurrent.futures` are told nothing: each takes one processor.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 
 MAX_THREADS = 256  #: nobody uses more
@@ -16,6 +23,21 @@ def granted_processors() -> int:
         count = os.cpu_count() or 1
     groups = _read("/proc/self/cgroup")
     return max(1, min(count, *_quotas(groups, "/sys/fs/cgroup"), count))
+
+
+def shared_processors() -> int:
+    """The processors that this process may keep busy."""
+    granted = granted_processors()
+    first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # one number a level
+    if first.isdigit() and int(first):
+        return min(granted, int(first))
+    return 1 if _is_worker() else granted
+
+
+def _is_worker() -> bool:
+    """Whether `multiprocessing` has started this process."""
+    loaded = sys.modules.get("multiprocessing.process")
+    return loaded is not None and loaded.parent_process() is not None
 
 
 def _quotas(groups: str, root: str) -> list[int]:
