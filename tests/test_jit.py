@@ -569,11 +569,9 @@ class TestThreads:
             sys.setswitchinterval(interval)
         assert not wrong
 
-    @pytest.mark.parametrize(
-        "file, events", [("", 3000), ("", 20_000), *(("ffi.py", n) for n in range(28, 38))]
-    )
-    def test_an_interrupt_leaves_no_lock_held(self, file: str, events: int) -> None:
-        """After so many lines and returns; llvmlite's ffi.py has a lock that it takes by hand."""
+    @pytest.mark.parametrize("events", [3000, 10_000, 20_000])
+    def test_an_interrupt_leaves_no_lock_held(self, events: int) -> None:
+        """After so many lines and returns, none of them llvmlite's, which can't be interrupted."""
         line(1.0)  # LLVM is ready
         plain = eval(f"lambda x: np.sqrt(x * x + {events}) - x", {"np": np})
         f = jit(plain, cache=False)  # what lies on disk takes fewer steps
@@ -581,7 +579,8 @@ class TestThreads:
 
         def trace(frame: types.FrameType, event: str, value: object) -> Any:
             nonlocal left
-            if event != "call" and frame.f_code.co_filename.endswith(file):
+            assert "llvmlite" not in frame.f_code.co_filename
+            if event != "call":
                 left -= 1
                 if not left:
                     raise KeyboardInterrupt

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import os
 import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from importlib import import_module
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast, overload
 
+import numpy as np
+
 from npcompile.api.pickling import Contents, Twins, marked, reduced
-from npcompile.core import collector
+from npcompile.core.aside import load
 from npcompile.core.config import Config, Deterministic, disabled, from_environment, modes
 from npcompile.core.errors import CompileError, Refusal
+from npcompile.core.sections import inside, section
+from npcompile.core.surroundings import why
 from npcompile.core.unseen import unseen
 from npcompile.runtime.callable import FunctionBase, install
 
@@ -52,36 +55,48 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
 
-@contextmanager
-def _importing() -> Iterator[None]:
-    """An interrupt meanwhile leaves nothing half imported."""
-    before = set(sys.modules)
-    try:
-        with collector.paused(littered=False):
-            yield
-    except BaseException:
-        for name in set(sys.modules) - before:
-            if name.startswith("npcompile."):
-                del sys.modules[name]
-        raise
-
-
-@functools.cache
 def _prepare() -> None:
     """Imports most of what calls need, when the first function is decorated.  The compiler itself
     is imported by the first call that no earlier process has compiled."""
-    with _importing():
-        from npcompile.runtime.cache import sources
+    try:
+        if load("npcompile.runtime.cache"):
+            from npcompile.runtime.cache import sources
 
-        sources()  # before they are imported: what is changed later is another version
-        import_module("npcompile.runtime.native")
+            sources()  # before they are imported: what is changed later is another version
+            load("npcompile.runtime.native")
+    except Exception as error:
+        if why(error) is None:
+            raise
 
 
-def _dispatchers() -> type[Dispatcher]:
-    """Imports the rest."""
-    with _importing():
-        from npcompile.runtime.dispatch import Dispatcher
-    return Dispatcher
+def _prepared(function: Jit) -> bool:
+    """Whether compiled functions can be called now; if not, the plain function is."""
+    try:
+        return load("npcompile.runtime.dispatch") and function._dispatcher is not None
+    except Exception as error:
+        if why(error) is None:
+            raise
+        Jit.__call__ = _plainly  # type: ignore[method-assign]
+        return False
+
+
+@atexit.register
+def _close() -> None:
+    """At exit Python takes modules apart one after the other: calls run in Python from now on."""
+    Jit.__call__ = _plainly  # type: ignore[method-assign]
+    for function in modes.listening():
+        install(function, 0)
+    array = np.ones(1)  # NumPy imports parts of its methods when they are called: now is the time
+    for name in _METHODS:
+        getattr(array, name)()
+    array.clip(0)
+
+
+_METHODS = ("sum", "prod", "mean", "std", "var", "max", "min", "any", "all", "__repr__", "__str__")
+
+
+def _plainly(self: Jit, /, *args: Any, **kwargs: Any) -> Any:
+    return self.__wrapped__(*args, **kwargs)
 
 
 def _weakly(function: Jit) -> Callable[[], None]:
@@ -127,7 +142,7 @@ class Jit(FunctionBase):
     __builtins__ = _of_plain("__builtins__")
 
     #: what is in ``__dict__`` is handed on by ``functools.wraps`` and pickled
-    __slots__ = ("_binder", "_made", "_pickled", "config")
+    __slots__ = ("_alive", "_binder", "_made", "_pickled", "_unchained", "config")
 
     def __init__(self, function: types.FunctionType, config: Config) -> None:
         functools.update_wrapper(self, function)
@@ -136,31 +151,50 @@ class Jit(FunctionBase):
         self._binder: Any = None
         self._made: Dispatcher | None = None
         self._pickled: Twins | None = None
+        self._alive = weakref.ref(self)
+        self._unchained = False  # whether ``modes_changed`` has begun and was not finished
         modes.listen(self)
 
     @property
     def _dispatcher(self) -> Dispatcher:
         """Made at the first call."""
         if self._made is None:
-            with _lock:
-                if self._made is None:
-                    self._made = _dispatchers().of(self.__wrapped__, self.config, _weakly(self))
+            load("npcompile.runtime.dispatch")
+            self._make()
+        assert self._made is not None
         return self._made
 
+    @section
+    def _make(self) -> None:
+        from npcompile.runtime.dispatch import Dispatcher
+
+        with _lock:
+            if self._made is None:
+                self._made = Dispatcher.of(self.__wrapped__, self.config, _weakly(self))
+
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        """What was compiled for a nested function serves the next one of its code."""
+        """What was compiled for a nested function serves the next one of its code.
+
+        The garbage collector clears weak references before it calls this, and frees what else
+        belongs to the cycle, machine code too; without it, they are cleared afterwards.
+        """
         made = getattr(self, "_made", None)
-        if made is not None and not finalizing():
+        if made is not None and self._alive() is self and not finalizing():
             made.leave_behind()
 
     @unseen
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if inside() or (self._made is None and not _prepared(self)):
+            return self.__wrapped__(*args, **kwargs)
+        if self._unchained:
+            self.modes_changed()
         dispatcher = self._made or self._dispatcher
         given, wanted = len(args), len(dispatcher.parameters.positional)
         if self._binder is None and (kwargs or given < wanted) and dispatcher.versions:
             self._bind()
         return (dispatcher if self.config.check else dispatcher.call)(*args, **kwargs)
 
+    @section
     def _bind(self) -> None:
         """Has keywords and defaults bound by machine code from now on, if that can be."""
         from npcompile.runtime.binding import Binder
@@ -172,11 +206,13 @@ class Jit(FunctionBase):
                 Binder(self, self.__wrapped__, in_python)
                 self.modes_changed()
 
+    @section
     def modes_changed(self) -> None:
         """Chains the entries of the versions that may be called directly, the newest first."""
         dispatcher = self._made
         if dispatcher is None or self.config.check:
             return
+        self._unchained = True
         with dispatcher.lock:
             careful = bool(modes or self.config.deterministic)
             chain = [v for v in dispatcher.versions if v.installable(careful)]
@@ -191,6 +227,7 @@ class Jit(FunctionBase):
                 install(self, first)
             else:
                 self._binder.install(first, last)
+        self._unchained = False
 
     def explain(self, /, *args: Any, **kwargs: Any) -> Explanation:
         """What becomes of a call with these arguments: captured, left, fused, guarded.

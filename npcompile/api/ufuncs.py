@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -16,10 +17,13 @@ from typing import Any
 import numpy as np
 
 from npcompile.core import config, logs
+from npcompile.core.aside import aside
 from npcompile.core.locks import lock
+from npcompile.core.sections import inside
+from npcompile.core.surroundings import why
 from npcompile.ops.elementwise import ufunc_of
 from npcompile.ops.record import Op, stands_for
-from npcompile.runtime.layout import UfuncHead
+from npcompile.runtime.layout import UfuncHead, supported
 
 _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 #: place of PyUFunc_FromFuncAndDataAndSignatureAndIdentity in NumPy's table of ufunc functions
@@ -27,6 +31,7 @@ _FROM_FUNCTIONS = 42
 _ALL_FLAGS = 0x3D
 _lock = lock()
 _kept: list[Any] = []  # ufuncs refer to their tables for ever
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_kept))  # at exit, too
 
 
 @cache
@@ -48,10 +53,12 @@ def ufunc(op: Op, library: np.ufunc | None = None) -> np.ufunc:
     library's ufunc of another name that the record has, whose other loops may not be the same."""
     library = ufunc_of(op) if library is None else library
     assert library is not None
+    if config.disabled() or not supported():
+        return library
     fields = UfuncHead.from_address(id(library))
     read = (fields.nin, fields.nout, fields.nargs, fields.ntypes) == (
         library.nin, library.nout, library.nargs, library.ntypes)
-    if config.disabled() or not read:
+    if not read:
         return library
     made = _Table(op, library, fields).ufunc()
     stands_for(made, op)
@@ -102,33 +109,48 @@ class _Stub:
         self.loop: Any = None
 
     def __call__(self, *args: int | None) -> None:
-        with _lock:
-            if self.loop is None:
-                self.loop = _LOOP(self.address())
+        """A loop, whatever happens: NumPy hears of no exception here."""
+        raised: type[BaseException] | None = None
+        try:
+            if self.loop is None and not inside():
+                aside(self.compile)
+        except BaseException as error:  # a signal handler's
+            raised = type(error)
         _libm().feclearexcept(_ALL_FLAGS)  # compiling may have raised some
-        self.loop(*args)
+        loop = _LOOP(self.library) if self.loop is None else self.loop
+        loop(*args)
+        if raised is not None:  # as soon as NumPy is done
+            thread = ctypes.c_ulong(threading.get_ident())
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(raised))
 
-    def address(self) -> int:
-        """The compiled loop, from now on without a stub; the library's if it can't be made."""
+    @property
+    def library(self) -> int:
+        """The library's loop."""
+        return self.table.fields.functions[self.place] or 0
+
+    def compile(self) -> None:
+        """Puts the compiled loop in the stub's place; the library's if it can't be made."""
         from npcompile.runtime.direct import call_directly
         from npcompile.runtime.loops import Loop
 
-        table = self.table
-        address: int = table.fields.functions[self.place] or 0
-        try:
-            loop = Loop(table.op, self.dtypes)
-        except Exception as error:
-            text = f"ufunc {table.op.name}: {type(error).__name__}: {error}"
-            logs.log("exits", lambda: text)
-            if config.strict():
-                raise
-        else:
-            _kept.append(loop)
-            address = loop.address
-            if len(set(self.dtypes)) == 1:
-                call_directly(table.made, self.place)
-        table.functions[self.place] = address
-        return address
+        table, address = self.table, self.library
+        with _lock:
+            if self.loop is not None:  # another thread was first
+                return
+            try:
+                loop = Loop(table.op, self.dtypes)
+            except Exception as error:
+                text = f"ufunc {table.op.name}: {type(error).__name__}: {error}"
+                logs.log("exits", lambda: text)
+                if why(error) is None:
+                    raise
+            else:
+                _kept.append(loop)
+                address = loop.address
+                if len(set(self.dtypes)) == 1:
+                    call_directly(table.made, self.place)
+            table.functions[self.place] = address
+            self.loop = _LOOP(address)
 
 
 @cache

@@ -128,6 +128,11 @@ class _Modes:
         with self._lock:
             self._listeners.add(listener)
 
+    def listening(self) -> list[Any]:
+        """The listeners that live."""
+        with self._lock:
+            return list(self._listeners)
+
     def change(self, blocks: int = 0, standing: bool | None = None) -> None:
         """Opens (1) or closes (-1) a block, or sets what stands outside of blocks."""
         with self._lock:
@@ -135,7 +140,7 @@ class _Modes:
             self.blocks += blocks
             if standing is not None:
                 self.standing = standing
-            told = list(self._listeners) if bool(self) != before else []
+            told = self.listening() if bool(self) != before else []
         for listener in told:
             listener.modes_changed()
 

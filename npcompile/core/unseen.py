@@ -37,3 +37,8 @@ def unseen(thing: _F) -> _F:
 def _renamed(code: CodeType) -> CodeType:
     inner = tuple([_renamed(c) if isinstance(c, CodeType) else c for c in code.co_consts])
     return code.replace(co_filename=code.co_filename + _SKIPPED, co_consts=inner)
+
+
+def is_unseen(code: CodeType) -> bool:
+    """Whether ``stacklevel`` does not count a frame of this code."""
+    return code.co_filename.endswith(_SKIPPED)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.aside import load
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
+from npcompile.core.surroundings import Postponed
 from npcompile.runtime import match, remembered, wiring
 from npcompile.runtime.build import Executable, Stopwatch
 from npcompile.runtime.kinds import call_kind, on_device, placed
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
     from npcompile.tracing.sources import Trace
     from npcompile.tracing.stretches import Pauses, Start
 
+#: with all that they import, the modules that only who compiles needs
+_COMPILER = (
+    "npcompile.runtime.keeping", "npcompile.runtime.lowering", "npcompile.tracing.retries",
+    "npcompile.tracing.stretches", "npcompile.runtime.entry", "npcompile.backends.cpu.body",
+)
 #: places in one trace where Python executes what can't be followed
 PAUSES = 8
 
@@ -59,6 +66,8 @@ class Compiler:
         Refused
             If there can be none.
         """
+        if not load(*_COMPILER):
+            raise Postponed(Refusal("compiler", "what it imports is being imported"))
         from npcompile.runtime import keeping, lowering  # only who compiles needs them
 
         watch = Stopwatch()

@@ -16,14 +16,17 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet, ref
 
-from npcompile.core import collector, logs
-from npcompile.core.config import Config, Deterministic, deterministic_mode, modes, strict
+from npcompile.core import logs
+from npcompile.core.config import Config, Deterministic, deterministic_mode, modes
 from npcompile.core.errors import CompileError, Refusal, Refused
+from npcompile.core.sections import section
+from npcompile.core.surroundings import Postponed, Unusable, why
 from npcompile.core.unseen import unseen
 from npcompile.runtime import build, flags, match, succession
 from npcompile.runtime.build import FLAGS, MISS, OVERLAP, STALE, Executable, Left
 from npcompile.runtime.compiling import Compiler
 from npcompile.runtime.kinds import call_kind
+from npcompile.runtime.layout import supported, unsupported
 from npcompile.runtime.leaving import Exits
 from npcompile.runtime.native import Native, Probe, in_python
 from npcompile.runtime.parameters import Parameters
@@ -109,7 +112,7 @@ class Dispatcher:
 
     def leave_behind(self) -> None:
         """Its function is no more: the next one of the same code may have what was compiled."""
-        if self._heirs is not None and not collector.collecting():
+        if self._heirs is not None:
             former = ref(self.function)
             self.release()
             succession.leave(self._heirs, former, self)
@@ -254,18 +257,15 @@ class Dispatcher:
                 return self._refused(refusal, args, kwargs, mode)
         begun = thread_time()
         try:
-            with collector.paused():
-                version, leaves = self.compile(bound)
-        except Refused as refused:
-            refusal = refused.refusal
+            version, leaves = self.compile(bound)
         except Exception as error:  # a bug here must not become one of the user's program
-            if strict():
+            refusal, lasting = why(error), not isinstance(error, Postponed)
+            if refusal is None:
                 raise
-            what = f"failed with {type(error).__name__}: {error}"
-            refusal = Refusal("compiler", what, hint="NPCOMPILE_STRICT=1 raises it")
         self.refusals.took(bound, thread_time() - begun)
         if refusal is not None:  # out of the handler: what Python raises has no other context
-            self._remember(bound, refusal)
+            if lasting:
+                self._remember(bound, refusal)
             return self._python(refusal, args, kwargs, mode)
         result = self._run(version, bound, leaves, args, kwargs, mode)
         if result is not MISS:
@@ -332,7 +332,7 @@ class Dispatcher:
 
     def _forwarder(self) -> Forwarder | None:
         """What takes calls that need not be looked at."""
-        if self.left.forwarder is None and self.start is None:
+        if self.left.wanting and self.start is None:
             self.left.begin(self.function, in_python)
             self.on_version()
         return self.left.forwarder
@@ -347,10 +347,12 @@ class Dispatcher:
         """How many calls were left to Python, by reason."""
         return self.left.counts
 
+    @section
     def _remember(self, bound: dict[str, Any], refusal: Refusal, whole: bool = False) -> None:
         with self.lock:
             self.refusals.remember(bound, refusal, whole)
 
+    @section
     def compile(
         self, bound: dict[str, Any], whole: bool = False
     ) -> tuple[Version, tuple[Any, ...]]:
@@ -390,6 +392,8 @@ class Dispatcher:
 
     def _made(self, bound: dict[str, Any], whole: bool) -> Version:
         compiler = self._compiler
+        if not (compiler.walked or supported()):
+            raise Unusable(Refusal("machine", unsupported()))
         make = compiler.make if whole else compiler.once
         version = make(bound, self._does_little(bound), self._exit)
         if version.trace.pauses or not version.bare:

@@ -68,9 +68,22 @@ def layout() -> Layout | None:
         return None
 
 
+_VERSIONS = ((3, 11), (3, 12), (3, 13))  #: of CPython, whose bytecode is followed
+
+
+@cache
 def supported() -> bool:
     """Whether entries work here: on x86-64, with objects of a known layout."""
-    return layout() is not None and platform.machine() in ("x86_64", "AMD64")
+    machine = platform.machine() in ("x86_64", "AMD64")
+    return machine and sys.version_info[:2] in _VERSIONS and layout() is not None
+
+
+def unsupported() -> str:
+    """What it is that entries don't work on."""
+    build = " without a GIL" if "free-threading" in sys.version else ""
+    python = f"{platform.python_implementation()} {platform.python_version()}{build}"
+    with_ = f"{python} and NumPy {np.__version__}"
+    return f"calls can't be machine code on {platform.machine()} with {with_}"
 
 
 def _bytes(thing: object) -> bytes:

@@ -7,6 +7,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core import logs
+from npcompile.core.aside import load
 from npcompile.core.config import Config
 from npcompile.core.unseen import unseen
 from npcompile.runtime import match
@@ -74,6 +75,7 @@ class Exits:
 
     def resume(self, left: Left, way_out: Exit, bind: Callable[[], dict[str, Any]]) -> Any:
         """Goes on in Python where a check has failed; ``bind`` gives the call's arguments."""
+        load("npcompile.runtime.resume")
         from npcompile.runtime import resume
 
         bound = bind()
@@ -90,6 +92,7 @@ class Exits:
     ) -> Any:
         """Lets Python execute what can't be compiled, and goes on after it; ``withdraw`` forgets
         the version."""
+        load("npcompile.runtime.stretches")
         from npcompile.runtime import stretches
 
         if self.stretches is None:

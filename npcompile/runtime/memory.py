@@ -13,7 +13,7 @@ their data, have no base and may outlive everything; the handler that frees them
 hook (NEP 49), so tracemalloc sees them.
 
 At most :func:`limit` bytes lie idle (256 MB), the latest, each for some seconds: older blocks go
-back to the system at the next large allocation, release or full garbage collection, or by
+back to the system at the next large allocation, release or garbage collection, or by
 :func:`trim`.
 The code is in :mod:`.recycling`.  ``NPCOMPILE_RECYCLE=0`` or ``set_limit(0)`` turns recycling off.
 """
@@ -92,7 +92,9 @@ class _Memory:
             self.trim = ctypes.PYFUNCTYPE(None, ctypes.c_int64)(code["npc_memory_trim"])
             unlock = ctypes.PYFUNCTYPE(None)(code["npc_memory_unlock"])
             os.register_at_fork(after_in_child=unlock)
-            gc.callbacks.append(self._collected)
+            # not a function of Python's: a signal handler that raises in one would be swallowed
+            collected = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.py_object] * 2)
+            gc.callbacks.append(collected(code["npc_memory_collected"]))
         self.code = code
         for owner in (self, code):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
@@ -105,10 +107,6 @@ class _Memory:
         from npcompile.runtime import recycling  # only who compiles needs it
 
         return recycling.text(self.recycling)
-
-    def _collected(self, phase: str, info: dict[str, Any], age: int = OLD) -> None:
-        if phase == "stop" and info["generation"] == 2:
-            self.trim(age)
 
 
 def _capsule(address: int, name: int) -> object:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from npcompile.backends import cpu
 from npcompile.backends.cpu import symbols
 from npcompile.core import logs
+from npcompile.core.aside import aside, load
 from npcompile.core.config import Config
 from npcompile.core.paths import import_path
 from npcompile.core.unseen import unseen
@@ -111,15 +112,16 @@ def link(
     """
     from npcompile.runtime import memory, pool  # only what is run needs them
 
-    memory.ensure()
+    aside(memory.ensure)
     provide()
     if config.parallel and pool.supported():
-        pool.ensure()
+        aside(pool.ensure)
 
     @unseen
     def on_exit(
         function: Any, number: int, raised: int, what: Any, /, *args: Any, **kw: Any
     ) -> Any:
+        load("npcompile.runtime.frames", "npcompile.program.ir")
         from npcompile.runtime.frames import left  # most calls don't leave
 
         return leave(made, left(*rest(), number, raised, what), function, args)

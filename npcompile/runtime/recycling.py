@@ -51,6 +51,7 @@ define void @npc_give(ptr %memory) {
 _RECYCLING = (
     _HELPER
     + f"""
+@_Py_NoneStruct = external global i8
 %block = type {{ ptr, i64, i64 }}                        ; memory, capacity, when it came back
 @blocks = internal global [{_BLOCKS} x %block] zeroinitializer, align 64
 @busy = internal global i32 0, align 64
@@ -229,6 +230,13 @@ trim:
   br label %done
 done:
   ret void
+}}
+
+; Called by the garbage collector.
+define ptr @npc_memory_collected(ptr %phase, ptr %info) {{
+  call void @npc_memory_trim(i64 {OLD})
+  call void @Py_IncRef(ptr @_Py_NoneStruct)
+  ret ptr @_Py_NoneStruct
 }}
 
 define internal ptr @fresh(i64 %n) {{

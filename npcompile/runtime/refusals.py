@@ -18,10 +18,13 @@ from time import thread_time
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.aside import load
 from npcompile.core.config import Config, deterministic_mode
 from npcompile.core.errors import DeterminismError, Refusal
 from npcompile.core.locks import lock
 from npcompile.core.records import record
+from npcompile.core.sections import section
+from npcompile.core.surroundings import why
 from npcompile.runtime.kinds import call_kind
 
 if TYPE_CHECKING:
@@ -132,15 +135,24 @@ class Fallbacks:
 
     def __init__(self) -> None:
         self.forwarder: Forwarder | None = None  # takes calls that need not be looked at
+        self.wanting = True  # whether there may be one, and is none
         self._counts: Counter[str] = Counter()
 
+    @section
     def begin(self, function: FunctionType, python: Callable[..., Any]) -> None:
         """Has a forwarder from now on, where there is machine code for calls."""
+        if not load("npcompile.runtime.forwarding"):
+            return
         from npcompile.runtime.forwarding import forwarder  # most functions are compiled
 
-        made = forwarder(function, python)
+        try:
+            made = forwarder(function, python)
+        except Exception as error:
+            if why(error) is None:
+                raise
+            made = None
         with _lock:  # calls of another thread may be in its forwarder
-            self.forwarder = self.forwarder or made
+            self.forwarder, self.wanting = self.forwarder or made, False
 
     @property
     def counts(self) -> Counter[str]:

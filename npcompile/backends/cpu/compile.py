@@ -5,6 +5,7 @@ Every use of llvmlite is behind one lock: it has one of its own, and the option 
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import threading
@@ -15,8 +16,11 @@ from typing import Any, ParamSpec, TypeVar
 
 from npcompile.backends.cpu import symbols
 from npcompile.backends.cpu.caches import near_here
+from npcompile.core.aside import aside
 from npcompile.core.config import capability
+from npcompile.core.errors import Refusal
 from npcompile.core.records import record
+from npcompile.core.surroundings import Unusable
 
 _lock = threading.RLock()
 if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM in the middle of its work
@@ -26,6 +30,8 @@ if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM in the midd
 _AVX2 = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt,+f16c"
 _AVX512 = ("avx512f", "avx512dq", "avx512bw", "avx512vl")
 _MAGIC = b"npc5"
+#: newer parts of llvmlite
+_NEEDED = ("create_lljit_compiler", "create_pass_builder", "JITLibraryBuilder")
 
 
 P = ParamSpec("P")
@@ -52,32 +58,31 @@ class Target:
 
 @cache
 def _binding() -> Any:
-    import llvmlite.binding as llvm
+    try:
+        import llvmlite.binding as llvm
 
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        for name in _NEEDED:
+            getattr(llvm, name)
+        _version(llvm)
+    except Exception as error:  # it is missing, too old, blocked, or something stands in for it
+        what = f"llvmlite can't be used: {type(error).__name__}: {error}"
+        raise Unusable(Refusal("compiler", what)) from error
     return llvm
 
 
-@cache
-def _lock_of_llvmlite() -> Any:
-    """None where this release has it at another place."""
-    return getattr(getattr(_binding().ffi.lib, "_lock", None), "_lock", None)
-
-
 def _alone(function: Callable[P, R]) -> Callable[P, R]:
-    """For functions that use llvmlite: one thread at a time.  An interrupt just after llvmlite has
-    taken its own lock leaves it taken, for which other threads would wait for ever."""
+    """For functions that use llvmlite: one thread at a time, which no signal handler interrupts.
+    Between two of its steps llvmlite may not be entered again, nor left."""
 
     @wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _lock:
-            taken = _lock_of_llvmlite()
-            try:
+        def work() -> R:
+            with _lock:
                 return function(*args, **kwargs)
-            finally:
-                while taken is not None and taken._is_owned():
-                    taken.release()
+
+        return aside(work)
 
     return wrapped
 
@@ -106,10 +111,13 @@ def target(wish: str | None = None) -> Target:
 @_alone
 def compiler_version() -> str:
     """The versions that object code depends on, that of its form among them."""
+    return f"{_MAGIC.decode()} {_version(_binding())}"
+
+
+def _version(llvm: Any) -> str:
     import llvmlite
 
-    of_llvm = ".".join(map(str, _binding().llvm_version_info))
-    return f"{_MAGIC.decode()} {llvmlite.__version__} {of_llvm}"
+    return f"{llvmlite.__version__} {'.'.join(map(str, llvm.llvm_version_info))}"
 
 
 @cache
@@ -242,6 +250,7 @@ def load(code: bytes, imports: Mapping[str, int] | None = None) -> Loaded:
 
 
 _lasting: list[Loaded] = []
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_lasting))  # at exit, when it may still be called
 
 
 def lasting(code: bytes, imports: Mapping[str, int] | None = None) -> Loaded:

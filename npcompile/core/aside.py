@@ -1,0 +1,140 @@
+"""Work on a thread of its own, for which the caller waits.
+
+Signal handlers and trace functions don't run on that thread, and it has a stack of its own.  So an
+import or a compile is never interrupted in its middle: a handler that raises ends the wait, and the
+work goes on to its end.  The garbage collector does not begin by itself meanwhile, because it would
+run the program's finalizers on a thread that they don't expect.
+"""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import gc
+import os
+import sys
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Generic, TypeVar
+
+from npcompile.core.sections import section
+
+T = TypeVar("T")
+
+STACK = 16 << 20  #: bytes: LLVM is recursive, and who made few threads' stacks small has not
+#: what npcompile's modules import
+_PACKAGES = frozenset({"npcompile", "numpy", "scipy", "llvmlite"})
+
+
+class _Work(Generic[T]):
+    """One piece of work, its thread, and what became of it."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self.work = work
+        self.thread = 0
+        self.over = threading.Lock()
+        self.error: BaseException | None = None
+        self.result: T
+
+    def __call__(self) -> None:
+        self.thread = _thread.get_ident()
+        try:
+            self.result = _quietly(self.work)
+        except BaseException as error:
+            self.error = error
+        finally:
+            _running.pop(id(self), None)
+            self.over.release()
+
+
+#: by their ids: a handler that raises never comes between an assignment and what follows it
+_running: dict[int, _Work[Any]] = {}
+_threshold = threading.Lock()
+_quiet = 0  # works under way
+_usual: tuple[int, ...] = ()
+
+
+@section
+def _quietly(work: Callable[[], T]) -> T:
+    """Does some work without automatic garbage collection.
+
+    A threshold of 0 is used, not ``gc.disable()``, which the program may call meanwhile.
+    """
+    global _quiet, _usual
+    with _threshold:
+        _quiet += 1
+        if _quiet == 1:
+            _usual = gc.get_threshold()
+            gc.set_threshold(0)
+    try:
+        return work()
+    finally:
+        with _threshold:
+            _quiet -= 1
+            if _quiet == 0 and gc.get_threshold()[0] == 0:
+                gc.set_threshold(*_usual)
+
+
+def _is_aside() -> bool:
+    """Whether the caller is such a thread."""
+    here = _thread.get_ident()
+    return any(work.thread == here for work in list(_running.values()))
+
+
+def aside(work: Callable[[], T]) -> T:
+    """What ``work()`` gives or raises."""
+    if _is_aside():
+        return work()
+    begun = _Work(work)
+    begun.over.acquire()
+    usual = _thread.stack_size()
+    try:
+        _thread.stack_size(max(usual, STACK))
+        _running[id(begun)] = begun
+        _thread.start_new_thread(begun, ())
+    except RuntimeError:  # no thread can be had: too little memory, or too many
+        begun()
+    finally:
+        _thread.stack_size(usual)
+    begun.over.acquire()
+    if begun.error is not None:
+        raise begun.error
+    return begun.result
+
+
+def _wait() -> None:
+    """Before a fork, and at exit: waits for what others have begun."""
+    here = _thread.get_ident()
+    for work in list(_running.values()):
+        if work.thread != here:
+            with work.over:
+                pass
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_wait)
+atexit.register(_wait)
+
+_loaded: set[str] = set()
+
+
+def load(*names: str) -> bool:
+    """Imports modules of npcompile completely, if they are not there yet.
+
+    Returns False, and does nothing, while a package that they need is being imported, maybe by the
+    caller itself: to wait for it could take for ever.
+    """
+    if _loaded.issuperset(names):
+        return True
+    if not _is_aside() and any(map(_half_imported, list(sys.modules.items()))):
+        return False
+    aside(lambda: [import_module(name) for name in names])
+    _loaded.update(names)
+    return True
+
+
+def _half_imported(item: tuple[str, Any]) -> bool:
+    name, module = item
+    known = name.partition(".")[0] in _PACKAGES
+    return known and getattr(getattr(module, "__spec__", None), "_initializing", False)

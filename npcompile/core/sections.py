@@ -1,0 +1,73 @@
+"""Stretches of npcompile's own work that a thread never enters twice.
+
+A signal handler, a finalizer, a callback of the garbage collector or a trace function runs between
+any two instructions, also while the same thread compiles, and may call compiled functions.  Locks
+don't keep such a call out, because its own thread holds them.  So there is one rule: a call that is
+made inside a section runs the plain function at once; it imports, compiles and changes nothing.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from functools import partial, wraps
+from threading import get_ident
+from types import CodeType, FrameType
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: the frame of each thread's section
+_open: dict[int, FrameType] = {}
+
+
+def inside() -> bool:
+    """Whether the caller runs inside a section of its thread."""
+    if not _open:
+        return False
+    section = _open.get(get_ident())
+    frame = None if section is None else sys._getframe()
+    while frame is not section:  # a trace function that raised may have left a section open
+        if frame is None:
+            return False
+        frame = frame.f_back
+    return frame is not None
+
+
+def section(function: Callable[P, R]) -> Callable[P, R]:
+    """Makes each call of a function a section."""
+
+    @wraps(function)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        if inside():
+            return function(*args, **kwargs)
+        try:  # a handler that raises finds the section closed, before and after
+            _open[get_ident()] = sys._getframe()
+            return function(*args, **kwargs)
+        finally:
+            _open.pop(get_ident(), None)
+
+    return wrapped
+
+
+def from_handler(error: BaseException) -> bool:
+    """Whether a signal handler raised an error, and not the code that it interrupted."""
+    handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code in handlers:
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _code(handler: Any) -> CodeType | None:
+    """The code that a signal handler begins with."""
+    if isinstance(handler, partial):
+        return _code(handler.func)
+    handler = getattr(handler, "__func__", handler)
+    called = getattr(type(handler).__call__, "__code__", None)
+    found: CodeType | None = getattr(handler, "__code__", called)
+    return found
