@@ -100,7 +100,7 @@ class _Memory:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
         self.address = code["npc_new_array"]
         self.numbers[0] = 0 if os.environ.get("NPCOMPILE_RECYCLE") == "0" else LIMIT
-        for name in ("npc_new_array", "npc_take", "npc_give", "npc_heard"):
+        for name in ("npc_new_array", "npc_take", "npc_give", "npc_heard", "npc_warn"):
             register(name, code[name])
 
     def _text(self) -> str:

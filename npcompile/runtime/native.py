@@ -65,7 +65,7 @@ def native(
     target = cpu.target()
     own = bool(config.deterministic)
     emitted = cpu.emit(program, frame, target, config.parallel and pool.supported(), own)
-    repeats = (traced.repeatable, traced.ambiguous)
+    repeats = (traced.repeatable, traced.ambiguous or traced.late)
     entry = emit_entry(wiring.signature, program, frame, *repeats, traced.silent)
     text = combine(emitted.text, entry)
     watch.lap("emit")
