@@ -12,7 +12,7 @@ Every public name of NumPy is here too, so that ``import npcompile as np`` is al
 to write ``@np.jit``; ``from npcompile import *`` gives NumPy's names only.
 
 >>> import npcompile
->>> npcompile.sqrt is np.sqrt
+>>> npcompile.add is np.add
 True
 """
 
@@ -58,11 +58,12 @@ _HOMES = {
 }
 
 
-#: NumPy's ufuncs that are more accurate or faster here
+#: NumPy's ufuncs that are more accurate or faster here, or have the bits of compiled functions
 _UFUNCS = frozenset({
-    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "cos",
-    "cosh", "exp", "exp2", "expm1", "hypot", "log", "log10", "log1p", "log2", "sin", "sinh",
-    "tan", "tanh", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh",
+    "abs", "absolute", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan",
+    "arctan2", "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh",
+    "exp", "exp2", "expm1", "float_power", "hypot", "log", "log10", "log1p", "log2",
+    "logaddexp", "logaddexp2", "pow", "power", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
 })
 
 

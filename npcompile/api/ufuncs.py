@@ -2,7 +2,7 @@
 
 A ufunc is made with a stub for each loop that a record has; the first call of a loop compiles it
 and puts its address in the stub's place.  Loops that no record has (long double, objects, complex
-numbers of some functions) are the library's own, taken from its ufunc.
+numbers of some functions), and those of integers, are the library's own, taken from its ufunc.
 """
 
 from __future__ import annotations
@@ -56,13 +56,31 @@ def ufunc(op: Op, library: np.ufunc | None = None) -> np.ufunc:
     if config.disabled() or not supported():
         return library
     fields = UfuncHead.from_address(id(library))
-    read = (fields.nin, fields.nout, fields.nargs, fields.ntypes) == (
-        library.nin, library.nout, library.nargs, library.ntypes)
+    read = (fields.nin, fields.nout, fields.nargs, fields.ntypes, fields.core_enabled) == (
+        library.nin, library.nout, library.nargs, library.ntypes, 0)
     if not read:
         return library
     made = _Table(op, library, fields).ufunc()
     stands_for(made, op)
+    _attempt(op, lambda: _take(made, library))
     return made
+
+
+def _take(made: np.ufunc, library: np.ufunc) -> None:
+    from npcompile.runtime.direct import take
+
+    take(made, library)
+
+
+def _attempt(op: Op, step: Callable[[], object]) -> None:
+    """Does without what can't be compiled here; the log says why."""
+    try:
+        step()
+    except Exception as error:
+        text = f"ufunc {op.name}: {type(error).__name__}: {error}"
+        logs.log("exits", lambda: text)
+        if why(error) is None:
+            raise
 
 
 class _Table:
@@ -70,8 +88,8 @@ class _Table:
 
     def __init__(self, op: Op, library: np.ufunc, fields: UfuncHead) -> None:
         self.op, self.library, self.fields = op, library, fields
-        own = {np.dtype(text[0]).str: text for text in op.signatures.split()}
-        of_degree = {text for text in op.signatures.split() if "l" in text}
+        own = {tuple(np.dtype(char).str for char in text.replace("->", ""))
+               for text in op.signatures.split() if text[0] in "fdFD" or text[-1] in op.ulp}
         count = library.ntypes
         self.functions = (ctypes.c_void_p * count)()
         self.data = (ctypes.c_void_p * count)()
@@ -81,10 +99,10 @@ class _Table:
             chars = text.replace("->", "")
             kinds += [np.dtype(char).num for char in chars]
             self.data[k] = fields.data[k] if fields.data else None
-            same = all(char in "?" or char == chars[0] for char in chars)
-            alike = chars[0] in "efdFD" and same and np.dtype(chars[0]).str in own
-            if (alike or text in of_degree) and op.data.eager and not op.data.parts:
-                stub = _LOOP(_Stub(self, k, tuple(map(np.dtype, chars))))
+            dtypes = tuple(map(np.dtype, chars))
+            compiled = tuple(dtype.str for dtype in dtypes) in own and op.data.eager
+            if compiled and not op.data.parts:
+                stub = _LOOP(_Stub(self, k, dtypes))
                 self.stubs.append(stub)
                 self.functions[k] = ctypes.cast(stub, ctypes.c_void_p).value
             else:
@@ -97,6 +115,7 @@ class _Table:
         made: np.ufunc = _constructor()(
             self.functions, self.data, self.types, self.library.ntypes, self.library.nin,
             self.library.nout, self.fields.identity, *self.texts, 0, None, self.library.identity)
+        UfuncHead.from_address(id(made)).type_resolver = self.fields.type_resolver
         self.made = made
         return made
 
@@ -133,24 +152,20 @@ class _Stub:
         from npcompile.runtime.direct import call_directly
         from npcompile.runtime.loops import Loop
 
-        table, address = self.table, self.library
         with _lock:
             if self.loop is not None:  # another thread was first
                 return
-            try:
-                loop = Loop(table.op, self.dtypes)
-            except Exception as error:
-                text = f"ufunc {table.op.name}: {type(error).__name__}: {error}"
-                logs.log("exits", lambda: text)
-                if why(error) is None:
-                    raise
-            else:
+            self.table.functions[self.place] = self.library
+
+            def compiled() -> None:
+                loop = Loop(self.table.op, self.dtypes)
                 _kept.append(loop)
-                address = loop.address
+                self.table.functions[self.place] = loop.address
                 if len(set(self.dtypes)) == 1:
-                    call_directly(table.made, self.place)
-            table.functions[self.place] = address
-            self.loop = _LOOP(address)
+                    call_directly(self.table.made, self.place)
+
+            _attempt(self.table.op, compiled)
+            self.loop = _LOOP(self.table.functions[self.place] or 0)
 
 
 @cache

@@ -9,7 +9,9 @@ Where all arguments, ``out`` too, are arrays of one shape and one dtype whose el
 each other, it makes the result, runs the loop and returns, in a third of the time that NumPy's own
 takes.  Whatever else there is goes to that one: other keywords, no or many elements, axes of
 length 1 beside others (of which NumPy chooses the strides), results that overlap operands, and
-flags that ``np.errstate`` does not ignore, for which the loop runs anew.
+flags that ``np.errstate`` does not ignore, for which the loop runs anew.  Objects of other classes
+than NumPy's and Python's own (masked arrays, quantities, whatever has ``__array_ufunc__``) know
+NumPy's ufuncs by identity, so a call with one goes to the library's ufunc.
 """
 
 from __future__ import annotations
@@ -33,6 +35,23 @@ OPERANDS = 4
 _WARN_ON_WRITE = 1 << 31  # of NPY_ARRAY_ flags
 _HAVE_VECTORCALL = 1 << 11  # Py_TPFLAGS_...
 _TYPE_OFFSET = 56  # of a class: where its instances have their vectorcall pointer, checked below
+#: the classes that no code of a user's or of another library stands behind
+_USUAL = ("PyArray_Type", "PyFloat_Type", "PyLong_Type", "PyComplex_Type", "PyBool_Type",
+          "PyList_Type", "PyTuple_Type", "_PyNone_Type")
+
+
+def _declared(names: tuple[str, ...]) -> str:
+    return "\n".join(f"@{name} = external global i8" for name in names)
+
+
+def _among(names: tuple[str, ...]) -> str:
+    """Whether ``%class`` is one of these: ``%known``."""
+    lines = ["  %known.0 = icmp eq ptr null, @PyArray_Type"]
+    for k, name in enumerate(names):
+        after = f"known.{k + 1}" if k + 1 < len(names) else "known"
+        lines += [f"  %is.{k} = icmp eq ptr %class, @{name}",
+                  f"  %{after} = or i1 %known.{k}, %is.{k}"]
+    return "\n".join(lines)
 
 
 def _text() -> str:
@@ -48,8 +67,9 @@ declare i32 @npc_heard(i32)
 declare ptr @npc_ufunc_generic(ptr, ptr, i64, ptr)
 declare void @llvm.x86.sse.stmxcsr(ptr)
 declare void @llvm.x86.sse.ldmxcsr(ptr)
-@PyArray_Type = external global i8
-@PyTuple_Type = external global i8
+declare i32 @PyType_IsSubtype(ptr, ptr)
+{_declared(_USUAL)}
+@npc.generic = external global i8
 @npc.out = external global i8
 @npc_mark = global i8 0
 
@@ -248,6 +268,33 @@ done:
   ret i32 %raised
 }}
 
+; Whether all arguments are of NumPy's or Python's own classes.
+define internal i1 @usual(ptr %args, i64 %count) {{
+entry:
+  br label %argument
+argument:
+  %k = phi i64 [ 0, %entry ], [ %next, %on ]
+  %more = icmp slt i64 %k, %count
+  br i1 %more, label %look, label %yes
+look:
+  %at = getelementptr ptr, ptr %args, i64 %k
+  %thing = load ptr, ptr %at
+  %class = call ptr @word(ptr %thing, i64 {at.type})
+{_among(_USUAL)}
+  br i1 %known, label %on, label %scalar
+scalar:
+  %is = call i32 @PyType_IsSubtype(ptr %class, ptr @npc.generic)
+  %number = icmp ne i32 %is, 0
+  br i1 %number, label %on, label %no
+on:
+  %next = add i64 %k, 1
+  br label %argument
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
 define ptr @npc_ufunc(ptr %ufunc, ptr %args, i64 %nargsf, ptr %kwnames) {{
 entry:
   %pointers = alloca [{OPERANDS} x ptr]
@@ -347,7 +394,10 @@ undo:
   call void @Py_DecRef(ptr %target)
   br label %generic
 generic:
-  %found = call ptr @npc_ufunc_generic(ptr %ufunc, ptr %args, i64 %nargsf, ptr %kwnames)
+  %usual = call i1 @usual(ptr %args, i64 %count)
+  %library = call ptr @word(ptr %ufunc, i64 {fields["object"]})
+  %which = select i1 %usual, ptr %ufunc, ptr %library
+  %found = call ptr @npc_ufunc_generic(ptr %which, ptr %args, i64 %nargsf, ptr %kwnames)
   ret ptr %found
 }}
 
@@ -381,6 +431,7 @@ def _code() -> tuple[int, int]:
     memory.ensure()
     register("npc_ufunc_generic", _vectorcall(np.exp, _place()).value or 0)
     register("npc.out", id(_NAME))
+    register("npc.generic", id(np.generic))
     loaded = cpu.load(compiled(_text()), {})
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(loaded))  # ufuncs live for ever
     return loaded["npc_ufunc"], loaded["npc_mark"]
@@ -390,14 +441,21 @@ def _code() -> tuple[int, int]:
 _NAME = "out"
 
 
+def take(ufunc: np.ufunc, library: np.ufunc) -> None:
+    """From now on a ufunc's calls come here; the library's takes the objects of other classes."""
+    if _place():
+        address, _ = _code()
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+        UfuncHead.from_address(id(ufunc)).object = id(library)
+        _vectorcall(ufunc, _place()).value = address
+
+
 def call_directly(ufunc: np.ufunc, loop: int) -> None:
     """From now on the ufunc's loop of that number, of one dtype and one result, whose function does
     not look at its data, is called without NumPy's help."""
     fields = UfuncHead.from_address(id(ufunc))
-    if _place() and fields.nout == 1 and fields.nargs <= OPERANDS:
-        address, mark = _code()
-        fields.data[loop] = mark
-        _vectorcall(ufunc, _place()).value = address
+    if taken(ufunc) and fields.nout == 1 and fields.nargs <= OPERANDS:
+        fields.data[loop] = _code()[1]
 
 
 def taken(ufunc: np.ufunc) -> bool:

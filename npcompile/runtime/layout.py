@@ -274,6 +274,10 @@ class UfuncHead(ctypes.Structure):
         ("identity", ctypes.c_int), ("functions", ctypes.POINTER(ctypes.c_void_p)),
         ("data", ctypes.POINTER(ctypes.c_void_p)), ("ntypes", ctypes.c_int),
         ("reserved", ctypes.c_int), ("name", ctypes.c_void_p), ("types", ctypes.c_void_p),
+        ("doc", ctypes.c_void_p), ("pointer", ctypes.c_void_p), ("object", ctypes.c_void_p),
+        ("user_loops", ctypes.c_void_p), ("core_enabled", ctypes.c_int),
+        ("core_dimensions", ctypes.c_int), ("core", ctypes.c_void_p * 4),
+        ("type_resolver", ctypes.c_void_p),
     )
 
 

@@ -91,7 +91,8 @@ for _name, _program, _ulp, _domain, _doc in _UNARY:
           derivative=DERIVATIVES[_name])
 
 #: those that eager code gets as ufuncs over compiled loops
-UFUNCS = (*(row[0] for row in _UNARY), "arctan2", "hypot")
+UFUNCS = (*(row[0] for row in _UNARY), "absolute", "arctan2", "float_power", "hypot", "logaddexp",
+          "logaddexp2", "power", "sign", "sqrt")
 
 for _name, _program, _doc in (
     ("arctan2", inverse.arctan2, "The angle of the point (x2, x1)."),

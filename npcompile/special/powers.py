@@ -1,8 +1,9 @@
 """power, as a program.
 
 ``x**y = exp(y * log(x))`` with the logarithm and the product in two parts; the third and the fourth
-power of what is far from both ends of the range are products in two parts.  Special cases are those
-of C (ISO 9899:2018, F.10.4.4), which are NumPy's.
+power of what is far from both ends of the range are products in two parts.  Exponents -1, 0.5, 1
+and 2 have one operation that is rounded correctly, whether the exponent is known or not.  Special
+cases are those of C (ISO 9899:2018, F.10.4.4), which are NumPy's.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from npcompile.graph.expression import (
     rare,
     real,
     rint,
+    sqrt,
     to_bits,
     where,
 )
@@ -41,10 +43,17 @@ WHOLE = (3.0, 4.0)
 MODERATE = {"d": (2.0**-224, 2.0**255), "f": (2.0**-18, 2.0**31)}
 
 
+#: the exponents that one operation serves
+SINGLE = (-1.0, 0.5, 1.0, 2.0)
+
+
 def power(x: Expr, y: Expr) -> Expr:
     """x**y."""
     f = format_of(x)
     exponent = y.node.attrs.value if isinstance(y.node.attrs, Const) else None
+    for number in SINGLE:
+        if exponent == number:
+            return _single(x, number)
     if exponent is not None and exponent not in WHOLE:
         return _general(x, y, f)
     inside = between(x, *MODERATE[f.char], f) | (to_bits(x) == 0)
@@ -52,10 +61,21 @@ def power(x: Expr, y: Expr) -> Expr:
         general, whole = _general(x, y, f), (y == WHOLE[0]) | (y == WHOLE[1])
         inside &= whole
         made = where(inside, _products(where(inside, x, const(1.0, x)), y), general)
+        for number in SINGLE:
+            chosen = y == number
+            whole |= chosen
+            made = where(chosen, _single(where(chosen, x, const(1.0, x)), number), made)
         return rare(whole, made, general)
     outside = ~inside
     base = rare(outside, where(outside, const(1.0, x), x), x)
     return rare(outside, _general(x, y, f), _products(base, y))
+
+
+def _single(x: Expr, y: float) -> Expr:
+    if y == 0.5:  # C's of -0.0 and -inf are positive, as those of all exponents that are no integer
+        root = sqrt(where(x == -INFINITY, const(INFINITY, x), x))
+        return where(x == 0.0, const(0.0, x), root)
+    return const(1.0, x) / x if y == -1.0 else x * x if y == 2.0 else x
 
 
 def _products(x: Expr, y: Expr) -> Expr:
@@ -122,7 +142,7 @@ def _special(x: Expr, y: Expr, exponent: Expr, value: Expr, f: Format) -> Expr:
     end = where(shrinks, zero, const(INFINITY, x))
     value = where((exponent == 0.0) & (a != 1.0), end, value)
     invalid = broken & (x < 0.0) & (x > -INFINITY)
-    apart = invalid | ((x == 0.0) & (y < 0.0))
+    apart = invalid | ((x == 0.0) & (y < 0.0) & (y > -INFINITY))
     flagged = where(invalid, zero, one) / where(apart, zero, one)  # 0 / 0 or 1 / 0
     value = where(apart, flagged, value)
     value = where(odd, from_bits(to_bits(value) | (to_bits(x) & sign_bit(f))), value)

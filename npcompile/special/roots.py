@@ -22,6 +22,8 @@ INFINITY = float("inf")
 #: below the first all numbers are multiplied by the cube of the second power of two, so that no
 #: rounding error is subnormal
 CBRT_TINY = {"d": (2.0**-900, 60), "f": (2.0**-100, 17)}
+#: by how much the line is too high that gives the bits of an inverse, in units of the exponent
+INVERSE_START = 0.10102
 
 
 def cbrt(x: Expr) -> Expr:
@@ -50,8 +52,17 @@ def cbrt(x: Expr) -> Expr:
     return rare(special, back, copysign(value, x))
 
 
+def _inverse(x: Expr) -> Expr:
+    """``1/x`` to eight bits, a large number for 0: a line through the bits and a Newton step."""
+    f = format_of(x)
+    line = (2 * f.bias << f.mantissa) - round(INVERSE_START * 2**f.mantissa)
+    first = from_bits(const(line, to_bits(x)) - to_bits(x))
+    return first * fma(-x, first, 2.0)
+
+
 def hypot(x: Expr, y: Expr) -> Expr:
-    """``sqrt(x*x + y*y)``, the sum of squares rounded once, without undue overflow."""
+    """``sqrt(x*x + y*y)``, rounded almost once, without undue overflow: the root of the sum is
+    put right by what it and the sum have lost."""
     f = format_of(x)
     one = const(1.0, x)
     a, b = abs(x), abs(y)
@@ -66,6 +77,8 @@ def hypot(x: Expr, y: Expr) -> Expr:
     large, small = large * down, small * down
     (square, low), (other, other_low) = two_product(large, large), two_product(small, small)
     total, lost = quick_two_sum(square, other)
-    value = sqrt(total + (lost + (low + other_low))) * back
+    total, lost = quick_two_sum(total, lost + (low + other_low))
+    root = sqrt(total)
+    value = fma(fma(-root, root, total) + lost, 0.5 * _inverse(root), root) * back
     endless = (abs(x) == INFINITY) | (abs(y) == INFINITY)
     return rare(special, where(endless, const(INFINITY, x), where(x != x, x, y)), value)
