@@ -97,7 +97,8 @@ def aside(work: Callable[[], T]) -> T:
         begun()
     finally:
         _thread.stack_size(usual)
-    begun.over.acquire()
+    with begun.over:  # and not longer: who forks may wait for it too
+        pass
     if begun.error is not None:
         raise begun.error
     return begun.result

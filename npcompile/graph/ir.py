@@ -66,7 +66,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from struct import pack
 from types import CellType, FunctionType
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
@@ -489,10 +489,6 @@ def take(cell: CellType) -> tuple[Any, ...]:
 Tree = Union[SameParam, NewArray, ViewOf, NumberOf, ObjectOf, StaticObject, Items]
 
 
-#: how a program calls a ufunc: by its name, or as an operator
-Calling = Literal["ufunc", "operator"]
-
-
 @record(eq=False, frozen=False)
 class Graph:
     """A traced function.
@@ -502,9 +498,8 @@ class Graph:
     ``bound`` gives the node of each symbol that is computed; ``hushed`` the first letters of the
     floating-point errors that nodes do not tell of; ``echoes`` are nodes whose errors others tell
     of, so that they are computed only for their values; ``repeated`` are those that stand for
-    several of the program's, on other lines; ``called`` are ufuncs that the program itself calls,
-    each at one place alone; ``outs`` are writes that a ufunc's own call makes; ``names`` are
-    variables that hold nodes, for who reads what becomes of them.
+    several of the program's, on other lines; ``names`` are variables that hold nodes, for who
+    reads what becomes of them.
     """
 
     name: str
@@ -516,8 +511,6 @@ class Graph:
     hushed: dict[Node, str] = field(default_factory=dict)
     echoes: set[Node] = field(default_factory=set)
     repeated: set[Node] = field(default_factory=set)
-    called: dict[Node, Calling] = field(default_factory=dict)
-    outs: set[Node] = field(default_factory=set)
     names: dict[Node, str] = field(default_factory=dict)
 
     @property

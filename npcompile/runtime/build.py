@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from npcompile.backends.cpu.compile import keep_for_ever
 from npcompile.core.records import field, record
 from npcompile.core.unseen import unseen
 
@@ -70,12 +71,9 @@ class Executable:
         return self.run(leaves)
 
 
-_retired: list[Any] = []
-
-
 def retire(executable: Executable) -> None:
     """Keeps machine code for ever that nobody calls any more: a thread may still be in it."""
-    _retired.append(executable.keep)
+    keep_for_ever(executable.keep)
 
 
 class Stopwatch:

@@ -51,15 +51,13 @@ def outline(traced: Trace, config: Config) -> Outline:
         frozenset(graph.written),
         {category: suspects.candidate(heard, category) for category in CATEGORIES},
         suspects.ambiguous(graph, heard) and config.device == "cpu",  # others have no flags
-        suspects.late(graph, heard),
-        suspects.messages(graph),
         repeatable,
         not repeatable or stores(graph.result),
         suspects.marked(graph) and not stores(graph.result),
         exact(graph) and not any(isinstance(leaf.source, Memory) for leaf in traced.leaves),
         {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
         is_heavy(graph),
-        suspects.silent(graph, operations),
+        suspects.silent(graph, operations) if graph.hushed else frozenset(),
         traced.pauses,
         tuple(source.base for source in written
               if isinstance(source, Memory) and not traced.device),

@@ -71,7 +71,7 @@ class _Memory:
     """The loaded code; immortal, for arrays may be freed when everything else is gone."""
 
     def __init__(self) -> None:
-        from npcompile.backends.cpu.compile import load
+        from npcompile.backends.cpu.compile import keep_for_ever, load
         from npcompile.backends.cpu.symbols import register
         from npcompile.runtime.cache import own
         from npcompile.runtime.helpers import errstate
@@ -90,17 +90,19 @@ class _Memory:
                 setattr(self.handler, field, code[f"npc_memory_{field}"])
             self.numbers = (ctypes.c_int64 * 4).from_address(code["npc_memory"])
             self.trim = ctypes.PYFUNCTYPE(None, ctypes.c_int64)(code["npc_memory_trim"])
-            unlock = ctypes.PYFUNCTYPE(None)(code["npc_memory_unlock"])
-            os.register_at_fork(after_in_child=unlock)
+            # no other thread is in the middle of changing the list of blocks while one forks
+            lock, unlock = (ctypes.PYFUNCTYPE(None)(code[f"npc_memory_{name}"])
+                            for name in ("lock", "unlock"))
+            os.register_at_fork(before=lock, after_in_parent=unlock, after_in_child=unlock)
             # not a function of Python's: a signal handler that raises in one would be swallowed
             collected = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.py_object] * 2)
             gc.callbacks.append(collected(code["npc_memory_collected"]))
         self.code = code
         for owner in (self, code):
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
+            keep_for_ever(owner)
         self.address = code["npc_new_array"]
         self.numbers[0] = 0 if os.environ.get("NPCOMPILE_RECYCLE") == "0" else LIMIT
-        for name in ("npc_new_array", "npc_take", "npc_give", "npc_heard", "npc_warn"):
+        for name in ("npc_new_array", "npc_take", "npc_give", "npc_heard"):
             register(name, code[name])
 
     def _text(self) -> str:

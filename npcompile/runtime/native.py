@@ -21,6 +21,7 @@ from npcompile.runtime.callable import FunctionBase, install
 from npcompile.runtime.remembered import Linked
 from npcompile.runtime.state import State
 from npcompile.runtime.wiring import Wiring
+from npcompile.tracing.sources import Words
 
 if TYPE_CHECKING:
     from npcompile.backends.cpu.frame import Frame
@@ -64,8 +65,11 @@ def native(
     frame = Frame(program)
     target = cpu.target()
     own = bool(config.deterministic)
-    emitted = cpu.emit(program, frame, target, config.parallel and pool.supported(), own)
-    repeats = (traced.repeatable, traced.ambiguous or traced.late)
+    # objects that are read where they lie stay as they are while this thread has the GIL
+    releases = not any(isinstance(leaf.source, Words) for leaf in traced.leaves)
+    parallel = config.parallel and pool.supported()
+    emitted = cpu.emit(program, frame, target, parallel, own, releases)
+    repeats = (traced.repeatable, traced.ambiguous)
     entry = emit_entry(wiring.signature, program, frame, *repeats, traced.silent)
     text = combine(emitted.text, entry)
     watch.lap("emit")

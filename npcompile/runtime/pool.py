@@ -54,11 +54,11 @@ class _Pool:
     """The loaded code; one in a process."""
 
     def __init__(self) -> None:
-        from npcompile.backends.cpu.compile import load
+        from npcompile.backends.cpu.compile import lasting
         from npcompile.backends.cpu.symbols import register
         from npcompile.runtime.cache import own
 
-        self._code = load(own(f"pool {supported()}", _text))
+        self._code = lasting(own(f"pool {supported()}", _text))
         self.address = self._code["npc_pool_run"]
         self.limit = ctypes.c_int64.from_address(self._code["npc_pool_limit"])
         self.forget = ctypes.PYFUNCTYPE(None)(self._code["npc_pool_forget"])

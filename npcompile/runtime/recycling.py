@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from npcompile.runtime.helpers import heard
 from npcompile.runtime.memory import ELSIZE, OLD
-from npcompile.runtime.messages import warn
 from npcompile.runtime.writer import combine
 
 _LARGE = 1 << 18
@@ -65,11 +64,25 @@ declare ptr @realloc(ptr, i64)
 declare i64 @malloc_usable_size(ptr)
 declare i32 @madvise(ptr, i64, i32)
 declare i64 @llvm.readcyclecounter()
+declare i32 @sched_yield()
 
 define internal i1 @lock() {{
   %pair = cmpxchg ptr @busy, i32 0, i32 1 acquire monotonic
   %mine = extractvalue {{ i32, i1 }} %pair, 1
   ret i1 %mine
+}}
+
+define void @npc_memory_lock() {{
+entry:
+  br label %try
+try:
+  %free = call i1 @lock()
+  br i1 %free, label %done, label %wait
+wait:
+  call i32 @sched_yield()
+  br label %try
+done:
+  ret void
 }}
 
 define void @npc_memory_unlock() {{
@@ -401,4 +414,4 @@ error:
 
 def text(recycled: bool) -> str:
     """The code, for platforms where memory can be ``recycled`` or can't."""
-    return combine(heard(), warn(), _RECYCLING if recycled else _PLAIN)
+    return combine(heard(), _RECYCLING if recycled else _PLAIN)

@@ -13,8 +13,6 @@ from npcompile.backends.cpu.symbols import STOCK, SUBPROGRAM
 from npcompile.graph.subprograms import SUBPROGRAMS
 from npcompile.runtime.cache import Record, Store, environment, fingerprint
 
-_kept: list[cpu.Loaded] = []
-
 
 def address(what: str) -> int:
     """Where a subprogram is; ``what`` is its name and number of lanes: ``gammainc.8``."""
@@ -55,6 +53,4 @@ def _address(name: str, wish: str, text: Callable[[Target], str]) -> int:
         target = cpu.target(wish)
         code = cpu.compile(text(target), target)
         store.put(key, Record(code, {}))
-    loaded = cpu.load(code)
-    _kept.append(loaded)
-    return loaded[name]
+    return cpu.lasting(code)[name]

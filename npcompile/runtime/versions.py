@@ -9,7 +9,7 @@ from typing import Any
 from npcompile.core import effects, logs
 from npcompile.core.records import field, record
 from npcompile.core.unseen import unseen
-from npcompile.runtime import match, messages, succession, wiring
+from npcompile.runtime import match, succession, wiring
 from npcompile.runtime.build import Executable
 from npcompile.runtime.native import Native
 from npcompile.runtime.outline import Outline
@@ -62,11 +62,6 @@ class Version:
         return not isinstance(made, Native) or made.wiring.connect(
             made.state, lambda: self.match(bound, function) is not None
         )
-
-    def tell(self, function: FunctionType) -> None:
-        """Its entry warns as this function does from now on."""
-        if isinstance(self.executable, Native):
-            self.executable.state.tell(messages.table(self.trace, function))
 
     def release(self) -> bool:
         """Lets go of what belongs to its function; False: it could serve no other one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from types import CellType, FunctionType
 from typing import Any, TypeVar
 
@@ -15,7 +14,6 @@ from npcompile.core.facts import Facts
 from npcompile.core.records import replace
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
-    Calling,
     Const,
     HostCall,
     Node,
@@ -446,12 +444,6 @@ class Tracer:
         return Resume(tuple([
             self.trees.frame(f, f is inner, result if f is inner else None) for f in self.frames
         ]))
-
-    def called(self, how: Calling | None) -> AbstractContextManager[None]:
-        """A ufunc that is emitted inside is called so by the program, unless a function of ours
-        that takes the place of a library's is being followed."""
-        ours = any(frame.transparent for frame in self.frames)
-        return self.builder.called(None if ours else how)
 
     # ------------------------------------------------------------------ frames
 

@@ -12,6 +12,7 @@ from npcompile.backends.cpu.compile import (
     Target,
     compile,
     compiler_version,
+    lasting,
     load,
     target,
 )
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
 
 def emit(
-    program: Program, frame: Frame, target: Target, parallel: bool = False, own: bool = False
+    program: Program, frame: Frame, target: Target, parallel: bool = False, own: bool = False,
+    releases: bool = False,
 ) -> Emitted:
     """The text of a program: see :func:`npcompile.backends.cpu.body.emit`."""
     from npcompile.backends.cpu import body
 
-    return body.emit(program, frame, target, parallel, own)
+    return body.emit(program, frame, target, parallel, own, releases)
 
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "compile",
     "compiler_version",
     "emit",
+    "lasting",
     "load",
     "target",
 ]

@@ -6,7 +6,7 @@ temporaries that are left; result arrays are the caller's, however the body ends
 
 from __future__ import annotations
 
-from npcompile.backends.cpu import kernels, turns
+from npcompile.backends.cpu import gil, kernels, turns, work
 from npcompile.backends.cpu.company import Company
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE, RAISED, SHORT, Frame
@@ -19,7 +19,8 @@ from npcompile.backends.cpu.text import Function, Module, Value, i64
 from npcompile.core.records import record
 from npcompile.core.sizes import product
 from npcompile.graph.types import c_strides
-from npcompile.program.ir import Buffer, Call, For, Kernel, Library, Program
+from npcompile.program import contents
+from npcompile.program.ir import Buffer, Call, For, Kernel, Library, Program, Statement
 
 ROOM, ROOMS = 2048, 8  # bytes of one on the stack, and how many
 
@@ -37,15 +38,16 @@ class Emitted:
 
 
 def emit(program: Program, frame: Frame, target: Target, parallel: bool = False,
-         own: bool = False) -> Emitted:
+         own: bool = False, releases: bool = False) -> Emitted:
     """The text of a program; ``parallel`` kernels are run by ``@npc_pool_call``; ``own``: products
-    of matrices take nothing from a library."""
-    return _Body(program, frame, target, parallel, own).emit()
+    of matrices take nothing from a library; ``releases``: the caller holds the GIL, and other
+    threads may have it where it is not needed."""
+    return _Body(program, frame, target, parallel, own, releases).emit()
 
 
 class _Body(Statements):
     def __init__(self, program: Program, frame: Frame, target: Target, parallel: bool,
-                 own: bool) -> None:
+                 own: bool, releases: bool) -> None:
         self.module = Module()
         f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
         use = Use(program)
@@ -62,6 +64,9 @@ class _Body(Statements):
         self.status = f.alloca("i64")
         self.shared = f.alloca("i64", 2)  # with the turns of a parallel loop
         self.failures: set[str] = set()  # labels to go to
+        releases = releases and gil.worth(program.body) and not contents.relied_on(program)
+        self.gil = gil.Gil(f) if releases else None
+        self.divides = releases  # whether the block is to be divided into stretches
 
     def emit(self) -> Emitted:
         f = self.f
@@ -84,6 +89,7 @@ class _Body(Statements):
         if count:
             with f.loop(i64(0), i64(count)) as turn:  # null if one is not there
                 self.give(f.load(f.offset(rooms, "ptr", turn.index), "ptr"))
+        self.take_gil()
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
         scalar = scalar_loops(self.program.body)
         optimise = (*self.optimise, "body") if scalar else tuple(self.optimise)
@@ -107,6 +113,24 @@ class _Body(Statements):
         on = self.f.name_for("on")
         self.f.branch(condition, label, on)
         self.f.label(on)
+
+    # ------------------------------------------------------------------ the GIL
+
+    def block(self, body: tuple[Statement, ...]) -> None:
+        if self.gil is None or not self.divides:
+            super().block(body)
+            return
+        for part in gil.stretches(body, not self.depth):
+            if part.work is not None and part.worth:
+                self.gil.release(self.size(part.work))
+            self.divides = part.work is None
+            super().block(part.statements)
+            self.divides = True
+
+    def take_gil(self) -> None:
+        """Takes the GIL back where something needs Python."""
+        if self.gil is not None:
+            self.gil.take()
 
     def turns(self, loop: For) -> None:
         f, name = self.f, self.name()
@@ -140,8 +164,8 @@ class _Body(Statements):
         """Calls the function of a loop, by threads if there is enough to do."""
         f, sizes = self.f, Sizes(self.slots)
         trips = kernels.trips(f, sizes(loop.start), sizes(loop.stop), sizes(loop.step))
-        work = f.binary("mul", sizes(turns.work(loop)), trips)
-        much = f.icmp("slt", i64(kernels.PARALLEL_WORK), work)
+        effort = f.binary("mul", sizes(work.turn(loop)), trips)
+        much = f.icmp("slt", i64(kernels.PARALLEL_WORK), effort)
         function = Value(f"@{name}", "ptr")
         if not self.parallel:
             f.run_here(name, self.shared, i64(0), trips)
@@ -159,12 +183,14 @@ class _Body(Statements):
         if isinstance(statement, Library):
             self.routines.emit(statement)
         else:
+            self.take_gil()
             self.calls.emit(statement)
 
     # ------------------------------------------------------------------ memory
 
     def free(self, buffer: Buffer) -> None:
         if buffer.kind == "owned":
+            self.take_gil()
             self.f.run("Py_DecRef", self.slots.object(buffer))
             self.slots.set_object(buffer, NULL)
             return
@@ -224,6 +250,7 @@ class _Body(Statements):
         strides = None
         if buffer.strides != c_strides(buffer.shape):
             strides = [sizes(s * buffer.dtype.itemsize) for s in buffer.strides]
+        self.take_gil()
         made = new_array(f, buffer.dtype, [sizes(n) for n in buffer.shape], strides)
         self.fail_if(f.icmp("eq", made, NULL), "unmade")
         if self.depth:  # made anew in every turn
@@ -243,9 +270,9 @@ class _Body(Statements):
         if made.extent == 1 or not self.parallel:
             f.run_here(made.name, block, i64(0), extent)
             return
-        work = sizes(product(made.work) * each)
-        much = f.icmp("slt", i64(enough), work)
+        effort = sizes(product(made.work) * each)
+        much = f.icmp("slt", i64(enough), effort)
         function = Value(f"@{made.name}", "ptr")
-        worth = f.binary("lshr", work, i64(kernels.PARALLEL_WORK.bit_length()))
+        worth = f.binary("lshr", effort, i64(kernels.PARALLEL_WORK.bit_length()))
         pieces = f.intrinsic("smin", worth, i64(made.pieces))
         f.run("npc_pool_call", function, block, extent, i64(made.unit), pieces, much)

@@ -249,16 +249,18 @@ def load(code: bytes, imports: Mapping[str, int] | None = None) -> Loaded:
         return Loaded(_linked(objects, gives, addresses), gives)
 
 
-_lasting: list[Loaded] = []
-ctypes.pythonapi.Py_IncRef(ctypes.py_object(_lasting))  # at exit, when it may still be called
-
-
 def lasting(code: bytes, imports: Mapping[str, int] | None = None) -> Loaded:
     """Like :func:`load`, for ever: two threads that ask for the same code at once may load it
     twice, and whichever is kept in the end, the addresses of both have been given away."""
     loaded = load(code, imports)
-    _lasting.append(loaded)
+    keep_for_ever(loaded)
     return loaded
+
+
+def keep_for_ever(thing: object) -> None:
+    """Keeps an object even when the interpreter ends and clears all modules: daemon threads that
+    have released the GIL run machine code until the process is gone."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 
 @cache

@@ -22,18 +22,9 @@ from npcompile.backends.cpu.sizes import Sizes, bytes_of, fill
 from npcompile.backends.cpu.statements import Statements, scalar_loops
 from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
 from npcompile.core.records import replace
-from npcompile.core.sizes import (
-    Poly,
-    Size,
-    floordiv,
-    largest,
-    product,
-    substitute,
-    symbols,
-)
+from npcompile.core.sizes import Poly, Size, floordiv, largest, product, substitute, symbols
 from npcompile.program.ir import (
     Alloc,
-    Apply,
     Buffer,
     Call,
     Check,
@@ -43,7 +34,6 @@ from npcompile.program.ir import (
     Library,
     Load,
     Program,
-    Statement,
     While,
     flat,
 )
@@ -55,10 +45,8 @@ LINE = 64
 APART = 5 * LINE
 ROOM = 1 << 14  # bytes on the stack, where to take and give memory would cost more than to fill it
 MEMORY = -2  #: the status where memory has run out
-SCALAR = 8  # an operation on numbers takes as long as one on so many elements
 #: what the turns of a stretch begin with
 ZEROS = {"sum": 0, "max": -(2**63), "min": 2**63 - 1, "or": False, "and": True}
-UNKNOWN = 16  # turns of a loop, where nothing tells how many
 
 
 def emit(module: Module, outer: Registers, program: Program, loop: For, name: str,
@@ -330,42 +318,3 @@ def _ahead(loop: For, kernel: Kernel, foresees: bool) -> tuple[tuple[Size | None
     new = {buffer for buffer in loads[kernel] if buffer not in stored and not loaded[buffer]}
     fresh = bool(new if foresees else new - later)
     return tuple([ahead(v) if isinstance(v, Load) else None for v in kernel.values]), fresh
-
-
-def work(loop: For) -> Size:
-    """Elements of one turn, times what each costs."""
-    cost = _cost(loop.body)
-    middle = floordiv(loop.start + loop.stop, 2) if _is_scalar(loop.body) else loop.start
-    cost = substitute(cost, {loop.symbol: middle})
-    return substitute(cost, dict.fromkeys(bound(loop.body), UNKNOWN))
-
-
-def _is_scalar(body: tuple[Statement, ...]) -> bool:
-    return not any(isinstance(s, Kernel) and s.axes for s in flat(body))
-
-
-def _cost(body: tuple[Statement, ...]) -> Size:
-    total: Size = 0
-    for statement in body:
-        match statement:
-            case Kernel(axes=()):
-                total = total + SCALAR * _operations(statement)
-            case Kernel():
-                elements = product([a.extent for a in statement.axes])
-                total = total + elements * kernels.weight(statement)
-            case For(symbol, start, stop, step, inner):
-                trips = largest(floordiv(stop - start, step), 1)
-                total = total + trips * substitute(_cost(inner), {symbol: start})
-            case While(inner):
-                total = total + UNKNOWN * _cost(inner)
-            case If(_, then, other):
-                total = total + _cost(then) + _cost(other)
-    return total
-
-
-def _operations(kernel: Kernel) -> int:
-    """What a kernel of numbers costs."""
-    loads = sum(isinstance(v, Load) and v.buffer.kind != "scalar" for v in kernel.values)
-    stores = sum(store.buffer.kind != "scalar" for store in kernel.stores)
-    return loads + stores + sum(
-        kernels.SLOW.get(v.op, 1) for v in kernel.values if isinstance(v, Apply))

@@ -1,0 +1,124 @@
+"""Where a body releases Python's global interpreter lock (the GIL), and takes it back.
+
+A body that may release it is divided into *stretches*: statements in a row that need no Python.
+Where the work of a stretch is worth it, the GIL is released before it.  It is taken back where
+something needs Python, by code that looks whether it is held, and before the body returns.  So a
+body of kernels and loops alone releases it once; arrays that it returns are made before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from npcompile.backends.cpu import work
+from npcompile.backends.cpu.objects import NULL
+from npcompile.backends.cpu.text import Function, Value, i64
+from npcompile.core.records import record
+from npcompile.core.sizes import Size, symbols
+from npcompile.program.ir import Alloc, Call, For, Free, If, Statement, While, flat
+from npcompile.schedule.allocate import bound
+
+WORTH = 1 << 19  # work from which on the GIL is released: some 25 us
+#: what LLVM is told of the calls, so that loops around them keep arrays' elements in registers
+_APART = "cold memory(inaccessiblemem: readwrite)"
+
+
+@record(eq=False)
+class Stretch:
+    """Statements in a row and their work; None for one that is looked into, or needs Python."""
+
+    statements: tuple[Statement, ...]
+    work: Size | None = None
+
+    @property
+    def worth(self) -> bool:
+        """Whether the run may find that there is enough work."""
+        return self.work is not None and not (isinstance(self.work, int) and self.work < WORTH)
+
+
+def stretches(body: Iterable[Statement], outermost: bool) -> Iterator[Stretch]:
+    """The stretches of a block in order; in the ``outermost`` one arrays are made as early as
+    their sizes are known."""
+    run: list[Statement] = []
+    early: list[Statement] = []
+    for statement in body:
+        if outermost and _makes(statement) and _sizes(statement).isdisjoint(bound(run)):
+            early.append(statement)
+        elif isinstance(statement, While) or _needs_python(statement):
+            yield from _joined(early, run)
+            early, run = [], []
+            yield Stretch((statement,))
+        else:
+            run.append(statement)
+    yield from _joined(early, run)
+
+
+def worth(body: Iterable[Statement], outermost: bool = True) -> bool:
+    """Whether there may be a stretch in some statements before which the GIL is released."""
+    return any(
+        part.worth or (part.work is None and any(worth(b, False) for b in _blocks(part)))
+        for part in stretches(body, outermost)
+    )
+
+
+def _blocks(part: Stretch) -> Iterator[tuple[Statement, ...]]:
+    for statement in part.statements:
+        if isinstance(statement, (For, While)):
+            yield statement.body
+        elif isinstance(statement, If):
+            yield from (statement.then, statement.orelse)
+
+
+def _joined(early: Sequence[Statement], run: Sequence[Statement]) -> Iterator[Stretch]:
+    yield from (Stretch((statement,)) for statement in early)
+    if run:
+        yield Stretch(tuple(run), work.whole(run))
+
+
+def _makes(statement: Statement) -> bool:
+    return isinstance(statement, Alloc) and statement.buffer.kind == "result"
+
+
+def _sizes(statement: Statement) -> set[object]:
+    assert isinstance(statement, Alloc)
+    buffer = statement.buffer
+    return {name for size in (*buffer.shape, *buffer.strides) for name in symbols(size)}
+
+
+def _needs_python(statement: Statement) -> bool:
+    """Whether it makes or releases objects, or calls Python, where no check fails."""
+    return any(
+        isinstance(s, Call) or (isinstance(s, (Alloc, Free)) and s.buffer.kind != "temp")
+        for s in flat((statement,))
+    )
+
+
+class Gil:
+    """Writes into a body what releases the GIL and takes it back.
+
+    The thread's state is in a variable of the body while the GIL is released, which is null else.
+    """
+
+    def __init__(self, f: Function) -> None:
+        self.f = f
+        self.state = f.alloca("ptr")
+        with f.at_entry():
+            f.store(NULL, self.state)
+
+    def release(self, size: Value) -> None:
+        """Releases the GIL for work of some size, if that is worth it."""
+        f = self.f
+        worth = f.icmp("sle", i64(WORTH), size)
+        held = f.icmp("eq", f.load(self.state, "ptr"), NULL)
+        with f.when(f.binary("and", worth, held)):
+            f.module.declare("PyEval_SaveThread", "ptr", [])
+            f.store(f.op(f"call ptr @PyEval_SaveThread() {_APART}", "ptr"), self.state)
+
+    def take(self) -> None:
+        """Takes the GIL back if it was released."""
+        f = self.f
+        saved = f.load(self.state, "ptr")
+        with f.when(f.icmp("ne", saved, NULL)):
+            f.module.declare("PyEval_RestoreThread", "void", ["ptr"])
+            f.do(f"call void @PyEval_RestoreThread(ptr {saved.text}) {_APART}")
+            f.store(NULL, self.state)
