@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import inspect
 import os
 import sys
 import threading
@@ -18,7 +19,7 @@ from npcompile.api.pickling import Contents, Twins, marked, reduced
 from npcompile.core.aside import load
 from npcompile.core.config import Config, Deterministic, disabled, from_environment, modes
 from npcompile.core.errors import CompileError, Refusal
-from npcompile.core.sections import inside, section
+from npcompile.core.sections import again, inside, section
 from npcompile.core.surroundings import why
 from npcompile.core.unseen import unseen
 from npcompile.runtime.callable import FunctionBase, install
@@ -142,7 +143,7 @@ class Jit(FunctionBase):
     __builtins__ = _of_plain("__builtins__")
 
     #: what is in ``__dict__`` is handed on by ``functools.wraps`` and pickled
-    __slots__ = ("_alive", "_binder", "_made", "_pickled", "_unchained", "config")
+    __slots__ = ("_binder", "_made", "_pickled", "_unchained", "config")
 
     def __init__(self, function: types.FunctionType, config: Config) -> None:
         functools.update_wrapper(self, function)
@@ -151,7 +152,6 @@ class Jit(FunctionBase):
         self._binder: Any = None
         self._made: Dispatcher | None = None
         self._pickled: Twins | None = None
-        self._alive = weakref.ref(self)
         self._unchained = False  # whether ``modes_changed`` has begun and was not finished
         modes.listen(self)
 
@@ -171,16 +171,6 @@ class Jit(FunctionBase):
         with _lock:
             if self._made is None:
                 self._made = Dispatcher.of(self.__wrapped__, self.config, _weakly(self))
-
-    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        """What was compiled for a nested function serves the next one of its code.
-
-        The garbage collector clears weak references before it calls this, and frees what else
-        belongs to the cycle, machine code too; without it, they are cleared afterwards.
-        """
-        made = getattr(self, "_made", None)
-        if made is not None and self._alive() is self and not finalizing():
-            made.leave_behind()
 
     @unseen
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -289,6 +279,29 @@ class Jit(FunctionBase):
         return f"<npcompile.jit {self.__module__}.{self.__qualname__}>"
 
 
+class Nested(Jit):
+    """A function that another one makes, maybe anew at each of its calls."""
+
+    __slots__ = ("_alive",)
+
+    def __init__(self, function: types.FunctionType, config: Config) -> None:
+        super().__init__(function, config)
+        self._alive = weakref.ref(self)
+
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        """What was compiled for it serves the next one of its code.
+
+        The garbage collector clears weak references before it calls this, and frees what else
+        belongs to the cycle, machine code too; without it, they are cleared afterwards.
+        """
+        try:
+            made = getattr(self, "_made", None)
+            if made is not None and self._alive() is self and not finalizing():
+                made.leave_behind()
+        except BaseException as error:  # a signal handler's
+            again(error)
+
+
 class Disabled(Jit):
     """A function under :func:`jit` while ``NPCOMPILE_DISABLE=1``: calls run the plain function."""
 
@@ -334,12 +347,12 @@ def _arrived(mark: types.FunctionType | None) -> Jit:
     return kind.__new__(kind)
 
 
-def _kind_made() -> type[Jit]:
-    """The class of functions that are made now."""
+def _kind_made(code: types.CodeType | None = None) -> type[Jit]:
+    """The class of functions of this code that are made now."""
     if disabled():
         return Disabled
     _prepare()
-    return Jit
+    return Nested if code is not None and code.co_flags & inspect.CO_NESTED else Jit
 
 
 @overload
@@ -438,4 +451,4 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     for name in config.static:
         if name not in parameters:
             raise ValueError(f"static: {fn.__qualname__} has no parameter {name!r}")
-    return _kind_made()(fn, config)
+    return _kind_made(code)(fn, config)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -19,7 +18,7 @@ import numpy as np
 from npcompile.core import config, logs
 from npcompile.core.aside import aside
 from npcompile.core.locks import lock
-from npcompile.core.sections import inside
+from npcompile.core.sections import again, inside
 from npcompile.core.surroundings import why
 from npcompile.ops.elementwise import ufunc_of
 from npcompile.ops.record import Op, stands_for
@@ -129,18 +128,17 @@ class _Stub:
 
     def __call__(self, *args: int | None) -> None:
         """A loop, whatever happens: NumPy hears of no exception here."""
-        raised: type[BaseException] | None = None
+        raised: BaseException | None = None
         try:
             if self.loop is None and not inside():
                 aside(self.compile)
         except BaseException as error:  # a signal handler's
-            raised = type(error)
+            raised = error
         _libm().feclearexcept(_ALL_FLAGS)  # compiling may have raised some
         loop = _LOOP(self.library) if self.loop is None else self.loop
         loop(*args)
-        if raised is not None:  # as soon as NumPy is done
-            thread = ctypes.c_ulong(threading.get_ident())
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(raised))
+        if raised is not None:
+            again(raised)
 
     @property
     def library(self) -> int:

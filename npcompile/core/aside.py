@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import Callable
 from importlib import import_module
+from types import FrameType
 from typing import Any, Generic, TypeVar
 
 from npcompile.core.sections import section
@@ -123,19 +124,25 @@ _loaded: set[str] = set()
 def load(*names: str) -> bool:
     """Imports modules of npcompile completely, if they are not there yet.
 
-    Returns False, and does nothing, while a package that they need is being imported, maybe by the
-    caller itself: to wait for it could take for ever.
+    Returns False, and does nothing, where the caller is itself inside an import of what they need:
+    each would wait for the other.
     """
     if _loaded.issuperset(names):
         return True
-    if not _is_aside() and any(map(_half_imported, list(sys.modules.items()))):
+    if not _is_aside() and _importing():
         return False
     aside(lambda: [import_module(name) for name in names])
     _loaded.update(names)
     return True
 
 
-def _half_imported(item: tuple[str, Any]) -> bool:
-    name, module = item
-    known = name.partition(".")[0] in _PACKAGES
-    return known and getattr(getattr(module, "__spec__", None), "_initializing", False)
+def _importing() -> bool:
+    """Whether a function of the caller's stack imports such a package."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        code = frame.f_code
+        known = code.co_name == "_find_and_load" and "importlib" in code.co_filename
+        if known and str(frame.f_locals.get("name")).partition(".")[0] in _PACKAGES:
+            return True
+        frame = frame.f_back
+    return False

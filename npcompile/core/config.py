@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any, Literal
-from weakref import WeakSet
 
+from npcompile.core.living import Living
 from npcompile.core.locks import lock
 from npcompile.core.records import field_names, record
 
@@ -117,7 +117,7 @@ class _Modes:
     def __init__(self) -> None:
         self.blocks = 0  # ``with deterministic(...)`` blocks that are open
         self.standing = bool(_deterministic())
-        self._listeners: WeakSet[Any] = WeakSet()
+        self._listeners: Living[Any] = Living()
         self._lock = lock()
 
     def __bool__(self) -> bool:

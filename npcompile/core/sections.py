@@ -8,6 +8,7 @@ made inside a section runs the plain function at once; it imports, compiles and 
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import sys
 from collections.abc import Callable
@@ -61,6 +62,13 @@ def from_handler(error: BaseException) -> bool:
             return True
         trace = trace.tb_next
     return False
+
+
+def again(error: BaseException) -> None:
+    """Raises an exception once more, as soon as this thread goes on: where it is now, it would be
+    lost.  It will be a new one of its class."""
+    thread = ctypes.c_ulong(get_ident())
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(type(error)))
 
 
 def _code(handler: Any) -> CodeType | None:

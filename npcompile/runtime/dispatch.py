@@ -14,11 +14,12 @@ from collections.abc import Callable
 from time import perf_counter, thread_time
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
-from weakref import WeakSet, ref
+from weakref import ref
 
 from npcompile.core import logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode, modes
 from npcompile.core.errors import CompileError, Refusal, Refused
+from npcompile.core.living import Living
 from npcompile.core.sections import section
 from npcompile.core.surroundings import Postponed, Unusable, why
 from npcompile.core.unseen import unseen
@@ -47,12 +48,12 @@ IDLE_LIMIT = 2
 _OVERLAP = Refusal("arguments", "arrays that overlap and are written, or may not be")
 
 
-_dispatchers: WeakSet[Dispatcher] = WeakSet()
+_dispatchers: Living[Dispatcher] = Living()
 
 
 def _forked() -> None:
     """In a child, which has no other thread: what one held in the parent is free."""
-    for dispatcher in list(_dispatchers):
+    for dispatcher in _dispatchers:
         dispatcher.lock = threading.RLock()
 
 
@@ -259,13 +260,14 @@ class Dispatcher:
         try:
             version, leaves = self.compile(bound)
         except Exception as error:  # a bug here must not become one of the user's program
-            refusal, lasting = why(error), not isinstance(error, Postponed)
+            refusal, postponed = why(error), isinstance(error, Postponed)
             if refusal is None:
                 raise
         self.refusals.took(bound, thread_time() - begun)
         if refusal is not None:  # out of the handler: what Python raises has no other context
-            if lasting:
-                self._remember(bound, refusal)
+            if postponed:
+                return self.plain(*args, **kwargs)
+            self._remember(bound, refusal)
             return self._python(refusal, args, kwargs, mode)
         result = self._run(version, bound, leaves, args, kwargs, mode)
         if result is not MISS:
