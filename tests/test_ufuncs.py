@@ -381,3 +381,41 @@ def test_hypot_is_rounded_almost_once(char: str, unit: float) -> None:
         square = Fraction(a) ** 2 + Fraction(b) ** 2
         half = Fraction(0.502) * 2 * Fraction(unit) * (2 if found >= 2 else 1)
         assert (Fraction(found) - half) ** 2 <= square <= (Fraction(found) + half) ** 2
+
+
+def test_errors_of_special_functions_are_scipys() -> None:
+    compiled = jit(lambda x: scipy.special.gamma(x) * 2)
+    functions = (compiled, npcompile.special.gamma)
+    pole = np.array([-1.0, 2.0])
+    for _ in range(2):
+        for function in functions:
+            assert np.isnan(function(pole)[0])
+        with scipy.special.errstate(singular="raise"):
+            for function in functions:
+                with pytest.raises(scipy.special.SpecialFunctionError, match="singularity"):
+                    function(pole)
+                assert np.isfinite(function(pole[1:])).all()
+    before = scipy.special.seterr(all="warn")
+    try:
+        for function in (*functions, jit(lambda x: scipy.special.psi(x))):
+            with pytest.warns(scipy.special.SpecialFunctionWarning, match="singularity"):
+                function(pole)
+    finally:
+        scipy.special.seterr(**before)
+    fallbacks = compiled.cache_info().fallbacks
+    assert np.isnan(compiled(pole)[0]) and compiled.cache_info().fallbacks == fallbacks
+
+
+def test_an_errstate_inside_of_a_function() -> None:
+    @jit
+    def function(x: np.ndarray) -> np.ndarray:
+        y = x * 2
+        with scipy.special.errstate(all="raise"):
+            y = y + scipy.special.gamma(x)
+        return y * 3
+
+    for _ in range(3):
+        assert np.isfinite(function(np.array([1.5]))).all()
+        with pytest.raises(scipy.special.SpecialFunctionError):
+            function(np.array([-1.0]))
+        assert scipy.special.geterr()["singular"] == "ignore"

@@ -18,6 +18,7 @@ import numpy as np
 from npcompile.core import config, logs
 from npcompile.core.aside import aside
 from npcompile.core.locks import lock
+from npcompile.core.reported import reported
 from npcompile.core.sections import again, inside
 from npcompile.core.surroundings import why
 from npcompile.ops.elementwise import ufunc_of
@@ -59,8 +60,11 @@ def ufunc(op: Op, library: np.ufunc | None = None) -> np.ufunc:
         library.nin, library.nout, library.nargs, library.ntypes, 0)
     if not read:
         return library
-    made = _Table(op, library, fields).ufunc()
+    table = _Table(op, library, fields)
+    made = table.ufunc()
     stands_for(made, op)
+    if op.reference.startswith("scipy.special:"):
+        reported.listen(table.lend)
     _attempt(op, lambda: _take(made, library))
     return made
 
@@ -94,16 +98,18 @@ class _Table:
         self.data = (ctypes.c_void_p * count)()
         kinds = []
         self.stubs: list[Any] = []
+        self.own: dict[int, tuple[int, int | None]] = {}
+        self.lent = False
         for k, text in enumerate(library.types):
             chars = text.replace("->", "")
             kinds += [np.dtype(char).num for char in chars]
-            self.data[k] = fields.data[k] if fields.data else None
+            self.data[k] = self.theirs(k)[1]
             dtypes = tuple(map(np.dtype, chars))
             compiled = tuple(dtype.str for dtype in dtypes) in own and op.data.eager
             if compiled and not op.data.parts:
                 stub = _LOOP(_Stub(self, k, dtypes))
                 self.stubs.append(stub)
-                self.functions[k] = ctypes.cast(stub, ctypes.c_void_p).value
+                self.put(k, ctypes.cast(stub, ctypes.c_void_p).value or 0, self.data[k])
             else:
                 self.functions[k] = fields.functions[k]
         self.types = bytes(kinds)
@@ -117,6 +123,21 @@ class _Table:
         UfuncHead.from_address(id(made)).type_resolver = self.fields.type_resolver
         self.made = made
         return made
+
+    def theirs(self, k: int) -> tuple[int, int | None]:
+        """The library's loop and what it gets as its data."""
+        return self.fields.functions[k] or 0, self.fields.data[k] if self.fields.data else None
+
+    def put(self, k: int, function: int, mark: int | None) -> None:
+        """Has another loop run in the place of a stub."""
+        self.own[k] = function, mark
+        self.lend(self.lent)
+
+    def lend(self, library: bool) -> None:
+        """Has the library's loops run, or again those of this table."""
+        self.lent = library
+        for k, own in self.own.items():
+            self.functions[k], self.data[k] = self.theirs(k) if library else own
 
 
 class _Stub:
@@ -147,23 +168,23 @@ class _Stub:
 
     def compile(self) -> None:
         """Puts the compiled loop in the stub's place; the library's if it can't be made."""
-        from npcompile.runtime.direct import call_directly
+        from npcompile.runtime.direct import mark
         from npcompile.runtime.loops import Loop
 
         with _lock:
             if self.loop is not None:  # another thread was first
                 return
-            self.table.functions[self.place] = self.library
+            table, k = self.table, self.place
+            table.put(k, *table.theirs(k))
 
             def compiled() -> None:
-                loop = Loop(self.table.op, self.dtypes)
+                loop = Loop(table.op, self.dtypes)
                 _kept.append(loop)
-                self.table.functions[self.place] = loop.address
-                if len(set(self.dtypes)) == 1:
-                    call_directly(self.table.made, self.place)
+                alike = len(set(self.dtypes)) == 1
+                table.put(k, loop.address, mark(table.made) if alike else None)
 
-            _attempt(self.table.op, compiled)
-            self.loop = _LOOP(self.table.functions[self.place] or 0)
+            _attempt(table.op, compiled)
+            self.loop = _LOOP(table.own[k][0])
 
 
 @cache

@@ -34,12 +34,18 @@ def _columns(ctx: Context, holds: Node, strides: tuple[Size, Size]) -> tuple[Arr
     return columns
 
 
+def _column(ctx: Context, found: Node) -> ArrayRef:
+    """Indices as the only column of an array: NumPy's are a view, too."""
+    whole = ctx.new(found)
+    return view(whole, whole.shape, whole.strides)
+
+
 @program(FINDING, "nonzero", "ndarray.nonzero")
 def nonzero(ctx: Context, a: Operand) -> tuple[ArrayRef, ...]:
     """The indices of elements that are not zero, along each axis."""
     holds = _holds(ctx, a, "nonzero")
     if len(holds.shape) == 1:
-        return (ctx.new(masks.coordinates(ctx, holds)[0]),)
+        return (_column(ctx, masks.coordinates(ctx, holds)[0]),)
     return _columns(ctx, holds, (len(holds.shape), 1))
 
 
@@ -77,7 +83,7 @@ def flatnonzero(ctx: Context, a: Operand) -> ArrayRef:
              for axis, stride in enumerate(c_strides(shape))]
     found = b.pack(places.total(ctx, steps), holds, masks.count_of(ctx, holds))
     b.below[found] = views.a_size(as_array(ctx, a))
-    return ctx.new(found)
+    return _column(ctx, found)
 
 
 @program(FINDING, "extract")

@@ -450,12 +450,12 @@ def take(ufunc: np.ufunc, library: np.ufunc) -> None:
         _vectorcall(ufunc, _place()).value = address
 
 
-def call_directly(ufunc: np.ufunc, loop: int) -> None:
-    """From now on the ufunc's loop of that number, of one dtype and one result, whose function does
-    not look at its data, is called without NumPy's help."""
+def mark(ufunc: np.ufunc) -> int | None:
+    """The data of a loop of one dtype and one result, whose function does not look at it, that is
+    called without NumPy's help."""
     fields = UfuncHead.from_address(id(ufunc))
-    if taken(ufunc) and fields.nout == 1 and fields.nargs <= OPERANDS:
-        fields.data[loop] = _code()[1]
+    fits = taken(ufunc) and fields.nout == 1 and fields.nargs <= OPERANDS
+    return _code()[1] if fits else None
 
 
 def taken(ufunc: np.ufunc) -> bool:

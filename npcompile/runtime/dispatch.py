@@ -20,6 +20,7 @@ from npcompile.core import logs
 from npcompile.core.config import Config, Deterministic, deterministic_mode, modes
 from npcompile.core.errors import CompileError, Refusal, Refused
 from npcompile.core.living import Living
+from npcompile.core.reported import reported
 from npcompile.core.sections import section
 from npcompile.core.surroundings import Postponed, Unusable, why
 from npcompile.core.unseen import unseen
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 IDLE_LIMIT = 2
 
 _OVERLAP = Refusal("arguments", "arrays that overlap and are written, or may not be")
+_REPORTED = Refusal("errors", "scipy.special's are reported, which SciPy's functions can tell")
 
 
 _dispatchers: Living[Dispatcher] = Living()
@@ -168,6 +170,8 @@ class Dispatcher:
         if bound is None:
             return self.plain(*args, **kwargs)  # raises the TypeError that Python raises
         mode = self.mode()
+        if reported:
+            return self._python(_REPORTED, args, kwargs, mode)
         for version in self.versions:
             leaves = version.match(bound, self.function)
             if leaves is None:

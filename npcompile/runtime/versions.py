@@ -8,6 +8,7 @@ from typing import Any
 
 from npcompile.core import effects, logs
 from npcompile.core.records import field, record
+from npcompile.core.reported import reported
 from npcompile.core.unseen import unseen
 from npcompile.runtime import match, succession, wiring
 from npcompile.runtime.build import Executable
@@ -79,7 +80,8 @@ class Version:
         return [(leaf, leaf.copy()) for leaf in found if hasattr(leaf, "copy")]
 
     def installable(self, modes: bool) -> bool:
-        """Whether calls may go to its entry directly, while deterministic modes are in force."""
+        """Whether calls may go to its entry directly, while deterministic modes are in force.
+        Special functions, whose errors SciPy may be asked to report, are in none that is exact."""
         return (
             self.direct
             and not self.cautious
@@ -87,6 +89,7 @@ class Version:
             and self.trial is None
             and isinstance(self.executable, Native)
             and not (modes and self.trace.unpromised["portable"])
+            and not (reported and not self.trace.exact)
         )
 
     @property

@@ -15,6 +15,7 @@ import importlib
 from typing import Any
 
 from npcompile.core import late
+from npcompile.core.reported import reported
 from npcompile.ops.record import later
 from npcompile.special import axes, elementary, neighbours
 
@@ -22,6 +23,7 @@ __all__ = ["axes", "elementary", "neighbours"]
 
 def _complete() -> None:
     importlib.import_module("npcompile.special.library")
+    reported.watch()
 
 
 for _module in ("scipy.special", "scipy.special._ufuncs"):
