@@ -367,7 +367,8 @@ def work(item):
     function, args = item
     results = [np.asarray(function(*args)).tolist() for _ in range(2)]
     made = inside(function)
-    return results[0] if results[0] == results[1] else results, type(made).__name__
+    kind = "Jit" if isinstance(made, Jit) else type(made).__name__
+    return results[0] if results[0] == results[1] else results, kind
 
 REFERENCE = ("top", "options", "fast", "down", "ping", "method", "static", "class", "child",
              "noted", "partial")

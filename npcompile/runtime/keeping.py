@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import pickle
 import random
 import sys
-import types
 from collections.abc import Iterator
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
@@ -14,15 +11,22 @@ from typing import Any, cast
 import numpy as np
 
 from npcompile.backends.cpu.frame import Frame
-from npcompile.core.paths import import_path, loaded
-from npcompile.core.records import field_names, replace
+from npcompile.core.records import replace
 from npcompile.graph.ir import Site
 from npcompile.graph.stubs import Globals
 from npcompile.ops import foreign
 from npcompile.program.ir import ItemsResult, Program, Result, StaticResult
-from npcompile.runtime.cache import Record, Store, fingerprint
+from npcompile.runtime.cache import Store, fingerprint
 from npcompile.runtime.outline import Outline
-from npcompile.runtime.remembered import Linked, Watched, globals_of, type_of, version_of
+from npcompile.runtime.plain import Unwritable, Writer
+from npcompile.runtime.remembered import (
+    Linked,
+    Watched,
+    entries,
+    entries_as_record,
+    globals_of,
+    version_of,
+)
 from npcompile.tracing.sources import Source
 
 
@@ -36,10 +40,6 @@ class Sources(dict[int | CodeType, Watched]):
 #: entries of one key: the same kinds of arguments with other globals, sizes or constants
 LIMIT = 4
 
-_SAMPLES: tuple[Any, ...] = (range(0), [], (), "", b"", {}, set(), np.empty(0))
-#: types that can't be imported, by an object of them or by their name in the module ``types``
-_HIDDEN = {type(iter(made)): iter(made) for made in _SAMPLES}
-_TYPES = {found: name for name, found in vars(types).items() if isinstance(found, type)}
 _KINDS = ("is", "type", "code")
 
 def keep(
@@ -59,70 +59,52 @@ def keep(
             for guard in outline.guards
             if guard.kind in _KINDS
         ]
-        version, _ = _pickled((replace(outline, graph=None), linked), sources)
-        rest = _pickled((replace(program, body=()), frame), sources)
+        version, rest = _Writer(sources), _Writer(sources)
         packages = {o.path.partition(".")[0] for o in linked.objects if isinstance(o, Site)}
         libraries = [(name, version_of(name)) for name in sorted(packages & sys.modules.keys())]
-        record = store.get(name)
-        others = pickle.loads(record.object)[: LIMIT - 1] if record is not None else []
-        data = pickle.dumps([(checks, libraries, version, *rest), *others], 5)
-    except (pickle.PicklingError, TypeError, AttributeError):
+        parts = [
+            Writer().text((checks, libraries)),
+            version.text((replace(outline, graph=None), linked)),
+            rest.text((replace(program, body=()), frame)),
+            Writer().text(list(rest.left)),
+        ]
+    except TypeError:
         return False  # something of this process
-    return store.put(name, Record(data, {}))
+    record = store.get(name)
+    others = entries(record)[: LIMIT - 1] if record is not None else []
+    return store.put(name, entries_as_record([parts, *others]))
 
 
-def _pickled(value: Any, sources: Sources) -> tuple[bytes, list[Watched]]:
-    """The data, and what they leave to be read from its source."""
-    data = io.BytesIO()
-    pickler = _Pickler(data, sources)
-    pickler.dump(value)
-    return data.getvalue(), list(pickler.left)
+class _Writer(Writer):
+    """``left`` is read from its source."""
 
-
-class _Pickler(pickle.Pickler):
-    def __init__(self, file: io.BytesIO, sources: Sources) -> None:
-        super().__init__(file, protocol=5)
-        self.sources, self.kinds = sources, sources.kinds
+    def __init__(self, sources: Sources) -> None:
+        super().__init__()
+        self._sources, self._kinds = sources, sources.kinds
         self.left: dict[Watched, None] = {}
 
-    def persistent_id(self, value: Any) -> Any:
-        if type(value) not in self.kinds:
-            return None
-        space = isinstance(value, Globals)
-        key = value if isinstance(value, CodeType) else id(value.names if space else value)
-        found = self.sources.get(key)
-        if found is None or (found[0] == "globals") != space:
-            return None
-        self.left[found] = None
+    def elsewhere(self, value: Any) -> Watched | None:
+        """Where another process finds an object of this one."""
+        found = self._watched(value) if type(value) in self._kinds else None
+        if found is not None:
+            self.left[found] = None
+        elif isinstance(value, _OURS):
+            raise Unwritable(f"a {type(value).__name__} that no guard watches")
         return found
 
-    def reducer_override(self, value: Any) -> Any:
-        if isinstance(value, _OURS):
-            raise pickle.PicklingError(f"a {type(value).__name__} that no guard watches")
-        if isinstance(value, (MethodType, BuiltinMethodType)):
-            return self._method(value)
-        if isinstance(value, type) and value in _HIDDEN:
-            return (type, (_HIDDEN[value],))
-        if isinstance(value, type) and value in _TYPES:
-            return (type_of, (_TYPES[value],))
-        if _is_record(type(value)):  # many times faster to read than what dataclasses do
-            return (type(value), tuple([getattr(value, f) for f in field_names(value) or ()]))
-        return NotImplemented
+    def _watched(self, value: Any) -> Watched | None:
+        space = isinstance(value, Globals)
+        key = value if isinstance(value, CodeType) else id(value.names if space else value)
+        found = self._sources.get(key)
+        return found if found is not None and (found[0] == "globals") == space else None
 
-    def _method(self, value: Any) -> Any:
+    def name(self, value: Any) -> str | None:
         """A method of an object that a module has, like ``numpy.random.rand``, is found there."""
-        known = foreign.find(value)
-        if isinstance(value.__self__, (type, ModuleType, np.ufunc)) or known is None:
-            return NotImplemented
-        path = ":".join(known.path.rsplit(".", 1))
-        if loaded(path) is not value:
-            raise pickle.PicklingError(f"{known.path} is another one")
-        return (import_path, (path,))
-
-
-def _is_record(kind: type) -> bool:
-    """Whether objects of a class are made of their fields alone."""
-    return "__record__" in vars(kind) and "__reduce__" not in vars(kind)
+        if isinstance(value, (MethodType, BuiltinMethodType)):
+            known = foreign.find(value)
+            if known is not None and not isinstance(value.__self__, (type, ModuleType, np.ufunc)):
+                return ":".join(known.path.rsplit(".", 1))
+        return super().name(value)
 
 
 #: what is one process's

@@ -5,7 +5,7 @@
     key    ::= fingerprint of the function's code, its options, this package, Python, NumPy,
                the processor, and the kinds of the arguments
     record ::= entries, the latest first
-    entry  ::= checks, libraries, version, rest, what the rest reads from its source
+    entry  ::= (checks, libraries), version, rest, what the rest reads from its source
     check  ::= (source, kind of guard, fingerprint of what the guard watches)
     libraries ::= names and versions of the packages whose functions it calls
 
@@ -15,14 +15,12 @@ then the guards themselves, on the objects of now, hold as for any other version
 holds anything else of this process (an object without a fingerprint) is not kept.  Functions of
 libraries are found by their names, and called by stubs that are made anew.
 
-The *rest*, which only calls that leave compiled code need, is read when one does.
+The *rest*, which only calls that leave compiled code need, is read when one does.  The parts are
+data only, see :mod:`.plain`; an entry that is not is passed over.
 """
 
 from __future__ import annotations
 
-import io
-import pickle
-import types
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib import import_module
@@ -32,8 +30,9 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.config import Config
 from npcompile.core.records import record
 from npcompile.runtime import match
-from npcompile.runtime.cache import Store, configuration, environment, fingerprint
+from npcompile.runtime.cache import Record, Store, configuration, environment, fingerprint
 from npcompile.runtime.outline import Outline
+from npcompile.runtime.plain import Invalid, read
 from npcompile.runtime.state import Signature
 from npcompile.tracing.sources import Source
 
@@ -44,6 +43,8 @@ if TYPE_CHECKING:
 
 #: what is read from its source: a key of ``_SEEN``, and the source, None for the function itself
 Watched = tuple[str, Source | None]
+#: of an entry
+PARTS = 4
 _WRONG = (KeyError, AttributeError, IndexError, TypeError, ValueError)
 
 
@@ -86,7 +87,6 @@ def find(
 ) -> Iterator[Found]:
     """The versions whose guards watch what they watched."""
     record = store.get(name)
-    entries = pickle.loads(record.object) if record is not None else []
 
     def seen(what: Watched) -> Any:
         kind, *places = what[0].split()
@@ -95,18 +95,34 @@ def find(
             held = held.co_consts[int(place)]
         return held
 
-    for checks, libraries, version, rest, left in entries:
-        if not all(_unchanged(check, function, bound) for check in checks):
+    for head, version, rest, left in entries(record) if record is not None else ():
+        try:
+            checks, libraries = read(head)
+            if not all(_unchanged(check, function, bound) for check in checks):
+                continue
+            if any(version_of(name) != known for name, known in libraries):
+                continue
+            outline, linked = read(version, seen)
+            if not (isinstance(outline, Outline) and isinstance(linked, Linked)):
+                continue
+            known = {what: seen(what) for what in read(left)}  # no arguments, which should not stay
+        except (Invalid, *_WRONG):
             continue
-        if any(version_of(name) != known for name, known in libraries):
-            continue
-        outline, linked = _read(version, seen)
-        known = {what: seen(what) for what in left}  # not all arguments, which should not stay
-        yield Found(outline, linked, cache(partial(_read, rest, known.__getitem__)))
+        yield Found(outline, linked, cache(partial(read, rest, known.__getitem__)))
 
 
-def _read(data: bytes, seen: Callable[[Watched], Any]) -> Any:
-    return _Unpickler(data, seen).load()
+def entries(record: Record) -> list[list[str]]:
+    """The entries of a record, each as its parts; none if it is no record of versions."""
+    try:
+        parts = record.object.decode().split("\0")
+    except UnicodeDecodeError:
+        return []
+    return [parts[k : k + PARTS] for k in range(0, len(parts) - PARTS + 1, PARTS)]
+
+
+def entries_as_record(entries: list[list[str]]) -> Record:
+    """What :func:`entries` reads."""
+    return Record("\0".join([part for entry in entries for part in entry]).encode(), {})
 
 
 def _unchanged(
@@ -120,17 +136,6 @@ def _unchanged(
         return fingerprint(type(value) if kind == "type" else value) == wanted
     except _WRONG:
         return False
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads what guards watch from its source."""
-
-    def __init__(self, data: bytes, seen: Callable[[Watched], Any]) -> None:
-        super().__init__(io.BytesIO(data))
-        self.seen = seen
-
-    def persistent_load(self, pid: Watched) -> Any:
-        return self.seen(pid)
 
 
 _SEEN: dict[str, Callable[[Any], Any]] = {
@@ -155,9 +160,3 @@ def globals_of(value: Any) -> Any:
 def version_of(name: str) -> str:
     """The version of a package, which has none if it is a part of Python."""
     return str(getattr(import_module(name), "__version__", ""))
-
-
-def type_of(name: str) -> type:
-    """A class of the module ``types``."""
-    found: type = getattr(types, name)
-    return found

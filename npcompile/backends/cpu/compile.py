@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import pickle
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM in the midd
     )
 _AVX2 = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt,+f16c"
 _AVX512 = ("avx512f", "avx512dq", "avx512bw", "avx512vl")
-_MAGIC = b"npc5"
+_MAGIC = b"npc6"
 #: newer parts of llvmlite
 _NEEDED = ("create_lljit_compiler", "create_pass_builder", "JITLibraryBuilder")
 
@@ -212,7 +211,8 @@ def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ())
                 machine, module = _parsed(part, of, names, level)
                 objects.append(bytes(machine.emit_object(module)))
     gives, needs = interface(text)
-    head = pickle.dumps((gives, needs, list(map(len, objects))))
+    words = (gives, needs, [str(len(o)) for o in objects])
+    head = "\n".join([" ".join(line) for line in words]).encode()
     return _MAGIC + len(head).to_bytes(4, "little") + head + b"".join(objects)
 
 
@@ -233,9 +233,9 @@ def load(code: bytes, imports: Mapping[str, int] | None = None) -> Loaded:
     if code[:4] != _MAGIC:
         raise ValueError("not an object of npcompile")
     end = 8 + int.from_bytes(code[4:8], "little")
-    gives, needs, lengths = pickle.loads(code[8:end])
+    gives, needs, lengths = [line.split() for line in code[8:end].decode().split("\n")]
     objects = []
-    for length in lengths:
+    for length in map(int, lengths):
         objects.append(code[end : end + length])
         end += length
     known: Mapping[str, int] = {} if imports is None else imports
