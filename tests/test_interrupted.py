@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _imp
 import gc
 import os
 import signal
@@ -85,6 +86,13 @@ def test_a_wait_ends_when_a_handler_raises_and_the_work_goes_on() -> None:
     assert time.perf_counter() - begun < 0.09 and not done
     while not done or gc.get_threshold() != threshold:
         time.sleep(0.01)
+
+
+def test_an_import_lock_that_an_interrupt_has_left_taken_is_no_end() -> None:
+    _imp.acquire_lock()
+    f = fresh(time.perf_counter_ns())
+    assert f(X) == f.__wrapped__(X)
+    assert not _imp.lock_held()
 
 
 def test_what_work_raises_and_gives_reaches_the_caller() -> None:

@@ -8,13 +8,15 @@ run the program's finalizers on a thread that they don't expect.
 
 from __future__ import annotations
 
+import _imp
 import _thread
 import atexit
 import gc
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from types import FrameType
 from typing import Any, Generic, TypeVar
@@ -85,7 +87,7 @@ def _is_aside() -> bool:
 
 def aside(work: Callable[[], T]) -> T:
     """What ``work()`` gives or raises."""
-    if _is_aside():
+    if _is_aside() or not _can_import():
         return work()
     begun = _Work(work)
     begun.over.acquire()
@@ -138,11 +140,30 @@ def load(*names: str) -> bool:
 
 def _importing() -> bool:
     """Whether a function of the caller's stack imports such a package."""
+    return any(
+        frame.f_code.co_name == "_find_and_load"
+        and str(frame.f_locals.get("name")).partition(".")[0] in _PACKAGES
+        for frame in _imports()
+    )
+
+
+def _imports() -> Iterator[FrameType]:
+    """The frames of the import system in the caller's stack."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
-        code = frame.f_code
-        known = code.co_name == "_find_and_load" and "importlib" in code.co_filename
-        if known and str(frame.f_locals.get("name")).partition(".")[0] in _PACKAGES:
-            return True
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            yield frame
         frame = frame.f_back
-    return False
+
+
+def _can_import() -> bool:
+    """Whether another thread could import now.
+
+    What a signal handler raises inside the import system may leave its lock taken for ever: only
+    this thread could go on importing.  It is released.
+    """
+    if _imp.lock_held() and not any(True for _ in _imports()):
+        with suppress(RuntimeError):  # it is another thread's, for a moment
+            while True:
+                _imp.release_lock()
+    return not _imp.lock_held()

@@ -27,7 +27,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
@@ -36,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.core.aside import aside
 from npcompile.core.config import Config, capability
 from npcompile.core.locks import lock
 from npcompile.core.records import field_names, record
@@ -116,6 +117,9 @@ class Store:
 
     def get(self, key: bytes) -> Record | None:
         """The record kept under ``key``, if there is a valid one."""
+        return aside(partial(self._get, key))
+
+    def _get(self, key: bytes) -> Record | None:
         with self._folder(create=False) as folder:
             found = self._read(folder, key) if folder is not None else None
         self._count("misses" if found is None else "hits")
@@ -123,6 +127,9 @@ class Store:
 
     def put(self, key: bytes, record: Record) -> bool:
         """Keep a record; whether that went well."""
+        return aside(partial(self._put, key, record))
+
+    def _put(self, key: bytes, record: Record) -> bool:
         metadata = _written(record.metadata)
         lengths = _LENGTHS.pack(len(key), len(metadata), len(record.object))
         body = lengths + key + metadata + record.object
