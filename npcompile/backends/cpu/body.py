@@ -20,7 +20,7 @@ from npcompile.core.records import record
 from npcompile.core.sizes import product
 from npcompile.graph.types import c_strides
 from npcompile.program import contents
-from npcompile.program.ir import Buffer, Call, For, Kernel, Library, Program, Statement
+from npcompile.program.ir import Buffer, Call, For, Kernel, Library, Program, Statement, While
 
 ROOM, ROOMS = 2048, 8  # bytes of one on the stack, and how many
 
@@ -126,6 +126,11 @@ class _Body(Statements):
             self.divides = part.work is None
             super().block(part.statements)
             self.divides = True
+
+    def again(self, loop: While) -> Value:
+        if self.gil is not None:
+            self.gil.count()
+        return super().again(loop)
 
     def take_gil(self) -> None:
         """Takes the GIL back where something needs Python."""

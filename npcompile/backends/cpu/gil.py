@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from npcompile.backends.cpu import work
 from npcompile.backends.cpu.objects import NULL
-from npcompile.backends.cpu.text import Function, Value, i64
+from npcompile.backends.cpu.text import Function, Value, i64, literal
 from npcompile.core.records import record
 from npcompile.core.sizes import Size, symbols
 from npcompile.program.ir import Alloc, Call, For, Free, If, Statement, While, flat
 from npcompile.schedule.allocate import bound
 
 WORTH = 1 << 19  # work from which on the GIL is released: some 25 us
+TURNS = 1 << 14  # turns after which it is, of loops that nothing tells the length of
 #: what LLVM is told of the calls, so that loops around them keep arrays' elements in registers
 _APART = "cold memory(inaccessiblemem: readwrite)"
 
@@ -56,14 +57,15 @@ def stretches(body: Iterable[Statement], outermost: bool) -> Iterator[Stretch]:
 def worth(body: Iterable[Statement], outermost: bool = True) -> bool:
     """Whether there may be a stretch in some statements before which the GIL is released."""
     return any(
-        part.worth or (part.work is None and any(worth(b, False) for b in _blocks(part)))
+        part.worth or any(isinstance(s, While) for s in flat(part.statements))
+        or (part.work is None and any(worth(b, False) for b in _blocks(part)))
         for part in stretches(body, outermost)
     )
 
 
 def _blocks(part: Stretch) -> Iterator[tuple[Statement, ...]]:
     for statement in part.statements:
-        if isinstance(statement, (For, While)):
+        if isinstance(statement, For):
             yield statement.body
         elif isinstance(statement, If):
             yield from (statement.then, statement.orelse)
@@ -102,13 +104,32 @@ class Gil:
     def __init__(self, f: Function) -> None:
         self.f = f
         self.state = f.alloca("ptr")
+        self.turns: Value | None = None  # how many there have been
         with f.at_entry():
             f.store(NULL, self.state)
 
     def release(self, size: Value) -> None:
         """Releases the GIL for work of some size, if that is worth it."""
+        self._release(self.f.icmp("sle", i64(WORTH), size))
+
+    def count(self) -> None:
+        """Counts a turn of a loop of unknown length; many turns release the GIL."""
         f = self.f
-        worth = f.icmp("sle", i64(WORTH), size)
+        if self.turns is None:
+            self.turns = f.alloca("i64")
+            with f.at_entry():
+                f.store(i64(0), self.turns)
+        count = f.binary("add", f.load(self.turns, "i64"), i64(1))
+        f.store(count, self.turns)
+        long, on = f.name_for("long"), f.name_for("on")
+        f.branch(f.icmp("ne", count, i64(TURNS)), on, long, likely=True)
+        f.label(long)
+        self._release(literal("i1", True))
+        f.jump(on)
+        f.label(on)
+
+    def _release(self, worth: Value) -> None:
+        f = self.f
         held = f.icmp("eq", f.load(self.state, "ptr"), NULL)
         with f.when(f.binary("and", worth, held)):
             f.module.declare("PyEval_SaveThread", "ptr", [])
