@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 from npcompile import jit
-from npcompile.runtime import refusals
+from npcompile.runtime import policy
 
 
 def dtypes(compiled: Any, *names: str) -> None:
@@ -21,8 +22,8 @@ def total(x: Any) -> Any:
 
 
 def test_much_time_for_many_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refusals, "BUDGET", 0.0)
-    monkeypatch.setattr(refusals, "CALLS", 1)
+    monkeypatch.setattr(policy, "BUDGET", 0.0)
+    monkeypatch.setattr(policy, "CALLS", 1)
     compiled = jit(total, cache=False)
     dtypes(compiled, "f8", "f4", "i4", "f8", "i4")
     assert compiled.cache_info().compiled == 2
@@ -39,7 +40,7 @@ def test_many_refused_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
             memoryview(x)
         return 2 * x.sum()
 
-    monkeypatch.setattr(refusals, "KINDS", 2)
+    monkeypatch.setattr(policy, "KINDS", 2)
     compiled = jit(f, cache=False)
     dtypes(compiled, "f8", "i4", "i2", "f4", "f8")
     info = compiled.cache_info()
@@ -56,7 +57,7 @@ def letters(text: str) -> str:
 
 
 def test_a_new_text_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refusals, "AT_ONCE", 0.0)
+    monkeypatch.setattr(policy, "AT_ONCE", 0.0)
     compiled = jit(letters, cache=False)
     for k in range(40):
         np.random.seed(k)
@@ -81,24 +82,67 @@ def tuples(compiled: Any, first: int, last: int) -> int:
     return int(compiled.cache_info().compiled)
 
 
-def test_more_is_compiled_after_time_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refusals, "AT_ONCE", 0.0)
+def test_more_is_compiled_after_some_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "AT_ONCE", 1e-9)
     compiled = jit(scaled, cache=False)
-    made = tuples(compiled, 1, 20)
-    assert made == refusals.FEW
-    (spent,) = compiled._dispatcher.refusals._spent.values()
-    assert 0 < spent.python < spent.seconds
-    spent.python = spent.seconds + 1e-6
-    assert tuples(compiled, 20, 26) == made + 1
+    assert tuples(compiled, 1, 20) == 2  # the first is free, the second fills the bucket
+    assert "for one kind of arguments" in str(compiled.explain())
+    monkeypatch.setattr(policy, "SHARE", 1e9)  # as if much time had passed
+    assert tuples(compiled, 20, 26) == 8
+    monkeypatch.setattr(policy, "SHARE", 0.0)
     assert tuples(jit(scaled, cache=False, fullgraph=True), 1, 13) == 12  # who insists, waits
 
 
-def test_long_compiles_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refusals, "AT_ONCE", 0.0)
-    monkeypatch.setattr(refusals, "LONG", 0.0)
-    compiled = jit(scaled, cache=False)
-    assert tuples(compiled, 1, 9) == 1
-    dtypes(jit(total, cache=False), "f8", "f4", "i4", "i8")  # others are not held up
+def test_what_ran_long_is_worth_more_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "AT_ONCE", 1e-9)
+    monkeypatch.setattr(policy, "WORTH", 1e9)
+    assert tuples(jit(scaled, cache=False), 1, 9) == 8
+
+
+def test_the_first_of_each_kind_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "AT_ONCE", 0.0)
+    compiled = jit(total, cache=False)
+    dtypes(compiled, "f8", "f4", "i4", "i8")
+    assert compiled.cache_info() == (4, 0, 0)
+
+
+def waves(x: Any, how: tuple[Any, ...]) -> Any:
+    for step in how:
+        x = np.sin(x) * step
+    return x
+
+
+def test_what_has_other_bits_is_compiled_by_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "AT_ONCE", 0.0)  # seconds don't count
+    monkeypatch.setattr(policy, "PATIENT", 5)
+    compiled, x = jit(waves, cache=False), np.arange(5.0)
+    served = []
+    for k in range(1, policy.FEW + 13):
+        before = compiled.cache_info().compiled
+        assert np.allclose(compiled(x, (2.0,) * k), waves(x, (2.0,) * k), rtol=1e-13)
+        served.append(compiled.cache_info().compiled > before)
+    left = policy.FEW + 5  # so many calls have been left to Python before one more is compiled
+    assert all(served[: policy.FEW]) and not any(served[policy.FEW : left])
+    assert served[left]
+
+
+def first(xs: Any, n: int) -> Any:
+    held, s = xs[0], 0.0
+    for i in range(n):
+        s += held * i
+    return s
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_refusals_are_of_the_types_of_items(kind: Any) -> None:
+    compiled = jit(first, cache=False)
+    for k in range(12):
+        fractions = kind([Fraction(k), Fraction(2)])
+        assert compiled(fractions, 9) == first(fractions, 9)
+    left = compiled.cache_info().fallbacks
+    assert left > 8
+    assert compiled(kind([1.0, 2.0]), 9) == 36.0
+    assert compiled.cache_info().fallbacks == left
 
 
 class Words:
@@ -136,7 +180,7 @@ def doubled(function: Any) -> Any:
 
 def test_functions_made_again_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is another function, though of the same code, and may be compiled some times."""
-    monkeypatch.setattr(refusals, "AT_ONCE", 0.0)
+    monkeypatch.setattr(policy, "AT_ONCE", 0.0)
     x = np.linspace(0.5, 1.0, 5)
     for function in (np.exp, np.sin, np.cos, np.tan, np.sqrt, np.cbrt, np.log, np.log2, np.log10,
                      np.exp2, np.expm1, np.log1p, np.tanh, np.sinh, np.cosh):

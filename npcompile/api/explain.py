@@ -135,7 +135,7 @@ def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
 
 def _history(dispatcher: Dispatcher) -> Explanation:
     pauses = _pauses(dispatcher, dispatcher.versions)
-    captured = bool(dispatcher.versions) and not dispatcher.refusals.exact and not pauses
+    captured = bool(dispatcher.versions) and not dispatcher.policy.refused and not pauses
     return Explanation(
         dispatcher.function.__qualname__, captured, history=_past(dispatcher), pauses=pauses,
         compiled=bool(dispatcher.versions),

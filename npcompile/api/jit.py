@@ -205,7 +205,7 @@ class Jit(FunctionBase):
         self._unchained = True
         with dispatcher.lock:
             careful = bool(modes or self.config.deterministic)
-            chain = [v for v in dispatcher.versions if v.installable(careful)]
+            chain = dispatcher.installable(careful)
             last = 0
             if dispatcher.left.forwarder is not None:
                 dispatcher.left.forwarder.withdraw()
@@ -242,7 +242,7 @@ class Jit(FunctionBase):
     def cache_info(self) -> CacheInfo:
         """Numbers of compiled versions, refused kinds of calls, and calls run in Python."""
         d = self._dispatcher
-        return CacheInfo((len(d.versions), len(d.refusals.exact), sum(d.fallbacks.values())))
+        return CacheInfo((len(d.versions), len(d.policy.refused), sum(d.fallbacks.values())))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return reduced(self, _arrived, protocol)

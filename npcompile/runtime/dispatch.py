@@ -11,6 +11,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter, thread_time
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
@@ -27,13 +28,13 @@ from npcompile.core.unseen import unseen
 from npcompile.runtime import build, flags, match, succession
 from npcompile.runtime.build import FLAGS, MISS, OVERLAP, STALE, Executable, Left
 from npcompile.runtime.compiling import Compiler
-from npcompile.runtime.kinds import call_kind
+from npcompile.runtime.fallbacks import Fallbacks, complain
 from npcompile.runtime.layout import supported, unsupported
 from npcompile.runtime.leaving import Exits
 from npcompile.runtime.native import Native, Probe, in_python
 from npcompile.runtime.parameters import Parameters
-from npcompile.runtime.refusals import Fallbacks, Refusals, complain
-from npcompile.runtime.trial import AROUND, BEFORE, EXITS, FASTER, Trial
+from npcompile.runtime.policy import LITTLE, Bucket, Policy, does_little, may_be_tried, trial
+from npcompile.runtime.trial import AROUND, BEFORE, FASTER, Trial
 from npcompile.runtime.versions import HEIRLOOMS, VERSION_LIMIT, Version
 
 if TYPE_CHECKING:
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
     from npcompile.runtime.stretches import Stretches
     from npcompile.tracing.sources import Trace
     from npcompile.tracing.stretches import Start
-
-#: calls that find little to do between pauses before their kind of arguments is left to Python
-IDLE_LIMIT = 2
 
 _OVERLAP = Refusal("arguments", "arrays that overlap and are written, or may not be")
 _REPORTED = Refusal("errors", "scipy.special's are reported, which SciPy's functions can tell")
@@ -75,23 +73,29 @@ class Dispatcher:
         Its options.
     on_version
         Called, under ``lock``, when other versions can be called than before.
+    bucket
+        What compiling takes, if this is a part of a function (None: a new one).
     """
 
     start: Start | None = None  # where in the function to begin
     limit = VERSION_LIMIT
 
     def __init__(
-        self, function: FunctionType, config: Config, on_version: Callable[[], None]
+        self,
+        function: FunctionType,
+        config: Config,
+        on_version: Callable[[], None],
+        bucket: Bucket | None = None,
     ) -> None:
         self.function = function
         self.config = config
         self.versions: list[Version] = []
         self._outdated = False  # whether the first entry has found that what it watches has changed
-        self.refusals = Refusals()
+        self.policy = Policy(bucket or Bucket())
         self.left = Fallbacks()
+        self.ran = 0.0  # the price of the last call, if this is a part of a function
         self.on_version = on_version
         self._heirs = succession.kind(function, config)
-        self._idle: Counter[object] = Counter()  # kinds of calls whose stretches do little
         self.lock = threading.RLock()
         self.plain: Callable[..., Any] = function
         self.exits = Exits(function, config)
@@ -109,7 +113,7 @@ class Dispatcher:
         if found is None:
             return cls(function, config, on_version)
         assert isinstance(found, Dispatcher)
-        found.refusals.begin_anew()
+        found.policy.begin_anew()
         found.adopt(function, on_version)
         return found
 
@@ -172,7 +176,9 @@ class Dispatcher:
         mode = self.mode()
         if reported:
             return self._python(_REPORTED, args, kwargs, mode)
-        for version in self.versions:
+        if self.policy.gives_up and not mode and self.policy.idle(bound):
+            return self._refused(LITTLE, args, kwargs, mode)
+        for version in self.versions[: self.policy.tried(bound)]:
             leaves = version.match(bound, self.function)
             if leaves is None:
                 continue
@@ -201,6 +207,20 @@ class Dispatcher:
             version.adrift = self._outdated = False
             self._order([version, *(v for v in self.versions if v is not version)])
         return connected
+
+    def _drift(self) -> None:
+        """Takes away the entries that watch what has changed, until they serve a call again."""
+        with self.lock:
+            self._outdated = False
+            drifted = [version for version in self.versions if version.drift()]
+            if drifted:
+                self.on_version()
+
+    def installable(self, modes: bool) -> list[Version]:
+        """The versions that calls may go to directly, while deterministic modes are in force; those
+        with pauses are none of them where calls may be Python's because they do little."""
+        few = self.policy.gives_up and not modes
+        return [v for v in self.versions if v.installable(modes) and not (few and v.trace.pauses)]
 
     def _order(self, versions: list[Version]) -> None:
         """Entries are tried in this order, but those of whole functions first."""
@@ -237,6 +257,8 @@ class Dispatcher:
         except Left as found:
             left = found.with_traceback(None)  # else a cycle would keep the arguments alive
         if left is not None or result is not MISS:
+            if self.start is not None:
+                self.ran = version.price(leaves)
             match.written(version.trace.tensors, bound, self.function)
         if left is not None:
             return self.leave(version, left, args, kwargs, saved)
@@ -245,7 +267,22 @@ class Dispatcher:
             if saved is not None:
                 version.cautious = False
                 self.on_version()
+            if not mode:
+                self._looked_at(version, bound, leaves)
         return result
+
+    def _looked_at(
+        self, version: Version, bound: dict[str, Any], leaves: tuple[Any, ...]
+    ) -> None:
+        """Notes a call that came here, to a version with an entry of its own or without."""
+        if does_little(version, leaves):
+            self._idled(version, bound)
+        elif version.installable(False) and version.note():
+            self._try(version)
+            self.on_version()
+        if self.policy.tried(bound):
+            with self.lock:  # the next ones are tried in this order
+                self.versions.sort(key=lambda v: v is not version)
 
     def _miss(
         self,
@@ -254,12 +291,14 @@ class Dispatcher:
         kwargs: dict[str, Any],
         mode: Deterministic,
     ) -> Any:
-        refusal = self.refusals.known(bound, patient=bool(mode) or self.config.fullgraph)
+        patient = bool(mode) or self.config.fullgraph
+        refusal = self.policy.known(bound, patient, self.fallbacks.total())
         if refusal is None and len(self.versions) >= self.limit:
             refusal = Refusal("versions", f"more than {self.limit} compiled versions")
         if refusal is not None:
-            with self.refusals.python(bound, self.fallbacks.total()):
-                return self._refused(refusal, args, kwargs, mode)
+            if self._outdated:  # its entry shall not look at each call
+                self._drift()
+            return self._refused(refusal, args, kwargs, mode)
         begun = thread_time()
         try:
             version, leaves = self.compile(bound)
@@ -267,13 +306,17 @@ class Dispatcher:
             refusal, postponed = why(error), isinstance(error, Postponed)
             if refusal is None:
                 raise
-        self.refusals.took(bound, thread_time() - begun)
+        seconds = thread_time() - begun
         if refusal is not None:  # out of the handler: what Python raises has no other context
+            self.policy.took(bound, seconds, None)
             if postponed:
                 return self.plain(*args, **kwargs)
             self._remember(bound, refusal)
             return self._python(refusal, args, kwargs, mode)
-        result = self._run(version, bound, leaves, args, kwargs, mode)
+        try:
+            result = self._run(version, bound, leaves, args, kwargs, mode)
+        finally:
+            self.policy.took(bound, seconds, version)
         if result is not MISS:
             return result
         misfit = Refusal("arguments", "not what the compiled version expects of them")
@@ -334,7 +377,8 @@ class Dispatcher:
         taker = self._forwarder()
         if taker is None:
             return self.plain(*args, **kwargs)
-        return taker.look(why, longest, args, kwargs)
+        timed = self.exact() and not self.policy.gives_up  # else results would depend on time
+        return taker.look(why, longest, args, kwargs, timed)
 
     def _forwarder(self) -> Forwarder | None:
         """What takes calls that need not be looked at."""
@@ -354,9 +398,9 @@ class Dispatcher:
         return self.left.counts
 
     @section
-    def _remember(self, bound: dict[str, Any], refusal: Refusal, whole: bool = False) -> None:
+    def _remember(self, bound: dict[str, Any], refusal: Refusal) -> None:
         with self.lock:
-            self.refusals.remember(bound, refusal, whole)
+            self.policy.remember(bound, refusal)
 
     @section
     def compile(
@@ -401,23 +445,19 @@ class Dispatcher:
         if not (compiler.walked or supported()):
             raise Unusable(Refusal("machine", unsupported()))
         make = compiler.make if whole else compiler.once
-        version = make(bound, self._does_little(bound), self._exit)
+        version = make(bound, self.policy.idle(bound), self._exit)
         if version.trace.pauses or not version.bare:
             self._try(version)
         return version
 
     def follow(self, bound: dict[str, Any]) -> Trace:
         """Traces the function; where something can't be followed, it pauses."""
-        return self._compiler.follow(bound, self._does_little(bound))
-
-    def _does_little(self, bound: dict[str, Any]) -> bool:
-        """Whether calls with pauses do too little between them."""
-        return self._idle[call_kind(bound, exact=False)] >= IDLE_LIMIT
+        return self._compiler.follow(bound, self.policy.idle(bound))
 
     def _try(self, version: Version) -> None:
         """Finds out at the next calls whether Python is faster, if it has the same bits."""
-        if version.trace.exact and not (self.config.fullgraph or self.config.check or self.start):
-            version.trial = Trial(version.heavy)
+        if self.start is None and may_be_tried(version, self.config):
+            version.trial = trial(version)
 
     # ------------------------------------------------------------------ leaving
 
@@ -476,25 +516,23 @@ class Dispatcher:
         self._count(version, left)
         if way_out.pauses:
             result = self.pause(version, left, way_out)
-            if self.exits.idled():
-                self._idled(version, args, kwargs)
+            if self.exits.idled(self.exact(), lambda: self._price(version, args, kwargs)):
+                self._idled(version, self.bind(args, kwargs) or {})
             return result
         return self.exits.resume(left, way_out, lambda: self.bind(args, kwargs) or {})
 
     def pause(self, version: Version, left: Left, way_out: Exit) -> Any:
         """Lets Python execute what can't be compiled, and goes on after it."""
-        return self.exits.pause(version, left, way_out, lambda: self.withdraw(version))
+        withdraw = partial(self.withdraw, version)
+        return self.exits.pause(version, left, way_out, withdraw, self.policy.bucket)
 
-    def _idled(self, version: Version, args: tuple[Any, ...], kwargs: Any) -> None:
-        """Notes that a call did little between its pauses; soon, such calls are left to Python."""
-        bound = self.bind(args, kwargs) or {}
-        kind = call_kind(bound, exact=False)
+    def _idled(self, version: Version, bound: dict[str, Any]) -> None:
+        """Notes that a call did less than it cost; soon, such calls are left to Python."""
+        if self.mode() or self.config.fullgraph or self.config.check or self.start is not None:
+            return
         with self.lock:
-            self._idle[kind] += 1
-            if self._idle[kind] < IDLE_LIMIT or version not in self.versions:
-                return
-            self._remember(bound, next(iter(version.trace.pauses.values())), whole=True)
-            self.withdraw(version)
+            if self.policy.idled(bound, next(iter(version.trace.pauses.values()), LITTLE)):
+                self.on_version()
 
     def withdraw(self, version: Version) -> None:
         """Forgets one version."""
@@ -504,9 +542,13 @@ class Dispatcher:
                 build.retire(version.executable)
                 self.on_version()
 
+    def _price(self, version: Version, args: tuple[Any, ...], kwargs: Any) -> float:
+        leaves = version.match(self.bind(args, kwargs) or {}, self.function)
+        return 0.0 if leaves is None else version.price(leaves)
+
     def _count(self, version: Version, left: Left) -> None:
         self.exits.count(version, left)
-        if version.exits.total() == EXITS and version.trial is None:
+        if version.note():
             self._try(version)
             self.on_version()
 
@@ -544,9 +586,8 @@ class Dispatcher:
                 build.retire(version.executable)
             self.exits.clear()
             self.versions = []
-            self.refusals = Refusals()
+            self.policy = Policy(Bucket())
             self.left.clear()
-            self._idle.clear()
             self.on_version()
 
 

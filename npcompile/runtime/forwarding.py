@@ -22,15 +22,18 @@ from npcompile.core.unseen import unseen
 from npcompile.runtime.cache import compiled
 from npcompile.runtime.callable import FORWARD, FunctionBase
 from npcompile.runtime.layout import supported
-from npcompile.runtime.refusals import UNSEEN
 from npcompile.runtime.state import spread
 
 _FOREVER = 2**62  # ticks
+#: calls in Python that are forwarded for one which is looked at, at most, and where no clock tells
+#: that they are short
+UNSEEN, BLIND = 4096, 256
 _PYTHON, _FUNCTION, _LEFT, _DONE, _LIMIT, _LONG, _SLOTS = range(7)  # slots of a table
 #: calls left to Python in a row before the first that is forwarded; the seconds that those take
 #: which are forwarded one after the other (``UNSEEN`` calls at most)
 PATIENCE, LONGEST = 32, 0.02
-#: calls that are looked at after a long one
+#: calls that are looked at after a long one; only one is after so many long ones that were all left
+#: to Python (the collector of garbage makes calls long)
 AGAIN = 4
 #: calls inside each other after which those further inside are forwarded: what looks at a call has
 #: frames of its own, and Python counts them as the program's
@@ -50,6 +53,7 @@ class Forwarder:
         self._kept = spread(python), plain
         self._table = (ctypes.c_uint64 * _SLOTS)(id(self._kept[0]), id(plain))
         self._in_a_row = 0  # calls left to Python that were looked at
+        self._alarms = 0  # long calls since one was not left to Python
         self._open = 0  # of them, those that have not returned
         self._why = ""
         self.busy = 0.0  # seconds that the last call that was looked at has run
@@ -67,15 +71,23 @@ class Forwarder:
 
     @unseen
     def look(
-        self, why: str, longest: float | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        why: str,
+        longest: float | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        timed: bool,
     ) -> Any:
         """A call that is left to Python once more, for a reason; what takes ``longest`` seconds
         (None: much more than this one) is another kind of call.  Who knows how long they take has
-        looked at many already."""
+        looked at many already.  ``timed``: a clock may tell how many of the next are forwarded."""
         if why != self._why:
-            self._why, self._in_a_row = why, 0 if longest is None else PATIENCE
+            self._why = why
+            self._in_a_row = self._in_a_row if longest is None else PATIENCE
         if self._table[_LONG]:
-            self._table[_LONG], self._in_a_row = 0, min(self._in_a_row, PATIENCE - AGAIN)
+            self._table[_LONG], self._alarms = 0, self._alarms + 1
+            if self._alarms < AGAIN or self._alarms % PATIENCE == 0:
+                self._in_a_row = min(self._in_a_row, PATIENCE - AGAIN)
         self._in_a_row += 1
         ran, begun = thread_time(), perf_counter()
         try:
@@ -83,7 +95,7 @@ class Forwarder:
         finally:  # what it raises takes time as well
             seconds, self.busy = perf_counter() - begun, thread_time() - ran
             limit = max(SHORT, LONGER * seconds) if longest is None else longest
-            self._grant(self._in_a_row - PATIENCE, seconds, limit)
+            self._grant(self._in_a_row - PATIENCE, seconds if timed else 0.0, limit, timed)
 
     @unseen
     def _nested(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -99,20 +111,21 @@ class Forwarder:
             if deep:
                 self._table[_LEFT] = self._table[_LONG] = 0
 
-    def _grant(self, more: int, seconds: float, limit: float) -> None:
+    def _grant(self, more: int, seconds: float, limit: float, timed: bool) -> None:
         """Forwards the next calls, if ``more`` than need be were looked at: twice as many for each.
         """
         if more <= 0 or modes:
             return
         rate = _machine().rate()  # where other threads go on
         if rate is not None:
-            self._table[_LIMIT] = int(limit * rate)
+            self._table[_LIMIT] = int(limit * rate) if timed else _FOREVER
             self._table[_LEFT] = min(
-                1 << min(more + 2, 20), UNSEEN, int(LONGEST / max(seconds, 1e-9)))
+                1 << min(more + 2, 20), UNSEEN if timed else BLIND,
+                int(LONGEST / max(seconds, 1e-9)))
 
     def interrupt(self) -> None:
         """A call was not left to Python."""
-        self._in_a_row = 0
+        self._in_a_row = self._alarms = 0
 
     def withdraw(self) -> None:
         """The next call is looked at."""

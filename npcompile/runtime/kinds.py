@@ -16,14 +16,21 @@ if TYPE_CHECKING:
     from npcompile.tracing.sources import Trace
 
 
+#: of so many items of a list, and of its last, the types matter
+ITEMS = 4
+#: bits of a size that calls like each other may differ by
+BITS = 4
+
+
 def placed(refusal: Refusal, function: FunctionType, place: int) -> Refusal:
     """A refusal in a function, which may be of something that a function called by it does."""
     line = list(function.__code__.co_positions())[place // 2][0] or 0
     return refusal.called_at(Line(line, function.__code__.co_filename))
 
 
-def call_kind(bound: dict[str, Any], exact: bool) -> object:
-    """What a refusal is remembered by: types and layouts, or (``exact``) sizes and values too."""
+def call_kind(bound: dict[str, Any], exact: bool, items: bool = True) -> object:
+    """What a refusal is remembered by: types and layouts, or (``exact``) sizes and values too;
+    ``items``: the types of lists' items, too."""
 
     def one(value: Any) -> object:
         if type(value) is np.ndarray:
@@ -31,10 +38,25 @@ def call_kind(bound: dict[str, Any], exact: bool) -> object:
             return (*kind, value.shape) if exact else kind
         if type(value) in (int, float, bool, str, type(None), complex):
             return (type(value), value) if exact else type(value)
+        if items and type(value) in (list, tuple):
+            return type(value), *dict.fromkeys(map(type, (*value[:ITEMS], *value[-1:])))
         return _tensor(value, exact) or type(value)
 
     kinds = tuple(map(one, bound.values()))
     return (call_kind(bound, exact=False), kinds) if exact else kinds
+
+
+def magnitude(bound: dict[str, Any]) -> int:
+    """The class of the largest size, length or integer among arguments."""
+
+    def one(value: Any) -> int:
+        if type(value) is int:
+            return abs(value)
+        if type(value) is np.ndarray:
+            return value.size
+        return len(value) if type(value) in (list, tuple, dict, set, str) else 0
+
+    return max(map(one, bound.values()), default=0).bit_length() // BITS
 
 
 def _tensor(value: Any, exact: bool) -> object:

@@ -16,6 +16,7 @@ from npcompile.runtime.versions import Version
 
 if TYPE_CHECKING:
     from npcompile.program.ir import Exit
+    from npcompile.runtime.policy import Bucket
     from npcompile.runtime.stretches import Stretches
 
 
@@ -57,12 +58,10 @@ class Exits:
         made = self.stretches
         return (0, 0.0) if made is None else (made.paused, made.outside)
 
-    def idled(self) -> bool:
-        """Whether the last call did little between its pauses."""
-        if self.stretches is None:
-            return False
-        idle, self.stretches.idle = self.stretches.idle, False
-        return idle
+    def idled(self, exact: bool, price: Callable[[], float]) -> bool:
+        """Whether the last call did little between its pauses; ``exact``: a clock tells better how
+        little; ``price``: gives that of what it did before the first."""
+        return self.stretches is not None and self.stretches.idled(exact, price)
 
     def count(self, version: Version, left: Left) -> None:
         """Notes why a version's code was left."""
@@ -88,13 +87,18 @@ class Exits:
         return resume.prepare(frames)()
 
     def pause(
-        self, version: Version, left: Left, way_out: Exit, withdraw: Callable[[], None]
+        self,
+        version: Version,
+        left: Left,
+        way_out: Exit,
+        withdraw: Callable[[], None],
+        bucket: Bucket,
     ) -> Any:
         """Lets Python execute what can't be compiled, and goes on after it; ``withdraw`` forgets
-        the version."""
+        the version; what is compiled there goes into a bucket."""
         load("npcompile.runtime.stretches")
         from npcompile.runtime import stretches
 
         if self.stretches is None:
-            self.stretches = stretches.Stretches(self.function, self.config)
+            self.stretches = stretches.Stretches(self.function, self.config, bucket)
         return self.stretches.go(stretches.paused(version, left, way_out, withdraw))

@@ -13,6 +13,7 @@ from npcompile.runtime import suspects
 from npcompile.runtime.build import Stopwatch
 from npcompile.runtime.flags import CATEGORIES
 from npcompile.runtime.outline import Outline
+from npcompile.runtime.pricing import price
 from npcompile.schedule import schedule
 from npcompile.tracing.sources import Memory, Trace
 from npcompile.tracing.stretches import is_heavy
@@ -57,6 +58,7 @@ def outline(traced: Trace, config: Config) -> Outline:
         exact(graph) and not any(isinstance(leaf.source, Memory) for leaf in traced.leaves),
         {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
         is_heavy(graph),
+        price(graph),
         suspects.silent(graph, operations) if graph.hushed else frozenset(),
         traced.pauses,
         tuple(source.base for source in written

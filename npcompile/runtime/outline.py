@@ -10,9 +10,12 @@ from npcompile.core.records import record
 if TYPE_CHECKING:
     from npcompile.core.config import Deterministic
     from npcompile.core.errors import Refusal
-    from npcompile.core.sizes import Predicate, Symbol
+    from npcompile.core.sizes import Predicate, Size, Symbol
     from npcompile.graph.ir import Graph
     from npcompile.tracing.sources import Guard, Leaf, Source
+
+
+Price = tuple[tuple["Size", float], ...]
 
 
 @record(eq=False, frozen=False)
@@ -25,10 +28,11 @@ class Outline:
     ``lasting``, ``marked``, ``exact``: see :mod:`npcompile.runtime.suspects` and
     :mod:`~npcompile.runtime.build`.
     ``tensors`` are the torch tensors whose memory is written.
-    ``unpromised``: by deterministic mode, the operators that can't keep its promise.  ``heavy``: it
-    has loops or large arrays.  ``silent``: floating-point errors that only ``np.errstate`` hides
-    in it.  ``pauses``: places where Python executes what can't be compiled.  ``graph`` is None if
-    the trace was another process's.
+    ``unpromised``: by deterministic mode, the operators that can't keep its promise.  ``heavy``:
+    it has loops or large arrays; ``price``: microseconds that NumPy would take for it
+    (``pricing.py``), for each of some sizes.  ``silent``: floating-point errors that only
+    ``np.errstate`` hides in it.  ``pauses``: places where Python executes what can't be compiled.
+    ``graph`` is None if the trace was another process's.
     """
 
     leaves: list[Leaf]
@@ -45,6 +49,7 @@ class Outline:
     exact: bool
     unpromised: dict[Deterministic, list[str]]
     heavy: bool
+    price: Price
     silent: frozenset[str]
     pauses: Mapping[int, Refusal]
     tensors: tuple[Source, ...]

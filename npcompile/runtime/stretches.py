@@ -24,6 +24,7 @@ from npcompile.runtime import resume
 from npcompile.runtime.build import Left
 from npcompile.runtime.dispatch import Dispatcher
 from npcompile.runtime.parameters import Parameters
+from npcompile.runtime.policy import PAUSE, Bucket
 from npcompile.runtime.resume import Activation
 from npcompile.runtime.versions import Version
 from npcompile.tracing import observed
@@ -76,8 +77,10 @@ class Continuation(Dispatcher):
     start: Start
     limit = CONTINUED
 
-    def __init__(self, function: FunctionType, config: Config, start: Start) -> None:
-        super().__init__(function, config, lambda: None)
+    def __init__(
+        self, function: FunctionType, config: Config, start: Start, bucket: Bucket
+    ) -> None:
+        super().__init__(function, config, lambda: None, bucket)
         self.start = start
         self._take_place()
 
@@ -123,13 +126,16 @@ def paused(
 class Stretches:
     """The continuations of one function."""
 
-    def __init__(self, function: FunctionType, config: Config) -> None:
-        self.function, self.config = function, config
+    def __init__(self, function: FunctionType, config: Config, bucket: Bucket) -> None:
+        self.function, self.config, self.bucket = function, config, bucket
         self.continuations: dict[Start, Continuation] = {}
         self.rests: Counter[str] = Counter()  # why Python went on to the end
-        self.idle = False  # a call did little between its pauses
+        self._idle = False  # a call did little between its pauses
+        self._price = 0.0  # microseconds that NumPy would have taken after its first pause
+        self._visits = 0  # how many pauses it had
         self.paused = 0  # so often
         self.outside = 0.0  # seconds outside of machine code
+        self._ran = 0.0  # the price of the last stretch
 
     def release(self) -> None:
         """Lets go of the function, which is no more."""
@@ -144,16 +150,24 @@ class Stretches:
         for continuation in self.continuations.values():
             continuation.adopt(function, lambda: None)
 
+    def idled(self, exact: bool, price: Callable[[], float]) -> bool:
+        """Whether the last call did little between its pauses; ``exact``: a clock tells better how
+        little; ``price``: gives that of what it did before the first."""
+        idle, self._idle = self._idle, False
+        return idle or (not exact and self._visits * PAUSE > self._price + price())
+
     @unseen
     def go(self, place: Paused) -> Any:
         """Runs everything from a pause on."""
         visits: Counter[int] = Counter()
+        price = 0.0
         while True:
             end, depth = statement_end(self.function.__code__, place.offset)
             visits[place.offset] += 1
             self.paused += 1
             self.outside += place.seconds
-            self.idle |= visits[place.offset] > IDLE and not place.heavy
+            self._visits, self._price = visits.total(), price
+            self._idle |= visits[place.offset] > IDLE and not place.heavy
             if visits[place.offset] > TURNS and not place.heavy:
                 self.rests["there is little to do between pauses"] += 1
                 end = RETURN
@@ -167,7 +181,9 @@ class Stretches:
             self.outside += perf_counter() - begun
             place.executed()
             found = self._after(end, local, stack)
+            price += self._ran
             if not isinstance(found, Paused):
+                self._price = price
                 return found
             place = found
 
@@ -216,9 +232,12 @@ class Stretches:
             if len(self.continuations) >= PLACES:
                 self.rests[f"more than {PLACES} places to go on"] += 1
                 return self._rest(end, local, stack)
-            made = Continuation(self.function, self.config, start)
+            made = Continuation(self.function, self.config, start, self.bucket)
             continuation = self.continuations.setdefault(start, made)
-        return continuation.call(*args)
+        self._ran = 0.0
+        found = continuation.call(*args)
+        self._ran = continuation.ran
+        return found
 
 
 # ------------------------------------------------------------------ iterators

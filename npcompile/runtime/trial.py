@@ -9,16 +9,19 @@ from __future__ import annotations
 
 #: why a call that compiled code could take is left to Python
 FASTER = "Python is faster for calls that do so little"
-#: calls that leave compiled code before it is tried whether Python is faster
-EXITS = 32
+#: calls that leave compiled code before it is tried whether Python is faster, and at most so many
+#: before it is tried again
+EXITS, MOST_EXITS = 32, 1024
 #: calls before the first that is timed, those that are timed, and how many in a row in one way
 #: (code that has just run is faster)
 WARM, TIMED, RUN = 8, 24, 4
 #: what compiled code must take longer than Python to lose
-MARGIN = 1.1
+MARGIN = 1.03
 #: calls that take so many times as long as those that were timed are other calls, if they take
 #: more seconds than the second number
 LONGER, SHORT = 4.0, 1e-5
+#: seconds that compiled calls may take before one is Python's, and beyond Python's time in all
+DEBT = 0.05
 #: seconds after which one call in Python is enough
 LONG = 1e-3
 #: seconds between two pauses in which Python gets nothing done that compiled code is worth its
@@ -48,6 +51,7 @@ class Trial:
 
     def _begin(self) -> None:
         self.turn, self._longer = 0, 0.0
+        self._runs, self._spent = 0, 0.0  # compiled calls
         self.compiled = self.plain = self.between = float("inf")
 
     @property
@@ -58,7 +62,9 @@ class Trial:
     def in_python(self) -> bool:
         """Whether the next call is Python's."""
         self.turn += 1
-        return self.lost or (self.turn > WARM and (self.turn - WARM - 1) // RUN % 2 == 1)
+        owes = self._spent > DEBT and self.plain == float("inf")
+        return self.lost or owes or (
+            self.turn > WARM and (self.turn - WARM - 1) // RUN % 2 == 1)
 
     def note(
         self, python: bool, seconds: float, busy: float, pauses: int = 0, outside: float = 0.0
@@ -73,18 +79,23 @@ class Trial:
                 self.lost = False
                 self.won = self.heavy and self._defeats > 1
                 self._begin()
-        elif self.turn > WARM:
+            return
+        if not python:
+            self._runs, self._spent = self._runs + 1, self._spent + seconds
+        owes = self._spent > DEBT
+        if self.turn > WARM or owes:
             if python:
                 self.plain = min(self.plain, seconds)
             else:
                 self.compiled = min(self.compiled, seconds)
                 self.between = min(self.between, seconds - outside)
             enough = busy > LONG or self.turn >= WARM + TIMED // 2
-            slow = self.heavy and self.turn == WARM + RUN
+            slow = self.heavy and (self.turn == WARM + RUN or owes)
             slow = slow and self.between > BETWEEN * (1 + pauses)
+            owes = self._spent - self._runs * self.plain > DEBT
             if slow or (enough and LONGER * self.compiled < self.plain < float("inf")):
                 self.won = True
-            elif self.turn >= WARM + TIMED:
+            elif self.turn >= WARM + TIMED or owes:
                 self.lost = self.compiled > MARGIN * self.plain
                 self.won = not self.lost
                 self._defeats += self.lost

@@ -9,15 +9,20 @@ from typing import Any
 from npcompile.core import effects, logs
 from npcompile.core.records import field, record
 from npcompile.core.reported import reported
+from npcompile.core.sizes import Symbol, evaluate
 from npcompile.core.unseen import unseen
 from npcompile.runtime import match, succession, wiring
 from npcompile.runtime.build import Executable
 from npcompile.runtime.native import Native
 from npcompile.runtime.outline import Outline
-from npcompile.runtime.trial import Trial
+from npcompile.runtime.trial import EXITS, MOST_EXITS, Trial
 
 #: after so many versions a function stays in Python for what none of them serves
 VERSION_LIMIT = 64
+#: lengths that nobody knows before a call
+UNKNOWN = 64
+#: calls whose sizes are so many times as large are unlike each other
+ALIKE = 4
 #: so many of them, the latest, go to the next function of the same code
 HEIRLOOMS = 16
 
@@ -33,9 +38,11 @@ class Version:
 
     ``lasting``: it has other effects that last (a generator is drawn from), and can't run again
     where they have happened since ``seen``.
-    ``heavy``: it has loops or large arrays.  ``adrift``: it was made for an earlier function of
-    the same code, and its entry does not watch this one's variables yet.  ``trial``: whether Python
-    is faster has to be found out, or is; ``seconds``: what the last run took.
+    ``heavy``: it has loops or large arrays;
+    ``adrift``: it was made for an earlier function of the same code, and its entry does not watch
+    this one's variables yet, or those have changed.  ``trial``: whether Python is faster has to be
+    found out, or is; ``noted``: calls that left it or that its entry did not take, ``patience``:
+    how many of them before the next trial; ``seconds``: what the last run took.
     """
 
     trace: Outline
@@ -48,9 +55,43 @@ class Version:
     adrift: bool = False
     trial: Trial | None = None
     seen: int = field(default_factory=effects.latest)
+    noted: int = 0
+    patience: int = EXITS
     calls: int = 0
     seconds: float = 0.0
     exits: Counter[str] = field(default_factory=Counter)
+
+    def price(self, leaves: tuple[Any, ...]) -> float:
+        """Microseconds that NumPy would take for a call, estimated without a clock.  Sizes that
+        only the run can tell are as in the call that was traced, if that was not much smaller."""
+        known = match.bind_sizes(self.trace, leaves) or {}
+        grown = any(value > ALIKE * (symbol.hint or 1) for symbol, value in known.items())
+
+        def value(symbol: Symbol) -> int:
+            if symbol in known:
+                return known[symbol]
+            return UNKNOWN if grown or symbol.hint is None else symbol.hint
+
+        try:
+            return sum([cost * evaluate(size, value) for size, cost in self.trace.price])
+        except ZeroDivisionError:
+            return 0.0
+
+    def note(self) -> bool:
+        """Counts a call that left it or that its entry did not take; True: it shall be tried."""
+        self.noted += 1
+        if self.noted < self.patience or self.trial is not None:
+            return False
+        self.noted, self.patience = 0, min(2 * self.patience, MOST_EXITS)
+        return True
+
+    def drift(self) -> bool:
+        """Takes its entry away from calls if what it watches has changed; True: it has."""
+        made = self.executable
+        stale = self.direct and isinstance(made, Native) and not made.state.holds()
+        drifts = stale and not self.adrift
+        self.adrift |= stale
+        return drifts
 
     def lasts(self) -> bool:
         """Whether its other effects may have happened in the last run."""
