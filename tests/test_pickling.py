@@ -421,6 +421,7 @@ def main(report):
     import joblib
     run = joblib.Parallel(2, backend="loky")
     report["threads loky"] = here, run(joblib.delayed(threads)(k) for k in range(2))
+    report["share"] = max(joblib.cpu_count() // 2, 1)
     with joblib.parallel_config("loky", inner_max_num_threads=2):
         run = joblib.Parallel(2)
         report["threads inner"] = here, run(joblib.delayed(threads)(k) for k in range(2))
@@ -504,8 +505,7 @@ def test_workers_take_their_share_of_the_processors(report: dict[str, Any]) -> N
         here, there = report[f"threads {where}"]
         assert here[:2] == [granted, granted]
         assert there == [[1, 1, 1]] * len(there)
-    share = max((os.cpu_count() or 1) // 2, 1)  # joblib's
-    for where, wanted in (("loky", share), ("inner", 2)):
+    for where, wanted in (("loky", report["share"]), ("inner", 2)):
         for threads in report[f"threads {where}"][1]:
             assert threads[:2] == [min(granted, wanted)] * 2
 
