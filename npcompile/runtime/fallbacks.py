@@ -32,16 +32,16 @@ class Fallbacks:
     @section
     def begin(self, function: FunctionType, python: Callable[..., Any]) -> None:
         """Has a forwarder from now on, where there is machine code for calls."""
-        if not load("npcompile.runtime.forwarding"):
-            return
-        from npcompile.runtime.forwarding import forwarder  # most functions are compiled
-
+        made = None
         try:
+            if not load("npcompile.runtime.forwarding"):
+                return
+            from npcompile.runtime.forwarding import forwarder  # most functions are compiled
+
             made = forwarder(function, python)
         except Exception as error:
             if why(error) is None:
                 raise
-            made = None
         with _lock:  # calls of another thread may be in its forwarder
             self.forwarder, self.wanting = self.forwarder or made, False
 
