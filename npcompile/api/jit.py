@@ -365,6 +365,7 @@ def jit(
     dynamic: bool = True,
     static: str | Sequence[str] = (),
     check: bool = False,
+    check_rtol: float | None = None,
     fastmath: bool = False,
     reassociate: bool = False,
     deterministic: Deterministic | None = None,
@@ -392,6 +393,10 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
         Names of parameters whose values become part of the compiled code.
     check
         Run every call also in Python, on copies, and compare (``NPCOMPILE_CHECK=1``).
+    check_rtol
+        The relative tolerance of floats there: 0 wants the same bits.  By default functions
+        without elementary functions, products of matrices and the like must have the same bits,
+        and others agree to 1e-9 in float64, 1e-4 in float32, 1e-2 in float16.
     fastmath, reassociate
         Permit forms that change the last bits (``reassociate``: of sums only).  Permission, not
         a promise: no rule of this version makes use of it.

@@ -22,6 +22,7 @@ class Config:
     dynamic: bool = True
     static: tuple[str, ...] = ()
     check: bool = False
+    check_rtol: float | None = None
     fastmath: bool = False
     reassociate: bool = False
     deterministic: Deterministic = False
@@ -170,6 +171,11 @@ def _names(static: object) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _tolerance(value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
+        raise ValueError(f"check_rtol is a number from 0 to 1, not {value!r}")
+
+
 def from_environment(**options: Any) -> Config:
     """A configuration from keyword options, with the environment's defaults.
 
@@ -187,7 +193,9 @@ def from_environment(**options: Any) -> Config:
             close = get_close_matches(name, names, 1)
             advice = f"did you mean {close[0]!r}?" if close else f"options are {', '.join(names)}"
             raise TypeError(f"jit has no option {name!r}; {advice}")
-        if name != "static":
+        if name == "check_rtol":
+            _tolerance(value)
+        elif name != "static":
             _one_of(name, value, _CHOICES.get(name, (False, True)))
     known["static"] = _names(known.get("static", ()))
     capability()  # what has a wrong value is told now, not when the first function is compiled

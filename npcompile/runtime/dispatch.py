@@ -161,7 +161,8 @@ class Dispatcher:
         if self.config.check:
             from npcompile.runtime.checked import checked  # for who looks for mistakes
 
-            return checked(self.function, self.call, args, kwargs, self.exact)
+            rtol = self.config.check_rtol
+            return checked(self.function, self.call, args, kwargs, self.exact, rtol)
         return self.call(*args, **kwargs)
 
     def exact(self) -> bool:
