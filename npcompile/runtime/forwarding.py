@@ -84,7 +84,7 @@ class Forwarder:
         if why != self._why:
             self._why = why
             self._in_a_row = self._in_a_row if longest is None else PATIENCE
-        if self._table[_LONG]:
+        if self._table[_LONG] and timed:
             self._table[_LONG], self._alarms = 0, self._alarms + 1
             if self._alarms < AGAIN or self._alarms % PATIENCE == 0:
                 self._in_a_row = min(self._in_a_row, PATIENCE - AGAIN)
@@ -116,12 +116,15 @@ class Forwarder:
         """
         if more <= 0 or modes:
             return
-        rate = _machine().rate()  # where other threads go on
-        if rate is not None:
-            self._table[_LIMIT] = int(limit * rate) if timed else _FOREVER
-            self._table[_LEFT] = min(
-                1 << min(more + 2, 20), UNSEEN if timed else BLIND,
-                int(LONGEST / max(seconds, 1e-9)))
+        granted = min(1 << min(more + 2, 20), UNSEEN, int(LONGEST / max(seconds, 1e-9)))
+        if timed:
+            rate = _machine().rate()  # where other threads go on
+            if rate is None:
+                return
+            self._table[_LIMIT] = int(limit * rate)
+        else:
+            granted, self._table[_LIMIT] = min(granted, BLIND), _FOREVER
+        self._table[_LEFT] = granted
 
     def interrupt(self) -> None:
         """A call was not left to Python."""
