@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.records import field_names
+from npcompile.core.sections import from_handler
 
 _PACKAGE = "npcompile."
 _BITS = struct.Struct("<d")
@@ -235,6 +236,8 @@ def read(text: str, seen: Callable[[Any], Any] | None = None) -> Any:
     except Invalid:
         raise
     except Exception as error:  # whatever a text that nobody has written leads to
+        if from_handler(error):
+            raise
         raise Invalid(f"no value in this form: {error!r}") from None
 
 

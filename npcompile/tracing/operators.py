@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from npcompile.core.sections import from_handler
 from npcompile.core.sizes import Size
 from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node
@@ -76,7 +77,9 @@ def executed(t: Tracer, function: Callable[..., Any], *args: Any, **kwargs: Any)
             return t.value(function(*args, **kwargs))
     except (FloatingPointError, Warning) as error:
         raise t.refuse(function.__name__, f"{error}: Python warns at each call") from None
-    except Exception:
+    except Exception as error:
+        if from_handler(error):
+            raise
         raise Dead from None
 
 

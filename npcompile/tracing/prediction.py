@@ -21,6 +21,7 @@ import numpy as np
 
 from npcompile.core.errors import Refused
 from npcompile.core.records import field, record
+from npcompile.core.sections import from_handler
 from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.core.tuples import reads_as_tuple
 from npcompile.core.warned import all_warnings
@@ -175,6 +176,8 @@ class Trial:
         except Refused:
             raise
         except Exception as error:  # whatever the object's own methods raise
+            if from_handler(error):
+                raise
             raise self.t.refuse(
                 "argument", f"a {type(held).__name__} that can't be copied: {error}") from error
         return made
@@ -288,6 +291,8 @@ def _try(
         with np.errstate(all="ignore", invalid=invalid), all_warnings("ignore"):
             result = function(*positional, **keywords)
     except Exception as error:
+        if from_handler(error):
+            raise
         raise _Failed(f"{type(error).__name__}: {error}") from None
     finally:
         drawn = shared is not None and not _same_state(shared)
