@@ -355,11 +355,13 @@ class Node:
 
 @record(eq=False, frozen=False)
 class Region:
-    """A sequence of nodes with parameters and results."""
+    """A sequence of nodes with parameters and results.  ``edge``, of a loop's region: where Python
+    goes on if it is interrupted between two iterations; it holds values at the beginning of one."""
 
     params: list[Node] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     results: list[Node] = field(default_factory=list)
+    edge: Resume | None = None
 
 
 # ------------------------------------------------------------------ results of a function
@@ -560,10 +562,18 @@ def trees(resume: Resume) -> Iterator[Tree]:
 
 
 def held(node: Node) -> Iterator[Node]:
-    """The nodes that a check hands to Python."""
+    """The nodes that a check hands to Python, or a loop between two iterations."""
+    for tree in handed(node):
+        yield from result_nodes(tree)
+
+
+def handed(node: Node) -> Iterator[Tree]:
+    """What a check hands to Python, or a loop between two iterations."""
     if isinstance(node.attrs, Check):
-        for tree in trees(node.attrs.resume):
-            yield from result_nodes(tree)
+        yield from trees(node.attrs.resume)
+    for region in node.regions:
+        if region.edge is not None:
+            yield from trees(region.edge)
 
 
 class Columns:

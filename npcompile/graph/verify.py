@@ -17,6 +17,7 @@ from npcompile.graph.ir import (
     Window,
     held,
     result_nodes,
+    trees,
     walk,
 )
 from npcompile.graph.layout import is_packed_here
@@ -59,7 +60,7 @@ def _region(region: Region, seen: set[Node]) -> None:
     for node in region.nodes:
         for arg in node.args:
             _require(arg in seen, node, f"uses {arg.op} before it is computed")
-        for value in held(node):
+        for value in held(node) if not node.regions else ():
             _require(value in seen, node, f"hands {value.op} to Python before it is computed")
         expected = _ATTRS.get(node.op)
         _require(
@@ -69,7 +70,8 @@ def _region(region: Region, seen: set[Node]) -> None:
         for inner in node.regions:
             _region(inner, set(seen))
         seen.add(node)
-    for result in region.results:
+    edge = () if region.edge is None else trees(region.edge)
+    for result in (*region.results, *(node for tree in edge for node in result_nodes(tree))):
         if result not in seen:
             raise VerifyError(f"a region yields {result.op}, which it does not compute")
 

@@ -13,6 +13,7 @@ from npcompile.passes.checks import merge_checks
 from npcompile.passes.complexes import expand_complex
 from npcompile.passes.dead import drop_dead, keep_flags
 from npcompile.passes.decompose import decompose
+from npcompile.passes.edges import drop_edges
 from npcompile.passes.functions import name_functions
 from npcompile.passes.halves import widen_halves
 from npcompile.passes.hoist import hoist
@@ -66,7 +67,8 @@ PASSES = (
     Pass("tables", tabulate, ("ranges", "split"), "its loops must be without checks"),
     Pass("hoist", hoist, ("simplify", "ranges", "tables"), "changes regions that it has made"),
     Pass("checks", merge_checks, ("hoist",), "conditions move one by one"),
-    Pass("dead", drop_dead, ("simplify", "checks"), "rewriting orphans nodes"),
+    Pass("edges", drop_edges, ("simplify", "checks"), "conditions must be plain"),
+    Pass("dead", drop_dead, ("simplify", "checks", "edges"), "rewriting orphans nodes"),
 )
 
 

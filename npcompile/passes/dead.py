@@ -8,7 +8,6 @@ from npcompile.core.sizes import Poly, Size, Symbol, symbols
 from npcompile.graph.builder import IMPURE
 from npcompile.graph.ir import (
     WRITES,
-    Check,
     Extern,
     Get,
     Graph,
@@ -20,9 +19,9 @@ from npcompile.graph.ir import (
     Tree,
     ViewOf,
     Window,
+    handed,
     leaves,
     result_nodes,
-    trees,
 )
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.routines import ROUTINES
@@ -75,9 +74,8 @@ def _drop_carried(graph: Graph) -> None:
         used.update(node.args)
         for region in node.regions:
             used.update(region.results)
-        if isinstance(node.attrs, Check):
-            for tree in trees(node.attrs.resume):
-                used.update(_held(graph, tree))
+        for tree in handed(node):
+            used.update(_held(graph, tree))
     for node in every:
         if isinstance(node.attrs, Get) and node in used and node.args[0] in heard:
             heard[node.args[0]].add(node.attrs.index)
@@ -96,6 +94,7 @@ def _silence(graph: Graph, loop: Node, heard: set[int]) -> None:
         flagged = {node for node in region.nodes if _may_flag(node)}
         silent = {k for k in silent if flagged.isdisjoint(reach(graph, [results[k]]))}
         effects = [n for n in region.nodes if n.regions or n.op in IMPURE or n in flagged]
+        effects += [n for tree in handed(loop) for n in _held(graph, tree)]
     alive = silent
     while alive:
         kept = [result for k, result in enumerate(results) if k not in silent]
@@ -130,9 +129,8 @@ def _drop_echoes(graph: Graph, region: Region, used: set[Node]) -> None:
             continue
         kept.append(node)
         used.update(node.args)
-        if isinstance(node.attrs, Check):
-            for tree in trees(node.attrs.resume):
-                used.update(_held(graph, tree))
+        for tree in handed(node):
+            used.update(_held(graph, tree))
         for inner in node.regions:
             _drop_echoes(graph, inner, used)
     region.nodes[:] = kept[::-1]
@@ -195,9 +193,8 @@ def reach(graph: Graph, roots: list[Node], resumed: bool = True) -> set[Node]:
             work += _needed(region) if resumed else _computed(region, node.op != "if_")
         if isinstance(node.attrs, Get) and node.args[0].op == "if_":
             work += [region.results[node.attrs.index] for region in node.args[0].regions]
-        if resumed and isinstance(node.attrs, Check):
-            for tree in trees(node.attrs.resume):
-                work += _held(graph, tree)
+        for tree in handed(node) if resumed else ():
+            work += _held(graph, tree)
         if graph.bound and (node.attrs is not None or isinstance(node.type, Array)):
             work += [graph.bound[name] for name in _symbols(node) if name in graph.bound]
     return live

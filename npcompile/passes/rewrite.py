@@ -65,6 +65,7 @@ class Rewriter:
         for node in old.nodes:
             self.new[node] = self.node(builder, node)
         builder.region.results = [self.new[node] for node in old.results]
+        builder.region.edge = None if old.edge is None else self.resume(old.edge)
         self.graph.facts.undo(before)
         return builder.region
 

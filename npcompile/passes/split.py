@@ -231,6 +231,7 @@ class Piece(Rewriter):
                 self.name(param, self.new[param])
         builder.region.params = [self.new[param] for param in old.params]
         builder.region.results = self.inline(builder, old)
+        builder.region.edge = None if old.edge is None else self.resume(old.edge)
         self.graph.facts.undo(before)
         return builder.region
 

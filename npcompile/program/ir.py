@@ -276,6 +276,15 @@ class Call:
 
 
 @record(eq=False)
+class Edge:
+    """Where a loop may be left between two iterations, as by a check that fails: ``number`` and
+    ``leaving`` are those of a :class:`Check`.  They see the state in which an iteration begins."""
+
+    number: int
+    leaving: tuple[Statement, ...] = ()
+
+
+@record(eq=False)
 class For:
     symbol: Symbol
     start: Size
@@ -287,6 +296,7 @@ class For:
     folds: tuple[tuple[Buffer, str], ...] = ()
     failed: Buffer | None = None
     rolled: bool = False
+    edge: Edge | None = None
 
 
 @record(eq=False)
@@ -295,6 +305,7 @@ class While:
 
     body: tuple[Statement, ...]
     again: Buffer
+    edge: Edge | None = None
 
 
 @record(eq=False)

@@ -15,6 +15,7 @@ from npcompile.program.ir import (
     Call,
     Check,
     Const,
+    Edge,
     For,
     Free,
     If,
@@ -95,12 +96,19 @@ def _statement(statement: Statement) -> list[str]:
             folds = "".join(f", {kind} {b.name}" for b, kind in statement.folds)
             if statement.failed is not None:
                 folds += f", left by {statement.failed.name}"
-            return [f"{head} : {statement.step!r}{folds}:", *_block(statement.body, "  ")]
+            return [f"{head} : {statement.step!r}{folds}:", *_edge(statement.edge),
+                    *_block(statement.body, "  ")]
         case While():
-            return ["do:", *_block(statement.body, "  "), f"while {statement.again.name}"]
+            return ["do:", *_edge(statement.edge), *_block(statement.body, "  "),
+                    f"while {statement.again.name}"]
         case If():
             return [f"if {statement.condition.name}:", *_block(statement.then, "  "),
                     "else:", *_block(statement.orelse, "  ")]
+
+
+def _edge(edge: Edge | None) -> list[str]:
+    return [] if edge is None else [
+        f"  if a signal handler raises, exit {edge.number}", *_block(edge.leaving, "    ")]
 
 
 def _kernel(kernel: Kernel) -> list[str]:

@@ -21,6 +21,7 @@ from npcompile.program.ir import (
     BufferResult,
     Call,
     Check,
+    Edge,
     For,
     Free,
     If,
@@ -109,11 +110,15 @@ class _Verifier:
                 for size in (statement.start, statement.stop, statement.step):
                     self.size(size, "for")
                 self.symbols.add(statement.symbol)
+                if statement.edge is not None:
+                    self.leaving(statement.edge)
                 if statement.parallel:
                     self.turns(statement)
                 else:
                     self.block(statement.body)
             case While():
+                if statement.edge is not None:
+                    self.leaving(statement.edge)
                 self.block(statement.body)
                 self.number(statement.again, "while")
             case If():
@@ -175,7 +180,7 @@ class _Verifier:
         self.require(self.alive <= before, "a parallel for frees what it allocates")
         self.alive = before - (numbers - {folded for folded, _ in loop.folds})
 
-    def leaving(self, check: Check) -> None:
+    def leaving(self, check: Check | Edge) -> None:
         self.require(check.number < len(self.program.resumes), "no such exit")
         if self.failing:
             return

@@ -28,7 +28,8 @@ class Left(Exception):
     not negative), or it ran to its end and ``result`` is what it returned.
 
     ``held`` is what the frames of the check's exit hold: variables and stacks in order, which took
-    so many ``seconds`` to make.
+    so many ``seconds`` to make.  ``exception`` is what a signal handler has raised, for Python to
+    raise there.
     """
 
     def __init__(
@@ -39,10 +40,12 @@ class Left(Exception):
         result: Any = None,
         held: Sequence[Any] = (),
         seconds: float = 0.0,
+        exception: BaseException | None = None,
     ) -> None:
         super().__init__(reason)
         self.reason, self.number, self.flags = reason, number, flags
         self.result, self.held, self.seconds = result, held, seconds
+        self.exception = exception
 
 
 @record(eq=False, frozen=False)

@@ -507,6 +507,8 @@ class Dispatcher:
 
     def _rerun(self, version: Version, left: Left, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Runs the function in Python from its start: no caller could see that it has begun."""
+        if left.exception is not None:
+            raise left.exception
         self._count(version, left)
         return self.plain(*args, **kwargs)
 

@@ -28,6 +28,7 @@ from npcompile.program.ir import (
     StaticResult,
     ViewResult,
 )
+from npcompile.runtime import interrupts
 from npcompile.runtime.build import FLAGS, OVERLAP, STALE, UNDONE, Left
 from npcompile.runtime.building import assemble
 from npcompile.runtime.helpers import flag_names
@@ -156,7 +157,8 @@ def left(program: Program, frame: Frame, number: int, raised: int, what: Any) ->
     if number == FLAGS:
         return Left("floating-point exceptions", number, names, what)
     if number == UNDONE:
-        return Left("floating-point exceptions", number, names)
+        why = "floating-point exceptions"
+        return Left(why, number, names, exception=interrupts.taken())
     if number == SHORT:
         return Left("memory has run out", number)
     if number == OVERLAP:
@@ -165,4 +167,5 @@ def left(program: Program, frame: Frame, number: int, raised: int, what: Any) ->
         return Left("a global or a closure changed", number)
     way_out, begun = program.resumes[number], perf_counter()
     held = list(map(FrameReader(program, frame, what).box, way_out.held()))
-    return Left(way_out.reason, number, names, None, held, perf_counter() - begun)
+    seconds = perf_counter() - begun
+    return Left(way_out.reason, number, names, None, held, seconds, interrupts.taken())

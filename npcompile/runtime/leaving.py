@@ -73,9 +73,10 @@ class Exits:
         logs.log("exits", lambda: f"{self.function.__qualname__}: {why}")
 
     def resume(self, left: Left, way_out: Exit, bind: Callable[[], dict[str, Any]]) -> Any:
-        """Goes on in Python where a check has failed; ``bind`` gives the call's arguments."""
+        """Goes on in Python where a check has failed, or by raising what a signal handler has
+        raised; ``bind`` gives the call's arguments."""
         load("npcompile.runtime.resume")
-        from npcompile.runtime import resume
+        from npcompile.runtime import interrupts, resume
 
         bound = bind()
         held = iter(left.held)
@@ -84,7 +85,8 @@ class Exits:
             lambda _: next(held),
             lambda owner: match.fetch(owner, bound, self.function),
         )
-        return resume.prepare(frames)()
+        first = None if left.exception is None else interrupts.raiser(left.exception)
+        return resume.prepare(frames, first)()
 
     def pause(
         self,

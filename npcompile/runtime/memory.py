@@ -75,17 +75,19 @@ class _Memory:
         from npcompile.backends.cpu.symbols import register
         from npcompile.runtime.cache import own
         from npcompile.runtime.helpers import errstate
+        from npcompile.runtime.interrupts import raised
 
         self.recycling = supported()
         machine = own(f"memory {self.recycling} {errstate()}", self._text)
         if not self.recycling:
-            code = load(machine)
+            code = load(machine, {"npc.poll.raised": id(raised)})
             self.numbers = (ctypes.c_int64 * 4)()
         else:
             self.handler = _Handler(b"npcompile", 1)
             self.name = ctypes.create_string_buffer(b"mem_handler")
             self.capsule = _capsule(ctypes.addressof(self.handler), ctypes.addressof(self.name))
-            code = load(machine, {"npc_mem_handler": id(self.capsule)})
+            code = load(machine, {"npc_mem_handler": id(self.capsule),
+                                  "npc.poll.raised": id(raised)})
             for field in ("malloc", "calloc", "realloc", "free"):
                 setattr(self.handler, field, code[f"npc_memory_{field}"])
             self.numbers = (ctypes.c_int64 * 4).from_address(code["npc_memory"])
@@ -102,7 +104,7 @@ class _Memory:
             keep_for_ever(owner)
         self.address = code["npc_new_array"]
         self.numbers[0] = 0 if os.environ.get("NPCOMPILE_RECYCLE") == "0" else LIMIT
-        for name in ("npc_new_array", "npc_take", "npc_give", "npc_heard"):
+        for name in ("npc_new_array", "npc_take", "npc_give", "npc_heard", "npc_poll"):
             register(name, code[name])
 
     def _text(self) -> str:

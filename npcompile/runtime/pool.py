@@ -67,7 +67,7 @@ class _Pool:
         # without workers a fork is safe in every way; if they are at work the child forgets them
         os.register_at_fork(before=self.stop, after_in_child=self._forked)
         atexit.register(self.stop)
-        for name in ("npc_pool_run", "npc_pool_call", "npc_pool_share"):
+        for name in ("npc_pool_run", "npc_pool_call", "npc_pool_share", "npc_pool_limit"):
             register(name, self._code[name])
 
     def _forked(self) -> None:

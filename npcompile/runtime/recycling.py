@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npcompile.runtime.helpers import heard
+from npcompile.runtime.interrupts import poll
 from npcompile.runtime.memory import ELSIZE, OLD
 from npcompile.runtime.writer import combine
 
@@ -414,4 +415,4 @@ error:
 
 def text(recycled: bool) -> str:
     """The code, for platforms where memory can be ``recycled`` or can't."""
-    return combine(heard(), _RECYCLING if recycled else _PLAIN)
+    return combine(heard(), poll(), _RECYCLING if recycled else _PLAIN)

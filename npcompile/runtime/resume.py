@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 from types import CellType, CodeType, FunctionType
-from typing import Any
+from typing import Any, cast
 
 from npcompile.core.records import field, record
 from npcompile.core.unseen import unseen
@@ -118,17 +118,20 @@ def resume(frames: Sequence[Activation]) -> Any:
     return prepare(frames)()
 
 
-def prepare(frames: Sequence[Activation]) -> FunctionType:
-    """The function without arguments that goes on in ``frames``; for one call only.
+def prepare(
+    frames: Sequence[Activation], first: Callable[[], Any] | None = None
+) -> FunctionType:
+    """The function without arguments that goes on in ``frames``; for one call only.  ``first``: in
+    place of the innermost frame's instruction it calls this function, which raises.
 
     A caller that is no Python frame keeps the traceback free of strangers.
     """
-    function = None
+    function: Any = first
     for frame in reversed(frames):
         function = _function(frame, function)
-    if function is None:
+    if not frames:
         raise ValueError("no frame to go on in")
-    return function
+    return cast(FunctionType, function)
 
 
 @unseen
@@ -147,7 +150,7 @@ def execute(
     return dict(zip(kept, local)), list(stack)
 
 
-def _function(frame: Activation, inner: FunctionType | None) -> FunctionType:
+def _function(frame: Activation, inner: Callable[[], Any] | None) -> FunctionType:
     stack = list(frame.stack)
     if inner is not None:
         stack += [inner, NULL] if sys.version_info >= (3, 13) else [NULL, inner]

@@ -40,16 +40,21 @@ def touched(statement: Statement) -> list[Buffer]:
             return [statement.buffer]
         case Swap(first, second):
             return [first, second]
-        case For(failed=None):
-            return _inside(statement.body)
         case For(failed=failed):
-            assert failed is not None
-            return [*_inside(statement.body), failed]
+            own = [] if failed is None else [failed]
+            return [*_inside(statement.body), *own, *at_edge(statement)]
         case While():
-            return [*_inside(statement.body), statement.again]
+            return [*_inside(statement.body), statement.again, *at_edge(statement)]
         case If():
             return [statement.condition, *_inside(statement.then), *_inside(statement.orelse)]
     return []
+
+
+def at_edge(loop: For | While) -> list[Buffer]:
+    """The arrays that are there before a loop and that are touched where it is left between two
+    iterations."""
+    touches = () if loop.edge is None else _inside(loop.edge.leaving)
+    return [buffer for buffer in touches if buffer.kind != "scalar"]
 
 
 def uses(body: Sequence[Statement]) -> Counter[Buffer]:
@@ -59,9 +64,11 @@ def uses(body: Sequence[Statement]) -> Counter[Buffer]:
         match statement:
             case For():
                 found += uses(statement.body)
+                found.update(at_edge(statement))
             case While():
                 found += uses(statement.body)
                 found[statement.again] += 1
+                found.update(at_edge(statement))
             case If():
                 found += uses((*statement.then, *statement.orelse))
                 found[statement.condition] += 1

@@ -51,7 +51,7 @@ class Attempt:
         self.tried = Buffer(f"tried{number}", "scalar", BOOL)
         self.private = {b: replace(b, name=f"{b.name}.own{number}") for b in private}
         body = _copied(loop.body, self.private)
-        self.loop = replace(loop, body=body, failed=self.failed)
+        self.loop = replace(loop, body=body, failed=self.failed, edge=None)
         written = dict.fromkeys(
             buffer for s in flat(loop.body) if isinstance(s, Kernel) for buffer in s.written
             if buffer.kind != "scalar" and buffer not in private
@@ -105,7 +105,7 @@ def _copied(body: Iterable[Statement], names: Names) -> tuple[Statement, ...]:
     for s in body:
         match s:
             case For() | While():
-                found.append(replace(s, body=_copied(s.body, names)))
+                found.append(replace(s, body=_copied(s.body, names), edge=None))
             case If():
                 arms = _copied(s.then, names), _copied(s.orelse, names)
                 found.append(replace(s, then=arms[0], orelse=arms[1]))

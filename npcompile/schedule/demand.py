@@ -129,8 +129,10 @@ class Demand:
             here = self.start.get(node, self.position[node])
             for arg in node.args:
                 self._used[arg].append(_Use(node, region, here, loops, not self.ordered(node)))
-            for value in held(node):  # computed only if the check fails, from the same memory
-                self._used[value].append(_Use(None, region, here, loops))
+            # computed only if Python goes on there, from the same memory
+            inside, around = (region, loops) if node.op == "check" else (None, (*loops, node))
+            for value in held(node):
+                self._used[value].append(_Use(None, inside or node.regions[0], here, around))
 
     def _idle(self, region: Region) -> Iterator[Node]:
         """What nobody needs but for the floating-point flags, which it raises when the region ends

@@ -6,7 +6,7 @@ check.  Arrays are copied into memory of their own, which becomes the array obje
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from npcompile.core.errors import refuse
@@ -15,6 +15,8 @@ from npcompile.passes.flagged import raises
 from npcompile.schedule.memory import Memory
 from npcompile.schedule.results import Results
 from npcompile.schedule.steps import Leave
+
+INTERRUPTED = "a signal handler raises"
 
 if TYPE_CHECKING:
     from npcompile.schedule.scheduler import Scheduler
@@ -27,14 +29,31 @@ def check(s: Scheduler, node: Node) -> None:
     results = Results(s, takes=False)
     leave = Leave(memory, attrs.reason, len(s.exits), attrs.resume, results, node.line)
     if attrs.resume.frames:
-        with s.aside(leave.steps):
-            for tree in trees(attrs.resume):
-                results.place(tree)
-            leave.flagged.update(_flagged(s, attrs.resume))
+        _hand_over(s, leave)
     elif s.written:
         raise refuse("check", "an array has been changed, and Python can't go on here", node.line)
     s.exits.append(leave)
     s.steps.append(leave)
+
+
+def edge(s: Scheduler, resume: Resume, line: int, begun: Sequence[Node]) -> Leave:
+    """Schedules what Python needs at the beginning of a turn, if it is to go on there; sizes may
+    be told in numbers that have ``begun`` to be other ones."""
+    leave = Leave(None, INTERRUPTED, len(s.exits), resume, Results(s, takes=False), line)
+    before = len(s.memories)
+    _hand_over(s, leave, begun)
+    leave.made.extend(s.memories[before:])
+    s.exits.append(leave)
+    return leave
+
+
+def _hand_over(s: Scheduler, leave: Leave, begun: Sequence[Node] = ()) -> None:
+    with s.aside(leave.steps):
+        for number in begun:
+            s.bind(number)
+        for tree in trees(leave.resume):
+            leave.results.place(tree)
+        leave.flagged.update(_flagged(s, leave.resume))
 
 
 def _flagged(s: Scheduler, resume: Resume) -> Iterator[Memory]:

@@ -93,9 +93,10 @@ class Extremes:
         rest = Copy({}, {}).block(loop.body)
         return [
             *[_copied(n, other) for part in parts for n, other in part.items()],
-            replace(loop, stop=middle, step=PARTS * step, body=tuple(body), rolled=True),
+            replace(loop, stop=middle, step=PARTS * step, body=tuple(body), rolled=True,
+                    edge=None),
             *[_best(kind, n, part[n]) for part in parts for n, kind in numbers.items()],
-            replace(loop, start=middle, body=rest, rolled=True),
+            replace(loop, start=middle, body=rest, rolled=True, edge=None),
         ]
 
 

@@ -14,7 +14,7 @@ from npcompile.program.ir import (
     Buffer,
     Call,
     Check,
-    Exit,
+    Edge,
     For,
     If,
     Library,
@@ -67,21 +67,24 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
     statements, fused = fuse(s.facts, _block(s.steps, count()), kept, together)
     exits = [leave.exit() for leave in s.exits]
     result = results.tree(graph.result)
-    raised = Raised(_touched(statements, [result, *(held for e in exits for held in e.held())]))
+    checked = [e for e, leave in zip(exits, s.exits, strict=True) if leave.memory is not None]
+    handed = [result, *(held for e in checked for held in e.held())]
+    raised = Raised(_touched(statements, handed))
     carried = Carried()
     body = carried.block(raised.block(statements))
     if together:
         body = unrolled(body)
     if threads:
-        found = _independent(s, body, exits, result)
+        found = Independent(s.facts, exits, _touched(body, handed), _reads(body, handed),
+                            _by_loop(s.steps))
         body = found.block(body)
         fused.notes.extend(found.notes)
         fused.made.extend(found.made)
     if together:
-        waves = Wavefronts(s.facts, exits, _reads(body, exits, result))
+        waves = Wavefronts(s.facts, exits, _reads(body, handed))
         body = waves.block(body)
         fused.notes.extend(waves.notes)
-        parts = Extremes(exits, _reads(body, exits, result))
+        parts = Extremes(exits, _reads(body, handed))
         body = parts.block(body)
         fused.made.extend(waves.made + parts.made)
     held = [buffer for e in exits for found in e.held() for buffer in result_buffers(found)]
@@ -107,20 +110,10 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
     )
 
 
-def _independent(
-    s: Scheduler, body: tuple[Statement, ...], exits: list[Exit], result: Result
-) -> Independent:
-    results = [result, *(held for e in exits for held in e.held())]
-    numbers = _reads(body, exits, result)
-    return Independent(s.facts, exits, _touched(body, results), numbers, _by_loop(s.steps))
-
-
-def _reads(
-    body: tuple[Statement, ...], exits: list[Exit], result: Result
-) -> Counter[Buffer]:
+def _reads(body: tuple[Statement, ...], handed: Sequence[Result]) -> Counter[Buffer]:
     """How often each number is read, by statements and by what is handed to Python."""
     numbers = reads(body)
-    for held in (result, *(held for e in exits for held in e.held())):
+    for held in handed:
         numbers.update(result_buffers(held))
     return numbers
 
@@ -185,18 +178,23 @@ def _prune(steps: list[Step], results: set[Memory]) -> set[Memory]:
             case Host() | Routine():
                 wanted |= {place.memory for place, *_ in step.inputs}
             case Leave():
-                wanted |= _prune(step.steps, step.results.memories() | step.flagged)
-                wanted.add(step.memory)
+                wanted |= _prune_leaving(step)
             case Binding():
                 wanted.add(step.memory)
             case Choice():
                 wanted = _prune(step.then, wanted) | _prune(step.other, wanted) | {step.memory}
-            case Counted():
-                wanted |= _prune(step.steps, wanted | step.carried)
-            case Repeated(carried, steps, again):
-                assert again is not None
-                wanted |= _prune(steps, wanted | carried | {again})
+            case Counted() | Repeated():
+                needed = wanted | step.carried
+                if isinstance(step, Repeated) and step.again is not None:
+                    needed.add(step.again)
+                wanted |= _prune(step.steps, needed)
+                wanted |= set() if step.edge is None else _prune_leaving(step.edge)
     return wanted
+
+
+def _prune_leaving(leave: Leave) -> set[Memory]:
+    wanted = _prune(leave.steps, leave.results.memories() | leave.flagged)
+    return wanted if leave.memory is None else {*wanted, leave.memory}
 
 
 def _carried(steps: list[Step]) -> set[Memory]:
@@ -227,20 +225,32 @@ def _statement(step: Step, names: Iterator[int]) -> Statement:
         case Leave():
             made = [Alloc(memory.final()) for memory in step.results.cells.values()]
             leaving = (*made, *_block(step.steps, names))
+            assert step.memory is not None
             return Check(step.memory.final(), step.reason, step.number, leaving)
         case Binding(symbol, memory):
             return Bind(symbol, memory.final())
         case Choice(memory, then, other):
             return If(memory.final(), tuple(_block(then, names)), tuple(_block(other, names)))
         case Counted(symbol, bounds, _, line, steps):
-            return For(symbol, *bounds, tuple(_block(steps, names)), line=line)
+            body = tuple(_block(steps, names))
+            return For(symbol, *bounds, body, line=line, edge=_edge(step.edge, names))
         case Repeated(_, steps, again):
             assert again is not None
-            return While(tuple(_block(steps, names)), again.final())
+            return While(tuple(_block(steps, names)), again.final(), _edge(step.edge, names))
         case Host(host, inputs, outputs, line):
             return Call(host, _views(inputs), tuple([m.final() for m in outputs]), line)
         case Routine(routine, inputs, outputs, line):
             return Library(routine, _views(inputs), tuple([m.final() for m in outputs]), line)
+
+
+def _edge(leave: Leave | None, names: Iterator[int]) -> Edge | None:
+    if leave is None:
+        return None
+    steps = _block(leave.steps, names)
+    used = {buffer for statement in steps for buffer in touched(statement)}
+    used.update(memory.final() for memory in leave.results.cells.values())
+    made = [memory.final() for memory in leave.made if memory.kind in ("temp", "result")]
+    return Edge(leave.number, (*[Alloc(buffer) for buffer in made if buffer in used], *steps))
 
 
 def _views(inputs: tuple[Operand, ...]) -> tuple[View, ...]:

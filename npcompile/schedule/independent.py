@@ -37,6 +37,7 @@ from npcompile.program.verify import result_buffers
 from npcompile.schedule.allocate import allocate, touched
 from npcompile.schedule.attempts import Attempt
 from npcompile.schedule.dependence import Access, Dependences
+from npcompile.schedule.edges import held, without_edges
 from npcompile.schedule.folds import Entangled, folds, is_light
 from npcompile.schedule.lanes import is_choice
 
@@ -108,8 +109,11 @@ class Independent:
 
     def _parallel(self, loop: For, private: set[Buffer], shared: Folds) -> For:
         known = {*touched(loop)} - private
-        body = allocate(loop.body, (), known, arms=False)
-        return replace(loop, body=body, parallel=True, folds=shared)
+        body = allocate(without_edges(loop.body), (), known, arms=False)
+        own = private | {b for s in flat(body) if isinstance(s, Kernel) for b in s.written
+                         if b.kind == "scalar" and b not in dict(shared)}
+        edge = loop.edge if own.isdisjoint(held(loop, self.exits)) else None
+        return replace(loop, body=body, parallel=True, folds=shared, edge=edge)
 
     def _attempt(self, loop: For, private: set[Buffer], shared: Folds) -> Attempt | None:
         """How the loop runs, if Python may have to go on in the middle of it."""

@@ -146,7 +146,7 @@ def _write(facts: Facts, loop: For, group: Group, members: dict[Kernel, Member],
         found: list[Statement] = []
         for s in body:
             if isinstance(s, For):
-                found.append(replace(s, body=moved(s.body)))
+                found.append(replace(s, body=moved(s.body), edge=None))
             elif isinstance(s, Kernel) and s in members:
                 found.append(on_rows(members[s], start, count, smaller))
             else:

@@ -95,7 +95,7 @@ class Raised:
         many = self._number(BOOL)
         test = (SizeValue(extent), Const(np.int64(MANY), INT), Apply("lt", (1, 0), BOOL))
         return [Kernel("turns", (), test, (Store(many, HERE, 2),)),
-                If(many, tuple(body), (loop,))]
+                If(many, tuple(body), (replace(loop, edge=None),))]
 
 
 def is_choice(choice: If) -> bool:

@@ -11,6 +11,7 @@ from npcompile.program.ir import (
     Buffer,
     Call,
     Check,
+    Edge,
     For,
     Free,
     If,
@@ -51,14 +52,18 @@ def _statement(statement: Statement, names: Names) -> Statement:
         case For():
             failed = None if statement.failed is None else now(statement.failed)
             folds = tuple([(now(buffer), kind) for buffer, kind in statement.folds])
-            return replace(
-                statement, body=renamed(statement.body, names), failed=failed, folds=folds)
+            return replace(statement, body=renamed(statement.body, names), failed=failed,
+                           folds=folds, edge=_edge(statement.edge, names))
         case While():
-            again = now(statement.again)
-            return replace(statement, body=renamed(statement.body, names), again=again)
+            return replace(statement, body=renamed(statement.body, names),
+                           again=now(statement.again), edge=_edge(statement.edge, names))
         case If():
             then, other = (renamed(arm, names) for arm in (statement.then, statement.orelse))
             return replace(statement, condition=now(statement.condition), then=then, orelse=other)
+
+
+def _edge(edge: Edge | None, names: Names) -> Edge | None:
+    return None if edge is None else replace(edge, leaving=renamed(edge.leaving, names))
 
 
 def renamed_kernel(old: Kernel, names: Names) -> Kernel:

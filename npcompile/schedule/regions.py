@@ -18,6 +18,7 @@ from npcompile.graph.types import INT, Array
 from npcompile.passes.flagged import raises
 from npcompile.program.ir import SizeValue
 from npcompile.schedule.demand import carried, is_number, sources
+from npcompile.schedule.exits import edge
 from npcompile.schedule.memory import Memory, Place, in_turn, overlap
 from npcompile.schedule.nest import Nest, Put
 from npcompile.schedule.steps import Choice, Counted, Repeated
@@ -98,8 +99,11 @@ def repeat(s: Scheduler, node: Node) -> None:
         for (_, param, _), home in zip(carried(node), homes):
             s.place[param] = home
             s.live[param] = None
-            if param in s.binds:
-                s.bind(param)
+        begun = [param for _, param, _ in carried(node) if param in s.binds]
+        if region.edge is not None:
+            step.edge = edge(s, region.edge, node.line, begun)
+        for param in begun:
+            s.bind(param)
         with in_turn(s.facts, *step.bounds) if isinstance(step, Counted) else nullcontext():
             s.walk(region)
             _finish(s, region)

@@ -38,10 +38,11 @@ class Exchange:
 class Leave:
     """A check: ``steps`` run where it fails, and make what ``results`` hand to Python.
 
-    ``flagged`` are computed only for the floating-point flags that they raise.
+    ``flagged`` are computed only for the floating-point flags that they raise, ``made`` is all that
+    the steps make.  Without ``memory`` it is the edge of a loop, which may be left there.
     """
 
-    memory: Memory
+    memory: Memory | None
     reason: str
     number: int
     resume: Resume
@@ -49,6 +50,7 @@ class Leave:
     line: int
     steps: list[Step] = field(default_factory=list)
     flagged: set[Memory] = field(default_factory=set)
+    made: list[Memory] = field(default_factory=list)
 
     def exit(self) -> Exit:
         """Where Python goes on, once memories are final."""
@@ -101,10 +103,10 @@ class Choice:
     other: list[Step] = field(default_factory=list)
 
 
-@record(eq=False)
+@record(eq=False, frozen=False)
 class Counted:
     """A loop over a range; ``carried`` is what one turn leaves to the next, ``made`` what it makes
-    anew."""
+    anew; ``edge`` is where it may be left between two turns."""
 
     symbol: Symbol
     bounds: tuple[Size, Size, Size]
@@ -112,6 +114,7 @@ class Counted:
     line: int
     steps: list[Step] = field(default_factory=list)
     made: list[Memory] = field(default_factory=list)
+    edge: Leave | None = None
 
 
 @record(eq=False, frozen=False)
@@ -121,4 +124,5 @@ class Repeated:
     carried: set[Memory]
     steps: list[Step] = field(default_factory=list)
     again: Memory | None = None
+    edge: Leave | None = None
     made: list[Memory] = field(default_factory=list)

@@ -49,6 +49,7 @@ from npcompile.program.ir import (
     While,
     flat,
 )
+from npcompile.schedule.edges import held
 from npcompile.schedule.independent import Exposed, reads
 from npcompile.schedule.memory import in_turn
 
@@ -117,7 +118,9 @@ class Wavefronts:
         self.made += [*second.values(), there]
         self.notes.append(f"two iterations of the loop in {in_words(outer.line)} run at a time, "
                           f"the second {lag} behind the first")
-        return _jammed(outer, inner, before, second, there, lag)
+        if not own.isdisjoint(held(outer, self.exits)):
+            outer = replace(outer, edge=None)
+        return _jammed(outer, replace(inner, edge=None), before, second, there, lag)
 
     def _fits(self, outer: For, inner: For) -> bool:
         """Whether the nest has rectangular form and does nothing but compute; checks have Python

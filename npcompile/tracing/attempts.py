@@ -13,7 +13,17 @@ from npcompile.graph.builder import Carried
 from npcompile.graph.ir import Loop, Node, Region, Window
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
 from npcompile.ops.operands import ArrayRef, Cell
-from npcompile.tracing import control, growing, lengths, mixed, rebinding, selectors, turns, wishes
+from npcompile.tracing import (
+    control,
+    edges,
+    growing,
+    lengths,
+    mixed,
+    rebinding,
+    selectors,
+    turns,
+    wishes,
+)
 from npcompile.tracing.bodies import (
     Again,
     MayBeEmpty,
@@ -99,6 +109,7 @@ class Attempt:
         self._inner: set[Node] | None = None
         self._of_next: dict[Node, Node] | None = None
         self.known = t.facts.mark()  # before the loop
+        self.size: Size = 0  # the index of a ``for``
 
     def exits(self) -> Exits:
         t, frame, visible, created = self.t, self.frame, self.t.visible, len(self.t.created)
@@ -111,6 +122,7 @@ class Attempt:
             for length, size, most in self.varying.values():
                 t.builder.bind(size, length)
                 t.facts.limit(size, most)
+            begun = t.facts.mark()
             frame.regions += 1
             parted = t.parted
             ends = self.run(begin.copy())
@@ -126,6 +138,9 @@ class Attempt:
             self.compare(begin, back)
             if self.moves:
                 growing.move(self.t, self.moves, self.stays(ends))
+            with t.facts.earlier(begun):
+                self.region.edge = edges.edge(
+                    t, frame, self.header, begin, self.over, self.size)
             self.versions(back)
             if self.over is not None and len(ends.states) > 1:
                 self.count()

@@ -20,7 +20,6 @@ from npcompile.core.sizes import Size, Symbol, lone_symbol, symbol
 from npcompile.core.tuples import reads_as_tuple
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
-    Check,
     Graph,
     Node,
     Param,
@@ -29,8 +28,8 @@ from npcompile.graph.ir import (
     Tree,
     ViewOf,
     Window,
+    handed,
     leaves,
-    trees,
     walk,
 )
 from npcompile.graph.objects import words
@@ -407,8 +406,7 @@ def _handed_out(graph: Graph) -> Iterator[Tree]:
     """What Python sees of a run: its result, and what is held where Python goes on."""
     yield graph.result
     for node in walk(graph.region):
-        if isinstance(node.attrs, Check):
-            yield from trees(node.attrs.resume)
+        yield from handed(node)
 
 
 #: objects that their guard pins down: what is computed from them stays true

@@ -9,6 +9,8 @@ A copy in the place of a view is never handed to Python.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from npcompile.graph import layout
@@ -39,6 +41,16 @@ class Lending:
         self.written: set[Cell] = set()  # memory that was written so far
         self.copies: set[Cell] = set()  # memory that stands for a view
         self.viewed: set[Cell] = set()  # memory that such views are of
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What Python gets meanwhile, it gets only if it is interrupted: nothing is forbidden
+        later for its sake."""
+        before = self.handed, self.lists, set(self.rows)
+        try:
+            yield
+        finally:
+            self.handed, self.lists, self.rows = before
 
     def copied(self, ref: ArrayRef) -> None:
         """A list gets a copy of an array, which others may still see."""

@@ -78,6 +78,7 @@ class Trees:
         self._space: dict[str, Any] | None = None  # of functions that Python may get
         self._leaving = False  # whether what is asked for is where Python goes on
         self._pauses = False  # and compiled code after it
+        self._interrupted = False  # by a handler: numbers need not be the caller's objects
 
     def _number(self, thing: object) -> int:
         return self._numbers.setdefault(thing, len(self._numbers) + 1)
@@ -95,7 +96,9 @@ class Trees:
             case Sequence() if texts.is_text(value):
                 return self._text(value)
             case Node():
-                held = self.t.inputs.object_of(identities.given(self.t, value))
+                held = None
+                if not self._interrupted:
+                    held = self.t.inputs.object_of(identities.given(self.t, value))
                 return self._new_number(value) if held is None else ObjectOf(held)
             case ArrayRef():
                 return self._array(value)
@@ -233,6 +236,14 @@ class Trees:
         return Items(Found, (whole, *indices), (), self._number(box)) if indices else whole
 
     # ------------------------------------------------------------------ frames
+
+    def at_edge(self, frames: Several[Frame]) -> tuple[ir.Frame, ...]:
+        """Where frames go on in Python if they are interrupted."""
+        self._interrupted = True
+        try:
+            return self.frames(frames)
+        finally:
+            self._interrupted = False
 
     def frames(self, frames: Several[Frame]) -> tuple[ir.Frame, ...]:
         """Where frames go on in Python, the innermost last; functions that they have made are made

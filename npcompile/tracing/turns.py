@@ -38,7 +38,8 @@ Bounds = tuple[Size, Size, Size]
 class Turns:
     """``range(start, stop, step)`` of an index, and what the turn with an index gives: the item,
     and the iterator after it.  ``low`` and ``high`` are the ends of the index, inclusive.
-    ``standing`` gives the iterator before an item, should it be left to Python."""
+    ``standing`` gives the iterator before an item, should it be left to Python, and ``before`` the
+    one before the turn with an index."""
 
     start: Size
     stop: Size
@@ -46,6 +47,7 @@ class Turns:
     low: Size
     high: Size
     item: Callable[[Node, Size], tuple[Value, Iterator]]
+    before: Callable[[Size], Iterator]
     standing: Callable[[Size, Value], Value] = lambda k, begun: begun
 
 
@@ -62,17 +64,23 @@ def turns(t: Tracer, iterator: Iterator) -> Turns:
         def standing(k: Size, begun: Value) -> Value:
             return after(t, iterator, k - first) if _checks(t, iterator) else begun
 
-        return Turns(first, count, 1, first, count - 1, place, standing)
+        def before(k: Size) -> Iterator:
+            return after(t, iterator, k - first)
+
+        return Turns(first, count, 1, first, count - 1, place, before, standing)
     start, stop, step = found
     rising = is_positive(t, step)
 
     def number(index: Node, i: Size) -> tuple[Value, Iterator]:
         value = t.builder.size(i) if small(t, start, stop) else index
-        following = tuple(t.builder.size(n) for n in (i + step, stop, step))
-        return value, Iterator("range", following, token=iterator.token, begun=iterator.begun)
+        return value, standing_at(i + step)
+
+    def standing_at(i: Size) -> Iterator:
+        rest = tuple(t.builder.size(n) for n in (i, stop, step))
+        return Iterator("range", rest, token=iterator.token, begun=iterator.begun)
 
     ends = (start, stop - 1) if rising else (stop + 1, start)
-    return Turns(start, stop, step, *ends, number)
+    return Turns(start, stop, step, *ends, number, standing_at)
 
 
 def _checks(t: Tracer, it: Value) -> bool:

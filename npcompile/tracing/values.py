@@ -300,6 +300,12 @@ class Scope:
             found = self.params[cell] = self.param(found.type)
         return found
 
+    def take_back(self, count: int) -> list[tuple[Node, Node]]:
+        """Takes back the parameters made since there were ``count``: they, and what they begin
+        with."""
+        cells = list(self.params)[count:]
+        return [(self.params.pop(cell), self.inits.pop(cell)) for cell in cells]
+
     def initial(self, cell: Cell, home: Scope | None) -> Node:
         """What it holds where the loop begins."""
         found: Node | None = self.before.get(cell)

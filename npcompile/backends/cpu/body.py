@@ -6,7 +6,7 @@ temporaries that are left; result arrays are the caller's, however the body ends
 
 from __future__ import annotations
 
-from npcompile.backends.cpu import gil, kernels, turns, work
+from npcompile.backends.cpu import edges, gil, kernels, turns, work
 from npcompile.backends.cpu.company import Company
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE, RAISED, SHORT, Frame
@@ -20,7 +20,17 @@ from npcompile.core.records import record
 from npcompile.core.sizes import product
 from npcompile.graph.types import c_strides
 from npcompile.program import contents
-from npcompile.program.ir import Buffer, Call, For, Kernel, Library, Program, Statement, While
+from npcompile.program.ir import (
+    Buffer,
+    Call,
+    Edge,
+    For,
+    Kernel,
+    Library,
+    Program,
+    Statement,
+    While,
+)
 
 ROOM, ROOMS = 2048, 8  # bytes of one on the stack, and how many
 
@@ -62,7 +72,7 @@ class _Body(Statements):
         self.optimise: list[str] = []
         self.rooms: dict[Buffer, Value] = {}  # on the stack, of temporaries in loops
         self.status = f.alloca("i64")
-        self.shared = f.alloca("i64", 2)  # with the turns of a parallel loop
+        self.shared = f.alloca("i64", 3)  # with the turns of a parallel loop
         self.failures: set[str] = set()  # labels to go to
         releases = releases and gil.worth(program.body) and not contents.relied_on(program)
         self.gil = gil.Gil(f) if releases else None
@@ -128,9 +138,13 @@ class _Body(Statements):
             self.divides = True
 
     def again(self, loop: While) -> Value:
-        if self.gil is not None:
+        if self.gil is not None and loop.edge is None:  # else the poll releases it
             self.gil.count()
         return super().again(loop)
+
+    @property
+    def released(self) -> Value:
+        return NULL if self.gil is None else self.gil.state
 
     def take_gil(self) -> None:
         """Takes the GIL back where something needs Python."""
@@ -147,7 +161,10 @@ class _Body(Statements):
         f.store(self.slots.pointer, self.shared)
         status = f.offset(self.shared, "i64", i64(1))
         f.store(i64(DONE), status)
-        self.run_turns(name, loop)
+        if loop.edge is None:
+            self.run_turns(name, loop, i64(0), self.trips(loop))
+        else:
+            self.turns_in_pieces(name, loop, loop.edge)
         left = f.load(status, "i64")
         if loop.failed is not None:
             fails = f.icmp("sle", i64(0), left)
@@ -165,10 +182,42 @@ class _Body(Statements):
             if self.slots.holds(number):
                 self.slots.numbers[number] = Slots.number(self.slots, number)
 
-    def run_turns(self, name: str, loop: For) -> None:
-        """Calls the function of a loop, by threads if there is enough to do."""
+    def trips(self, loop: For) -> Value:
+        sizes = Sizes(self.slots)
+        return kernels.trips(self.f, sizes(loop.start), sizes(loop.stop), sizes(loop.step))
+
+    def turns_in_pieces(self, name: str, loop: For, edge: Edge) -> None:
+        """Runs some turns of a loop after others, so that it may be left between them."""
+        f, slots, sizes = self.f, self.slots, Sizes(self.slots)
+        trips, start, step = self.trips(loop), sizes(loop.start), sizes(loop.step)
+        each = f.intrinsic("smax", sizes(work.turn(loop)), i64(1))
+        threads = f.load(self.module.extern("npc_pool_limit"), "i64") if self.parallel else i64(1)
+        piece = f.intrinsic("smax", f.op(f"sdiv i64 {edges.PIECE}, {each.text}", "i64"),
+                            f.binary("mul", threads, i64(edges.TURNS)))
+        with f.cycle([i64(0)]) as running, slots.inside():
+            (begin,) = running.carried
+            end = f.intrinsic("smin", trips, f.binary("add", begin, piece))
+            self.run_turns(name, loop, begin, f.binary("sub", end, begin))
+            status = f.load(f.offset(self.shared, "i64", i64(1)), "i64")
+            whole = f.icmp("eq", status, i64(DONE))
+            running.again = f.binary("and", whole, f.icmp("slt", end, trips))
+            after, on = f.name_for("piece"), f.name_for("on")
+            f.branch(running.again, after, on)
+            f.label(after)
+            with slots.inside():
+                for number, _ in loop.folds:
+                    if slots.holds(number):
+                        slots.numbers[number] = Slots.number(slots, number)
+                slots.set_symbol(loop.symbol, f.binary("add", start, f.binary("mul", end, step)))
+                self.edge(edge, i64(edges.MANY))
+            f.jump(on)
+            f.label(on)
+            running.next = [end]
+
+    def run_turns(self, name: str, loop: For, begin: Value, trips: Value) -> None:
+        """Calls the function of a loop for some turns, by threads if there is enough to do."""
         f, sizes = self.f, Sizes(self.slots)
-        trips = kernels.trips(f, sizes(loop.start), sizes(loop.stop), sizes(loop.step))
+        f.store(begin, f.offset(self.shared, "i64", i64(2)))
         effort = f.binary("mul", sizes(work.turn(loop)), trips)
         much = f.icmp("slt", i64(kernels.PARALLEL_WORK), effort)
         function = Value(f"@{name}", "ptr")

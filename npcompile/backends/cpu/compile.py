@@ -68,6 +68,8 @@ def _binding() -> Any:
     except Exception as error:  # it is missing, too old, blocked, or something stands in for it
         what = f"llvmlite can't be used: {type(error).__name__}: {error}"
         raise Unusable(Refusal("compiler", what)) from error
+    # a short loop on two lines of the cache takes up to half as long again
+    llvm.set_option("npcompile", "-x86-experimental-pref-innermost-loop-alignment=6")
     return llvm
 
 

@@ -79,6 +79,8 @@ class Frame:
             if isinstance(statement, (Bind, For)):
                 self._take("symbol", statement.symbol)
             if isinstance(statement, (For, While)):
+                if statement.edge is not None:
+                    self._block(statement.edge.leaving)
                 self._block(statement.body)
             elif isinstance(statement, If):
                 self._block(statement.then)

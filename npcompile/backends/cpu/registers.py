@@ -25,6 +25,7 @@ from npcompile.program.ir import (
     Buffer,
     Call,
     Check,
+    Edge,
     For,
     Free,
     If,
@@ -122,9 +123,7 @@ class Use:
                 self._touch([statement.buffer])
             case Check():
                 self._touch([statement.buffer])
-                self._block(statement.leaving)
-                for result in self.exits[statement.number].held():
-                    self._touch(numbers(result))
+                self._leaving(statement)
             case Library():
                 self._touch(view.buffer for view in statement.inputs)
                 self._touch(statement.outputs, True)
@@ -132,6 +131,8 @@ class Use:
                 touched = [view.buffer for view in statement.inputs] + list(statement.outputs)
                 self.pinned.update(b for b in touched if b.kind == "scalar")
             case For():
+                if statement.edge is not None:
+                    self._leaving(statement.edge)
                 apart, self._apart = self._apart, self._apart or statement.parallel
                 self._sizes((statement.start, statement.stop, statement.step))
                 self._block(statement.body)
@@ -139,11 +140,18 @@ class Use:
                 if statement.failed is not None:
                     self._touch([statement.failed], True)
             case While():
+                if statement.edge is not None:
+                    self._leaving(statement.edge)
                 self._block(statement.body)
                 self._touch([statement.again])
             case If():
                 self._touch([statement.condition])
                 self._block((*statement.then, *statement.orelse))
+
+    def _leaving(self, way: Check | Edge) -> None:
+        self._block(way.leaving)
+        for result in self.exits[way.number].held():
+            self._touch(numbers(result))
 
     def _kernel(self, kernel: Kernel) -> None:
         loads = [v.buffer for v in kernel.values if isinstance(v, Load)]
@@ -303,6 +311,13 @@ class Registers(Slots):
         self.names, self.known = dict(self.names), dict(self.known)
         yield
         self.numbers, self.places, self.names, self.known, self.rows = before
+
+    @contextmanager
+    def anew(self) -> Iterator[None]:
+        """The same at the beginning of another turn: what was computed in this one is unknown."""
+        with self.inside():
+            self.known, self.rows = {}, None
+            yield
 
     def joined(self, statement: Statement) -> list[Buffer]:
         """The numbers that a statement with blocks changes for others to see, itself in another

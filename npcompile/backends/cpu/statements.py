@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from npcompile.backends.cpu import access, choices, kernels
+from npcompile.backends.cpu import access, choices, edges, kernels, work
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.registers import Registers
 from npcompile.backends.cpu.sizes import Sizes
-from npcompile.backends.cpu.text import Function, Value, i64
-from npcompile.core.sizes import Size, hint, is_known, symbols
+from npcompile.backends.cpu.text import Function, Value, i64, literal
+from npcompile.core.sizes import Size, floordiv, hint, is_known, largest, symbols
 from npcompile.program.ir import (
     Alloc,
     Bind,
     Buffer,
     Call,
     Check,
+    Edge,
     For,
     Free,
     If,
@@ -43,6 +44,7 @@ class Statements(ABC):
     def __init__(self, f: Function, slots: Registers, program: Program, target: Target) -> None:
         self.f, self.slots, self.program, self.target = f, slots, program, target
         self.depth = 0  # of loops around the statement
+        self.budget: Value | None = None  # operations until the clock is looked at
         self.computed = 0  # lines that compute numbers in loops
         self.taken: Value | None = None  # whether the arm is taken that is computed in any case
 
@@ -54,6 +56,11 @@ class Statements(ABC):
     @abstractmethod
     def leave(self, status: Value) -> None:
         """Ends the function before its time: a check has failed."""
+
+    @property
+    @abstractmethod
+    def released(self) -> Value:
+        """Where the thread's state is while the GIL is released; null if it never is."""
 
     @abstractmethod
     def alloc(self, buffer: Buffer) -> None:
@@ -129,7 +136,7 @@ class Statements(ABC):
         self.leave(i64(check.number))
         self.f.label(on)
 
-    def hand_over(self, check: Check) -> None:
+    def hand_over(self, check: Check | Edge) -> None:
         """Makes what Python needs where a check has failed."""
         self.block(check.leaving)
         for result in self.program.resumes[check.number].held():
@@ -141,21 +148,84 @@ class Statements(ABC):
         single = loop.step == 1
         first, last = (start, stop) if single else (i64(0), kernels.trips(f, start, stop, step))
         changed = slots.joined(loop)
+
+        def place(turn: Value) -> Value:
+            return turn if single else f.binary("add", start, f.binary("mul", turn, step))
+
+        rows = self.rows(loop)
+
+        def turns(first: Value, last: Value, cost: Value | None = None) -> None:
+            self.turn_by_turn(loop, (first, last), changed, place, rows, cost)
+
+        def in_pieces() -> None:
+            self.in_pieces(loop, self.piece(loop), (first, last), changed, place, turns)
+
+        if loop.edge is None or edges.is_short(loop):
+            turns(first, last)
+        elif edges.calls(loop):
+            turns(first, last, i64(edges.MANY))
+        elif self.depth and not edges.has_loops(loop):  # mostly one piece
+            few = f.icmp("sle", last, f.binary("add", first, self.piece(loop)))
+            self.either(few, changed, lambda: turns(first, last), in_pieces)
+        else:
+            in_pieces()
+
+    def piece(self, loop: For) -> Value:
+        """The turns of a loop after which the clock may be looked at."""
+        if not edges.is_whole(loop):
+            return i64(edges.piece(loop))
+        each = self.size(largest(floordiv(work.turn(loop), work.SCALAR), 1))
+        return self.f.binary("add", i64(1), self.f.op(f"udiv i64 {edges.MANY}, {each.text}", "i64"))
+
+    def turn_by_turn(
+        self, loop: For, ends: tuple[Value, Value], changed: list[Buffer],
+        place: Callable[[Value], Value], rows: dict[tuple[Buffer, Size], Value],
+        cost: Value | None,
+    ) -> None:
+        """Some turns of a loop; ``place`` gives the index of one of them, ``cost`` is what a turn
+        counts, if the loop may be left before it."""
+        f, slots = self.f, self.slots
         self.depth += 1
         distance = loop.stop - loop.start
-        rows = self.rows(loop)
-        short = loop.rolled or (single and is_known(distance) and hint(distance) < FEW)
-        with f.loop(first, last, 1, slots.get(changed), rolled=short) as running, slots.inside():
+        few = loop.step == 1 and is_known(distance) and hint(distance) < FEW
+        with f.loop(*ends, 1, slots.get(changed), rolled=loop.rolled or few) as running, (
+                slots.inside()):
             slots.set(changed, running.carried)
-            value = running.index
-            if not single:
-                value = f.binary("add", start, f.binary("mul", value, step))
-            slots.set_symbol(loop.symbol, value)
+            slots.set_symbol(loop.symbol, place(running.index))
+            if cost is not None and loop.edge is not None:
+                self.edge(loop.edge, cost)
             slots.rows = loop.symbol, rows
             self.block(loop.body)
             running.next = slots.get(changed)
         slots.set(changed, running.results)
         self.depth -= 1
+
+    def in_pieces(
+        self, loop: For, piece: Value, ends: tuple[Value, Value], changed: list[Buffer],
+        place: Callable[[Value], Value], turns: Callable[[Value, Value], None],
+    ) -> None:
+        """The turns of a loop, which may be left after each piece of them."""
+        f, slots = self.f, self.slots
+        assert loop.edge is not None
+        first, last = ends
+        with f.cycle([first, *slots.get(changed)]) as running, slots.inside():
+            begin, *carried = running.carried
+            slots.set(changed, carried)
+            if loop.step != 1 or (isinstance(loop.start, int) and loop.start >= 0):
+                begin = f.binary("and", begin, i64((1 << 62) - 1))  # as LLVM knows of the first
+            end = f.intrinsic("smin", last, f.binary("add", begin, piece))
+            turns(begin, end)
+            running.again = f.icmp("slt", end, last)
+            after, on = f.name_for("piece"), f.name_for("on")
+            f.branch(running.again, after, on)
+            f.label(after)
+            with slots.inside():
+                slots.set_symbol(loop.symbol, place(end))
+                self.edge(loop.edge, i64(edges.MANY))
+            f.jump(on)
+            f.label(on)
+            running.next = [end, *slots.get(changed)]
+        slots.set(changed, running.next[1:])
 
     def rows(self, loop: For) -> dict[tuple[Buffer, Size], Value]:
         """Addresses that the elements of a loop's turns are counted from, computed before it:
@@ -173,16 +243,52 @@ class Statements(ABC):
         return found
 
     def repeat(self, loop: While) -> None:
-        slots = self.slots
+        f, slots = self.f, self.slots
         changed = slots.joined(loop)
         self.depth += 1
-        with self.f.cycle(slots.get(changed)) as running, slots.inside():
+        with f.cycle(slots.get(changed)) as running, slots.inside():
             slots.set(changed, running.carried)
             self.block(loop.body)
             running.again = self.again(loop)
             running.next = slots.get(changed)
+            if loop.edge is not None:
+                more, done = f.name_for("more"), f.name_for("done")
+                f.branch(running.again, more, done)
+                f.label(more)
+                with slots.anew():
+                    self.edge(loop.edge, i64(edges.cost(loop)))
+                f.jump(done)
+                f.label(done)
         slots.set(changed, running.next)
         self.depth -= 1
+
+    # ------------------------------------------------------------------ edges
+
+    def edge(self, edge: Edge, cost: Value) -> None:
+        """Where a loop may be left between two turns, after so many more operations."""
+        f = self.f
+        if self.budget is None:
+            self.budget = f.alloca("i64")
+            with f.at_entry():
+                f.store(i64(edges.MANY), self.budget)
+        f.module.declare("llvm.usub.with.overflow.i64", "{ i64, i1 }", ["i64", "i64"])
+        budget = f.load(self.budget, "i64")
+        pair = f"call {{ i64, i1 }} @llvm.usub.with.overflow.i64({budget.typed}, {cost.typed})"
+        both = f.op(pair, "i64", 1)
+        f.store(f.op(f"extractvalue {{ i64, i1 }} {both.text}, 0", "i64", 1), self.budget)
+        used = f.op(f"extractvalue {{ i64, i1 }} {both.text}, 1", "i1", 1)
+        look, out, on = (f.name_for(stem) for stem in ("look", "out", "on"))
+        f.branch(f.negate(used), on, look, likely=True)
+        f.label(look)
+        f.store(i64(edges.MANY), self.budget)
+        f.module.declare("npc_poll", "preserve_allcc i32", ["ptr"])  # loops keep their registers
+        found = f.op(f"call preserve_allcc i32 @npc_poll({self.released.typed})", "i32", 1)
+        f.branch(f.icmp("eq", found, literal("i32", 0)), on, out, likely=True)
+        f.label(out)
+        with self.slots.inside(), self.taking(None):
+            self.hand_over(edge)
+        self.leave(i64(edge.number))
+        f.label(on)
 
     def again(self, loop: While) -> Value:
         """Whether there is another turn."""
@@ -190,20 +296,26 @@ class Statements(ABC):
         return again
 
     def choose(self, choice: If) -> None:
-        f, slots = self.f, self.slots
+        slots = self.slots
         (condition,) = slots.number(choice.condition)
         small = choices.both(choice) and slots.keeps(choice)
         if self.depth and (self.taken is not None or small):
             self.take_both(choice, condition)
             return
+        self.either(condition, slots.joined(choice), lambda: self.block(choice.then),
+                    lambda: self.block(choice.orelse))
+
+    def either(self, condition: Value, changed: list[Buffer], then: Callable[[], None],
+               orelse: Callable[[], None]) -> None:
+        """Writes one of two arms, which change such numbers."""
+        f, slots = self.f, self.slots
         yes, no, after = (f.name_for(stem) for stem in ("then", "else", "after"))
-        changed = slots.joined(choice)
         f.branch(condition, yes, no)
         ends: list[tuple[list[Value], str]] = []
-        for label, arm in ((yes, choice.then), (no, choice.orelse)):
+        for label, arm in ((yes, then), (no, orelse)):
             f.label(label)
             with slots.inside():
-                self.block(arm)
+                arm()
                 ends.append((slots.get(changed), f.block))
             f.jump(after)
         f.label(after)

@@ -28,6 +28,7 @@ from npcompile.program.ir import (
     Buffer,
     Call,
     Check,
+    Edge,
     For,
     If,
     Kernel,
@@ -62,7 +63,7 @@ class _Turns(Statements):
     def __init__(self, f: Function, outer: Registers, program: Program, loop: For,
                  target: Target, known: dict[Kernel, Made]) -> None:
         self.over, self.known = loop, known
-        self.shared, self.begin, self.end = f.params
+        self.shared = f.params[0]
         self.every = list(flat(loop.body))
         self.members = [s for s in self.every if isinstance(s, Kernel) and s.axes]
         made = [s.buffer for s in self.every if isinstance(s, Alloc)]
@@ -76,6 +77,8 @@ class _Turns(Statements):
                   i64(8 * outer.frame.size), Value("false", "i1"))
         super().__init__(f, Inner(f, outer, copy, program, set(made)), program, target)
         self.status = f.offset(self.shared, "i64", i64(1))
+        before = f.load(f.offset(self.shared, "i64", i64(2)), "i64")
+        self.begin, self.end = (f.binary("add", turn, before) for turn in f.params[1:])
         self.stops = leaves(loop)
         self.depth = 1
         self.past: list[tuple[int, Size]] = []  # most elements that stay in the cache, and all
@@ -144,7 +147,11 @@ class _Turns(Statements):
 
     # ------------------------------------------------------------------ leaving
 
-    def hand_over(self, check: Check) -> None:
+    @property
+    def released(self) -> Value:
+        return NULL
+
+    def hand_over(self, check: Check | Edge) -> None:
         """Others do."""
 
     def left(self) -> Value:

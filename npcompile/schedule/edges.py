@@ -1,0 +1,37 @@
+"""The edges of loops, where these may be left between two iterations.
+
+They are no part of what a loop does: whoever puts iterations into another order, or computes
+parts of several at a time, takes the edges away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from npcompile.core.records import replace
+from npcompile.program.ir import Buffer, Exit, For, If, Kernel, Load, Statement, While, flat
+from npcompile.program.verify import result_buffers
+
+
+def without_edges(body: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Statements whose loops can't be left between two iterations."""
+    return tuple(map(_without, body))
+
+
+def _without(statement: Statement) -> Statement:
+    match statement:
+        case For() | While():
+            return replace(statement, body=without_edges(statement.body), edge=None)
+        case If(_, then, other):
+            return replace(statement, then=without_edges(then), orelse=without_edges(other))
+    return statement
+
+
+def held(loop: For | While, exits: Sequence[Exit]) -> Iterator[Buffer]:
+    """What the edge of a loop hands to Python, and what that is computed from."""
+    if loop.edge is not None:
+        for result in exits[loop.edge.number].held():
+            yield from result_buffers(result)
+        for statement in flat(loop.edge.leaving):
+            if isinstance(statement, Kernel):
+                yield from (v.buffer for v in statement.values if isinstance(v, Load))
