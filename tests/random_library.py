@@ -48,7 +48,8 @@ ss.detrend({x}, axis={axis})  ss.resample({x}, {n})  ss.butter({n}, {s})[0]  ss.
 ss.firwin({n}, {s})  ss.get_window({mode}, {n})  ss.max_len_seq({n})[0]  ss.hilbert({x})
 ss.symiirorder1({x}, {s}, 0.5)  ss.spline_filter(m, {s})  ss.argrelextrema(a, np.greater)[0]
 ss.unit_impulse({n})  ss.chirp({x}, 1, {s}, 2)  ss.windows.kaiser({n}, {s})  ss.windows.dpss(9, {s})
-ss.upfirdn([1, 2], {x}, {n}, {n})  ss.decimate(np.arange(40.0), {n})  ss.place_poles(m, m, a)
+ss.upfirdn([1, 2], {x}, {n}, {n})  ss.decimate(np.arange(40.0), {n})
+ss.place_poles(m, m, a).gain_matrix
 st.norm.ppf({x})  st.norm.pdf({x}, {s}, {s})  st.gamma.cdf({x}, {s})  st.t.isf(0.1, {s})
 st.binom.ppf({s}, {n}, {s})  st.poisson.pmf({n}, {s})  st.zscore({x}, axis={axis})
 st.rankdata({x}, axis={axis})  st.mode({x}, axis={axis})  st.skew({x})

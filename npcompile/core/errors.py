@@ -42,10 +42,14 @@ class Refused(Exception):
     (-1: it is none of them alone).
     """
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, refusal: Refusal, place: int = -1) -> None:
         super().__init__(str(refusal))
         self.refusal = refusal
-        self.place = -1
+        self.place = place
+
+    def again(self) -> Refused:
+        """The same without a traceback, whose frames would keep the program's objects alive."""
+        return Refused(self.refusal, self.place)
 
 
 def refuse(construct: str, reason: str, line: int = 0, hint: str = "") -> Refused:

@@ -114,22 +114,22 @@ class Compiler:
         from npcompile.tracing.stretches import may_pause, worthwhile
 
         pauses: dict[int, Refusal] = {}
-        first: Refused | None = None
+        first: Refusal | None = None  # no exception, whose traceback would lead back to here
         while True:
             try:
                 traced = trace(self.function, bound, self.config, self.start, pauses)
                 break
             except Refused as refused:
-                first, place = first or refused, refused.place
+                first, place = first or refused.refusal, refused.place
                 known = place in pauses or len(pauses) >= PAUSES
                 whole = self.config.fullgraph and not refused.refusal.provisional
                 if known or whole or not may_pause(self.function, place):
-                    raise first from None
+                    raise Refused(first) from None
                 pauses[place] = placed(refused.refusal, self.function, place)
         if first is None or provisional(pauses):
             return traced
         if idle or not worthwhile(traced.graph, self.function, pauses):
-            raise first
+            raise Refused(first)
         return traced
 
     @property

@@ -56,6 +56,8 @@ def default_of(function: FunctionType, name: str) -> Any:
 
 
 _MISSING = object()
+#: what looking up a source raises where it leads to nothing
+ABSENT = (KeyError, AttributeError, IndexError, TypeError, ValueError)
 
 
 # few calls are of tensors, strings or lists, so what reads them is imported by the first of these
@@ -92,7 +94,7 @@ def matcher(trace: Outline) -> Match:
         "    try:",
         f"        if not ({' and '.join(tests) or 'True'}): return None",
         f"        return ({''.join(leaf + ', ' for leaf in leaves)})",
-        "    except (KeyError, AttributeError, IndexError, TypeError, ValueError):",
+        f"    except ({', '.join(error.__name__ for error in ABSENT)}):",
         "        return None",
     ]
     scope = writer.scope

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 Watched = tuple[str, Source | None]
 #: of an entry
 PARTS = 4
-_WRONG = (KeyError, AttributeError, IndexError, TypeError, ValueError)
 
 
 @record
@@ -106,7 +105,7 @@ def find(
             if not (isinstance(outline, Outline) and isinstance(linked, Linked)):
                 continue
             known = {what: seen(what) for what in read(left)}  # no arguments, which should not stay
-        except (Invalid, *_WRONG):
+        except (Invalid, *match.ABSENT):
             continue
         yield Found(outline, linked, cache(partial(read, rest, known.__getitem__)))
 
@@ -134,7 +133,7 @@ def _unchanged(
         if isinstance(value, MethodType):
             value = value.__func__
         return fingerprint(type(value) if kind == "type" else value) == wanted
-    except _WRONG:
+    except match.ABSENT:
         return False
 
 

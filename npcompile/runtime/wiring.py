@@ -199,21 +199,28 @@ def _root(source: Source) -> Source:
 
 def value_of(source: Source | None, roots: Roots) -> Any:
     """What a source that no argument but an object's methods is part of stands for now."""
+    try:
+        return _value_of(source, roots)
+    except _match.ABSENT as error:  # in a function made anew of the same code
+        raise Unwatchable(f"{source!r} is not there") from error
+
+
+def _value_of(source: Source | None, roots: Roots) -> Any:
     if source in roots.methods:
         return roots.methods[source].function
     match source:
         case None:
             return roots.function
         case Global(name, owner):
-            return _match.global_of(value_of(owner, roots), name)
+            return _match.global_of(_value_of(owner, roots), name)
         case Closure():
             return _cell(source, roots).cell_contents
         case Default(name, owner):
-            return _match.default_of(value_of(owner, roots), name)
+            return _match.default_of(_value_of(owner, roots), name)
         case Attribute(base, name):
-            return getattr(value_of(base, roots), name)
+            return getattr(_value_of(base, roots), name)
         case Item(base, key):
-            return value_of(base, roots)[key]
+            return _value_of(base, roots)[key]
         case Words(name):
             return _match.words_of(name)
         case _:
@@ -317,7 +324,9 @@ class _Watched:
         if name is not None:
             known[name] = None
 
-    def _function(self, function: types.FunctionType) -> None:
+    def _function(self, function: Any) -> None:
+        if type(function) is not types.FunctionType:
+            raise Unwatchable("a function that another object has taken the place of")
         for word in words.of_function(function):
             self._add(word)
 

@@ -84,7 +84,7 @@ def hurwitz_zeta(s: Expr, q: Expr) -> Expr:
                   where(q < 1.0, INFINITY, where(q > 1.0, const(0.0, s), 1.0)), value)
     value = where((q == INFINITY) & (s > 1.0), 0.0, value)
     value = where((q <= 0.0) & whole_q & (s > 1.0), INFINITY, value)
-    return where((s == 1.0) & (q == q), INFINITY, value)
+    return where(s == 1.0, INFINITY, value)  # SciPy's too, whatever q is
 
 
 def _riemann(s: Expr) -> Expr:
@@ -130,10 +130,10 @@ def zetac(s: Expr) -> Expr:
 
 @subprogram
 def derived_gamma(n: Expr, x: Expr) -> Expr:
-    """The derivative of order n of digamma, for whole ``n >= 0``."""
+    """The derivative of order n of digamma, for whole ``n >= 0``; NaN, as SciPy's, for others."""
 
     def higher() -> Results:
         size = gamma(n + 1.0) * hurwitz_zeta(n + 1.0, x)
-        return (where(_is_odd(n), size, -size),)
+        return (where(floor(n) == n, where(_is_odd(n) | (n == INFINITY), size, -size), NAN),)
 
     return choose(n == 0.0, lambda: (digamma(x),), higher)[0]

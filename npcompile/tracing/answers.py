@@ -60,7 +60,7 @@ def of_library(function: FunctionType) -> bool:
 
 def wrapped_by_us(held: Any) -> FunctionType | None:
     """The Python function inside a compiled one."""
-    if type(held).__module__.partition(".")[0] == "npcompile":
+    if _is_ours(type(held)):
         wrapped = getattr(held, "__wrapped__", None)
         return wrapped if type(wrapped) is FunctionType else None
     return None
@@ -70,6 +70,17 @@ def looks_up_plainly(kind: type) -> bool:
     """Whether reading an attribute runs no code of the class before it is found."""
     found = getattr_static(kind, "__getattribute__")
     return type(found) is not FunctionType and not wrapped_by_us(found)
+
+
+def has_finalizer(kind: type) -> bool:
+    """Whether code of a program runs when an object of a class dies; npcompile's own tells
+    nobody."""
+    found = getattr_static(kind, "__del__", None)
+    return type(found) is FunctionType and not _is_ours(kind)
+
+
+def _is_ours(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == "npcompile"
 
 
 def of_user(kind: type) -> bool:

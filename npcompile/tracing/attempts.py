@@ -35,6 +35,7 @@ from npcompile.tracing.bodies import (
 )
 from npcompile.tracing.bytecode import RETURN, Instruction
 from npcompile.tracing.escapes import Escape, as_number, spread
+from npcompile.tracing.joins import unread
 from npcompile.tracing.mixed import Mixed
 from npcompile.tracing.references import movable
 from npcompile.tracing.selectors import same
@@ -518,7 +519,7 @@ class Attempt:
         """A value of a node's type that nobody looks at."""
         if isinstance(node.type, Scalar):
             return self.t.builder.const(node.dtype.type(0).item(), node.type)
-        return self.t.builder.emit("empty", (), None, node.type)
+        return unread(self.t, node)
 
     @property
     def inner(self) -> set[Node]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.errors import Refused
+from npcompile.core.records import replace
 from npcompile.core.tuples import is_named_tuple
 from npcompile.ops.record import Op, resolve
 from npcompile.tracing import (
@@ -20,7 +21,12 @@ from npcompile.tracing import (
     operators,
     tensors,
 )
-from npcompile.tracing.answers import looks_up_plainly, of_library, wrapped_by_us
+from npcompile.tracing.answers import (
+    has_finalizer,
+    looks_up_plainly,
+    of_library,
+    wrapped_by_us,
+)
 from npcompile.tracing.bytecode import analyse
 from npcompile.tracing.sources import Attribute, Default, Source
 from npcompile.tracing.values import (
@@ -347,6 +353,9 @@ def _construct(
     plain_new: Any = object.__new__
     ordinary = (type(kind) is type and kind.__new__ is plain_new and kind.__dictoffset__ != 0
                 and not _has_slots(kind) and looks_up_plainly(kind))
+    if has_finalizer(kind):  # Python's statements after a graph break would see it live on
+        refusal = t.refuse(kind.__qualname__, "has a finalizer").refusal
+        raise Refused(replace(refusal, general=True))
     if not ordinary or source is None:
         raise t.refuse(kind.__qualname__, "only Python makes objects of this class")
     box = t.box(kind, {}, source)

@@ -311,10 +311,10 @@ def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Exi
 
 def leaves(frame: Frame, targets: set[int]) -> None:
     """Refuses to leave a loop that is followed turn by turn where only the run knows when."""
-    for header, reason in frame.unrolled.items():
+    for header, refused in frame.unrolled.items():
         body = frame.code.loops[header]
         if frame.block in body and not body.issuperset(targets):
-            raise reason
+            raise refused.again()
 
 
 def _enter(

@@ -119,16 +119,15 @@ class Generators:
                 t.stores.looks(value.parts[0])
         if _is_expression(frame):
             return
-        refuse = t.refuse(code.code.co_name, "is a generator that may never end, or hears of its"
-                          " end, or changes what others see")
-        if code.code.co_flags & GENERATORS != _GENERATOR:
-            raise refuse
-        if any(i.op in _HANDLING for block in code.blocks.values() for i in block):
-            raise refuse
-        if any(code.blocks[header][0].op != "FOR_ITER" for header in code.loops):
-            raise refuse
-        if any(isinstance(value, Box) for value in given):
-            raise refuse
+        unknown = (
+            code.code.co_flags & GENERATORS != _GENERATOR
+            or any(i.op in _HANDLING for block in code.blocks.values() for i in block)
+            or any(code.blocks[header][0].op != "FOR_ITER" for header in code.loops)
+            or any(isinstance(value, Box) for value in given)
+        )
+        if unknown:
+            raise t.refuse(code.code.co_name, "is a generator that may never end, or hears of its"
+                           " end, or changes what others see")
 
     def yields(self, frame: Frame, value: Value) -> None:
         """A generator gives an item."""

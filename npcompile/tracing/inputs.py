@@ -47,7 +47,12 @@ from npcompile.graph.types import (
 from npcompile.ops.foreign import GENERATORS
 from npcompile.ops.operands import ArrayRef, Cell, Inherited, Tensor
 from npcompile.tensors import device, memory
-from npcompile.tracing.answers import looks_up_plainly, of_library, wrapped_by_us
+from npcompile.tracing.answers import (
+    has_finalizer,
+    looks_up_plainly,
+    of_library,
+    wrapped_by_us,
+)
 from npcompile.tracing.sources import (
     Address,
     Arg,
@@ -114,6 +119,19 @@ class Inputs:
     def known(self, source: Source) -> Value | None:
         """What was read there before."""
         return self._known.get(source)
+
+    def finalized(self) -> Source | None:
+        """Where an object was found whose class has a finalizer, if one was: an argument or global
+        lives until the call returns, but what is inside another object may die before."""
+        kinds = [(guard.source, guard.value if guard.kind == "type" else type(guard.value))
+                 for guard in self.guards]
+        kinds += [(leaf.source, leaf.type.python_type) for leaf in self.leaves
+                  if isinstance(leaf.type, Opaque)]
+        for source, kind in kinds:
+            inside = isinstance(source, (Attribute, Item)) and isinstance(kind, type)
+            if inside and has_finalizer(kind):
+                return source
+        return None
 
     def stand(self, source: Source, value: Value) -> None:
         """From here on a value stands for what is there."""

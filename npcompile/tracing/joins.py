@@ -17,6 +17,7 @@ from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Size, largest, symbols
 from npcompile.graph.builder import Diverged
 from npcompile.graph.ir import Node, Region, SizeOf, Window
+from npcompile.graph.layout import is_packed_here
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, c_strides
 from npcompile.ops.operands import ArrayRef, Cell
@@ -246,8 +247,16 @@ def _stand_in(t: Tracer, arm: Arm, state: State, node: Node, like: Any) -> Node:
         return t.builder.const(node.dtype.type(0).item(), node.type)
     if node not in arm.stand_ins:
         with t.builder.inside(arm.region):
-            arm.stand_ins[node] = t.builder.emit("empty", (), None, node.type)
+            arm.stand_ins[node] = unread(t, node)
     return arm.stand_ins[node]
+
+
+def unread(t: Tracer, node: Node) -> Node:
+    """An array of a node's type whose elements nobody reads."""
+    assert isinstance(node.type, Array)
+    if not is_packed_here(node.type.shape, node.type.strides):
+        raise t.refuse("array", "lies spread in memory, which only some paths or iterations give")
+    return t.builder.emit("empty", (), None, node.type)
 
 
 class _Merge:
@@ -263,7 +272,7 @@ class _Merge:
         self.cells: dict[Cell | Box, Any] = {}
         self.hidden = t.builder.closed
         # what each thing that an arm made is from now on
-        self.escapes = (
+        self.escapes: tuple[Escape, ...] = (
             Escape(t, first, a.created, partial(self._out, 0), partial(a.store, t)),
             Escape(t, second, b.created, partial(self._out, 1), partial(b.store, t)),
         )
@@ -286,6 +295,7 @@ class _Merge:
             self.cells.update(escape.cells)
         made = State(variables, stack, self.cells)
         self._keep(made)
+        self.escapes = ()  # they lead back here, and would keep the program's objects alive
         return made
 
     def _keep(self, made: State) -> None:

@@ -66,9 +66,9 @@ def enter(t: Tracer, frame: Frame, header: int, state: State) -> Exits | None:
         return nonempty(t, frame, header, state, iterator)
     except Refused as refused:
         before.restore()
-        t.learned[frame.code, header].refused.append(refused)
+        t.learned[frame.code, header].refused.append(refused.again())
         if iterator is None:
-            frame.unrolled[header] = refused
+            frame.unrolled[header] = refused.again()
             return None
         if iteration.length(t, iterator) is None:
             raise
@@ -148,7 +148,7 @@ def _region(
     """Traces the body until nothing new is learned."""
     knowledge = t.learned.setdefault((frame.code, header), Knowledge())
     if len(knowledge.refused) >= REFUSED:
-        raise knowledge.refused[-1]
+        raise knowledge.refused[-1].again()
     over = None if iterator is None else turns.turns(t, iterator)
     before = Checkpoint(t, frame)
     for _ in range(ATTEMPTS):

@@ -46,7 +46,7 @@ class Observation:
     lengths: tuple[int, ...]
 
 
-_seen: dict[object, Observation | Refused] = {}
+_seen: dict[object, Observation | Refusal] = {}
 
 
 def predict(
@@ -68,8 +68,8 @@ def predict(
         reason = "what it gives is learned where the compiled function itself calls it"
         outermost = len(t.frames) == 1
         raise Refused(Refusal(found.path, reason, t.builder.line, provisional=outermost))
-    if isinstance(known, Refused):
-        raise t.refuse(found.path, known.refusal.reason)
+    if isinstance(known, Refusal):
+        raise t.refuse(found.path, known.reason)
     return _sized(known.shape, dict(_unambiguous(known.lengths, kind.lengths)))
 
 
@@ -109,7 +109,7 @@ class Observer:
                 _pure(kind.arrays, before, drawn, result)
                 _seen[key] = Observation(_described(result), tuple(kind.lengths))
             except Refused as refused:
-                _seen[key] = refused
+                _seen[key] = refused.refusal
         return result
 
 

@@ -6,13 +6,14 @@ from types import FunctionType, MappingProxyType
 
 from npcompile.core import sizes
 from npcompile.core.config import Config
-from npcompile.core.errors import Refused
+from npcompile.core.errors import Refusal, Refused
 from npcompile.core.lines import Line
 from npcompile.core.records import field, record, replace
 from npcompile.graph import objects
 from npcompile.graph.ir import Graph, Tree, walk
 from npcompile.ops.operands import Cell
 from npcompile.tracing import beginning, outside, stretches, wishes
+from npcompile.tracing.inputs import label
 from npcompile.tracing.sources import Source, Trace
 from npcompile.tracing.stores import Attributes
 from npcompile.tracing.stretches import Pauses, Start
@@ -69,13 +70,13 @@ def trace(
         except Refused as refused:
             if not demands.strings and not demands.opened:
                 raise
-            told = refused
+            told, place = refused.refusal, refused.place
             break
     try:
         demands = _Demands(plain=True)
         return _trace_with(function, bound, config, start, pauses, demands)
     except Refused:
-        raise told from None
+        raise Refused(told, place) from None
 
 
 @record(frozen=False)
@@ -139,6 +140,8 @@ def _trace_with(
                     return unrolled
                 raise
             columns, stored = outside.begun_anew(columns, wishes), wanted
+        finally:  # the arguments live no longer than the call
+            tracer.release()
 
 
 def _attempt(
@@ -155,16 +158,12 @@ def _attempt(
         raise tracer.refuse("function", "has calls or branches too deep in each other") from None
     except sizes.Unhinted as unknown:
         reason = f"a layout depends on {unknown}, which only the run can tell"
-        refused = tracer.refuse("size", reason)
-        refused.place = unknown.place
-        raise refused from None
+        raise Refused(tracer.refuse("size", reason).refusal, unknown.place) from None
     except Refused as refused:
         if refused.refusal.line:
             raise
         where = replace(refused.refusal, line=tracer.builder.line)
-        told = Refused(where)
-        told.place = refused.place
-        raise told from None
+        raise Refused(where, refused.place) from None
 
 
 def _trace(
@@ -186,6 +185,10 @@ def _trace(
     }
     if tracer.opened and any(node.op == "host_call" for node in walk(tracer.root)):
         raise tracer.refuse("list", "from outside, beside calls of Python's, which may change it")
+    finalized = tracer.inputs.finalized() if tracer.stores.pending or tracer.pauses else None
+    if finalized is not None:  # its arguments keep it alive until the call returns
+        reason = "has a finalizer, which runs when Python drops it"
+        raise Refused(Refusal(label(finalized), reason, general=True))
     graph = Graph(function.__qualname__, tracer.root, result, tracer.facts, finals)
     params = set(tracer.root.params)
     graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)

@@ -438,6 +438,10 @@ class Tracer:
             raise self.refuse("check", "a list was changed before it in the same operation")
         return Resume(self.trees.frames(waiting))
 
+    def release(self) -> None:
+        """Lets go of all values, and of the program's objects that they stand for."""
+        vars(self).clear()
+
     def resume_with(self, outcome: Node) -> Resume:
         """Where Python goes on after the instruction at hand, with its result."""
         inner, result = self.frame, ObjectOf(outcome)

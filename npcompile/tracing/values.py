@@ -23,7 +23,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from npcompile.core.errors import refuse
+from npcompile.core.errors import Refused, refuse
 from npcompile.core.records import field, record
 from npcompile.core.tuples import reads_as_tuple
 from npcompile.graph import texts
@@ -339,7 +339,7 @@ class Knowledge:
     pairs: bool = False
     early: set[tuple[Any, ...]] = field(default_factory=set)
     parting: bool = False
-    refused: list[Exception] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
 
 
 @record(eq=False, frozen=False)
@@ -381,7 +381,7 @@ class Frame:
     visits: dict[int, int] = field(default_factory=dict)
     allowed: set[int] = field(default_factory=set)
     followed: dict[int, int] = field(default_factory=dict)
-    unrolled: dict[int, Exception] = field(default_factory=dict)
+    unrolled: dict[int, Refused] = field(default_factory=dict)
     regions: int = 0
     before: dict[Cell | Box, Any] = field(default_factory=dict)
     yields: Box | None = None
