@@ -74,8 +74,8 @@ def table(found: list[Found]) -> Iterator[str]:
     """The page."""
     good = sum(one.good for one in found)
     yield "# Functions that a compiler can hardly help\n"
-    yield (f"Written by `python -m tools.never_slower --write` on {platform.processor()}, Python"
-           f" {platform.python_version()}, with an empty disk cache.\n")
+    yield (f"Written by `python -m tools.never_slower --write`, Python {platform.python_version()},"
+           " with an empty disk cache; seconds of the processor.\n")
     yield (f"{good} of {len(found)} functions take at most {RATIO} times the plain function's time"
            f" after {FIRST} calls, and at most {BEFORE} s beyond it before, the first call"
            " included.\n")

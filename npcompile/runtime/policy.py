@@ -63,7 +63,7 @@ WORTH, MOST = 10.0, 3.0
 #: compiles for a kind whose versions have other bits than NumPy, and calls in Python for one more
 FEW, PATIENT = 8, 2048
 #: versions that a call is matched with in Python, where more were compiled than are worth it
-TRIED = 2
+TRIED = 4
 #: calls that did less than they cost before calls like them are left to Python
 IDLE_LIMIT = 2
 #: microseconds that a pause takes, and a call that Python looks at
@@ -77,6 +77,10 @@ class Bucket:
     """Seconds of compiling for one function beyond its kinds' first, as they leak away."""
 
     def __init__(self) -> None:
+        self.empty()
+
+    def empty(self) -> None:
+        """Begins anew."""
         self._level = self._saved = 0.0
         self._at = perf_counter()
 
@@ -143,11 +147,14 @@ class Policy:
             what = f"more than {BUDGET:.0f} s of compiling for more than {CALLS} kinds of calls"
             found = Refusal("versions", what)
         if found is None and not patient:
-            compiles = self._compiles[call_kind(bound, exact=False, items=False)]
+            coarse = call_kind(bound, exact=False, items=False)
+            compiles = self._compiles[coarse]
             timely = self.bucket.level < AT_ONCE or not compiles.count
             few = compiles.count < FEW + left // PATIENT
-            if not (timely if compiles.exact else few):
-                self._crowded.add(call_kind(bound, exact=False, items=False))
+            if timely if compiles.exact else few:
+                self._crowded.discard(coarse)
+            else:
+                self._crowded.add(coarse)
                 found = compiles.told()
         return found
 
@@ -179,7 +186,7 @@ class Policy:
         """For another function of the same code, whose versions may be few."""
         self._compiles.clear()
         self._crowded.clear()
-        self.bucket = Bucket()
+        self.bucket.empty()
 
     # ------------------------------------------------------------------ calls that do little
 
