@@ -3,9 +3,8 @@
 ``python -m benchmarks.threads`` writes two tables.  The first counts how often a thread that sleeps
 for a moment wakes while another one computes, beside the same while NumPy computes; the second
 compares one thread that does some scalar work with two that do a half each, by the clock and by the
-processor time of the busier thread: on a machine that others keep busy two threads get no more
-processors than one, as the last row shows, in which no thread needs the interpreter's lock.  The
-best of several rounds counts, taken in turns.
+processor time of the busier thread; in the last row no thread needs the interpreter's lock.  The
+best of many rounds counts, taken in turns.
 """
 
 from __future__ import annotations
@@ -24,8 +23,9 @@ import numpy as np
 import npcompile
 from npcompile import jit
 
-NAP, ROUND = 1e-3, 0.5  # seconds
+NAP, ROUND, REST = 1e-3, 0.5, 0.03  # seconds
 ROUNDS = 9
+SHORT = 150  # rounds of some milliseconds, after a rest: few of them are disturbed
 
 
 def waves(x: Any) -> Any:
@@ -115,12 +115,12 @@ def tick_rows() -> list[str]:
 
 
 def half_rows() -> Iterator[str]:
-    a, b = (np.random.default_rng(k).random(20_000_000) for k in (1, 2))
-    middle, n = len(a) // 2, 60_000_000
+    a, b = (np.random.default_rng(k).random(4_000_000) for k in (1, 2))
+    middle, n = len(a) // 2, 4_000_000
     cases: list[tuple[str, Any, tuple[Any, ...], list[tuple[Any, ...]]]] = [
         ("`state * 0.5 + k`", filtered, (n, 1.0), [(n // 2, 1.0)] * 2),
         ("logistic map", logistic, (n, 0.4), [(n // 2, 0.4)] * 2),
-        ("congruential generator", mixed, (n, 7), [(n // 2, 7)] * 2),
+        ("congruential generator", mixed, (20 * n, 7), [(10 * n, 7)] * 2),
         ("walk over two arrays", walked, (a, b), [(a[:middle], b[:middle]),
                                                   (a[middle:], b[middle:])]),
     ]
@@ -128,18 +128,20 @@ def half_rows() -> Iterator[str]:
         f = jit(function)
         f(*whole)
         yield _row(name, partial(f, *whole), [partial(f, *half) for half in halves])
-    data = np.random.default_rng(3).bytes(1 << 23)
+    data = np.random.default_rng(3).bytes(1 << 20)
     yield _row("`zlib.compress`", lambda: zlib.compress(data, 1),
-               [lambda: zlib.compress(data[: 1 << 22], 1)] * 2)
+               [lambda: zlib.compress(data[: 1 << 19], 1)] * 2)
 
 
 def _row(name: str, whole: Callable[[], Any], halves: list[Callable[[], Any]]) -> str:
     one = two = (float("inf"), float("inf"))
-    for _ in range(ROUNDS):
+    for _ in range(SHORT):
+        time.sleep(REST)
         one = _least(one, together([whole]))
+        time.sleep(REST)
         two = _least(two, together(halves))
     gains = " | ".join(f"{a / b:.2f}" for a, b in zip(one, two, strict=True))
-    return f"| {name} | {1e3 * one[0]:.0f} | {1e3 * two[0]:.0f} | {gains} |"
+    return f"| {name} | {1e3 * one[0]:.1f} | {1e3 * two[0]:.1f} | {gains} |"
 
 
 def _least(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
