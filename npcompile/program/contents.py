@@ -24,6 +24,7 @@ from npcompile.program.ir import (
     Buffer,
     Call,
     Check,
+    Edge,
     For,
     If,
     Kernel,
@@ -78,12 +79,18 @@ class _Contents:
                     self._computed(statement.outputs, *self._of(inputs), under)
                     self.conditional |= under
                 case For():
+                    self._edge(statement.edge, under)
                     self._block(statement.body, under)
                 case While():
+                    self._edge(statement.edge, under)
                     self._block(statement.body, under or statement.again in self.decided)
                 case If():
                     under_this = under or statement.condition in self.decided
                     self._block((*statement.then, *statement.orelse), under_this)
+
+    def _edge(self, edge: Edge | None, under: bool) -> None:
+        if edge is not None:
+            self._block(edge.leaving, under)
 
     def _of(self, buffers: Sequence[Buffer]) -> tuple[bool, bool]:
         """Whether values loaded from buffers are such contents, or are decided by them."""

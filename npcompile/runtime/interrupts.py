@@ -1,10 +1,10 @@
 """Signals that come while compiled code runs.
 
-``i32 npc_poll(ptr released)`` is called at edges of loops.  Every 10 ms or so it lets Python run
-the handlers of signals that have come, on the main thread only, as Python does; ``released`` is
-where the thread's state is if the GIL has been released, which is taken for that, and released
-where that may be.  If a handler raises, its exception is kept here, and the loop is left: Python
-goes on there by raising it (:mod:`.leaving`).
+``i32 npc_poll(ptr released)`` is called at edges of loops.  Every 10 ms or so the main thread lets
+Python run the handlers of signals that have come.  ``released``, if it is given, is where the
+thread's state is if the GIL has been released, which is taken for that; after each look it is
+released, by other threads too.  If a handler raises, its exception is kept here, and the loop is
+left: Python goes on there by raising it (:mod:`.leaving`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Any
 
 from npcompile.runtime.helpers import ALL_FLAGS
 
-APART = 1 << 24  # cycles of the time stamp counter between two looks at signals: 4 to 16 ms
+#: cycles of the time stamp counter between two looks at signals, 4 to 16 ms; and where the GIL has
+#: to be taken for that, for which a thread that runs Python may let this one wait for 5 ms
+APART, SELDOM = 1 << 24, 1 << 26
 
 #: exceptions of handlers, until their loops have been left
 raised: list[BaseException] = []
@@ -24,12 +26,15 @@ raised: list[BaseException] = []
 def poll() -> str:
     """The LLVM text of ``npc_poll``."""
     return f"""
-@npc.poll.last = internal global i64 0, align 8
+@npc.poll.last = internal global i64 0, align 8         ; when the main thread looked last
+@npc.poll.others = internal global i64 0, align 8       ; when another one did
+@npc_poll_main = global i64 0, align 8                  ; the main thread
 @npc.poll.raised = external global i8
 declare i64 @llvm.readcyclecounter()
 declare void @llvm.x86.sse.stmxcsr(ptr)
 declare void @llvm.x86.sse.ldmxcsr(ptr)
 declare i32 @PyErr_CheckSignals()
+declare i64 @PyThread_get_thread_ident()
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare void @PyErr_Fetch(ptr, ptr, ptr)
@@ -39,17 +44,48 @@ declare i32 @PyList_Append(ptr, ptr)
 declare void @Py_DecRef(ptr)
 
 define preserve_allcc i32 @npc_poll(ptr %released) {{
+entry:
+  %main = load i64, ptr @npc_poll_main
+  %here = call i64 @PyThread_get_thread_ident()
+  %is.main = icmp eq i64 %here, %main
+  %clock = select i1 %is.main, ptr @npc.poll.last, ptr @npc.poll.others
+  %never = icmp eq ptr %released, null
+  br i1 %never, label %read, label %may
+may:
+  %state = load ptr, ptr %released
+  %held = icmp eq ptr %state, null
+  %between = select i1 %held, i64 {APART}, i64 {SELDOM}
+  br label %read
+read:
+  %apart = phi i64 [ {APART}, %entry ], [ %between, %may ]
   %now = call i64 @llvm.readcyclecounter()
-  %last = load i64, ptr @npc.poll.last
+  %last = load i64, ptr %clock
   %passed = sub i64 %now, %last
-  %soon = icmp ult i64 %passed, {APART}
-  br i1 %soon, label %on, label %look
-on:
-  ret i32 0
+  %soon = icmp ult i64 %passed, %apart
+  br i1 %soon, label %on, label %late
+late:
+  store i64 %now, ptr %clock
+  br i1 %is.main, label %look, label %other
 look:
-  store i64 %now, ptr @npc.poll.last
   %raised = call i32 @npc.look(ptr %released)
   ret i32 %raised
+other:
+  br i1 %never, label %on, label %let
+let:
+  %before = load ptr, ptr %released
+  %has = icmp eq ptr %before, null
+  br i1 %has, label %release, label %on
+release:
+  call void @npc.release(ptr %released)
+  br label %on
+on:
+  ret i32 0
+}}
+
+define internal void @npc.release(ptr %released) noinline {{
+  %state = call ptr @PyEval_SaveThread()
+  store ptr %state, ptr %released
+  ret void
 }}
 
 define internal i32 @npc.look(ptr %released) noinline {{
@@ -77,8 +113,7 @@ ask:
 back:
   br i1 %never, label %on, label %release
 release:
-  %again = call ptr @PyEval_SaveThread()
-  store ptr %again, ptr %released
+  call void @npc.release(ptr %released)
   br label %on
 on:
   ret i32 0

@@ -24,6 +24,7 @@ import ctypes
 import gc
 import os
 import sys
+import threading
 from functools import cache
 from typing import Any
 
@@ -99,6 +100,10 @@ class _Memory:
             # not a function of Python's: a signal handler that raises in one would be swallowed
             collected = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.py_object] * 2)
             gc.callbacks.append(collected(code["npc_memory_collected"]))
+        self.main = ctypes.c_int64.from_address(code["npc_poll_main"])
+        self.main.value = threading.main_thread().ident or 0
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forked)
         self.code = code
         for owner in (self, code):
             keep_for_ever(owner)
@@ -106,6 +111,9 @@ class _Memory:
         self.numbers[0] = 0 if os.environ.get("NPCOMPILE_RECYCLE") == "0" else LIMIT
         for name in ("npc_new_array", "npc_take", "npc_give", "npc_heard", "npc_poll"):
             register(name, code[name])
+
+    def _forked(self) -> None:
+        self.main.value = threading.get_ident()
 
     def _text(self) -> str:
         from npcompile.runtime import recycling  # only who compiles needs it
