@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from npcompile.core.sizes import Predicate, Size, is_known, product
-from npcompile.graph.ir import Const, Node, SizeOf, Window
+from npcompile.graph.builder import Builder
+from npcompile.graph.ir import Const, Node, SizeOf, Table, Window
 from npcompile.graph.types import BOOL, FLOAT, SUPPORTED, Scalar, contiguous
 from npcompile.ops.bits import as_dtype
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import Kind, Op, define
 
-LARGEST_LIST = 1024  # items of a list that becomes an array, written one by one
+LARGEST_LIST = 1024  # items of a list that becomes an array and are written one by one
 NUMBERS = (bool, int, float, complex, np.number, np.bool_)
 
 
@@ -156,6 +157,10 @@ def an_array(ctx: Context, operand: Operand, what: str) -> ArrayRef:
     return operand
 
 
+#: constants of a list from which on they are a table in memory
+MANY_CONSTANTS = 32
+
+
 def as_array(ctx: Context, operand: Operand, dtype: np.dtype[Any] | None = None) -> ArrayRef:
     """``np.asarray``: an array as it is; numbers and nested lists of operands as fresh arrays."""
     if isinstance(operand, ArrayRef):
@@ -167,18 +172,39 @@ def as_array(ctx: Context, operand: Operand, dtype: np.dtype[Any] | None = None)
         dtype = np.result_type(*map(operand_dtype, leaves)) if leaves else FLOAT
     if not shape:
         return ctx.new(ctx.builder.full((), scalar_to(ctx, leaves[0], dtype)))
-    if len(leaves) > LARGEST_LIST:
-        raise ctx.refuse("list", f"an array of a list of more than {LARGEST_LIST} items")
     kind = contiguous(dtype, shape)
     made = ctx.builder.emit("empty", (), None, kind)
     rank = leaves[0].ndim if leaves and isinstance(leaves[0], ArrayRef) else 0
     inner, strides = shape[len(shape) - rank :], kind.strides[len(shape) - rank :]
-    for position, leaf in enumerate(leaves):
-        of_array = isinstance(leaf, ArrayRef)
-        item = converted(ctx, leaf, dtype) if of_array else scalar_to(ctx, leaf, dtype)
-        target = Window(product(inner) * position, inner, strides)
-        made = ctx.builder.write(made, item, target)
+    items = [converted(ctx, leaf, dtype) if isinstance(leaf, ArrayRef)
+             else scalar_to(ctx, leaf, dtype) for leaf in leaves]
+    known = {k: item.attrs.value for k, item in enumerate(items) if isinstance(item.attrs, Const)}
+    if len(items) - len(known) > LARGEST_LIST:
+        raise ctx.refuse("list", f"an array of a list of more than {LARGEST_LIST} items")
+    if len(known) < MANY_CONSTANTS:
+        known = {}
+    else:
+        table = _table(ctx.builder, [known.get(k, 0) for k in range(len(items))], dtype)
+        made = ctx.builder.write(made, table, Window(0, (len(items),), (1,)))
+    for position, item in enumerate(items):
+        if position not in known:
+            target = Window(product(inner) * position, inner, strides)
+            made = ctx.builder.write(made, item, target)
     return ctx.new(made)
+
+
+def _table(builder: Builder, numbers: list[Any], dtype: np.dtype[Any]) -> Node:
+    """Constants as one array: looked up, rather than written one by one."""
+    values = np.array(numbers, dtype)
+    if dtype.kind == "c":
+        parts = [_table(builder, part.tolist(), part.dtype) for part in (values.real, values.imag)]
+        return builder.map("complex", parts, dtype)
+    held = np.dtype(np.float64 if dtype.kind == "f" else np.int64)
+    rest = (1 << (len(numbers) - 1).bit_length()) - len(numbers)  # whole powers of two
+    table = Table((*values.astype(held).tolist(), *[0] * rest))
+    made = builder.emit("lookup", (builder.iota(len(numbers)),), table,
+                        contiguous(held, (len(numbers),)))
+    return builder.cast(made, dtype)
 
 
 def _nest(ctx: Context, operand: Operand) -> tuple[tuple[Size, ...], list[Operand]]:

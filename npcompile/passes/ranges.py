@@ -52,6 +52,7 @@ from npcompile.passes.simplify import simplify
 
 CHOICES = 2  # that are looked at case by case, within one another
 STEP = 1 << 10
+FARTHEST = 256  #: values that are looked at to find where one begins
 FAR = 1 << 61
 SETTLED = 1 << 62  # no position among what is not settled
 
@@ -482,10 +483,12 @@ class Ranges:
 
     def _walk(self, node: Node) -> tuple[list[Node], bool, bool, bool]:
         """The values where it may begin, whether it may move down, or up, from there, and whether
-        it may change its sign."""
+        it may change its sign; no values where that is a long way."""
         seen, stack, bases = {node}, [node], []
         down = up = mirrored = False
         while stack:
+            if len(seen) > FARTHEST:
+                return [], True, True, True
             here = stack.pop()
             mirrored = mirrored or here.op == "neg"
             found = self._came_from(here)

@@ -22,11 +22,18 @@ COSTS = {
 #: a value that costs more than this is stored rather than computed twice
 HEAVY = 4
 LIMIT = 1000
+#: what one kernel computes at most (see :func:`code`): more than any one operator
+MOST = 512
 
 #: nodes that happen at their own place in the program
 ORDERED = WRITES | {
     "extern", "settle", "host_call", "check", "reduce", "pack", "if_", "for_", "while_",
 }
+
+
+def code(op: str) -> int:
+    """How much machine code a primitive is, in additions: calls are little."""
+    return min(COSTS.get(op, 1), 8)
 
 
 class _Use(NamedTuple):

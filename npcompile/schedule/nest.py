@@ -24,10 +24,12 @@ from npcompile.program.ir import (
     Store,
     Value,
 )
+from npcompile.schedule.demand import MOST, code
 from npcompile.schedule.memory import Access, Memory, Place, conflict, weight
 
 #: for each axis of a value, the axis of the nest that it runs along; None: its only element
 AxisMap = tuple["int | None", ...]
+STORES = 64  #: of one nest, each of which is compared with all later accesses
 NAMES = "ijklmnopqrstuvwxyz"
 
 
@@ -83,6 +85,7 @@ class Nest:
     folds: list[Fold] = field(default_factory=list)
     known: dict[tuple[Node, AxisMap], int] = field(default_factory=dict)
     lines: set[int] = field(default_factory=set)
+    cost: int = 0
     _interned: dict[Draft, int] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ building
@@ -93,6 +96,7 @@ class Nest:
         if found is None:
             found = self._interned[draft] = len(self.values)
             self.values.append(draft)
+            self.cost += code(draft.op) if isinstance(draft, Apply) else 0
         return found
 
     def access(self, place: Place, axes: AxisMap, by: int | None = None) -> Access:
@@ -116,6 +120,10 @@ class Nest:
         return any(put.access.memory is memory for put in self.puts) or any(
             fold.access.memory is memory for fold in self.folds
         )
+
+    def has_room(self, cost: int) -> bool:
+        """Whether so much more work leaves the kernel quickly compiled."""
+        return self.cost + cost <= MOST and len(self.puts) < STORES
 
     def accepts(self, facts: Facts, loads: list[Access], stores: list[Access]) -> bool:
         """Whether statements with these accesses may run inside, after what is there."""

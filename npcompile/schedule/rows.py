@@ -46,6 +46,7 @@ ROW = 1 << 19
 #: the same for a row of at least so many, which leave all threads something to do
 LONG, MANY = 1 << 22, 16
 TOGETHER = 8  # rows that kernels may take at a time: many are a multiple of it
+LONGEST = 64  #: kernels of one group
 #: bytes of neighbours in memory that a block has at least where they belong to different rows
 COLUMNS = 256
 
@@ -93,6 +94,7 @@ class Fusion:
     smaller: dict[Buffer, Buffer] = field(default_factory=dict)
     made: list[Buffer] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    swept: int = 0  # kernels of sweeps so far
 
     def bind(self, stem: str, size: Size, before: list[Statement]) -> Size:
         """A size that is computed once, as a symbol."""
@@ -157,7 +159,7 @@ class _Fuser:
     def _grow(self, at: int, rows: Size) -> Group:
         """The longest group from a statement on.  Numbers that it does not make come first."""
         group = Group(self.facts, rows, at)
-        for end, statement in enumerate(self.body[at:], at + 1):
+        for end, statement in enumerate(self.body[at : at + LONGEST], at + 1):
             if not isinstance(statement, Kernel):
                 break
             if not statement.axes:

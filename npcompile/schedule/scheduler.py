@@ -37,10 +37,11 @@ from npcompile.graph.ir import (
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, OBJECT, Array, Opaque, Scalar
 from npcompile.program.ir import Apply, AxisIndex, Const, SizeValue
-from npcompile.schedule.demand import COSTS, END, HEAVY, LIMIT, Demand, is_number
+from npcompile.schedule.demand import COSTS, END, HEAVY, LIMIT, Demand, code, is_number
 from npcompile.schedule.exits import check, may_flag
 from npcompile.schedule.memory import Access, Memory, Place, overlap
 from npcompile.schedule.nest import AxisMap, Nest, Put
+from npcompile.schedule.parts import Parts
 from npcompile.schedule.places import pack, scatter
 from npcompile.schedule.reductions import narrow, reduce
 from npcompile.schedule.regions import choose, repeat
@@ -70,6 +71,7 @@ class Scheduler:
         self.exits: list[Leave] = []
         self.notes: list[str] = []
         self.names: set[str] = set()
+        self.parts = Parts(self)
         self.now = -1
         self.turn = 0  # how many memories there were before the turn of a loop at hand
         self.kept: set[Node] = set()  # arrays that a turn of the loop at hand must not change
@@ -207,6 +209,7 @@ class Scheduler:
                 # what is dear and broadcast will be stored
                 total += 0 if dear and self._rank(arg) < self._rank(node) else cost
         self.costs[node] = min(total, LIMIT)
+        self.parts.bound(node, args)
 
     def _rank(self, node: Node) -> int:
         """Axes of more than one element."""
@@ -343,12 +346,16 @@ class Scheduler:
             last = self.steps[position - 1] if position else None
         if (
             isinstance(last, Nest) and last.extents == extents and not last.folds
-            and last.order is None and last.accepts(self.facts, work.loads, stores)
+            and last.order is None and last.has_room(self._code(work))
+            and last.accepts(self.facts, work.loads, stores)
         ):
             return last
         nest = Nest(extents)
         self.steps.insert(position, nest)
         return nest
+
+    def _code(self, work: Work) -> int:
+        return sum(code(node.op) for node, _ in work.order if node not in self.place)
 
     def _may_precede(self, nest: Nest, work: Work, target: Place) -> bool:
         """Whether numbers may be computed before the last nest: they don't depend on it."""

@@ -37,6 +37,8 @@ from npcompile.schedule.names import renamed_kernel
 from npcompile.schedule.rows import Fusion
 from npcompile.schedule.saved import far_rows
 
+SWEPT = 128  #: kernels of one function that sweep, each of which is compiled for several cases
+LONGEST = 64  #: kernels of one sweep
 #: kernels as rows, by what :func:`_member` looks at; groups that begin elsewhere ask again
 Known = dict[tuple[Kernel, tuple[Size | None, ...]], list[Member]]
 
@@ -46,20 +48,21 @@ def sweeps(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
     found: list[Statement] = []
     at, known = 0, Known()
     while at < len(body):
-        swept = _sweep(out, _run(body, at), known)
+        swept = _sweep(out, _run(body, at), known) if out.swept < SWEPT else None
         if swept is None:
             found.append(body[at])
             at += 1
         else:
             found += swept[0]
             at += swept[1]
+            out.swept += swept[1]
     return found
 
 
 def _run(body: Sequence[Statement], at: int) -> list[Kernel]:
     """The kernels from a statement on that might sweep."""
     run = []
-    for statement in body[at:]:
+    for statement in body[at : at + LONGEST]:
         if not isinstance(statement, Kernel) or statement.reductions:
             break
         run.append(statement)

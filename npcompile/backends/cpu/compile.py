@@ -130,16 +130,26 @@ def _machine(of: Target, level: int) -> Any:
     )
 
 
-def _optimise(machine: Any, function: Any) -> None:
+#: blocks of a module from which on LLVM's work on loops, which grows as the square of them, is
+#: left out
+LARGE = 256
+
+
+def _is_large(text: str) -> bool:
+    return text.count(":\n") > LARGE
+
+
+def _optimise(machine: Any, function: Any, large: bool) -> None:
     """LLVM's simplification of functions, and another round of unrolling and what it brings, for
     those with scalar loops; array kernels need none."""
     llvm = _binding()
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options = llvm.create_pipeline_tuning_options(speed_level=1 if large else 3)
     options.loop_vectorization = options.slp_vectorization = False
-    options.loop_unrolling = True
+    options.loop_unrolling = not large
     builder = llvm.create_pass_builder(machine, options)
     passes = builder.getFunctionPassManager()
-    passes.add_loop_unroll_pass()
+    if not large:
+        passes.add_loop_unroll_pass()
     passes.add_instruction_combine_pass()
     passes.add_reassociate_pass()
     passes.add_simplify_cfg_pass()
@@ -157,7 +167,7 @@ def _parsed(
     module = llvm.parse_assembly(text)
     module.verify()
     for name in optimise:
-        _optimise(machine, module.get_function(name))
+        _optimise(machine, module.get_function(name), _is_large(text))
     return machine, module
 
 
@@ -194,7 +204,7 @@ def _switched(of: Target, optimise: tuple[str, ...]) -> Iterator[None]:
 def assembly(text: str, of: Target | None = None, optimise: tuple[str, ...] = ()) -> str:
     """The machine code of a module as assembler text."""
     of = of if of is not None else target()
-    with _switched(of, optimise):
+    with _switched(of, () if _is_large(text) else optimise):
         machine, module = _parsed(text, of, optimise)
         return str(machine.emit_assembly(module))
 
@@ -207,7 +217,7 @@ def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ())
     of = of if of is not None else target()
     well, haste = divided(text)
     objects = []
-    with _switched(of, optimise):
+    with _switched(of, () if _is_large(well) else optimise):
         for part, names, level in ((well, optimise, None), (haste, (), 0)):
             if part:
                 machine, module = _parsed(part, of, names, level)

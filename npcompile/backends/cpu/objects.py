@@ -79,6 +79,7 @@ class HostCalls:
         self.f, self.slots, self.objects = slots.f, slots, objects
         self.leave = leave  # with an exception set
         self.ours: list[Value] = []  # references to give back
+        self.ways: dict[int, str] = {}  # out of the call, with so many of them
 
     def emit(self, call: Call) -> None:
         """Calls the function and brings its results into the outputs.
@@ -87,6 +88,7 @@ class HostCalls:
         """
         f = self.f
         self.ours = []
+        self.ways = {}
         sizes = Sizes(self.slots)
         if isinstance(call.function, Site) and call.function.direct is not None:
             with self.not_drawn(call):
@@ -122,11 +124,25 @@ class HostCalls:
         out, on = f.name_for("failed"), f.name_for("on")
         f.branch(f.icmp("eq", made, NULL), out, on)
         f.label(out)
-        self.release()
         if also is not None:
             f.run("Py_DecRef", also)
-        self.leave()
+        self.undo()
         f.label(on)
+
+    def undo(self) -> None:
+        """Gives back one reference after the other and leaves: by the code that is there already
+        for those that came first, or calls with many operands would take it for each of them."""
+        f = self.f
+        for count in range(len(self.ours), -1, -1):
+            if count in self.ways:
+                f.jump(self.ways[count])
+                return
+            way = self.ways[count] = f.name_for("undo")
+            f.jump(way)
+            f.label(way)
+            if count:
+                f.run("Py_DecRef", self.ours[count - 1])
+        self.leave()
 
     # ------------------------------------------------------------------ operands
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from npcompile.backends.cpu import scalar
 from npcompile.backends.cpu.folds import halves
-from npcompile.backends.cpu.text import Function, Value, literal
+from npcompile.backends.cpu.text import Function, Value, known_float, literal
 from npcompile.core.records import record
 from npcompile.program.ir import Apply, Kernel
 
@@ -48,6 +48,11 @@ def divisors(kernel: Kernel, varies: list[bool]) -> frozenset[int]:
 def divisor(f: Function, dtype: np.dtype, number: Value, lanes: int) -> Divisor:
     """Prepares a number to divide by; no flag is raised that dividing by it would not raise."""
     elem = scalar.register(dtype)
+    bit, none = (_integer(elem, k, lanes) for k in (1 << (_width(elem) - 2), 0))
+    known = known_float(number)
+    if known is not None and _is_safe(elem, known):
+        inverse = literal(elem, float(dtype.type(1) / dtype.type(known)), lanes)
+        return Divisor(literal(elem, known, lanes), inverse, bit)
     before, safe, after = f.block, f.name_for("safe"), f.name_for("after")
     f.branch(_within(f, number), safe, after, likely=True)
     f.label(safe)
@@ -56,7 +61,6 @@ def divisor(f: Function, dtype: np.dtype, number: Value, lanes: int) -> Divisor:
     f.jump(after)
     f.label(after)
     inverse = f.phi(elem, 1, (inverse, safe), (one, before))
-    bit, none = (_integer(elem, k, lanes) for k in (1 << (_width(elem) - 2), 0))
     wanted = f.phi(bit.elem, lanes, (bit, safe), (none, before))
     return Divisor(f.splat(number, lanes), f.splat(inverse, lanes), wanted)
 
@@ -120,6 +124,12 @@ def _integer(elem: str, number: int, lanes: int = 1) -> Value:
 
 def _width(elem: str) -> int:
     return 64 if elem in ("double", "i64") else 32
+
+
+def _is_safe(elem: str, number: float) -> bool:
+    """Whether the magnitude of a constant divisor is in the safe range."""
+    low, high = _RANGES[elem][2]
+    return 2.0**low <= abs(number) < 2.0**high
 
 
 def _within(f: Function, number: Value) -> Value:

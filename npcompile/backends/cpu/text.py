@@ -20,8 +20,9 @@ _SUFFIX = {"double": "f64", "float": "f32", "half": "f16", "ptr": "p0"}
 FLOATS = frozenset({"double", "float", "half"})
 _ARITHMETIC = frozenset({"fadd", "fsub", "fmul", "fdiv"})
 LIKELY = 1
-ROLLED = 500  # the first number of metadata on loops
-MEMORIES = 10000  # the same for memories
+MEMORIES = 1000  # the first number of metadata on memories
+TOLD = 64  #: memories that are told apart: LLVM is given a list of all others for each
+ROLLED = MEMORIES + 3 * TOLD  # the first number of metadata on loops, of which there may be many
 COUNT = ", !range !2"  # says of a loaded i64 that it is not negative
 METADATA = (
     "!0 = !{i32 1}",
@@ -150,7 +151,10 @@ class Module:
         return found.name
 
     def memory(self, key: object) -> str:
-        """What says of a load or store that it touches this memory and no other one."""
+        """What says of a load or store that it touches this memory and no other one; only the first
+        memories of a module are told apart."""
+        if key not in self._memories and len(self._memories) == TOLD:
+            return ""
         at = self._memories.setdefault(key, MEMORIES + 3 * len(self._memories))
         return f", !alias.scope !{at + 1}, !noalias !{at + 2}"
 
