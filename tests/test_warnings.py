@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from tests import random_warnings
 from tests.support_calls import alike
 
 
@@ -288,7 +290,7 @@ def test_what_nobody_hears_is_not_run_again(
     filters: list[tuple[Any, type[Warning]]], again: bool,
 ) -> None:
     def f(x: Any) -> Any:
-        return np.where(x > 0, 1 / x, 0)
+        return np.where(x > 0, 1 / x, 1 / (x - 4))  # flags don't say which
 
     compiled = jit(f)
     with warnings.catch_warnings():
@@ -296,7 +298,7 @@ def test_what_nobody_hears_is_not_run_again(
         for action, category in filters:
             warnings.simplefilter(action, category)
         for _ in range(2):
-            assert compiled(np.array([0.0, 2.0])).tolist() == [0.0, 0.5]
+            assert compiled(np.array([0.0, 2.0])).tolist() == [-0.25, 0.5]
     assert any("floating-point" in line for line in compiled.explain().history) == again
 
 
@@ -446,3 +448,163 @@ def test_constants_that_are_converted(value: float, kind: str) -> None:
         compiled = jit(f)
         for n in (0, 1, 5, 40):
             assert told(compiled, n) == told(f, n)
+
+
+def grown_and_log(a: Any, b: Any) -> Any:
+    grown = np.exp(np.abs(a))
+    return grown, \
+        np.log(b)
+
+
+def shown(function: Callable[..., Any], space: dict[str, Any], *calls: Any) -> list[Any]:
+    """What is shown of the warnings of these calls in a row, under the filters of now."""
+    caught: list[Any] = []
+    space.pop("__warningregistry__", None)
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda text, kind, file, line, *_: caught.append(
+            (str(text), kind, file, line))
+        for args in calls:
+            function(*args)
+            caught.append(len(space.get("__warningregistry__", ())))
+    return caught
+
+
+_ZERO = (np.ones(3), np.array([1.0, 0.0, 2.0]))
+_LARGE = (np.full(3, 2000.0), np.array([1.0, 0.0, 2.0]))
+_QUIET = (np.ones(3), np.ones(3))
+
+
+@pytest.mark.parametrize("action", ["default", "always", "module", "once", "ignore"])
+def test_known_warnings_are_shown_as_by_numpy_without_a_run_in_python(action: Any) -> None:
+    compiled, space = jit(grown_and_log), grown_and_log.__globals__
+    calls = (_QUIET, _ZERO, _ZERO, _QUIET, _LARGE, _LARGE, _ZERO)
+    found = []
+    for function in (grown_and_log, compiled):
+        with warnings.catch_warnings():
+            warnings.simplefilter(action)
+            warnings.onceregistry.clear()  # type: ignore[attr-defined]
+            found.append(shown(function, space, *calls))
+    assert found[0] == found[1]
+    assert not any("floating-point" in line for line in compiled.explain().history)
+
+
+def test_a_warning_that_is_an_error_comes_from_the_users_line() -> None:
+    compiled = jit(grown_and_log)
+    compiled(*_QUIET)
+    places = []
+    for function in (grown_and_log, compiled):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(RuntimeWarning, match=r"^divide by zero encountered in log$") as e:
+                function(*_ZERO)
+            places.append((e.traceback[-1].name, e.traceback[-1].lineno))
+    assert places[0] == places[1]
+
+
+def test_warnings_of_another_module_are_remembered_there() -> None:
+    other: dict[str, Any] = {"__name__": "elsewhere"}
+    exec(compile("\n\ndef inner(a, b):\n    return a / b\n", "<elsewhere>", "exec"), other)
+    inner = other["inner"]
+
+    def outer(a: Any, b: Any) -> Any:
+        return inner(a, b) * 2
+
+    compiled = jit(outer)
+    compiled(*_QUIET)
+    found = []
+    for function in (outer, compiled):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.filterwarnings("default", module="elsewhere")
+            found.append(shown(function, other, _ZERO, _ZERO, _QUIET))
+    assert found[0] == found[1]
+    assert found[0][0][2:] == ("<elsewhere>", 4)
+    assert not any("floating-point" in line for line in compiled.explain().history)
+
+
+def test_a_handler_of_warnings_that_raises() -> None:
+    class Told(Exception):
+        pass
+
+    def show(*_: Any) -> None:
+        raise Told
+
+    compiled = jit(grown_and_log)
+    compiled(*_QUIET)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        for _ in range(2):
+            with pytest.raises(Told):
+                compiled(*_ZERO)
+    assert np.allclose(compiled(*_QUIET), grown_and_log(*_QUIET))
+
+
+def test_equal_quotients_of_one_line_are_told_of_each() -> None:
+    def f(a: Any, b: Any) -> Any:
+        return a / b + a / b
+
+    compiled = jit(f)
+    for args in (_QUIET, _ZERO, _ZERO):
+        assert told(compiled, *args) == told(f, *args)
+
+
+@pytest.mark.parametrize("action", ["error", "always"])
+def test_an_error_leaves_arguments_as_they_are_at_its_line(action: Any) -> None:
+    def f(x: Any, out: Any) -> None:
+        out[0] = np.log(x)
+
+    compiled = jit(f)
+    for x in (1.0, -1.0, -1.0):
+        found = []
+        for function in (f, compiled):
+            out = np.array([5.0, 6.0])
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter(action)
+                try:
+                    function(x, out)
+                except RuntimeWarning as error:
+                    found.append(str(error))
+                found.append(([str(w.message) for w in caught], out.tolist()))
+        half = len(found) // 2
+        assert repr(found[:half]) == repr(found[half:])
+
+
+@pytest.mark.parametrize("mode", ["call", "log"])
+@pytest.mark.parametrize("size", [3, 5000])
+def test_what_seterrcall_has_set_is_called_as_by_numpy(mode: Any, size: int) -> None:
+    def f(a: Any, b: Any) -> None:
+        a /= b
+
+    class Handler:
+        def write(self, text: str) -> None:
+            seen.append(text)
+
+        def __call__(self, *args: Any) -> None:
+            seen.append(args)
+
+    compiled, found = jit(f), []
+    for function in (f, compiled):
+        seen: list[Any] = []
+        for b in (np.ones(size), np.zeros(size), np.ones(size), np.zeros(size)):
+            with np.errstate(all=mode, call=Handler()):
+                function(np.ones(size), b)
+        found.append(seen)
+    assert found[0] == found[1]
+    assert found[0]
+
+
+def test_an_overflow_of_pythons_own_numbers_is_no_warning() -> None:
+    def f(x: float) -> float:
+        return x * 1e300 * 1e300
+
+    compiled = jit(f)
+    for x in (1e-300, 1.0, 1.0):
+        assert compiled(x) == f(x)
+        assert told(compiled, x) == []
+    assert not any("floating-point" in line for line in compiled.explain().history)
+
+
+@pytest.mark.parametrize("seed", [5, 23, 50, 61, 77])
+def test_random_programs_whose_warnings_come_and_go(seed: int) -> None:
+    assert random_warnings.check(seed, Counter()) == ""

@@ -35,6 +35,7 @@ from npcompile.graph.types import (
     PY_INT,
     PYTHON,
     Array,
+    Calling,
     Nothing,
     Origin,
     Scalar,
@@ -121,6 +122,9 @@ class Builder:
         self.echoes: set[Node] = set()  # nodes whose floating-point errors others tell of
         self.repeated: set[Node] = set()  # nodes that the program has on several lines
         self.shared: set[Node] = set()  # nodes that stand for several equal ones
+        self.calling: Calling | None = None  # how the program calls the ufunc that is emitted now
+        self.calls: dict[Node, Calling] = {}  # ufuncs that the program itself calls
+        self.outs: set[Node] = set()  # writes of what a ufunc computes, made by its own call
         self.bound: dict[Symbol, Node] = {}  # symbols that are bound by nodes
         self.known: dict[Node, Size] = {}  # computed integers that are equal to a size
         self.below: dict[Node, Size] = {}  # arrays of indices from 0 to below a size
@@ -144,6 +148,16 @@ class Builder:
             yield
         finally:
             self.quiet = before
+
+    @contextmanager
+    def called(self, how: Calling | None) -> Iterator[None]:
+        """A ufunc that is emitted inside is called by the program itself; None: by something that
+        the program calls."""
+        before, self.calling = self.calling, how
+        try:
+            yield
+        finally:
+            self.calling = before
 
     def emit(self, op: str, args: Sequence[Node], attrs: Attrs, type_: Type) -> Node:
         """A node; an equal pure one that exists already is returned instead."""

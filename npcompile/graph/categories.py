@@ -4,6 +4,7 @@ under, invalid."""
 from __future__ import annotations
 
 from npcompile.graph.ir import Const, Extern, Node, Number, Reduction
+from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar
 
@@ -63,7 +64,10 @@ def raises(node: Node) -> str:
     name = node.op.removeprefix(OF_SCALARS)
     if name in _POWERS and kind.dtype.kind == "f" and isinstance(node.args[-1].attrs, Const):
         return _of_power(node.args[-1].attrs.value)
-    return more.get(name) or _RAISES.get(name, "")
+    found = more.get(name) or _RAISES.get(name)
+    if found is None and kind.dtype.kind in "fc" and name in PRIMITIVES:
+        return PRIMITIVES[name].flags
+    return found or ""
 
 
 def _of_power(exponent: Number) -> str:

@@ -73,7 +73,7 @@ import numpy as np
 from npcompile.core.records import field, record
 from npcompile.core.sizes import Size, Symbol
 from npcompile.graph.stubs import Stub
-from npcompile.graph.types import Array, Nothing, Scalar, Type
+from npcompile.graph.types import Array, Calling, Nothing, Scalar, Type
 
 if TYPE_CHECKING:
     from npcompile.core.facts import Facts
@@ -500,8 +500,9 @@ class Graph:
     ``bound`` gives the node of each symbol that is computed; ``hushed`` the first letters of the
     floating-point errors that nodes do not tell of; ``echoes`` are nodes whose errors others tell
     of, so that they are computed only for their values; ``repeated`` are those that stand for
-    several of the program's, on other lines; ``names`` are variables that hold nodes, for who
-    reads what becomes of them.
+    several of the program's, on other lines; ``called`` are ufuncs that the program itself calls,
+    each at one place alone; ``outs`` are writes that a ufunc's own call makes; ``names`` are
+    variables that hold nodes, for who reads what becomes of them.
     """
 
     name: str
@@ -513,6 +514,8 @@ class Graph:
     hushed: dict[Node, str] = field(default_factory=dict)
     echoes: set[Node] = field(default_factory=set)
     repeated: set[Node] = field(default_factory=set)
+    called: dict[Node, Calling] = field(default_factory=dict)
+    outs: set[Node] = field(default_factory=set)
     names: dict[Node, str] = field(default_factory=dict)
 
     @property

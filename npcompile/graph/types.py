@@ -10,6 +10,8 @@ from npcompile.core.records import record
 from npcompile.core.sizes import Size, product
 
 Origin = Literal["py", "np"]
+#: how a program calls a ufunc: by its name, or as an operator
+Calling = Literal["ufunc", "operator"]
 
 
 @record

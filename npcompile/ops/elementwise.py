@@ -398,8 +398,11 @@ def emit(op: Op, ctx: Context, nodes: tuple[Node, ...], dtypes: Dtypes,
     if op.data.prepare is not None:
         op.data.prepare(ctx, nodes)
     names = op.data.parts or (op.name,)
-    return [ctx.builder.map(name, nodes, d, given=given, single=len(names) == 1)
-            for name, d in zip(names, dtypes, strict=True)]
+    found = [ctx.builder.map(name, nodes, d, given=given, single=len(names) == 1)
+             for name, d in zip(names, dtypes, strict=True)]
+    if ctx.builder.calling and not op.data.parts:
+        ctx.builder.calls[found[0]] = ctx.builder.calling
+    return found
 
 
 def wrap(ctx: Context, node: Node) -> Operand:
@@ -440,6 +443,8 @@ def _deliver(ctx: Context, op: Op, results: list[Node], outs: Sequence[ArrayRef 
             if mask is not True:
                 _take_in(ctx, op, out, node.dtype)
             store(ctx, op.name, out, node, mask)
+            if ctx.builder.calling:
+                ctx.builder.outs.add(ctx.builder.region.nodes[-1])
             delivered.append(out)
     return delivered[0] if len(delivered) == 1 else tuple(delivered)
 

@@ -163,5 +163,6 @@ class Compiler:
         version.lasting, version.heavy = traced.lasting, traced.heavy
         version.cautious = bool(traced.written) and not traced.lasting and traced.ambiguous
         made.owner = version
+        version.tell(self.function)
         version.log(self.function.__qualname__)
         return version

@@ -152,6 +152,7 @@ class Dispatcher:
         if not direct or not wires.signature.like(made.state.signature):
             return False
         made.wiring = wires
+        version.tell(self.function)
         return True
 
     # ------------------------------------------------------------------ calls
@@ -560,7 +561,7 @@ class Dispatcher:
         if version.trace.ambiguous and not version.lasting:
             version.cautious = True
             self.on_version()
-        flags.report(version.trace.suspects, wanted, self.function)
+        flags.report(version.trace, wanted, self.function)
 
     def _python(
         self, refusal: Refusal, args: tuple[Any, ...], kwargs: Any, mode: Deterministic

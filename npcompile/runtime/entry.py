@@ -10,9 +10,10 @@ signature (PEP 590).  In order:
    left to Python: exit code :data:`STALE` or :data:`OVERLAP`;
 3. floating-point flags are cleared, ``@body(frame)`` runs, flags are read;
 4. results are boxed and returned.  A failed check leaves with its number as exit code; flags that
-   ``np.errstate`` does not ignore leave with :data:`FLAGS` and the finished result, or, where the
-   journal can make all arguments what they were, with :data:`UNDONE`; likewise where memory has run
-   out, with :data:`SHORT`.
+   ``np.errstate`` does not ignore, and whose warnings are not known
+   (:mod:`npcompile.runtime.messages`), leave with :data:`FLAGS` and the finished result, or, where
+   the journal can make all arguments what they were, with :data:`UNDONE`; likewise where memory
+   has run out, with :data:`SHORT`.
 
 Leaving calls ``exit(function, code, flags, what, *args, **kwargs)``, whose result or exception is
 the call's: ``what`` is the address of the frame for a failed check (alive during the call, results
@@ -37,7 +38,7 @@ from npcompile.runtime.helpers import ALL_FLAGS, CONSTANTS, NAMES
 from npcompile.runtime.journal import Journal
 from npcompile.runtime.layout import Layout, layout
 from npcompile.runtime.match import LENGTHS, RELATIONS
-from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, Signature
+from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, TABLE, Signature
 from npcompile.runtime.writer import METADATA, Writer
 from npcompile.tracing.sources import Words
 
@@ -75,7 +76,7 @@ def emit_entry(
     program: Program,
     frame: Frame,
     repeatable: bool = False,
-    ambiguous: bool = False,
+    needed: bool = False,
     silent: frozenset[str] = frozenset(),
 ) -> str:
     """The text of ``@entry``, to be combined with that of ``@body``.
@@ -83,12 +84,13 @@ def emit_entry(
     It refers to ``@npc.state``, the address of a :class:`~npcompile.runtime.state.State`, and to
     ``@kind.N``, the class of leaf N.
     ``repeatable``: it can run again, if written arguments are what they were; which it keeps where
-    flags are ``ambiguous``.  ``silent`` names floating-point errors that nobody is to hear of.
+    flags make that ``needed``.  ``silent`` names floating-point errors
+    that nobody is to hear of.
     """
     where = layout()
     if where is None:
         raise RuntimeError("this Python's objects have an unknown layout")
-    return _Entry(signature, program, frame, where, repeatable, ambiguous, silent).text()
+    return _Entry(signature, program, frame, where, repeatable, needed, silent).text()
 
 
 class _Entry:
@@ -101,7 +103,7 @@ class _Entry:
         frame: Frame,
         where: Layout,
         repeatable: bool,
-        ambiguous: bool,
+        needed: bool,
         silent: frozenset[str],
     ) -> None:
         self.writer = Writer()
@@ -115,9 +117,9 @@ class _Entry:
         self.arrays: dict[int, ArrayValue] = {}
         self.extents: dict[int, tuple[str, str]] = {}
         self.repeatable = repeatable
-        self.unclear = ambiguous or stores(program.result)
+        self.needed = needed or stores(program.result)
         self.calls = any(isinstance(statement, Call) for statement in flat(program.body))
-        kept = repeatable and (ambiguous or self.calls) and program.written
+        kept = repeatable and (needed or self.calls) and program.written
         self.journal = Journal(self.writer) if kept else None
         self.borrowed: list[str] = []  # arrays that no caller keeps alive
         self.lent = [f"%lent.{k}" for k, p in enumerate(signature.places) if p.kind == "lent"]
@@ -356,6 +358,7 @@ class _Entry:
         """Boxes the result."""
         w = self.writer
         w.label("odd")
+        self._tell()
         if self.journal is not None:
             self._again(self.journal.kept, self.journal.restore)
             self._undo(self.journal.kept, self.journal.restore)
@@ -368,13 +371,29 @@ class _Entry:
         heard = self._heard()
         w.goto("box")
         w.label("box")
-        flags = w.let(f"phi i32 [{heard}, %signalled], [0, %ran]")
+        flags = w.let(f"phi i32 [{heard}, %signalled], [0, %ran], [0, %telling]")
         result = self.boxing.emit()
         self._release(self.boxing.left_over)
         w.refuse([w.add("icmp ne", "i32", flags, 0)], "flagged")
         w.do(f"ret ptr {result}")
         w.label("flagged")
         w.do(f"ret ptr {self._exit('object', FLAGS, flags, f'ptr {result}')}")
+
+    def _tell(self) -> None:
+        """Warns where flags leave no doubt; what does leaves its flags."""
+        w = self.writer
+        on, some, rest = w.name("L"), w.name("L"), w.name("L")
+        w.branch(w.add("icmp eq", "i64", self.status, DONE), "telling", on)
+        w.label("telling")
+        args = (("ptr", self._state(TABLE)), ("i32", self.raised))
+        left = w.call("i32", "npc_warn", *args)
+        w.branch(w.add("icmp eq", "i32", left, 0), "box", some)
+        w.label(some)
+        w.branch(w.add("icmp eq", "i32", left, -1), "raised", rest, likely=False)
+        w.label(rest)
+        w.goto(on)
+        w.label(on)
+        self.raised = w.let(f"phi i32 [{self.raised}, %odd], [{left}, %{rest}]")
 
     def _again(self, kept: str, restore: Callable[[], None]) -> None:
         """Where memory has run out, Python runs the call from its start, if nothing was changed or
@@ -397,7 +416,7 @@ class _Entry:
         w = self.writer
         on, ask, some, error, undo = (w.name("L") for _ in range(5))
         failed = able = w.add("icmp eq", "i64", self.status, RAISED)
-        if self.unclear:
+        if self.needed:
             able = w.any([failed, w.add("icmp ne", "i32", self.raised, 0)])
         w.branch(w.add("and", "i1", kept, able), ask, on, likely=False)
         w.label(ask)

@@ -3,12 +3,18 @@ sticky flags tell (see docs/decisions/0002-floating-point-flags.md)."""
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Mapping
-from types import FunctionType
-from typing import Any
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from npcompile.core.lines import file_of
+from npcompile.core.records import record
+
+if TYPE_CHECKING:
+    from npcompile.runtime.outline import Outline
 
 CATEGORIES = {
     "divide": "divide by zero",
@@ -16,6 +22,18 @@ CATEGORIES = {
     "under": "underflow",
     "invalid": "invalid value",
 }
+#: what NumPy passes for them
+_NUMBERS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
+
+
+@record
+class Message:
+    """A warning that a floating-point flag of this category stands for."""
+
+    category: str
+    text: str
+    file: str
+    line: int
 
 
 def wanted(flags: frozenset[str]) -> list[str]:
@@ -37,13 +55,11 @@ def _unheard() -> bool:
     return False
 
 
-def report(
-    suspects: Mapping[str, tuple[str, int]], categories: list[str], function: FunctionType
-) -> None:
+def report(traced: Outline, categories: list[str], function: FunctionType) -> None:
     """Warns, or raises, at the line of the operation that is suspected of each category."""
     state: dict[str, Any] = {**np.geterr()}
     for category in categories:
-        name, line = suspects[category]
+        name, line = traced.suspects[category]
         if not name:
             continue
         text = f"{CATEGORIES[category]} encountered in {name}"
@@ -51,10 +67,27 @@ def report(
         if action == "raise":
             raise FloatingPointError(text)
         if action == "warn":
-            warnings.warn_explicit(text, RuntimeWarning, function.__code__.co_filename, line)
+            file = file_of(line) or function.__code__.co_filename
+            space = home(file, traced, function) or function.__globals__
+            registry = space.setdefault("__warningregistry__", {})
+            module = space.get("__name__")
+            warnings.warn_explicit(text, RuntimeWarning, file, int(line), module, registry)
         elif action == "print":
-            print(f"Warning: {text}")
-        elif action == "call":
-            handler = np.geterrcall()
-            if callable(handler):
-                handler(category, 0)
+            print(f"Warning: {text}", file=sys.stderr)
+        elif action in ("call", "log"):
+            handler: Any = np.geterrcall()
+            if action == "log":
+                handler.write(f"Warning: {text}\n")
+            else:
+                handler(CATEGORIES[category], _NUMBERS[category])
+
+
+def home(file: str, traced: Outline, function: FunctionType) -> dict[str, Any] | None:
+    """The globals of the functions in a file that a version follows; None if they are several."""
+    spaces = {}
+    for found in (function, *[guard.value for guard in traced.guards]):
+        if isinstance(found, MethodType):
+            found = found.__func__
+        if isinstance(found, FunctionType) and found.__code__.co_filename == file:
+            spaces[id(found.__globals__)] = found.__globals__
+    return spaces.popitem()[1] if len(spaces) == 1 else None

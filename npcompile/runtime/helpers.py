@@ -17,7 +17,8 @@ INVALID, DIVIDE, OVERFLOW, UNDERFLOW = 1, 4, 8, 16  # as MXCSR has them
 ALL_FLAGS = INVALID | DIVIDE | OVERFLOW | UNDERFLOW
 
 # where NumPy keeps the three bits that say what to do about each (NPY_UFUNC_ERR, 0: ignore)
-_SHIFT = {DIVIDE: 0, OVERFLOW: 3, UNDERFLOW: 6, INVALID: 9}
+SHIFT = {DIVIDE: 0, OVERFLOW: 3, UNDERFLOW: 6, INVALID: 9}
+WARN = 1  # what these bits say where it warns
 NAMES = {DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under", INVALID: "invalid"}
 _ACTIONS: tuple[Literal["ignore", "warn", "raise"], ...] = ("ignore", "warn", "raise")
 _CAPSULE = b"numpy.ufunc.extobj"
@@ -58,36 +59,46 @@ def errstate() -> bool:
                 mask = _State.from_address(get(variable.get(), _CAPSULE)).mask
             except (ValueError, LookupError):
                 return False
-        if any((mask >> _SHIFT[f] & 7 == 0) != (wish[n] == "ignore") for f, n in NAMES.items()):
+        if any((mask >> SHIFT[f] & 7 == 0) != (wish[n] == "ignore") for f, n in NAMES.items()):
             return False
     symbols.register("npc.errstate", id(variable))
     return True
 
 
 def heard() -> str:
-    """The text of ``i32 npc_heard(i32 raised)``: it clears the floating-point flags and gives those
-    among them that ``np.errstate`` does not ignore."""
+    """The text of ``i32 npc_errstate()``, what NumPy's error state holds, and of
+    ``i32 npc_heard(i32 raised)``: it clears the floating-point flags and gives those among them
+    that ``np.errstate`` does not ignore."""
     from npcompile.runtime.writer import Writer  # only who compiles needs it
 
     w, name = Writer(), f'c"{_CAPSULE.decode()}\\00"'
     w.do("%mxcsr = alloca i32")
-    w.do("%state.at = alloca ptr")
     w.call("void", "llvm.x86.sse.stmxcsr", ("ptr", "%mxcsr"))
     w.store("i32", w.add("and", "i32", w.load("i32", "%mxcsr"), ~ALL_FLAGS), "%mxcsr")
     w.call("void", "llvm.x86.sse.ldmxcsr", ("ptr", "%mxcsr"))
-    if errstate():
-        _ask(w)
-    else:  # Python decides
-        w.do("ret i32 %raised")
+    mask, kept = w.let("call i32 @npc_errstate()"), "0"
+    for flag, shift in SHIFT.items():
+        ignored = w.add("icmp eq", "i32", w.add("and", "i32", mask, 7 << shift), 0)
+        kept = w.add("or", "i32", kept, w.let(f"select i1 {ignored}, i32 0, i32 {flag}"))
+    w.do(f"ret i32 {w.add('and', 'i32', '%raised', kept)}")
+    state = _state()
     return "\n".join([
-        *w.outside.values(),
+        *(w.outside | state.outside).values(),
         f"@npc.errstate.name = private constant [{len(_CAPSULE) + 1} x i8] {name}",
+        "define i32 @npc_errstate() {", *state.lines, "}",
         "define i32 @npc_heard(i32 %raised) {", *w.lines, "}", "",
     ])
 
 
-def _ask(w: Writer) -> None:
-    """Returns what NumPy's error state leaves of the flags."""
+def _state() -> Writer:
+    """Reads NumPy's error state; all bits are set where only Python can."""
+    from npcompile.runtime.writer import Writer  # only who compiles needs it
+
+    w = Writer()
+    if not errstate():
+        w.do("ret i32 -1")
+        return w
+    w.do("%state.at = alloca ptr")
     w.store("ptr", "null", "%state.at")
     args = (("ptr", w.data("npc.errstate")), ("ptr", "null"), ("ptr", "%state.at"))
     w.call("i32", "PyContextVar_Get", *args)
@@ -98,10 +109,7 @@ def _ask(w: Writer) -> None:
     name = ("ptr", "@npc.errstate.name")
     mask = w.load("i32", w.call("ptr", "PyCapsule_GetPointer", ("ptr", state), name))
     w.call("void", "Py_DecRef", ("ptr", state))
-    kept: str | int = 0
-    for flag, shift in _SHIFT.items():
-        ignored = w.add("icmp eq", "i32", w.add("and", "i32", mask, 7 << shift), 0)
-        kept = w.add("or", "i32", kept, w.let(f"select i1 {ignored}, i32 0, i32 {flag}"))
-    w.do(f"ret i32 {w.add('and', 'i32', '%raised', kept)}")
+    w.do(f"ret i32 {mask}")
     w.label("unset")  # nobody called np.seterr: underflow is ignored
-    w.do(f"ret i32 {w.add('and', 'i32', '%raised', ALL_FLAGS & ~UNDERFLOW)}")
+    w.do(f"ret i32 {sum(WARN << shift for flag, shift in SHIFT.items() if flag != UNDERFLOW)}")
+    return w

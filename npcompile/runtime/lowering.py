@@ -52,6 +52,8 @@ def outline(traced: Trace, config: Config) -> Outline:
         frozenset(graph.written),
         {category: suspects.candidate(heard, category) for category in CATEGORIES},
         suspects.ambiguous(graph, heard) and config.device == "cpu",  # others have no flags
+        suspects.late(graph, heard),
+        suspects.messages(graph),
         repeatable,
         not repeatable or stores(graph.result),
         suspects.marked(graph) and not stores(graph.result),
@@ -59,7 +61,7 @@ def outline(traced: Trace, config: Config) -> Outline:
         {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
         is_heavy(graph),
         price(graph),
-        suspects.silent(graph, operations) if graph.hushed else frozenset(),
+        suspects.silent(graph, operations),
         traced.pauses,
         tuple(source.base for source in written
               if isinstance(source, Memory) and not traced.device),

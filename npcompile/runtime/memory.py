@@ -109,7 +109,7 @@ class _Memory:
             keep_for_ever(owner)
         self.address = code["npc_new_array"]
         self.numbers[0] = 0 if os.environ.get("NPCOMPILE_RECYCLE") == "0" else LIMIT
-        for name in ("npc_new_array", "npc_take", "npc_give", "npc_heard", "npc_poll"):
+        for name in ("npc_new_array", "npc_take", "npc_give", "npc_heard", "npc_poll", "npc_warn"):
             register(name, code[name])
 
     def _forked(self) -> None:

@@ -69,7 +69,7 @@ def native(
     releases = not any(isinstance(leaf.source, Words) for leaf in traced.leaves)
     parallel = config.parallel and pool.supported()
     emitted = cpu.emit(program, frame, target, parallel, own, releases)
-    repeats = (traced.repeatable, traced.ambiguous)
+    repeats = (traced.repeatable, traced.ambiguous or traced.late)
     entry = emit_entry(wiring.signature, program, frame, *repeats, traced.silent)
     text = combine(emitted.text, entry)
     watch.lap("emit")

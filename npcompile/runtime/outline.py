@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from npcompile.core.errors import Refusal
     from npcompile.core.sizes import Predicate, Size, Symbol
     from npcompile.graph.ir import Graph
+    from npcompile.runtime.flags import Message
     from npcompile.tracing.sources import Guard, Leaf, Source
 
 
@@ -24,8 +25,9 @@ class Outline:
     ``leaves[i]`` in sizes, if that is one; ``written`` are the leaves whose memory is written.
 
     ``suspects``: for each category of floating-point flags the name and line of the operation that
-    is most likely to have raised it; ``ambiguous``: there may be another one.  ``repeatable``,
-    ``lasting``, ``marked``, ``exact``: see :mod:`npcompile.runtime.suspects` and
+    is most likely to have raised it; ``ambiguous``: there may be another one; ``late``: it writes
+    after that.  ``messages`` are the warnings of categories that leave no doubt.
+    ``repeatable``, ``lasting``, ``marked``, ``exact``: see :mod:`npcompile.runtime.suspects` and
     :mod:`~npcompile.runtime.build`.
     ``tensors`` are the torch tensors whose memory is written.
     ``unpromised``: by deterministic mode, the operators that can't keep its promise.  ``heavy``:
@@ -43,6 +45,8 @@ class Outline:
     written: frozenset[int]
     suspects: dict[str, tuple[str, int]]
     ambiguous: bool
+    late: bool
+    messages: tuple[Message, ...]
     repeatable: bool
     lasting: bool
     marked: bool

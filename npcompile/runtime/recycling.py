@@ -5,6 +5,7 @@ from __future__ import annotations
 from npcompile.runtime.helpers import heard
 from npcompile.runtime.interrupts import poll
 from npcompile.runtime.memory import ELSIZE, OLD
+from npcompile.runtime.messages import warn
 from npcompile.runtime.writer import combine
 
 _LARGE = 1 << 18
@@ -415,4 +416,4 @@ error:
 
 def text(recycled: bool) -> str:
     """The code, for platforms where memory can be ``recycled`` or can't."""
-    return combine(heard(), poll(), _RECYCLING if recycled else _PLAIN)
+    return combine(heard(), poll(), warn(), _RECYCLING if recycled else _PLAIN)

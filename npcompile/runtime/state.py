@@ -8,6 +8,7 @@
     exit      called as exit(function, code, flags, what, *args, **kwargs), see runtime.entry
     build     makes containers of a flat tuple of results
     alone     the function whose calls no other entry may take
+    table     the warnings that floating-point flags stand for (0: unknown), see runtime.messages
     words     pairs (address, expected): the word at the address must be the expected one
     variables addresses of PyObject* variables that are read as arguments (cells, held objects)
     held      PyObject* variables of our own
@@ -24,11 +25,12 @@ from typing import Any
 from npcompile.core.records import record
 from npcompile.core.unseen import unseen
 from npcompile.runtime.helpers import errstate
+from npcompile.runtime.messages import Table
 from npcompile.runtime.words import Word
 from npcompile.tracing.sources import Leaf
 
 _ARGUMENTS_OFFSET = 1 << 63  # PY_VECTORCALL_ARGUMENTS_OFFSET
-NEXT, PYTHON, EXIT, BUILD, ALONE, WORDS = range(6)
+NEXT, PYTHON, EXIT, BUILD, ALONE, TABLE, WORDS = range(7)
 _NEVER = 0xA5A5A5A5A5A5A5A5  # neither an address nor a version
 
 
@@ -235,6 +237,12 @@ class State:
     def alone(self, function: Any) -> None:
         self._keep(ALONE, function)
 
+    def tell(self, table: Table | None) -> None:
+        """From now on floating-point flags stand for these warnings."""
+        self._slots[TABLE] = 0
+        self._kept[TABLE] = table
+        self._slots[TABLE] = 0 if table is None else table.address
+
     def watch(self, k: int, address: int, expected: int) -> None:
         """The word at an address must be ``expected`` from now on.
 
@@ -254,6 +262,7 @@ class State:
     def release(self) -> None:
         """Lets go of what is watched and held; the entry must not run before it is connected."""
         self.suspend()
+        self.tell(None)
         for k in range(self.signature.variables):
             self.hold(k, None)
         self.watched = None

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 
 import numpy as np
 
+from npcompile.core.lines import file_of
 from npcompile.core.records import replace
 from npcompile.graph.categories import OF_SCALARS, raises
-from npcompile.graph.ir import Extern, Graph, Node, Site, walk
-from npcompile.graph.types import Scalar, Type
-from npcompile.runtime.flags import CATEGORIES
+from npcompile.graph.ir import WRITES, Extern, Graph, Node, Site, walk
+from npcompile.graph.primitives import PRIMITIVES
+from npcompile.graph.types import Array, Scalar, Type
+from npcompile.runtime.flags import CATEGORIES, Message
 
 #: what NumPy's scalars compute by themselves, and call so
 _OPERATORS = frozenset(
@@ -21,6 +24,16 @@ _OPERATORS = frozenset(
 _NOT_OF_ALL = frozenset(
     ["divide", "floor_divide", "remainder", "divmod", "fmod", "power", "pow", "float_power", "sqrt",
      "arcsin", "arccos", "arccosh", "arctanh", "log", "log2", "log10", "log1p", "cast", "astype"]
+)
+#: raise no flags, for NumPy's loops or ours
+_QUIET = frozenset(
+    ["param", "const", "size", "copy", "empty", "full", "read", "write", "gather", "scatter",
+     "pack", "iota", "get", "for_", "while_", "if_", "check", "settle", "cast", "reduce", "where",
+     "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "isnan", "isinf",
+     "isfinite", "signbit", "logical_and", "logical_or", "logical_not", "logical_xor", "absolute",
+     "fabs", "negative", "positive", "conjugate", "real", "imag", "copysign", "sign", "floor",
+     "ceil", "trunc", "rint", "maximum", "minimum", "fmax", "fmin", "tanh", "arctan", "arcsinh",
+     "cbrt"]
 )
 
 Loud = list[tuple[Node, str]]
@@ -46,13 +59,56 @@ def candidate(operations: Loud, category: str) -> tuple[str, int]:
     able = [node for node, letters in operations if category[0] in letters and node.line]
     if not able:
         return "compiled code", 0
-    able = [n for n in able if getattr(n.type, "origin", "np") != "py"]
+    able = [node for node in able if not _of_python(node)]
     if not able:
         return "", 0
     first = [n for n in able if category != "invalid" or n.op in _NOT_OF_ALL]
     node = (first or able)[0]
     name = _called(node)
     return f"scalar {name}" if _by_scalars(node)[0] else name, node.line
+
+
+def messages(graph: Graph) -> tuple[Message, ...]:
+    """The warnings of which flags leave no doubt, in the order in which NumPy gives them: one
+    operation alone can raise the flag, at most once in a call, and what NumPy calls it is known."""
+    inner = {node for nest in walk(graph.region) if nest.op != "if_"
+             for region in nest.regions for node in walk(region)}
+    operations = [(node, _letters(graph, node)) for node in walk(graph.region)]
+    letters = Counter(letter for _, found in operations for letter in found)
+    made = []
+    for node, found in operations:
+        name = None if node in inner or node in graph.repeated else _name(graph, node)
+        for category in CATEGORIES:
+            if name is not None and category[0] in found and letters[category[0]] == 1:
+                text = f"{CATEGORIES[category]} encountered in {name}"
+                made.append(Message(category, text, file_of(node.line), int(node.line)))
+    return tuple(made)
+
+
+def _letters(graph: Graph, node: Node) -> str:
+    """What an operation can raise that is heard: all, if nothing is known of it."""
+    types = [found.type for found in (node, *node.args)]
+    inexact = any(isinstance(t, (Array, Scalar)) and t.dtype.kind in "fc" for t in types)
+    found = raises(node)
+    if found:
+        return "".join(letter for letter in found if letter not in graph.hushed.get(node, ""))
+    known = node.op in _QUIET or node.op in PRIMITIVES or isinstance(node.attrs, Extern)
+    return "" if known or not (inexact or node.op == "host_call") else "doui"
+
+
+def _name(graph: Graph, node: Node) -> str | None:
+    """What NumPy calls an operation if the program itself calls it, at one place."""
+    how = graph.called.get(node)
+    if how is None or not file_of(node.line) or _of_python(node):
+        return None
+    scalar = set(_by_scalars(node)) if how == "operator" else {False}
+    name = _called(node)
+    return None if len(scalar) > 1 else f"scalar {name}" if scalar == {True} else name
+
+
+def _of_python(node: Node) -> bool:
+    """Whether an operation computes one of Python's own numbers."""
+    return getattr(node.type, "origin", "np") == "py"
 
 
 def _called(node: Node) -> str:
@@ -102,11 +158,13 @@ def _takes(own: Scalar, other: Scalar) -> bool:
 
 
 def silent(graph: Graph, operations: Loud) -> frozenset[str]:
-    """The categories that only operations inside ``np.errstate`` that ignores them can raise."""
+    """The categories that only operations inside ``np.errstate`` that ignores them can raise, or
+    Python's own numbers, which warn of nothing."""
     found = set()
     for category in CATEGORIES:
         able = [node for node, letters in operations if category[0] in letters]
-        if able and all(category[0] in graph.hushed.get(node, "") for node in able):
+        if able and all(category[0] in graph.hushed.get(node, "") or _of_python(node)
+                        for node in able):
             found.add(category)
     return frozenset(found)
 
@@ -114,7 +172,8 @@ def silent(graph: Graph, operations: Loud) -> frozenset[str]:
 def ambiguous(graph: Graph, operations: Loud) -> bool:
     """Whether more than one operation, or one in several turns or places, can raise a category, or
     NumPy's name for it is not known."""
-    found = [letter for _, letters in operations for letter in letters]
+    unheard = {category[0] for category in silent(graph, operations)}
+    found = [letter for _, letters in operations for letter in letters if letter not in unheard]
     if len(found) != len(set(found)) or any(map(raises, graph.repeated)):
         return True
     if any(any(_by_scalars(node)) for node, _ in operations):
@@ -122,6 +181,22 @@ def ambiguous(graph: Graph, operations: Loud) -> bool:
     loops = [node for node in walk(graph.region) if node.op in ("for_", "while_")]
     return any(raises(inner) for loop in loops for region in loop.regions
                for inner in walk(region))
+
+
+def late(graph: Graph, operations: Loud) -> bool:
+    """Whether something is written after an operation that may raise a flag, by another one: where
+    that makes an exception, Python does not come to it."""
+    able = {node for node, _ in operations}
+    before: set[Node] = set()
+    for node in walk(graph.region):
+        if node.op in WRITES:
+            value = node.args[1]
+            own = {value, *value.args} if node in graph.outs else set()
+            if before - own:
+                return True
+        elif node in able:
+            before.add(node)
+    return False
 
 
 def repeatable(graph: Graph) -> bool:

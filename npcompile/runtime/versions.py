@@ -11,7 +11,7 @@ from npcompile.core.records import field, record
 from npcompile.core.reported import reported
 from npcompile.core.sizes import Symbol, evaluate
 from npcompile.core.unseen import unseen
-from npcompile.runtime import match, succession, wiring
+from npcompile.runtime import match, messages, succession, wiring
 from npcompile.runtime.build import Executable
 from npcompile.runtime.native import Native
 from npcompile.runtime.outline import Outline
@@ -104,6 +104,11 @@ class Version:
         return not isinstance(made, Native) or made.wiring.connect(
             made.state, lambda: self.match(bound, function) is not None
         )
+
+    def tell(self, function: FunctionType) -> None:
+        """Its entry warns as this function does from now on."""
+        if isinstance(self.executable, Native):
+            self.executable.state.tell(messages.table(self.trace, function))
 
     def release(self) -> bool:
         """Lets go of what belongs to its function; False: it could serve no other one."""

@@ -11,6 +11,7 @@ import numpy as np
 from npcompile.core.errors import Refused
 from npcompile.core.records import replace
 from npcompile.core.tuples import is_named_tuple
+from npcompile.ops.elementwise import ELEMENTWISE
 from npcompile.ops.record import Op, resolve
 from npcompile.tracing import (
     attributes,
@@ -207,7 +208,8 @@ def _recorded(
 
 
 def _call_record(t: Tracer, op: Any, args: Any, kwargs: Any) -> Any:
-    return op.kind.call(op, t, args, kwargs)
+    with t.called("ufunc" if op.kind is ELEMENTWISE else None):
+        return op.kind.call(op, t, args, kwargs)
 
 
 def record(t: Tracer, function: Any, args: tuple[Value, ...]) -> Value:

@@ -12,7 +12,7 @@ from npcompile.core.sections import from_handler
 from npcompile.core.sizes import Size
 from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node
-from npcompile.graph.types import PY_BOOL, PY_INT
+from npcompile.graph.types import PY_BOOL, PY_INT, Calling
 from npcompile.ops import python
 from npcompile.ops.arguments import NUMBERS
 from npcompile.ops.operands import ArrayRef
@@ -123,7 +123,7 @@ def binary(
         devices.check_in_place(t, left)
     if symbol != plain and isinstance(left, ArrayRef):
         return _keep(t, left, plain, right)
-    return _remember(t, plain, left, right, t.operate(python.binary, plain, left, right))
+    return _remember(t, plain, left, right, t.operate(_binary, plain, left, right))
 
 
 def _is_int(value: Value) -> bool:
@@ -158,8 +158,19 @@ def _size(t: Tracer, value: Value) -> Size | None:
     return value.value if isinstance(value, Static) and type(value.value) is int else None
 
 
+def _binary(t: Tracer, symbol: str, left: Any, right: Any) -> Any:
+    with t.called(_how(symbol)):
+        return python.binary(t, symbol, left, right)
+
+
 def _inplace(t: Tracer, symbol: str, left: Any, right: Any) -> Any:
-    return python.inplace(t, symbol, left, right)
+    with t.called(_how(symbol)):
+        return python.inplace(t, symbol, left, right)
+
+
+def _how(symbol: str) -> Calling | None:
+    """How the program calls an operator's ufunc; a product of matrices is another thing."""
+    return None if symbol == "@" else "operator"
 
 
 def _keep(t: Tracer, left: ArrayRef, symbol: str, right: Value) -> Value:

@@ -194,6 +194,9 @@ def _trace(
     graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)
     graph.hushed, graph.echoes = tracer.builder.hushed, tracer.builder.echoes
     graph.repeated, graph.names = tracer.builder.repeated, tracer.names
+    graph.called = {node: how for node, how in tracer.builder.calls.items()
+                    if node not in tracer.builder.shared}
+    graph.outs = tracer.builder.outs
     inputs = tracer.inputs
     code = function.__code__
     return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.pauses,

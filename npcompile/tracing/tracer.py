@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import CellType, FunctionType
 from typing import Any, TypeVar
 
@@ -23,7 +24,7 @@ from npcompile.graph.ir import (
     SizeOf,
     Window,
 )
-from npcompile.graph.types import PY_INT, Array
+from npcompile.graph.types import PY_INT, Array, Calling
 from npcompile.linalg import compositions, factorisations, norms, sums
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
@@ -448,6 +449,12 @@ class Tracer:
         return Resume(tuple([
             self.trees.frame(f, f is inner, result if f is inner else None) for f in self.frames
         ]))
+
+    def called(self, how: Calling | None) -> AbstractContextManager[None]:
+        """A ufunc that is emitted inside is called so by the program, unless a function of ours
+        that takes the place of a library's is being followed."""
+        ours = any(frame.transparent for frame in self.frames)
+        return self.builder.called(None if ours else how)
 
     # ------------------------------------------------------------------ frames
 
