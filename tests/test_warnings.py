@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import npcompile
 from npcompile import jit
 from tests import random_warnings
 from tests.support_calls import alike
@@ -608,3 +609,43 @@ def test_an_overflow_of_pythons_own_numbers_is_no_warning() -> None:
 @pytest.mark.parametrize("seed", [5, 23, 50, 61, 77])
 def test_random_programs_whose_warnings_come_and_go(seed: int) -> None:
     assert random_warnings.check(seed, Counter()) == ""
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "expm1", "log1p", "sinh"])
+def test_ufuncs_of_ours_warn_as_numpys_do(name: str) -> None:
+    ours, theirs = getattr(npcompile, name), getattr(np, name)
+
+    def apply(function: Callable[..., Any], x: Any, out: Any = None) -> Any:
+        return function(x, out=out)
+
+    space = apply.__globals__
+    for action in ("always", "default", "module", "once", "ignore", "error"):
+        found = []
+        for function in (ours, theirs):
+            told: list[Any] = []
+            with warnings.catch_warnings():
+                warnings.simplefilter(action)
+                warnings.onceregistry.clear()  # type: ignore[attr-defined]
+                for values in ([1.0, 2.0], [2000.0, 0.0], [-1.0, -2.0], [-1.0, 0.0]):
+                    out = np.full(2, 7.0)
+                    try:
+                        told += shown(apply, space, (function, np.array(values), out))
+                    except RuntimeWarning as error:
+                        told.append(str(error))
+                    told.append(np.isfinite(out).tolist())
+            found.append(told)
+        assert found[0] == found[1]
+
+
+def test_a_call_that_warns_has_the_bits_of_one_that_does_not() -> None:
+    def f(x: Any) -> Any:
+        return np.exp(x) / np.exp(x * 0.5) - np.exp(x[0])  # flags don't say which
+
+    x = np.linspace(0.0, 3.0, 50)
+    compiled, large = jit(f), np.append(x, 2000.0)
+    quiet = compiled(x)
+    assert told(compiled, large) == told(f, large)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with pytest.warns(RuntimeWarning):
+            assert compiled(large)[:-1].tobytes() == quiet.tobytes()

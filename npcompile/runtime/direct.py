@@ -9,9 +9,10 @@ Where all arguments, ``out`` too, are arrays of one shape and one dtype whose el
 each other, it makes the result, runs the loop and returns, in a third of the time that NumPy's own
 takes.  Whatever else there is goes to that one: other keywords, no or many elements, axes of
 length 1 beside others (of which NumPy chooses the strides), results that overlap operands, and
-flags that ``np.errstate`` does not ignore, for which the loop runs anew.  Objects of other classes
-than NumPy's and Python's own (masked arrays, quantities, whatever has ``__array_ufunc__``) know
-NumPy's ufuncs by identity, so a call with one goes to the library's ufunc.
+flags of which ``np.errstate`` makes more than a warning, for which the loop runs anew.  Objects of
+other classes than NumPy's and Python's own (masked arrays, quantities, whatever has
+``__array_ufunc__``) know NumPy's ufuncs by identity, so a call with one goes to the library's
+ufunc.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from npcompile.backends.cpu.symbols import register
 from npcompile.runtime import memory
 from npcompile.runtime.cache import compiled
 from npcompile.runtime.callable import TABLE, FunctionBase
+from npcompile.runtime.flags import CATEGORIES
 from npcompile.runtime.guards import ALIGNED, C_CONTIGUOUS, WRITEABLE
-from npcompile.runtime.helpers import ALL_FLAGS
+from npcompile.runtime.helpers import ALL_FLAGS, NAMES, SHIFT
 from npcompile.runtime.layout import UfuncHead, layout, supported
 
 MANY = 8192  #: elements beyond which NumPy lets other threads of Python's run
@@ -64,6 +66,10 @@ declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 declare ptr @npc_new_array(ptr, i32, ptr, ptr)
 declare i32 @npc_heard(i32)
+declare i32 @npc_warned()
+declare i32 @PyErr_WarnFormat(ptr, i64, ptr, ...)
+@PyExc_RuntimeWarning = external global i8
+{_formats()}
 declare ptr @npc_ufunc_generic(ptr, ptr, i64, ptr)
 declare void @llvm.x86.sse.stmxcsr(ptr)
 declare void @llvm.x86.sse.ldmxcsr(ptr)
@@ -387,9 +393,21 @@ run:
 ask:
   %heard = call i32 @npc_heard(i32 %raised)
   %silent = icmp eq i32 %heard, 0
-  br i1 %silent, label %done, label %undo
-done:
+  br i1 %silent, label %done, label %tell
+tell:
+  %warned = call i32 @npc_warned()
+  %all = or i32 %heard, %warned
+  %warnings = icmp eq i32 %all, %warned
+  br i1 %warnings, label %begin, label %undo
+begin:
+  %name = call ptr @word(ptr %ufunc, i64 {fields["name"]})
+  %category = load ptr, ptr @PyExc_RuntimeWarning
+  br label %say0
+{_warnings()}done:
   ret ptr %target
+raise:
+  call void @Py_DecRef(ptr %target)
+  ret ptr null
 undo:
   call void @Py_DecRef(ptr %target)
   br label %generic
@@ -403,6 +421,27 @@ generic:
 
 declare i64 @llvm.abs.i64(i64, i1)
 """
+
+
+def _warnings() -> str:
+    """Warns of the flags in NumPy's order, as NumPy does."""
+    return "".join(f"""\
+say{k}:
+  %its{k} = and i32 %heard, {flag}
+  %has{k} = icmp ne i32 %its{k}, 0
+  br i1 %has{k}, label %warn{k}, label %{after}
+warn{k}:
+  %said{k} = call i32 (ptr, i64, ptr, ...) @PyErr_WarnFormat(ptr %category, i64 1,
+    ptr @npc.format.{k}, ptr %name)
+  %error{k} = icmp ne i32 %said{k}, 0
+  br i1 %error{k}, label %raise, label %{after}
+""" for k, (flag, after) in enumerate(zip(SHIFT, ("say1", "say2", "say3", "done"), strict=True)))
+
+
+def _formats() -> str:
+    texts = [f"{CATEGORIES[NAMES[flag]]} encountered in %s" for flag in SHIFT]
+    return "\n".join(f'@npc.format.{k} = private constant [{len(text) + 1} x i8] c"{text}\\00"'
+                     for k, text in enumerate(texts))
 
 
 @cache

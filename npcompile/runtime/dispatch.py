@@ -496,7 +496,8 @@ class Dispatcher:
                 if wanted and (version.trace.written or middle or version.lasts()):
                     self._report(version, wanted)
                 elif wanted:  # nothing has happened yet
-                    return self._rerun(version, left, args, kwargs)
+                    found = self._rerun(version, left, args, kwargs)
+                    return left.result if left.number == FLAGS else found
                 if left.number == FLAGS:
                     return left.result
                 return self._go_on(version, left, way_out, args, kwargs)

@@ -109,8 +109,8 @@ class _Memory:
             keep_for_ever(owner)
         self.address = code["npc_new_array"]
         self.numbers[0] = 0 if os.environ.get("NPCOMPILE_RECYCLE") == "0" else LIMIT
-        for name in ("npc_new_array", "npc_take", "npc_give", "npc_heard", "npc_poll", "npc_warn"):
-            register(name, code[name])
+        for name in ("new_array", "take", "give", "heard", "poll", "warn", "warned"):
+            register(f"npc_{name}", code[f"npc_{name}"])
 
     def _forked(self) -> None:
         self.main.value = threading.get_ident()

@@ -67,23 +67,28 @@ def warn() -> str:
     look at, of which nothing is told yet."""
     w = Writer()
     heard = w.let("call i32 @npc_heard(i32 %raised)")
-    state = w.let("call i32 @npc_errstate()")
     w.do("%unknown = icmp eq ptr %table, null")
     w.do("br i1 %unknown, label %python, label %look")
     w.label("look")
-    clear: str = w.load("i32", "%table")
-    for flag, shift in SHIFT.items():
-        mode = w.add("and", "i32", state, 7 << shift)
-        warns = w.add("icmp eq", "i32", mode, WARN << shift)
-        kept = w.let(f"select i1 {warns}, i32 -1, i32 {~flag}")
-        clear = w.add("and", "i32", clear, kept)
+    clear = w.add("and", "i32", w.load("i32", "%table"), w.let("call i32 @npc_warned()"))
     doubt = w.add("and", "i32", heard, w.add("xor", "i32", clear, -1))
     w.do(f"%clear = icmp eq i32 {doubt}, 0")
     w.do("br i1 %clear, label %begin, label %python")
     w.label("python")
     w.do(f"ret i32 {heard}")
-    return "\n".join(["define i32 @npc_warn(ptr %table, i32 %raised) {", *w.lines,
+    return "\n".join([_warned(), "define i32 @npc_warn(ptr %table, i32 %raised) {", *w.lines,
                       _GIVE.replace("HEARD", heard), "}", *w.outside.values(), _OUTSIDE])
+
+
+def _warned() -> str:
+    """The text of ``i32 npc_warned()``: the flags of which ``np.errstate`` makes warnings."""
+    w = Writer()
+    state, found = w.let("call i32 @npc_errstate()"), "0"
+    for flag, shift in SHIFT.items():
+        mode = w.add("and", "i32", state, 7 << shift)
+        warns = w.add("icmp eq", "i32", mode, WARN << shift)
+        found = w.add("or", "i32", found, w.let(f"select i1 {warns}, i32 {flag}, i32 0"))
+    return "\n".join(["define i32 @npc_warned() {", *w.lines, f"  ret i32 {found}", "}"])
 
 
 _OUTSIDE = """

@@ -11,7 +11,7 @@ import numpy as np
 from npcompile.core.lines import file_of
 from npcompile.core.records import replace
 from npcompile.graph.categories import OF_SCALARS, raises
-from npcompile.graph.ir import WRITES, Extern, Graph, Node, Site, walk
+from npcompile.graph.ir import WRITES, Const, Extern, Graph, Node, Site, walk
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.runtime.flags import CATEGORIES, Message
@@ -91,9 +91,29 @@ def _letters(graph: Graph, node: Node) -> str:
     inexact = any(isinstance(t, (Array, Scalar)) and t.dtype.kind in "fc" for t in types)
     found = raises(node)
     if found:
-        return "".join(letter for letter in found if letter not in graph.hushed.get(node, ""))
+        less = graph.hushed.get(node, "") + _excluded(node)
+        return "".join(letter for letter in found if letter not in less)
     known = node.op in _QUIET or node.op in PRIMITIVES or isinstance(node.attrs, Extern)
     return "" if known or not (inexact or node.op == "host_call") else "doui"
+
+
+def _excluded(node: Node) -> str:
+    """The first letters of what an operation can't raise because an operand is a known number.
+    Signaling NaNs, of which all are invalid, are not thought of."""
+    if len(node.args) != 2 or getattr(node.type, "dtype", np.dtype(bool)).char not in "fd":
+        return ""
+    info = np.finfo(node.dtype)
+    for place, arg in enumerate(node.args):
+        if not isinstance(arg.attrs, Const) or not np.isfinite(arg.attrs.value):
+            continue
+        size = float(np.abs(arg.attrs.value))
+        if node.op in ("add", "subtract"):
+            return "oi" if size < info.max * info.eps / 8 else "i"
+        if node.op == "multiply" and size:
+            return "oi" if size <= 1 else "i"
+        if node.op == "divide" and size:
+            return "i" if not place else "dio" if size >= 1 else "di"
+    return ""
 
 
 def _name(graph: Graph, node: Node) -> str | None:
