@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from tests.random_interrupts import differs
 
 SOON = 0.05
 LATE = 1.0  # a busy machine may take so long; without looking it would be many times that
@@ -191,3 +192,8 @@ def test_other_threads_leave_signals_alone() -> None:
             time.sleep(0.01)
     worker.join()
     assert a.sum() == 3_000_010
+
+
+@pytest.mark.parametrize("seed", range(301, 306))
+def test_random_loops(seed: int) -> None:
+    assert differs(seed) is None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -68,8 +69,9 @@ def _binding() -> Any:
     except Exception as error:  # it is missing, too old, blocked, or something stands in for it
         what = f"llvmlite can't be used: {type(error).__name__}: {error}"
         raise Unusable(Refusal("compiler", what)) from error
-    # a short loop on two lines of the cache takes up to half as long again
-    llvm.set_option("npcompile", "-x86-experimental-pref-innermost-loop-alignment=6")
+    if platform.machine().lower() in ("x86_64", "amd64"):
+        # a short loop on two lines of the cache takes up to half as long again
+        llvm.set_option("npcompile", "-x86-experimental-pref-innermost-loop-alignment=6")
     return llvm
 
 
