@@ -48,9 +48,10 @@ def imported(folder: Path) -> list[set[str]]:
 
 def test_what_is_imported(tmp_path: Path) -> None:
     before, decorated, after = imported(tmp_path)
-    assert {m for m in before if m.startswith("npcompile")} == {"npcompile"}
+    finder = {"npcompile.core", "npcompile.core.submodules"}  # of NumPy's submodules
+    assert {m for m in before if m.startswith("npcompile")} == {"npcompile", *finder}
     assert "llvmlite" not in decorated
-    assert len([m for m in decorated if m.startswith("npcompile")]) < 42
+    assert len([m for m in decorated if m.startswith("npcompile")]) < 48
     assert after.isdisjoint({"scipy", "sympy", "mpmath", "numba", "torch", "cupy", "triton"})
     assert after.isdisjoint({"npcompile.special.library", "npcompile.tensors.table"})
     *_, found = imported(tmp_path)  # the version is on disk
@@ -60,7 +61,7 @@ def test_what_is_imported(tmp_path: Path) -> None:
     assert "npcompile.tracing.tracer" not in found
     assert "npcompile.backends.cpu.body" not in found
     assert found.isdisjoint({"npcompile.graph.ir", "npcompile.program.ir"})  # languages
-    assert len([m for m in found if m.startswith("npcompile")]) < 56
+    assert len([m for m in found if m.startswith("npcompile")]) < 70
 
 
 LATER = """
@@ -191,9 +192,9 @@ def test_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 #: lines of LLVM text of one call, entry included: some more than today
 LINES = {
-    ("exp", "d"): 460,
-    ("log", "d"): 460,
-    ("power", "d"): 770,
+    ("exp", "d"): 480,
+    ("log", "d"): 480,
+    ("power", "d"): 800,
     ("exp", "D"): 590,
     ("log", "D"): 600,
     ("arcsin", "D"): 710,
