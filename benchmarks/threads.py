@@ -25,7 +25,7 @@ from npcompile import jit
 
 NAP, ROUND, REST = 1e-3, 0.5, 0.03  # seconds
 ROUNDS = 9
-SHORT = 150  # rounds of some milliseconds, after a rest: few of them are disturbed
+SHORT = 200  # rounds of some milliseconds, after a rest: few of them are disturbed
 
 
 def waves(x: Any) -> Any:
@@ -115,12 +115,12 @@ def tick_rows() -> list[str]:
 
 
 def half_rows() -> Iterator[str]:
-    a, b = (np.random.default_rng(k).random(4_000_000) for k in (1, 2))
-    middle, n = len(a) // 2, 4_000_000
+    a, b = (np.random.default_rng(k).random(8_000_000) for k in (1, 2))
+    middle, n = len(a) // 2, 8_000_000
     cases: list[tuple[str, Any, tuple[Any, ...], list[tuple[Any, ...]]]] = [
         ("`state * 0.5 + k`", filtered, (n, 1.0), [(n // 2, 1.0)] * 2),
         ("logistic map", logistic, (n, 0.4), [(n // 2, 0.4)] * 2),
-        ("congruential generator", mixed, (20 * n, 7), [(10 * n, 7)] * 2),
+        ("congruential generator", mixed, (n, 7), [(n // 2, 7)] * 2),
         ("walk over two arrays", walked, (a, b), [(a[:middle], b[:middle]),
                                                   (a[middle:], b[middle:])]),
     ]
