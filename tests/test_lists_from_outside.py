@@ -132,3 +132,26 @@ def test_turns_with_arrays_are_one_kernel():
     held = [1.0, 2.0, -1.0, 0.5, 3.0, 7.0]
     assert (f(x, held) == horner(x, held)).all()
     assert len(f.explain(x, held).kernels) == 1
+
+
+class Network:
+    def __init__(self, n):
+        self.weights = [k * 7 % 50 for k in range(6 * n)]
+        self.potentials = [k * 5 % 99 for k in range(n)]
+        self.sources = [k * 3 % n for k in range(6 * n)]
+
+    def cost(self, i):
+        reduced = self.weights[i] - self.potentials[self.sources[i]]
+        return reduced if self.weights[i] % 2 else -reduced
+
+
+def test_an_argument_as_an_index_is_one_compile():
+    network = Network(50)
+    compiled = jit(Network.cost, cache=False)
+    for k in range(20):
+        assert compiled(network, 3 * k) == network.cost(3 * k)
+        network.potentials[k] += 1
+    assert compiled.cache_info().compiled == 1
+    for wrong in (300, -301):
+        with pytest.raises(IndexError, match="list index out of range"):
+            compiled(network, wrong)

@@ -27,7 +27,7 @@ from npcompile.tracing import (
     within,
 )
 from npcompile.tracing.answers import answer, ask
-from npcompile.tracing.inputs import LONGEST
+from npcompile.tracing.inputs import LONGEST, label
 from npcompile.tracing.item_types import item_type
 from npcompile.tracing.references import once
 from npcompile.tracing.values import (
@@ -200,6 +200,8 @@ def _from_outside(t: Tracer, container: Static, key: Value) -> Value:
     """An item, or a slice, of a list from outside."""
     held, source = container.value, container.source
     assert source is not None
+    if isinstance(key, Node) and len(held) > outside.FEW and outside.ask(t, held, source):
+        raise t.refuse(label(source), "is read at an index that only the call knows")
     try:
         index = t.static(key, "an index of a list or tuple")
     except Refused:
