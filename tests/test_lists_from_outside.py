@@ -147,7 +147,7 @@ class Network:
 
 def test_an_argument_as_an_index_is_one_compile():
     network = Network(50)
-    compiled = jit(Network.cost, cache=False)
+    compiled = npcompile.jit(Network.cost, cache=False)
     for k in range(20):
         assert compiled(network, 3 * k) == network.cost(3 * k)
         network.potentials[k] += 1
