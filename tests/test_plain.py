@@ -24,7 +24,7 @@ from npcompile.graph.stubs import Globals
 from npcompile.program.results import Buffer
 from npcompile.program.stored import Stored
 from npcompile.runtime import native, remembered
-from npcompile.runtime.cache import Record, Store
+from npcompile.runtime.cache import Record, Store, fingerprint
 from npcompile.runtime.plain import Invalid, Unwritable, Writer, read
 from npcompile.tracing.values import NULL, Marker
 
@@ -167,3 +167,10 @@ def test_nothing_of_the_cache_unpickles() -> None:
         ["grep", "-rlE", "pickle.load|Unpickler|marshal", "--include=*.py", *map(str, places)],
         capture_output=True, text=True, check=False)
     assert found.stdout == ""
+
+
+def test_integers_of_any_length_are_written() -> None:
+    numbers = (10**5000, -(10**5000), -17, 0, 1 << 64)
+    assert read(Writer().text(numbers)) == numbers
+    long, longer = range(10**5000), range(10**5000 + 1)
+    assert fingerprint(long) == fingerprint(range(10**5000)) != fingerprint(longer)

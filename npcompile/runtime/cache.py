@@ -468,7 +468,7 @@ _PLAIN: dict[type, Any] = {
     complex: lambda v: struct.pack("<dd", v.real, v.imag),
     str: lambda v: v.encode("utf-8", "surrogatepass"),
     bytes: bytes,
-    range: lambda v: repr(v).encode(),
+    range: lambda v: b"%x %x %x" % (v.start, v.stop, v.step),
 }
 
 #: what the meaning of a code object depends on, and its lines, which messages name

@@ -69,7 +69,7 @@ _ATOMS: dict[type, Callable[[Any], str]] = {
     type(None): lambda v: "N",
     type(...): lambda v: "E",
     bool: lambda v: "T" if v else "F",
-    int: lambda v: f"i{v}",
+    int: lambda v: f"i{v:x}",  # Python limits the digits of decimals
     float: lambda v: f"f{_BITS.pack(v).hex()}",
     complex: lambda v: f"c{_BITS.pack(v.real).hex()}{_BITS.pack(v.imag).hex()}",
     str: _text,
@@ -325,7 +325,7 @@ _READ: dict[str, Callable[[list[Any], str], Any]] = {
     "E": lambda made, rest: ...,
     "T": lambda made, rest: True,
     "F": lambda made, rest: False,
-    "i": lambda made, rest: int(rest),
+    "i": lambda made, rest: int(rest, 16),
     "f": lambda made, rest: _BITS.unpack(bytes.fromhex(rest))[0],
     "c": lambda made, rest: complex(*_floats(rest)),
     "s": lambda made, rest: rest,
