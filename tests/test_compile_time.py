@@ -51,7 +51,7 @@ def test_what_is_imported(tmp_path: Path) -> None:
     finder = {"npcompile.core", "npcompile.core.submodules"}  # of NumPy's submodules
     assert {m for m in before if m.startswith("npcompile")} == {"npcompile", *finder}
     assert "llvmlite" not in decorated
-    assert len([m for m in decorated if m.startswith("npcompile")]) < 48
+    assert len([m for m in decorated if m.startswith("npcompile")]) < 52
     assert after.isdisjoint({"scipy", "sympy", "mpmath", "numba", "torch", "cupy", "triton"})
     assert after.isdisjoint({"npcompile.special.library", "npcompile.tensors.table"})
     *_, found = imported(tmp_path)  # the version is on disk
@@ -192,13 +192,13 @@ def test_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 #: lines of LLVM text of one call, entry included: some more than today
 LINES = {
-    ("exp", "d"): 480,
-    ("log", "d"): 480,
-    ("power", "d"): 800,
-    ("exp", "D"): 590,
-    ("log", "D"): 600,
-    ("arcsin", "D"): 710,
-    ("power", "D"): 830,
+    ("exp", "d"): 500,
+    ("log", "d"): 500,
+    ("power", "d"): 820,
+    ("exp", "D"): 610,
+    ("log", "D"): 620,
+    ("arcsin", "D"): 720,
+    ("power", "D"): 840,
 }
 
 
