@@ -649,3 +649,17 @@ def test_a_call_that_warns_has_the_bits_of_one_that_does_not() -> None:
         warnings.simplefilter("always")
         with pytest.warns(RuntimeWarning):
             assert compiled(large)[:-1].tobytes() == quiet.tobytes()
+
+
+@pytest.mark.parametrize("text", ["", "np.random.seed(7)", "b[0] = 2"])
+def test_modules_without_a_name_warn(text):
+    source = f"def f(b):\n    {text or 'pass'}\n    unused = b // b\n    return b * 2\n"
+    space = {"np": np}
+    exec(compile(source, "<nameless>", "exec"), space)
+    compiled = npcompile.jit(space["f"], cache=False)
+    for _ in range(3):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            compiled(np.zeros(4, np.int8))
+        assert [(str(w.message), w.lineno) for w in told] == [
+            ("divide by zero encountered in floor_divide", 3)]

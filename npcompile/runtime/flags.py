@@ -70,7 +70,7 @@ def report(traced: Outline, categories: list[str], function: FunctionType) -> No
             file = file_of(line) or function.__code__.co_filename
             space = home(file, traced, function) or function.__globals__
             registry = space.setdefault("__warningregistry__", {})
-            module = space.get("__name__")
+            module = space.get("__name__", "<string>")  # as CPython's; None would be silence
             warnings.warn_explicit(text, RuntimeWarning, file, int(line), module, registry)
         elif action == "print":
             print(f"Warning: {text}", file=sys.stderr)

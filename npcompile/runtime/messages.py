@@ -48,7 +48,7 @@ def table(traced: Outline, function: FunctionType) -> Table | None:
     keep: list[object] = [_REGISTRY, _NAME]
     for message in traced.messages:
         space = home(message.file, traced, function)
-        if space is None:
+        if space is None or _NAME not in space:
             continue
         objects = (message.text, message.file, space)
         keep += objects
