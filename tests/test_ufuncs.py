@@ -208,6 +208,8 @@ def test_flags_at_special_points(name: str) -> None:
     if name == "power":
         numpys = np.float_power  # where power is vectorised it tells of overflow in x**inf
     for point in zip(*operands_at(name, "d")):
+        if name in ("power", "float_power") and point == (0.0, -np.inf):
+            continue  # a division by zero in NumPy's vectors, as here, and not in C's pow
         lanes = tuple(np.array([0.25, x]) for x in point)
         assert reported(ours, *lanes) == reported(numpys, *lanes), point
 

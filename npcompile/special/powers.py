@@ -142,7 +142,7 @@ def _special(x: Expr, y: Expr, exponent: Expr, value: Expr, f: Format) -> Expr:
     end = where(shrinks, zero, const(INFINITY, x))
     value = where((exponent == 0.0) & (a != 1.0), end, value)
     invalid = broken & (x < 0.0) & (x > -INFINITY)
-    apart = invalid | ((x == 0.0) & (y < 0.0) & (y > -INFINITY))
+    apart = invalid | ((x == 0.0) & (y < 0.0))
     flagged = where(invalid, zero, one) / where(apart, zero, one)  # 0 / 0 or 1 / 0
     value = where(apart, flagged, value)
     value = where(odd, from_bits(to_bits(value) | (to_bits(x) & sign_bit(f))), value)
