@@ -335,7 +335,7 @@ class Again:
         return {"name": self.plain.__qualname__, "file": self.file, "calls": count,
                 "different": self.different, "compiled": len(dispatcher.versions),
                 "why": dict(dispatcher.fallbacks) | {
-                    str(r): 1 for r in dispatcher.refusals.exact.values()} | {
+                    str(r): 1 for r in dispatcher.policy.refused.values()} | {
                     str(p): 1 for v in dispatcher.versions for p in v.trace.pauses.values()},
                 "ratio": self._ratio(calls)}
 

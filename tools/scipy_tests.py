@@ -289,7 +289,7 @@ class Functions:
         """What became of them."""
         made = [j for j in self.made.values() if isinstance(j, Jit)]
         called = [j._made for j in made if j._made is not None]
-        refused = Counter(_reason(r) for d in called for r in d.refusals.exact.values())
+        refused = Counter(_reason(r) for d in called for r in d.policy.refused.values())
         paused = Counter(_reason(r) for d in called for v in d.versions
                          for r in v.trace.pauses.values())
         exits: Counter[str] = Counter()
@@ -302,7 +302,7 @@ class Functions:
             "functions": len(made), "called": len(called),
             "compiled": sum(bool(d.versions) for d in called),
             "versions": sum(len(d.versions) for d in called),
-            "refused": sum(len(d.refusals.exact) for d in called),
+            "refused": sum(len(d.policy.refused) for d in called),
             "reasons": refused, "pauses": paused, "exits": exits,
             "late": [(n, round(ms / 1e3, 2)) for n, ms in late if ms > LATE * 1e3],
         }
