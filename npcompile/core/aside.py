@@ -51,6 +51,8 @@ class _Work(Generic[T]):
             self.over.release()
 
 
+#: who forks has it, so that no work begins meanwhile
+_gate = threading.RLock()
 #: by their ids: a handler that raises never comes between an assignment and what follows it
 _running: dict[int, _Work[Any]] = {}
 _threshold = threading.Lock()
@@ -91,15 +93,8 @@ def aside(work: Callable[[], T]) -> T:
         return work()
     begun = _Work(work)
     begun.over.acquire()
-    usual = _thread.stack_size()
-    try:
-        _thread.stack_size(max(usual, STACK))
-        _running[id(begun)] = begun
-        _thread.start_new_thread(begun, ())
-    except RuntimeError:  # no thread can be had: too little memory, or too many
+    if not _started(begun):
         begun()
-    finally:
-        _thread.stack_size(usual)
     with begun.over:  # and not longer: who forks may wait for it too
         pass
     if begun.error is not None:
@@ -107,8 +102,23 @@ def aside(work: Callable[[], T]) -> T:
     return begun.result
 
 
+def _started(work: _Work[T]) -> bool:
+    """Whether a thread for some work could be had: not with too little memory, or too many."""
+    with _gate:
+        usual = _thread.stack_size()
+        try:
+            _thread.stack_size(max(usual, STACK))
+            _running[id(work)] = work
+            _thread.start_new_thread(work, ())
+        except RuntimeError:
+            return False
+        finally:
+            _thread.stack_size(usual)
+    return True
+
+
 def _wait() -> None:
-    """Before a fork, and at exit: waits for what others have begun."""
+    """Waits for what others have begun."""
     here = _thread.get_ident()
     for work in list(_running.values()):
         if work.thread != here:
@@ -116,8 +126,28 @@ def _wait() -> None:
                 pass
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_wait)
+def forking(lock: Any) -> None:
+    """Has forks wait for all work, and then for a lock that such work takes; a child finds it free.
+
+    Python calls what was registered last first.  A lock that was taken before the wait would keep
+    the work from its end.
+    """
+    def before() -> None:
+        _gate.acquire()
+        _wait()
+        lock.acquire()
+
+    def after() -> None:
+        try:
+            lock.release()
+        finally:  # a signal handler may have raised during the wait
+            _gate.release()
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=before, after_in_parent=after, after_in_child=after)
+
+
+forking(_gate)  # also without a compiler
 atexit.register(_wait)
 
 _loaded: set[str] = set()

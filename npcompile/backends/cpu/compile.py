@@ -6,7 +6,6 @@ Every use of llvmlite is behind one lock: it has one of its own, and the option 
 from __future__ import annotations
 
 import ctypes
-import os
 import platform
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -16,17 +15,14 @@ from typing import Any, ParamSpec, TypeVar
 
 from npcompile.backends.cpu import symbols
 from npcompile.backends.cpu.caches import near_here
-from npcompile.core.aside import aside
+from npcompile.core.aside import aside, forking
 from npcompile.core.config import capability
 from npcompile.core.errors import Refusal
 from npcompile.core.records import record
 from npcompile.core.surroundings import Unusable
 
 _lock = threading.RLock()
-if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM in the middle of its work
-    os.register_at_fork(
-        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
-    )
+forking(_lock)  # a child must not inherit LLVM in the middle of its work
 _AVX2 = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt,+f16c"
 _AVX512 = ("avx512f", "avx512dq", "avx512bw", "avx512vl")
 _MAGIC = b"npc6"
