@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -119,6 +120,28 @@ def test_who_releases_it(function: Any, args: Any, released: bool) -> None:
     f = jit(function)
     f(*args)
     assert any(way in f.lower(*args).llvm for way in RELEASES) is released
+
+
+def runs(values: Any) -> list[int]:
+    found = []
+    i = 0
+    while i < len(values):
+        j = i
+        while j < len(values) and values[j] == values[i]:
+            j += 1
+        found.append(j - i)
+        i = j
+    return found
+
+
+def test_inner_loops_of_unknown_length_release_it_after_them() -> None:
+    values = np.arange(200_000) // 7
+    f = jit(runs)
+    assert f(values) == runs(values)
+    text, release = f.lower(values).llvm, "@PyEval_SaveThread()"
+    before, loop, inner = re.split(r"^(while\d+):", text, flags=re.MULTILINE)[-3:]
+    assert release in before + inner
+    assert release not in inner.partition(f"label %{loop},")[0]
 
 
 @pytest.mark.parametrize(("function", "args"), [

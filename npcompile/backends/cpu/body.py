@@ -137,9 +137,17 @@ class _Body(Statements):
             super().block(part.statements)
             self.divides = True
 
+    def repeat(self, loop: While) -> None:
+        inner = self.depth > 0
+        super().repeat(loop)
+        if inner and self.gil is not None and loop.edge is None:
+            self.gil.look()  # in the loop it would keep LLVM from its work on it
+
     def again(self, loop: While) -> Value:
         if self.gil is not None and loop.edge is None:  # else the poll releases it
             self.gil.count()
+            if self.depth == 1:
+                self.gil.look()
         return super().again(loop)
 
     @property

@@ -113,17 +113,22 @@ class Gil:
         self._release(self.f.icmp("sle", i64(WORTH), size))
 
     def count(self) -> None:
-        """Counts a turn of a loop of unknown length; many turns release the GIL."""
+        """Counts a turn of a loop of unknown length."""
         f = self.f
         if self.turns is None:
             self.turns = f.alloca("i64")
             with f.at_entry():
                 f.store(i64(0), self.turns)
-        count = f.binary("add", f.load(self.turns, "i64"), i64(1))
-        f.store(count, self.turns)
+        f.store(f.binary("add", f.load(self.turns, "i64"), i64(1)), self.turns)
+
+    def look(self) -> None:
+        """Releases the GIL after many turns."""
+        f = self.f
+        assert self.turns is not None
         long, on = f.name_for("long"), f.name_for("on")
-        f.branch(f.icmp("ne", count, i64(TURNS)), on, long, likely=True)
+        f.branch(f.icmp("slt", f.load(self.turns, "i64"), i64(TURNS)), on, long, likely=True)
         f.label(long)
+        f.store(i64(0), self.turns)
         self._release(literal("i1", True))
         f.jump(on)
         f.label(on)
