@@ -231,7 +231,7 @@ def test_python_is_used_with_it(function: Any, args: Any) -> None:
 def test_lists_are_read_as_a_whole() -> None:
     """They are read where they lie, so the GIL is kept."""
     n = 40_000
-    values, f = [1] * n, jit(counted)
+    values, f = [1] * n, jit(counted, fullgraph=True)  # in Python, the other thread comes between
     f(values)
     other = [[2] * n, [1] * n]
 

@@ -6,6 +6,7 @@ import tracemalloc
 import weakref
 
 import numpy as np
+import pytest
 
 from npcompile import jit
 from npcompile.core import logs
@@ -209,3 +210,22 @@ def test_few_versions_are_taken_over(monkeypatch):
         made = jit(lambda x, k=k: x * k, static=("k",), fullgraph=True, cache=False)
         assert (made(X) == X * k).all()
         del made
+
+
+def test_what_is_refused_of_one_builtin_is_not_of_the_next():
+    def made(function):
+        def f(x):
+            return function(x)
+
+        return jit(f)
+
+    x = np.arange(1.0, 4.0)
+    for function in (np.invert, np.ceil, np.negative):
+        for _ in range(3):
+            if function is np.invert:
+                with pytest.raises(TypeError):
+                    made(function)(x)
+                continue
+            compiled = made(function)
+            assert compiled(x).tolist() == function(x).tolist()
+            assert compiled.cache_info().fallbacks == 0

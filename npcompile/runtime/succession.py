@@ -63,6 +63,9 @@ def _contents(cell: CellType) -> object:
         return "empty"
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.ndim, value.flags.c_contiguous
+    place = value.__self__ if type(value) is BuiltinFunctionType else value
+    if isinstance(place, (ModuleType, type, np.ufunc)) or (place is None and place is not value):
+        return value  # what is refused of one function is not of the next
     kinds = (FunctionType, MethodType)  # other objects may make attributes when asked
     ours = type(value).__module__.partition(".")[0] == "npcompile"
     code = getattr(value, "__code__", None) if ours or isinstance(value, kinds) else None
