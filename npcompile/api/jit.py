@@ -258,7 +258,7 @@ class Jit(FunctionBase):
 
     @property
     def _twins(self) -> Twins:
-        """What is pickled in the place of this function, made when that first happens."""
+        """The object that pickle writes for this function; the first pickling makes it."""
         with _lock:
             if self._pickled is None:
                 self._pickled = Twins(self)

@@ -36,7 +36,7 @@ _MISSING = object()
 
 
 def _empty() -> None:
-    """The code of marks and carriers, which nobody calls."""
+    """Stands as the code of marks and carriers, which are never called."""
 
 
 class Twins:

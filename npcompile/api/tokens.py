@@ -133,7 +133,7 @@ _PLAIN = (type(None), type(...), bool, int, float, complex, str, bytes, range)
 
 
 def _other(value: Any) -> Any:
-    """What tells a value from others: by Dask's rules where Dask is loaded."""
+    """The token of a value: Dask's own where Dask is loaded."""
     if type(value) in _PLAIN or isinstance(value, (np.dtype, np.generic)):
         return fingerprint(value)
     normalize = getattr(sys.modules.get("dask.base"), "normalize_token", None)

@@ -43,8 +43,8 @@ def relied_on(program: Program) -> bool:
 
 
 class _Contents:
-    """``read`` are the buffers whose elements are computed from contents of such arrays;
-    ``decided`` are these and the ones that such contents decide about in any way."""
+    """``read`` are the buffers whose elements are computed from elements of argument arrays;
+    ``decided`` adds the buffers whose sizes, places or conditions depend on such elements."""
 
     def __init__(self, program: Program) -> None:
         self.body = program.body

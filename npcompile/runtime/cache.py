@@ -329,7 +329,7 @@ def _touch(folder: int, name: str) -> None:
 
 
 def _files(folder: int) -> list[tuple[str, os.stat_result]]:
-    """The records; temporary files and locks that nobody has any more are removed."""
+    """The records; removes temporary files and locks that no process holds any more."""
     found = []
     for name in os.listdir(folder):
         if not name.endswith((_SUFFIX, _TEMPORARY, _LOCK)):

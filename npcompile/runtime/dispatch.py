@@ -391,7 +391,7 @@ class Dispatcher:
 
     @property
     def stretches(self) -> Stretches | None:
-        """What is compiled after pauses."""
+        """The continuations, which are compiled for the places after graph breaks."""
         return self.exits.stretches
 
     @property

@@ -112,7 +112,7 @@ class Compiles:
 
 
 class Policy:
-    """What is known of one function's calls: refusals, compiles, and those that do little.
+    """Decides which calls of one function are Python's, from its refusals, compiles and idle calls.
 
     Parameters
     ----------

@@ -252,7 +252,7 @@ def _stand_in(t: Tracer, arm: Arm, state: State, node: Node, like: Any) -> Node:
 
 
 def unread(t: Tracer, node: Node) -> Node:
-    """An array of a node's type whose elements nobody reads."""
+    """An uninitialised array of a node's type; no later node reads its elements."""
     assert isinstance(node.type, Array)
     if not is_packed_here(node.type.shape, node.type.strides):
         raise t.refuse("array", "lies spread in memory, which only some paths or iterations give")

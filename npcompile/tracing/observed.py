@@ -11,6 +11,7 @@ other length.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Literal
@@ -166,7 +167,7 @@ def _described(result: Any) -> Shape:
 # ------------------------------------------------------------------ kinds of calls
 
 
-class _Kinds:
+class _Kinds(ABC):
     """Kinds of operands, which are the same for values of a trace and for objects of a run.
 
     ::
@@ -177,8 +178,9 @@ class _Kinds:
     def __init__(self) -> None:
         self.lengths: list[Any] = []  # of the operands' axes, in order
 
+    @abstractmethod
     def one(self, value: Any) -> object:
-        raise NotImplementedError
+        """The kind of one operand."""
 
     def all(self, values: Iterable[Any]) -> tuple[object, ...]:
         return tuple([self.one(value) for value in values])
