@@ -1,8 +1,9 @@
 """Random loops that a signal's handler ends: ``python -m tests.random_interrupts SEED COUNT``.
 
-The first element of an array counts the iterations.  What arrays and variables hold where the
-handler raises must be what they hold in the plain function when it comes to that line, in the same
-iteration or at the end of the one before.  Programs that differ are printed with their seeds.
+The first element of an array counts the iterations.  What variables and arrays, the function's own
+too, hold where the handler raises must be what they hold in the plain function when it comes to
+that line, in the same iteration or at the end of the one before.  Programs that differ are printed
+with their seeds.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Found(BaseException):
 
 def source(r: random.Random) -> str:
     """A function whose only endless loop counts in ``a[0]``."""
-    lines = ["def f(a, b, x, y, k, n):"]
+    lines = ["def f(a, b, given, x, y, k, n):", "    c = given + 0"]
     whiles = r.random() < 0.4
     lines.append("    while k < n:" if whiles else "    for i in range(k, n):")
     lines.append("        a[0] += 1")
@@ -42,7 +43,7 @@ def source(r: random.Random) -> str:
         lines += ["        " + line for line in statement(r, "k" if whiles else "i")]
     if whiles:
         lines.append("        k += 1")
-    lines.append("    return x, y, k")
+    lines.append("    return x, y, k, c")
     return "\n".join(lines) + "\n"
 
 
@@ -58,6 +59,9 @@ def statement(r: random.Random, index: str) -> list[str]:
         [f"for j in range(1, {r.choice(['len(a)', 'len(b)', str(r.randint(3, 9))])}):",
          "    x = (x + a[j] * j) & 8191", f"    b[j] = (b[j] + x) & {r.randint(1, 255)}"],
         [f"a[1:] = (a[1:] + b[1:] * {r.randint(1, 3)}) & 255"],
+        [f"c[{place}] = (c[x % {SIZE}] + {index} + 1) & 511", f"x += c[{other}] & 1"],
+        ["for j in range(1, len(c)):", f"    c[j] = (c[j - 1] + b[j] + {place}) & 255"],
+        [f"c[{place}:] = (c[{place}:] ^ x) & 127"],
         [f"b[{place}:] = a[{place}:] ^ x", "y = (y + b[1]) & 1023"],
         ["z = x & 63", "while z > 0:", "    z >>= 1", f"    a[{other}] = (a[{other}] + z) & 4095"],
     ])
@@ -69,8 +73,8 @@ def made(text: str) -> Any:
     return space["f"]
 
 
-def arrays() -> tuple[Any, Any]:
-    return np.arange(SIZE) * 0, np.arange(SIZE) & 3
+def arrays() -> tuple[Any, Any, Any]:
+    return np.arange(SIZE) * 0, np.arange(SIZE) & 3, np.arange(SIZE) & 7
 
 
 def differs(seed: int) -> str | None:
@@ -86,13 +90,13 @@ def differs(seed: int) -> str | None:
     before = signal.signal(signal.SIGALRM, stop)
     try:
         for wait in (0.05, 0.5, 2.0, 5.0):  # the first calls are compiled meanwhile
-            a, b = arrays()
+            a, b, c = arrays()
             signal.setitimer(signal.ITIMER_REAL, wait * (1 + r.random()))
             try:
-                fast(a, b, 1, 0, 0, MANY)
+                fast(a, b, c, 1, 0, 0, MANY)
             except Stop:
                 found = frame_of(sys.exc_info()[2])
-                if found is not None:
+                if found is not None and "c" in found[1]:
                     return compared(text, plain, fast, (a, b), found)
         return f"seed {seed}: never interrupted\n{text}"
     finally:
@@ -117,11 +121,13 @@ def compared(
     """Runs all iterations but the last ones compiled, and these in Python, line by line."""
     turns = int(left[0][0])
     first = max(turns - 2, 0)
-    a, b = arrays()
-    x, y, k = fast(a, b, 1, 0, 0, first)
+    a, b, c = arrays()
+    x, y, k, c = fast(a, b, c, 1, 0, 0, first)
     line, variables = found
-    whiles = "while" in text.splitlines()[1]
+    whiles = "while" in text.splitlines()[2]
     names = variables.keys() & ({"x", "y", "z", "k"} if whiles else {"x", "y", "z"})
+    own = variables["c"]
+    assert own.flags.owndata and own.flags.writeable and own.base is None
     seen: list[object] = []
 
     def look(frame: FrameType, event: str, _: object) -> Any:
@@ -130,6 +136,7 @@ def compared(
             if a[0] == turns:
                 seen.append(now)
             same = np.array_equal(a, left[0]) and np.array_equal(b, left[1])
+            same = same and np.array_equal(frame.f_locals["c"], own)
             if same and all(now.get(name) == variables[name] for name in names):
                 raise Found
         return look
@@ -137,7 +144,7 @@ def compared(
     outer = sys.gettrace()
     sys.settrace(look)
     try:
-        plain(a, b, x, y, k if whiles else first, turns + 2)
+        plain(a, b, c, x, y, k if whiles else first, turns + 2)
     except Found:
         return None
     finally:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from npcompile.runtime import memory
 from tests.random_interrupts import differs
 
 SOON = 0.05
@@ -117,6 +118,15 @@ def kept(a: Any, n: int) -> int:
     return i
 
 
+def tabled(a: Any, n: int) -> Any:
+    table = np.zeros((n, n))
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                table[i, j] += a[k & 7]
+    return table[0, 0]
+
+
 def following(a: Any, n: int, total: int) -> int:
     for i in range(n):
         total = (total * 3 + i) & 1023
@@ -150,6 +160,22 @@ def test_loops_around_kernels_end_between_iterations() -> None:
     turns = int(a[0]) + 1
     plain = smoothed(np.zeros(size), turns) if turns < 50_000 else a
     np.testing.assert_array_equal(a, plain)
+    assert seconds < LATE
+
+
+def test_an_array_of_the_function_s_own_is_handed_over_without_a_copy() -> None:
+    f, n = jit(tabled), 2000
+    f(np.ones(8), n // 20)
+    for _ in range(2):  # the first call may be compiled
+        before = memory.info()
+        _, found, seconds = stopped(f, lambda: (np.ones(8), n))
+        after = memory.info()
+    table = found["table"]
+    assert after.fresh + after.reused - before.fresh - before.reused == 1
+    assert table.flags.owndata and table.base is None and table.flags.writeable
+    assert table.max() - table.min() <= 1
+    table.resize(n * n * 2, refcheck=False)
+    assert table[-1] == 0
     assert seconds < LATE
 
 

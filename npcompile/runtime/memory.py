@@ -5,12 +5,14 @@
     PyObject *npc_new_array(PyArray_Descr *descr, int nd, npy_intp *dims, npy_intp *strides)
     void *npc_take(size_t n)
     void npc_give(void *memory)
+    PyObject *npc_adopt(PyArray_Descr *descr, int nd, npy_intp *dims, npy_intp *strides,
+                        void *memory, size_t n)
 
-make a fresh array as ``PyArray_NewFromDescr`` does, and take and give back plain memory at a
-multiple of 64.  From 256 KB on memory comes from blocks that were given back earlier: their pages
-are there already, and page faults cost as much as the arithmetic.  Arrays stay ordinary: they own
-their data, have no base and may outlive everything; the handler that frees them is NumPy's own
-hook (NEP 49), so tracemalloc sees them.
+make a fresh array as ``PyArray_NewFromDescr`` does, take and give back plain memory at a multiple
+of 64, and make an array that owns memory which was taken, of ``n`` bytes.  From 256 KB on memory
+comes from blocks that were given back earlier: their pages are there already, and page faults cost
+as much as the arithmetic.  Arrays stay ordinary: they own their data, have no base and may outlive
+everything; the handler that frees them is NumPy's own hook (NEP 49), so tracemalloc sees them.
 
 At most :func:`limit` bytes lie idle (256 MB), the latest, each for some seconds: older blocks go
 back to the system at the next large allocation, release or garbage collection, or by
@@ -109,7 +111,7 @@ class _Memory:
             keep_for_ever(owner)
         self.address = code["npc_new_array"]
         self.numbers[0] = 0 if os.environ.get("NPCOMPILE_RECYCLE") == "0" else LIMIT
-        for name in ("new_array", "take", "give", "heard", "poll", "warn", "warned"):
+        for name in ("new_array", "adopt", "take", "give", "heard", "poll", "warn", "warned"):
             register(f"npc_{name}", code[f"npc_{name}"])
 
     def _forked(self) -> None:

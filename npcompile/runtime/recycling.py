@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npcompile.backends.cpu.objects import ARRAY_DATA
 from npcompile.runtime.helpers import heard
 from npcompile.runtime.interrupts import poll
 from npcompile.runtime.memory import ELSIZE, OLD
@@ -30,23 +31,40 @@ define internal ptr @lines(i64 %n) {
 
 _PLAIN = (
     _HELPER
-    + """
-define ptr @npc_new_array(ptr %descr, i32 %nd, ptr %dims, ptr %strides) {
+    + f"""
+declare ptr @memcpy(ptr, ptr, i64)
+
+define ptr @npc_new_array(ptr %descr, i32 %nd, ptr %dims, ptr %strides) {{
   call void @Py_IncRef(ptr %descr)
   %made = call ptr @PyArray_NewFromDescr(ptr @PyArray_Type, ptr %descr, i32 %nd, ptr %dims,
     ptr %strides, ptr null, i32 0, ptr null)
   ret ptr %made
-}
+}}
 
-define ptr @npc_take(i64 %n) {
+define ptr @npc_take(i64 %n) {{
   %memory = call ptr @lines(i64 %n)
   ret ptr %memory
-}
+}}
 
-define void @npc_give(ptr %memory) {
+define ptr @npc_adopt(ptr %descr, i32 %nd, ptr %dims, ptr %strides, ptr %memory, i64 %n) {{
+entry:
+  %made = call ptr @npc_new_array(ptr %descr, i32 %nd, ptr %dims, ptr %strides)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %out, label %copy
+copy:
+  %at = getelementptr i8, ptr %made, i64 {ARRAY_DATA}
+  %data = load ptr, ptr %at
+  call ptr @memcpy(ptr %data, ptr %memory, i64 %n)
+  br label %out
+out:
+  call void @free(ptr %memory)
+  ret ptr %made
+}}
+
+define void @npc_give(ptr %memory) {{
   call void @free(ptr %memory)
   ret void
-}
+}}
 """
 )
 
@@ -57,6 +75,7 @@ _RECYCLING = (
 %block = type {{ ptr, i64, i64 }}                        ; memory, capacity, when it came back
 @blocks = internal global [{_BLOCKS} x %block] zeroinitializer, align 64
 @busy = internal global i32 0, align 64
+@adopted = internal global ptr null, align 8             ; what the next array is to own
 @npc_memory = global [4 x i64] zeroinitializer, align 8  ; limit, idle bytes, reused, fresh
 @npc_mem_handler = external global i8
 declare ptr @PyDataMem_SetHandler(ptr)
@@ -275,7 +294,7 @@ plain:
   ret ptr %small
 }}
 
-define ptr @npc_memory_malloc(ptr %context, i64 %n) {{
+define internal ptr @taken(i64 %n) {{
 entry:
   %large = icmp uge i64 %n, {_LARGE}
   br i1 %large, label %try, label %fresh
@@ -296,6 +315,19 @@ fresh:
   ret ptr %new
 }}
 
+define ptr @npc_memory_malloc(ptr %context, i64 %n) {{
+entry:
+  %given = load ptr, ptr @adopted
+  %none = icmp eq ptr %given, null
+  br i1 %none, label %take, label %adopt
+take:
+  %memory = call ptr @taken(i64 %n)
+  ret ptr %memory
+adopt:
+  store ptr null, ptr @adopted
+  ret ptr %given
+}}
+
 define ptr @npc_take(i64 %n) {{
 entry:
   %limit = load i64, ptr @npc_memory
@@ -304,7 +336,7 @@ entry:
   %recycle = and i1 %large, %on
   br i1 %recycle, label %ours, label %plain
 ours:
-  %memory = call ptr @npc_memory_malloc(ptr null, i64 %n)
+  %memory = call ptr @taken(i64 %n)
   ret ptr %memory
 plain:
   %small = call ptr @lines(i64 %n)
@@ -395,11 +427,25 @@ plain:
   %ordinary = call ptr @make(ptr %descr, i32 %nd, ptr %dims, ptr %strides)
   ret ptr %ordinary
 ours:
+  %array = call ptr @npc_adopt(ptr %descr, i32 %nd, ptr %dims, ptr %strides, ptr null, i64 0)
+  ret ptr %array
+}}
+
+; An array that owns memory from now on; null with an error set if it fails, and gives that back.
+define ptr @npc_adopt(ptr %descr, i32 %nd, ptr %dims, ptr %strides, ptr %memory, i64 %n) {{
+entry:
   %old = call ptr @PyDataMem_SetHandler(ptr @npc_mem_handler)
   %failed = icmp eq ptr %old, null
-  br i1 %failed, label %error, label %array
+  br i1 %failed, label %lose, label %array
+lose:
+  call void @npc_give(ptr %memory)
+  ret ptr null
 array:
+  store ptr %memory, ptr @adopted                        ; nothing here runs other code of Python's
   %made = call ptr @make(ptr %descr, i32 %nd, ptr %dims, ptr %strides)
+  %left = load ptr, ptr @adopted
+  store ptr null, ptr @adopted
+  call void @npc_give(ptr %left)
   %new = call ptr @PyDataMem_SetHandler(ptr %old)
   call void @Py_DecRef(ptr %old)
   %lost = icmp eq ptr %new, null

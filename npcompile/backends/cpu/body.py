@@ -6,11 +6,11 @@ temporaries that are left; result arrays are the caller's, however the body ends
 
 from __future__ import annotations
 
-from npcompile.backends.cpu import edges, gil, kernels, turns, work
+from npcompile.backends.cpu import edges, gil, kernels, moves, turns, work
 from npcompile.backends.cpu.company import Company
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE, RAISED, SHORT, Frame
-from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, new_array
+from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, adopt, new_array
 from npcompile.backends.cpu.registers import Registers, Use
 from npcompile.backends.cpu.routines import Routines
 from npcompile.backends.cpu.sizes import Sizes, Slots, bytes_of, fill
@@ -21,6 +21,7 @@ from npcompile.core.sizes import product
 from npcompile.graph.types import c_strides
 from npcompile.program import contents
 from npcompile.program.ir import (
+    Alloc,
     Buffer,
     Call,
     Edge,
@@ -307,19 +308,52 @@ class _Body(Statements):
         return self.rooms.get(buffer)
 
     def alloc_result(self, buffer: Buffer) -> None:
-        f = self.f
-        sizes = Sizes(self.slots)
-        strides = None
+        self.take_gil()
+        made = self.there(new_array(self.f, buffer.dtype, *self.lengths(buffer)))
+        if self.depth:  # made anew in every turn
+            self.f.run("Py_DecRef", self.slots.object(buffer))
+        self.set_array(buffer, made)
+
+    def lengths(self, buffer: Buffer) -> tuple[list[Value], list[Value] | None]:
+        """The shape and the strides of an array object."""
+        sizes, strides = Sizes(self.slots), None
         if buffer.strides != c_strides(buffer.shape):
             strides = [sizes(s * buffer.dtype.itemsize) for s in buffer.strides]
-        self.take_gil()
-        made = new_array(f, buffer.dtype, [sizes(n) for n in buffer.shape], strides)
-        self.fail_if(f.icmp("eq", made, NULL), "unmade")
-        if self.depth:  # made anew in every turn
-            f.run("Py_DecRef", self.slots.object(buffer))
+        return [sizes(n) for n in buffer.shape], strides
+
+    def there(self, made: Value) -> Value:
+        """An array object, if it could be made."""
+        self.fail_if(self.f.icmp("eq", made, NULL), "unmade")
+        return made
+
+    def set_array(self, buffer: Buffer, made: Value) -> None:
         self.slots.set_object(buffer, made)
-        place = f.offset(made, "i8", i64(ARRAY_DATA))
-        self.slots.set_data(buffer, f.load(place, "ptr"))
+        place = self.f.offset(made, "i8", i64(ARRAY_DATA))
+        self.slots.set_data(buffer, self.f.load(place, "ptr"))
+
+    def make(self, leaving: tuple[Statement, ...]) -> None:
+        moved = moves.moved(leaving, self.rooms)
+        filled = {move.target for move in moved.values()}
+        for statement in leaving:
+            if isinstance(statement, Kernel) and statement in moved:
+                self.move(moved[statement])
+            elif not (isinstance(statement, Alloc) and statement.buffer in filled):
+                self.block((statement,))
+
+    def move(self, move: moves.Move) -> None:
+        """Hands the memory of a buffer to an array of its layout."""
+        slots, source, target = self.slots, move.source, move.target
+        if source.kind == "result":
+            made = slots.object(source)
+            slots.set_object(source, NULL)
+        else:
+            bytes_ = bytes_of(slots, source)
+            self.take_gil()
+            memory = slots.data(source)
+            slots.set_data(source, NULL)
+            made = self.there(
+                adopt(self.f, target.dtype, *self.lengths(target), memory, bytes_))
+        self.set_array(target, made)
 
     # ------------------------------------------------------------------ kernels
 

@@ -72,6 +72,14 @@ def new_array(f: Function, dtype: np.dtype, shape: list[Value], strides: list[Va
                   rank, dims, steps, data, literal("i32", WRITEABLE), NULL)
 
 
+def adopt(f: Function, dtype: np.dtype, shape: list[Value], strides: list[Value] | None,
+          data: Value, bytes_: Value) -> Value:
+    """A new array object that owns memory which was taken; null if it fails."""
+    steps = NULL if strides is None else numbers(f, strides)
+    return f.call("npc_adopt", ("ptr", 1), f.module.extern(descr(dtype)),
+                  literal("i32", len(shape)), numbers(f, shape), steps, data, bytes_)
+
+
 class HostCalls:
     """Emits calls of Python functions on a program's buffers."""
 

@@ -138,9 +138,13 @@ class Statements(ABC):
 
     def hand_over(self, check: Check | Edge) -> None:
         """Makes what Python needs where a check has failed."""
-        self.block(check.leaving)
+        self.make(check.leaving)
         for result in self.program.resumes[check.number].held():
             self.slots.flush(result)
+
+    def make(self, leaving: tuple[Statement, ...]) -> None:
+        """Runs what is only run where the function is left."""
+        self.block(leaving)
 
     def loop(self, loop: For) -> None:
         f, slots = self.f, self.slots
