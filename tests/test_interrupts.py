@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import sys
 import threading
@@ -15,6 +16,8 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from npcompile.backends.cpu import symbols
+from npcompile.backends.cpu.compile import compile, load
 from npcompile.runtime import memory
 from tests.random_interrupts import differs
 
@@ -218,6 +221,26 @@ def test_other_threads_leave_signals_alone() -> None:
             time.sleep(0.01)
     worker.join()
     assert a.sum() == 3_000_010
+
+
+def test_vector_registers_outlive_a_look_at_the_clock() -> None:
+    text = """
+declare preserve_allcc i32 @npc_poll(ptr)
+define void @npc_probe(ptr %from, ptr %to) {
+  %vector = load <4 x i64>, ptr %from, align 8
+  %found = call preserve_allcc i32 @npc_poll(ptr null)
+  store <4 x i64> %vector, ptr %to, align 8
+  ret void
+}
+"""
+    memory.ensure()
+    code = load(compile(text), {"npc_poll": symbols.resolve("npc_poll")})
+    probe = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code["npc_probe"])
+    for wait in (0.0, 0.0, 0.05):  # with signals looked at, and without
+        time.sleep(wait)
+        here, there = np.arange(1, 5), np.zeros(4, int)
+        probe(here.ctypes.data, there.ctypes.data)
+        assert there.tolist() == here.tolist()
 
 
 @pytest.mark.parametrize("seed", range(301, 306))

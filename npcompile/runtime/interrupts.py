@@ -13,6 +13,7 @@ import ctypes
 from functools import cache, partial
 from typing import Any
 
+from npcompile.backends.cpu import target
 from npcompile.runtime.helpers import ALL_FLAGS
 
 #: cycles of the time stamp counter between two looks at signals, 4 to 16 ms; and where the GIL has
@@ -24,7 +25,12 @@ raised: list[BaseException] = []
 
 
 def poll() -> str:
-    """The LLVM text of ``npc_poll``."""
+    """The LLVM text of ``npc_poll``.
+
+    Its callers rely on vector registers being preserved, so it must not clear their upper halves
+    before it returns, as LLVM does in other functions.
+    """
+    features = f"{target().features},-vzeroupper"
     return f"""
 @npc.poll.last = internal global i64 0, align 8         ; when the main thread looked last
 @npc.poll.others = internal global i64 0, align 8       ; when another one did
@@ -43,7 +49,7 @@ declare i32 @PyException_SetTraceback(ptr, ptr)
 declare i32 @PyList_Append(ptr, ptr)
 declare void @Py_DecRef(ptr)
 
-define preserve_allcc i32 @npc_poll(ptr %released) {{
+define preserve_allcc i32 @npc_poll(ptr %released) "target-features"="{features}" {{
 entry:
   %main = load i64, ptr @npc_poll_main
   %here = call i64 @PyThread_get_thread_ident()

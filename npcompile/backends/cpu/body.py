@@ -361,6 +361,7 @@ class _Body(Statements):
         each, enough = self.company.weighed(kernel)
         made = kernels.emit(self.module, kernel, self.name(), self.target, self.parallel,
                             least=enough // each)
+        self.count(product(made.work))
         f, sizes = self.f, Sizes(self.slots)
         extent, block = sizes(made.extent), fill(self.slots, made.words)
         if made.extent == 1 or not self.parallel:

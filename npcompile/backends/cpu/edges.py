@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from npcompile.backends.cpu import work
 from npcompile.program.ir import Call, For, If, Kernel, Library, Statement, While, flat
 
 MANY = 1 << 15  #: operations after which the clock is looked at, some 10 to 50 us
@@ -29,11 +30,19 @@ def piece(loop: For) -> int:
     return FEW if any(map(has_loops, loops)) else AROUND
 
 
-def cost(loop: While) -> int:
-    """What an iteration counts."""
-    if calls(loop):
+def cost(loop: For | While) -> int:
+    """What an iteration counts, but for kernels and products, which count themselves."""
+    if any(map(_is_long, flat(loop.body))):
         return MANY
-    return MANY // FEW if has_loops(loop) else operations(loop.body)
+    loops = [s for s in flat(loop.body) if isinstance(s, (For, While))]
+    if all(map(_counts, loops)):
+        return operations(loop.body)
+    return MANY // FEW
+
+
+def _counts(loop: For | While) -> bool:
+    """Whether the iterations of a loop in another one count themselves."""
+    return isinstance(loop, While) and loop.edge is not None
 
 
 def is_whole(loop: For) -> bool:
@@ -51,13 +60,14 @@ def is_short(loop: For | While) -> bool:
 
 
 def operations(body: Iterable[Statement]) -> int:
-    """What statements compute, but for loops; ``MANY`` if that may be much."""
+    """What statements compute, but for loops and kernels; ``MANY`` if that may be much."""
     return min(1 + sum(map(_operations, body)), MANY)
 
 
 def calls(loop: For | While) -> bool:
     """Whether a loop has something in it that may take long by itself."""
-    return any(map(_calls, flat(loop.body)))
+    return any(isinstance(s, Library) or (isinstance(s, Kernel) and s.axes) or _is_long(s)
+               for s in flat(loop.body))
 
 
 def has_loops(loop: For | While) -> bool:
@@ -66,7 +76,7 @@ def has_loops(loop: For | While) -> bool:
 
 
 def _operations(statement: Statement) -> int:
-    if _calls(statement):
+    if _is_long(statement):
         return MANY
     if isinstance(statement, Call):
         return NUMBERS
@@ -76,11 +86,11 @@ def _operations(statement: Statement) -> int:
     return sum(map(_operations, arms))
 
 
-def _calls(statement: Statement) -> bool:
-    """Whether it may take long by itself."""
-    if isinstance(statement, Kernel):
-        return bool(statement.axes)
+def _is_long(statement: Statement) -> bool:
+    """Whether it may take long by itself, and nothing tells how long."""
     if isinstance(statement, Call):
         touched = [*(view.buffer for view in statement.inputs), *statement.outputs]
         return any(buffer.kind not in ("scalar", "object") for buffer in touched)
-    return isinstance(statement, Library) or (isinstance(statement, For) and statement.parallel)
+    if isinstance(statement, Library):
+        return not work.is_counted(statement)
+    return isinstance(statement, For) and statement.parallel

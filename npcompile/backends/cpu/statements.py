@@ -45,6 +45,7 @@ class Statements(ABC):
         self.f, self.slots, self.program, self.target = f, slots, program, target
         self.depth = 0  # of loops around the statement
         self.budget: Value | None = None  # operations until the clock is looked at
+        self.counted = 0  # loops around the statement in which kernels count, too
         self.computed = 0  # lines that compute numbers in loops
         self.taken: Value | None = None  # whether the arm is taken that is computed in any case
 
@@ -118,6 +119,8 @@ class Statements(ABC):
             case If():
                 self.choose(statement)
             case Library() | Call():
+                if isinstance(statement, Library):
+                    self.count(work.multiplications(statement))
                 self.call(statement)
 
     def check(self, check: Check) -> None:
@@ -167,7 +170,7 @@ class Statements(ABC):
         if loop.edge is None or edges.is_short(loop):
             turns(first, last)
         elif edges.calls(loop):
-            turns(first, last, i64(edges.MANY))
+            turns(first, last, i64(edges.cost(loop)))
         elif self.depth and not edges.has_loops(loop):  # mostly one piece
             few = f.icmp("sle", last, f.binary("add", first, self.piece(loop)))
             self.either(few, changed, lambda: turns(first, last), in_pieces)
@@ -199,7 +202,8 @@ class Statements(ABC):
             if cost is not None and loop.edge is not None:
                 self.edge(loop.edge, cost)
             slots.rows = loop.symbol, rows
-            self.block(loop.body)
+            with self.counting(cost is not None and loop.edge is not None):
+                self.block(loop.body)
             running.next = slots.get(changed)
         slots.set(changed, running.results)
         self.depth -= 1
@@ -252,7 +256,8 @@ class Statements(ABC):
         self.depth += 1
         with f.cycle(slots.get(changed)) as running, slots.inside():
             slots.set(changed, running.carried)
-            self.block(loop.body)
+            with self.counting(loop.edge is not None):
+                self.block(loop.body)
             running.again = self.again(loop)
             running.next = slots.get(changed)
             if loop.edge is not None:
@@ -268,23 +273,40 @@ class Statements(ABC):
 
     # ------------------------------------------------------------------ edges
 
+    def left_over(self) -> Value:
+        """Where it is counted how many operations are left until the clock is looked at."""
+        if self.budget is None:
+            self.budget = self.f.alloca("i64")
+            with self.f.at_entry():
+                self.f.store(i64(edges.MANY), self.budget)
+        return self.budget
+
+    @contextmanager
+    def counting(self, counts: bool) -> Iterator[None]:
+        self.counted += counts
+        yield
+        self.counted -= counts
+
+    def count(self, elements: Size) -> None:
+        """Counts the elements of a kernel, or what a routine does, in a loop that may be left."""
+        if self.counted:
+            place = self.left_over()
+            budget = self.f.load(place, "i64")
+            self.f.store(self.f.intrinsic("usub.sat", budget, self.size(elements)), place)
+
     def edge(self, edge: Edge, cost: Value) -> None:
         """Where a loop may be left between two turns, after so many more operations."""
-        f = self.f
-        if self.budget is None:
-            self.budget = f.alloca("i64")
-            with f.at_entry():
-                f.store(i64(edges.MANY), self.budget)
+        f, place = self.f, self.left_over()
         f.module.declare("llvm.usub.with.overflow.i64", "{ i64, i1 }", ["i64", "i64"])
-        budget = f.load(self.budget, "i64")
+        budget = f.load(place, "i64")
         pair = f"call {{ i64, i1 }} @llvm.usub.with.overflow.i64({budget.typed}, {cost.typed})"
         both = f.op(pair, "i64", 1)
-        f.store(f.op(f"extractvalue {{ i64, i1 }} {both.text}, 0", "i64", 1), self.budget)
+        f.store(f.op(f"extractvalue {{ i64, i1 }} {both.text}, 0", "i64", 1), place)
         used = f.op(f"extractvalue {{ i64, i1 }} {both.text}, 1", "i1", 1)
         look, out, on = (f.name_for(stem) for stem in ("look", "out", "on"))
         f.branch(f.negate(used), on, look, likely=True)
         f.label(look)
-        f.store(i64(edges.MANY), self.budget)
+        f.store(i64(edges.MANY), place)
         f.module.declare("npc_poll", "preserve_allcc i32", ["ptr"])  # loops keep their registers
         found = f.op(f"call preserve_allcc i32 @npc_poll({self.released.typed})", "i32", 1)
         f.branch(f.icmp("eq", found, literal("i32", 0)), on, out, likely=True)

@@ -47,7 +47,7 @@ def _cost(body: Sequence[Statement], inside: bool = False) -> Size:
                 elements = product([a.extent for a in statement.axes])
                 total = total + elements * kernels.weight(statement)
             case Library():
-                total = total + _multiplications(statement)
+                total = total + multiplications(statement)
             case For(symbol, start, stop, step, inner):
                 trips = largest(floordiv(stop - start, step), 1)
                 where = middle(statement) if inside else start
@@ -59,7 +59,12 @@ def _cost(body: Sequence[Statement], inside: bool = False) -> Size:
     return total
 
 
-def _multiplications(call: Library) -> Size:
+def is_counted(call: Library) -> bool:
+    """Whether it is known how many multiplications a routine makes."""
+    return bool(ROUTINES[call.routine.routine].core) or call.routine.routine == "product"
+
+
+def multiplications(call: Library) -> Size:
     """How many a routine makes: for a product the extents of all its indices, for a factorisation
     the third power of a matrix's, for each of a batch."""
     if ROUTINES[call.routine.routine].core:
