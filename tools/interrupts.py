@@ -1,8 +1,7 @@
 """``python -m tools.interrupts [--write] [NAME ...]``: how late programs of the corpus are ended.
 
 Sizes grow until a call takes two seconds or arrays take a gigabyte; then a signal comes somewhere
-in a call, whose handler raises.  The page in docs/measurements says when the call has ended, in
-processor time of all threads, which other programs on the machine disturb little.
+in a call, whose handler raises.  The page in docs/measurements says when the call has ended.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ def long(program: Program, function: Any) -> tuple[int, float]:
         seconds = 0.0
         for _ in range(2):  # the first one may be compiled
             args = program.arguments(size)
-            before = time.process_time()
+            before = time.perf_counter()
             function(*args)
-            seconds = time.process_time() - before
+            seconds = time.perf_counter() - before
             if seconds > 2 * SECONDS:
                 break
         wide = 4 * size_of(args) > BYTES
@@ -60,14 +59,14 @@ def late(program: Program, function: Any, size: int, seconds: float, r: random.R
     """How many seconds after the signal a call has ended."""
     args = program.arguments(size)
     wait = seconds * r.uniform(0.2, 0.6)
-    before = time.process_time()
-    signal.setitimer(signal.ITIMER_PROF, wait)
+    signal.setitimer(signal.ITIMER_REAL, wait)
+    before = time.perf_counter()
     try:
         function(*args)
     except Stop:
-        return time.process_time() - before - wait
+        return time.perf_counter() - before - wait
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
     return float("nan")
 
 
@@ -78,7 +77,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    signal.signal(signal.SIGPROF, stop)
+    signal.signal(signal.SIGALRM, stop)
     scalar = [name for name, p in PROGRAMS.items() if p.scalar]
     rows, r = [], random.Random(1)
     for name in options.names or scalar[:COUNT]:
@@ -92,7 +91,7 @@ def main() -> None:
     if options.write:
         head = "| program | size | seconds of a call | ended after ms |\n|---|---|---|---|"
         what = ("# Interrupts\n\nHow long after a signal whose handler raises a compiled call ends "
-                "(`python -m tools.interrupts --write`),\nin processor time of all threads.\n")
+                "(`python -m tools.interrupts --write`).\n")
         PAGE.write_text("\n".join([what, head, *rows, ""]))
 
 
