@@ -333,20 +333,24 @@ def substitute(size: Size, replace: Mapping[Symbol, Size]) -> Size:
     """A size with symbols replaced by sizes."""
     if isinstance(size, int) or replace.keys().isdisjoint(size.symbols):
         return size
-    kept = [term for term in size.terms if replace.keys().isdisjoint(_symbols(term[0]))]
-    total: Size = _make(dict(kept), ordered=True)
+    total: dict[Monomial, int] = {}
+    known: dict[Call, Size] = {}
     for atoms, coefficient in size.terms:
-        if (atoms, coefficient) in kept:
+        if replace.keys().isdisjoint(_symbols(atoms)):
+            total[atoms] = total.get(atoms, 0) + coefficient
             continue
         term: Size = coefficient
         for atom in atoms:
             if isinstance(atom, Symbol):
                 term = term * replace.get(atom, Poly((((atom,), 1),)))
-            else:
+                continue
+            if atom not in known:
                 left, right = substitute(atom.left, replace), substitute(atom.right, replace)
-                term = term * _SYMBOLIC[atom.name](left, right)
-        total = total + term
-    return total
+                known[atom] = _SYMBOLIC[atom.name](left, right)
+            term = term * known[atom]
+        for more, factor in poly(term).terms:
+            total[more] = total.get(more, 0) + factor
+    return _make(total)
 
 
 def replace_calls(size: Size, known: Mapping[Call, Size]) -> Size:

@@ -75,7 +75,9 @@ class _Body(Statements):
         self.status = f.alloca("i64")
         self.shared = f.alloca("i64", 3)  # with the turns of a parallel loop
         self.failures: set[str] = set()  # labels to go to
-        releases = releases and gil.worth(program.body) and not contents.relied_on(program)
+        self.stretches = gil.Stretches()
+        releases = releases and not contents.relied_on(program)
+        releases = releases and self.stretches.worth(program.body)
         self.gil = gil.Gil(f) if releases else None
         self.divides = releases  # whether the block is to be divided into stretches
 
@@ -131,7 +133,7 @@ class _Body(Statements):
         if self.gil is None or not self.divides:
             super().block(body)
             return
-        for part in gil.stretches(body, not self.depth):
+        for part in self.stretches.of(body, not self.depth):
             if part.work is not None and part.worth:
                 self.gil.release(self.size(part.work))
             self.divides = part.work is None

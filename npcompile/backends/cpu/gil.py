@@ -37,9 +37,30 @@ class Stretch:
         return self.work is not None and not (isinstance(self.work, int) and self.work < WORTH)
 
 
-def stretches(body: Iterable[Statement], outermost: bool) -> Iterator[Stretch]:
-    """The stretches of a block in order; in the ``outermost`` one arrays are made as early as
-    their sizes are known."""
+class Stretches:
+    """The stretches of a program's blocks; each block is looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[object, list[Stretch]]] = {}  # with the block: ids come back
+
+    def of(self, body: tuple[Statement, ...], outermost: bool) -> list[Stretch]:
+        """The stretches of a block in order; in the ``outermost`` one arrays are made as early as
+        their sizes are known."""
+        found = self._known.get(id(body))
+        if found is None:
+            found = self._known[id(body)] = body, list(_stretches(body, outermost))
+        return found[1]
+
+    def worth(self, body: tuple[Statement, ...], outermost: bool = True) -> bool:
+        """Whether there may be a stretch in a block before which the GIL is released."""
+        return any(
+            part.worth or any(isinstance(s, While) for s in flat(part.statements))
+            or (part.work is None and any(self.worth(b, False) for b in _blocks(part)))
+            for part in self.of(body, outermost)
+        )
+
+
+def _stretches(body: Iterable[Statement], outermost: bool) -> Iterator[Stretch]:
     run: list[Statement] = []
     early: list[Statement] = []
     for statement in body:
@@ -52,15 +73,6 @@ def stretches(body: Iterable[Statement], outermost: bool) -> Iterator[Stretch]:
         else:
             run.append(statement)
     yield from _joined(early, run)
-
-
-def worth(body: Iterable[Statement], outermost: bool = True) -> bool:
-    """Whether there may be a stretch in some statements before which the GIL is released."""
-    return any(
-        part.worth or any(isinstance(s, While) for s in flat(part.statements))
-        or (part.work is None and any(worth(b, False) for b in _blocks(part)))
-        for part in stretches(body, outermost)
-    )
 
 
 def _blocks(part: Stretch) -> Iterator[tuple[Statement, ...]]:
