@@ -1,0 +1,373 @@
+"""Codelets: one pass of a transform over its points, in straight-line code.
+
+::
+
+    void codelet(void *source, void *target, const int64_t *step, const int64_t *call)
+
+``step`` holds what the plan says of the pass and ``call`` what one call does (:mod:`.steps`).  The
+real and imaginary parts lie apart in scratch memory and in registers; only arrays of the user have
+them in pairs.  A lane's arithmetic is the same whatever lies in the other lanes, so the bits don't
+depend on the width of registers, nor on which axis is transformed.  Where a loop does not divide
+into vectors, the last one begins earlier and computes some points again.
+"""
+
+from __future__ import annotations
+
+from npcompile.backends.cpu.text import Function, Module, Value, i64, literal, poison
+from npcompile.backends.cpu.transforms.steps import CALL, WORD
+from npcompile.core.records import record
+from npcompile.fft.butterflies import Complex
+
+SIZE = {"double": 8, "float": 4}
+Pair = tuple[Value, Value]
+
+
+@record
+class Format:
+    """How numbers lie in memory: ``split`` (their parts apart), ``pairs``, ``swapped`` (pairs,
+    whose first part is taken for the imaginary one) or ``real`` (without imaginary parts)."""
+
+    layout: str
+    elem: str
+
+    @property
+    def bytes(self) -> int:
+        """From one number to the next."""
+        return SIZE[self.elem] * (1 if self.layout in ("split", "real") else 2)
+
+
+@record
+class Codelet:
+    """``shape``: ``first`` has neighbouring points in its lanes and turns its results round,
+    ``lines`` have whatever lies next to each other, ``whole`` has rows in its lanes.
+    ``factors``: results are multiplied by twiddle factors, one for each line; ``scaled``: by a
+    number of the call."""
+
+    shape: str
+    radix: int
+    elem: str
+    lanes: int
+    source: Format
+    target: Format
+    factors: bool = False
+    scaled: bool = False
+
+    @property
+    def name(self) -> str:
+        marks = ("t" if self.factors else "") + ("s" if self.scaled else "")
+        return ".".join(map(str, (
+            "fft", self.shape, self.radix, self.elem, self.lanes, self.source.layout,
+            self.source.elem, self.target.layout, self.target.elem, f"m{marks}")))
+
+
+def parse(name: str) -> Codelet:
+    """The codelet that a name stands for."""
+    _, shape, radix, elem, lanes, *rest = name.split(".")
+    return Codelet(shape, int(radix), elem, int(lanes), Format(*rest[:2]), Format(*rest[2:4]),
+                   "t" in rest[4][1:], "s" in rest[4][1:])
+
+
+class Lanes:
+    """Arithmetic on vectors."""
+
+    def __init__(self, f: Function, elem: str, lanes: int) -> None:
+        self.f, self.elem, self.lanes = f, elem, lanes
+
+    def add(self, a: Value, b: Value) -> Value:
+        return self.f.binary("fadd", a, b)
+
+    def sub(self, a: Value, b: Value) -> Value:
+        return self.f.binary("fsub", a, b)
+
+    def mul(self, a: Value, b: Value) -> Value:
+        return self.f.binary("fmul", a, b)
+
+    def neg(self, a: Value) -> Value:
+        return self.f.op(f"fneg {a.typed}", a.elem, a.lanes)
+
+    def fma(self, a: Value, b: Value, c: Value) -> Value:
+        return self.f.intrinsic("fma", a, b, c)
+
+    def constant(self, number: float) -> Value:
+        return literal(self.elem, number, self.lanes)
+
+
+def text(codelet: Codelet) -> str:
+    """The module of a codelet."""
+    writer = _Writer(codelet)
+    {"first": writer.first, "lines": writer.lines, "whole": writer.whole}[codelet.shape]()
+    writer.f.do("ret void")
+    return writer.f.module.text()
+
+
+class _Writer:
+    def __init__(self, codelet: Codelet) -> None:
+        params = [("ptr", name) for name in ("source", "target", "step", "call")]
+        self.f = Function(Module(), f'"{codelet.name}"', "void", params, internal=False)
+        self.codelet = codelet
+        self.size = SIZE[codelet.elem]
+        self.source, self.target, self.step, self.call = self.f.params
+        self.vector = Lanes(self.f, codelet.elem, codelet.lanes)
+        self.math = Complex(self.vector)
+
+    # ------------------------------------------------------------ words and places
+
+    def word(self, name: str) -> Value:
+        return self.f.load(self.f.offset(self.step, "i64", i64(WORD[name])), "i64")
+
+    def of_call(self, name: str) -> Value:
+        return self.f.load(self.f.offset(self.call, "i64", i64(CALL[name])), "i64")
+
+    def unit(self, name: str) -> Value:
+        """What the strides of an end are multiples of: a word of the call."""
+        return self.f.load(self.f.offset(self.call, "i64", self.word(name)), "i64")
+
+    def times(self, a: Value, b: Value | int) -> Value:
+        return self.f.binary("mul", a, i64(b) if isinstance(b, int) else b)
+
+    def plus(self, a: Value, b: Value) -> Value:
+        return self.f.binary("add", a, b)
+
+    def strides(self, end: str) -> tuple[Value, Value, Value]:
+        """From line to line, from operand to operand, and from real to imaginary parts."""
+        unit = self.unit(f"{end}_unit")
+        return (self.times(self.word(f"{end}_line"), unit),
+                self.times(self.word(f"{end}_point"), unit), self.word(f"{end}_parts"))
+
+    def at(self, pointer: Value, away: Value) -> Value:
+        return self.f.offset(pointer, "i8", away)
+
+    def clamped(self, index: Value, count: Value) -> Value:
+        """Where a vector begins that must end before ``count``."""
+        last = self.f.binary("sub", count, i64(self.codelet.lanes))
+        return self.f.call("llvm.smin.i64", ("i64", 1), index, last)
+
+    # ------------------------------------------------------------ numbers in memory
+
+    def read(self, form: Format, pointer: Value, parts: Value) -> Pair:
+        f, lanes = self.f, self.codelet.lanes
+        size = SIZE[form.elem]
+        if form.layout == "split":
+            return (self.widened(f.load(pointer, form.elem, lanes, size)),
+                    self.widened(f.load(self.at(pointer, parts), form.elem, lanes, size)))
+        if form.layout == "real":
+            return self.widened(f.load(pointer, form.elem, lanes, size)), self.vector.constant(0.0)
+        wide = 2 * lanes
+        both = f.load(pointer, form.elem, wide, size)
+        nothing = poison(form.elem, wide)
+        re, im = (self.widened(f.shuffle(both, nothing, range(k, wide, 2))) for k in (0, 1))
+        return (im, re) if form.layout == "swapped" else (re, im)
+
+    def write(self, form: Format, value: Pair, pointer: Value, parts: Value) -> None:
+        f, lanes, size = self.f, self.codelet.lanes, SIZE[form.elem]
+        re, im = (self.narrowed(part, form.elem) for part in value)
+        if form.layout == "split":
+            f.store(re, pointer, size)
+            f.store(im, self.at(pointer, parts), size)
+        elif form.layout == "real":
+            f.store(re, pointer, size)
+        else:
+            if form.layout == "swapped":
+                re, im = im, re
+            self.write_pairs(re, im, pointer, lanes, size)
+
+    def write_pairs(self, re: Value, im: Value, pointer: Value, lanes: int, size: int) -> None:
+        f = self.f
+        if lanes == 1:
+            f.store(re, pointer, size)
+            f.store(im, f.offset(pointer, "i8", i64(size)), size)
+        else:
+            order = [k + part for k in range(lanes) for part in (0, lanes)]
+            f.store(f.shuffle(re, im, order), pointer, size)
+
+    def widened(self, value: Value) -> Value:
+        same = value.elem == self.codelet.elem
+        return value if same else self.f.convert("fpext", value, self.codelet.elem)
+
+    def narrowed(self, value: Value, elem: str) -> Value:
+        return value if value.elem == elem else self.f.convert("fptrunc", value, elem)
+
+    def scale(self) -> Value:
+        f = self.f
+        number = f.load(f.offset(self.call, "i64", i64(CALL["scale"])), "double")
+        if self.codelet.elem == "float":
+            number = f.convert("fptrunc", number, "float")
+        return f.splat(number, self.codelet.lanes)
+
+    def scaled(self, values: list[Pair], scale: Value | None) -> list[Pair]:
+        if scale is None:
+            return values
+        mul = self.vector.mul
+        return [(mul(re, scale), mul(im, scale)) for re, im in values]
+
+    # ------------------------------------------------------------ shapes
+
+    def lines(self) -> None:
+        """Any number of lines, along which neighbours lie in lanes."""
+        f, codelet, radix = self.f, self.codelet, self.codelet.radix
+        along = self.times(self.word("along"), self.of_call("width"))
+        from_line, from_point, from_parts = self.strides("source")
+        to_line, to_point, to_parts = self.strides("target")
+        table = self.f.load(f.offset(self.step, "i64", i64(WORD["table"])), "ptr")
+        scale = self.scale() if codelet.scaled else None
+        with f.loop(i64(0), self.word("lines")) as line:
+            source = self.at(self.source, self.times(line.index, from_line))
+            target = self.at(self.target, self.times(line.index, to_line))
+            factors = self.line_factors(table, line.index) if codelet.factors else []
+            with f.loop(i64(0), along, codelet.lanes) as turn:
+                index = self.clamped(turn.index, along)
+                place = self.at(source, self.times(index, codelet.source.bytes))
+                x = self.points(place, from_point, from_parts)
+                y = self.math.transform(x)
+                y[1:] = [self.math.mul(v, w) for v, w in zip(y[1:], factors)] or y[1:]
+                place = self.at(target, self.times(index, codelet.target.bytes))
+                for k, value in enumerate(self.scaled(y, scale)):
+                    self.write(codelet.target, value, place, to_parts)
+                    if k < radix - 1:
+                        place = self.at(place, to_point)
+
+    def points(self, place: Value, stride: Value, parts: Value) -> list[Pair]:
+        found = []
+        for k in range(self.codelet.radix):
+            found.append(self.read(self.codelet.source, place, parts))
+            if k < self.codelet.radix - 1:
+                place = self.at(place, stride)
+        return found
+
+    def line_factors(self, table: Value, line: Value) -> list[Pair]:
+        f, elem, count = self.f, self.codelet.elem, self.codelet.radix - 1
+        row = f.offset(table, elem, self.times(line, 2 * count))
+
+        def number(k: int) -> Value:
+            return f.splat(f.load(f.offset(row, elem, i64(k)), elem), self.codelet.lanes)
+
+        return [(number(2 * k), number(2 * k + 1)) for k in range(count)]
+
+    def first(self) -> None:
+        """Neighbouring points in lanes; point ``k`` of transform ``p`` goes to ``radix p + k``.
+        The factors of a vector lie one after the other."""
+        f, codelet, radix, lanes = self.f, self.codelet, self.codelet.radix, self.codelet.lanes
+        along = self.word("along")
+        _, from_point, from_parts = self.strides("source")
+        to_parts = self.word("target_parts")
+        bytes_ = 2 * (radix - 1) * lanes * self.size
+        start = f.load(f.offset(self.step, "i64", i64(WORD["table"])), "ptr")
+        with f.loop(i64(0), along, lanes) as turn:
+            index = self.clamped(turn.index, along)
+            table = self.at(start, self.times(turn.index, bytes_ // lanes))
+            place = self.at(self.source, self.times(index, codelet.source.bytes))
+            y = self.math.transform(self.points(place, from_point, from_parts))
+
+            def factor(k: int) -> Value:
+                place = f.offset(table, "i8", i64(k * lanes * self.size))
+                return f.load(place, codelet.elem, lanes, self.size)
+
+            y[1:] = [self.math.mul(v, (factor(2 * k), factor(2 * k + 1)))
+                     for k, v in enumerate(y[1:])]
+            target = self.at(self.target, self.times(index, radix * self.size))
+            turned = [turn_round(f, [v[part] for v in y]) for part in (0, 1)]
+            for k, value in enumerate(zip(*turned, strict=True)):
+                away = f.offset(target, "i8", i64(k * lanes * self.size))
+                self.write(codelet.target, value, away, to_parts)
+
+    def whole(self) -> None:
+        """Rows of few points in lanes, so many at a time."""
+        f, codelet, radix, lanes = self.f, self.codelet, self.codelet.radix, self.codelet.lanes
+        count = self.of_call("width")
+        strides = [self.unit(f"{end}_unit") for end in ("source", "target")]
+        scale = self.scale() if codelet.scaled else None
+        with f.loop(i64(0), count, lanes) as turn:
+            index = self.clamped(turn.index, count)
+            source, target = (self.at(pointer, self.times(index, stride)) for pointer, stride
+                              in zip((self.source, self.target), strides))
+            blocks = _blocks(2 * radix, lanes)
+            parts: list[Value] = [poison(codelet.elem)] * (2 * radix)
+            for block in blocks:
+                parts[block.start : block.stop] = self.columns(source, strides[0], block)
+            swap = codelet.source.layout == "swapped"
+            y = self.scaled(self.math.transform(
+                [(parts[2 * k + swap], parts[2 * k + 1 - swap]) for k in range(radix)]), scale)
+            swap = codelet.target.layout == "swapped"
+            flat = [v[part ^ swap] for v in y for part in (0, 1)]
+            for block in blocks:
+                self.store_columns(flat[block.start : block.stop], target, strides[1], block)
+
+    def columns(self, source: Value, stride: Value, block: range) -> list[Value]:
+        """Neighbouring columns of a row for each lane."""
+        f, elem, lanes = self.f, self.codelet.source.elem, self.codelet.lanes
+        size, count = SIZE[elem], len(block)
+        rows = [self.widened(f.load(f.offset(row, elem, i64(block.start)), elem, count, size))
+                for row in self.rows(source, stride)]
+        columns = turn_round(f, rows)
+        while len(columns) > count:  # a column is in several vectors, one behind the other
+            columns = [f.shuffle(a, b, range(2 * a.lanes))
+                       for a, b in zip(columns[::2], columns[1::2])]
+        return columns
+
+    def store_columns(
+        self, columns: list[Value], target: Value, stride: Value, block: range
+    ) -> None:
+        f, elem, count = self.f, self.codelet.target.elem, len(block)
+        several = self.codelet.lanes // count  # rows in a vector
+        vectors = turn_round(f, columns)
+        for k, row in enumerate(self.rows(target, stride)):
+            vector, first = vectors[k // several], k % several * count
+            part = vector if several == 1 else f.shuffle(vector, vector,
+                                                         range(first, first + count))
+            place = f.offset(row, elem, i64(block.start))
+            f.store(self.narrowed(part, elem), place, SIZE[elem])
+
+    def rows(self, pointer: Value, stride: Value) -> list[Value]:
+        found = [pointer]
+        for _ in range(self.codelet.lanes - 1):
+            found.append(self.at(found[-1], stride))
+        return found
+
+
+# ------------------------------------------------------------------ vectors turned round
+
+
+def _zipped(f: Function, a: Value, b: Value) -> tuple[Value, Value]:
+    lanes, half = a.lanes, a.lanes // 2
+    order = [k + part for k in range(lanes) for part in (0, lanes)]
+    return f.shuffle(a, b, order[:lanes]), f.shuffle(a, b, order[2 * half:])
+
+
+def turn_round(f: Function, vectors: list[Value]) -> list[Value]:
+    """Vectors of the sequence that has lane 0 of all vectors, then lane 1 of all, and so on."""
+    if vectors[0].lanes == 1:
+        return vectors
+    rows = [[v] for v in vectors]
+    while len(rows) > 1 and len(rows) % 2 == 0:
+        half = len(rows) // 2
+        rows = [[z for a, b in zip(rows[k], rows[k + half]) for z in _zipped(f, a, b)]
+                for k in range(half)]
+    return rows[0] if len(rows) == 1 else _interleaved(f, rows)
+
+
+def _interleaved(f: Function, rows: list[list[Value]]) -> list[Value]:
+    """The same for an odd number of sequences of vectors."""
+    count, lanes = len(rows), rows[0][0].lanes
+    found = []
+    for v in range(count * len(rows[0])):
+        picks = [divmod(v * lanes + k, count) for k in range(lanes)]  # (place, row) of each lane
+        result: Value | None = None
+        for place, row in dict.fromkeys((place // lanes, row) for place, row in picks):
+            vector = rows[row][place]
+            mine = [(p // lanes, r) == (place, row) for p, r in picks]
+            if result is None:
+                result = f.shuffle(vector, vector, [p % lanes for p, _ in picks])
+            else:
+                result = f.shuffle(result, vector, [
+                    lanes + p % lanes if own else k
+                    for k, (own, (p, _)) in enumerate(zip(mine, picks))])
+        assert result is not None
+        found.append(result)
+    return found
+
+
+def _blocks(columns: int, lanes: int) -> list[range]:
+    """Stretches of columns that are turned round together; the last may overlap the one before."""
+    width = min(lanes, 1 << (columns.bit_length() - 1))
+    starts = [*range(0, columns - width, width), columns - width]
+    return [range(start, start + width) for start in starts]

@@ -1,0 +1,119 @@
+"""The compiled functions that go through the steps of plans.
+
+::
+
+    void npc_fft_units(const int64_t *frame, int64_t begin, int64_t end)
+
+runs all steps for each of some units: rows, or blocks of neighbouring columns.  A frame says where
+units lie (:data:`FRAME`); a thread pool can share them out.  A block that would reach beyond the
+last column begins earlier.
+"""
+
+from __future__ import annotations
+
+from npcompile.backends.cpu.transforms.steps import CALL, CALLS, STEP, WORD
+
+#: words of a frame: the steps; both arrays; units are numbered along an outer axis and an inner
+#: one of ``total`` neighbours, ``block`` in a unit, ``inner`` units; strides in bytes; least number
+#: of neighbours in a vector
+FRAME = ("steps", "source", "target", "inner", "source_outer", "target_outer", "source_inner",
+         "target_inner", "source_stride", "target_stride", "scratch", "block", "total", "lanes",
+         "scale")
+PART = {name: k for k, name in enumerate(FRAME)}
+
+
+def text() -> str:
+    """The module."""
+    loads = "\n".join(
+        f"  %{name}.at = getelementptr i64, ptr %frame, i64 {k}\n"
+        f"  %{name} = load {'ptr' if name in ('steps', 'source', 'target') else 'i64'}, "
+        f"ptr %{name}.at" for name, k in PART.items())
+
+    def call_word(name: str, value: str) -> str:
+        place = f"%call.{name}"
+        return (f"  {place} = getelementptr i64, ptr %call, i64 {CALL[name]}\n"
+                f"  store {value}, ptr {place}")
+
+    def step_word(name: str, elem: str = "i64") -> str:
+        return (f"  %s.{name}.at = getelementptr i64, ptr %step, i64 {WORD[name]}\n"
+                f"  %s.{name} = load {elem}, ptr %s.{name}.at")
+
+    fixed = "\n".join([
+        call_word("one", "i64 1"), call_word("source_stride", "i64 %source_stride"),
+        call_word("target_stride", "i64 %target_stride"), call_word("scratch", "ptr %room"),
+        call_word("scale", "i64 %scale")])
+    return f"""
+declare ptr @malloc(i64)
+declare void @free(ptr)
+declare i64 @llvm.smin.i64(i64, i64)
+
+define void @npc_fft_units(ptr %frame, i64 %begin, i64 %end) {{
+entry:
+  %call = alloca [{len(CALLS)} x i64]
+  %places = alloca [3 x ptr]
+{loads}
+  %more = add i64 %scratch, 64
+  %memory = call ptr @malloc(i64 %more)
+  %address = ptrtoint ptr %memory to i64
+  %up = add i64 %address, 63
+  %down = and i64 %up, -64
+  %room = inttoptr i64 %down to ptr
+{fixed}
+  %place.scratch = getelementptr ptr, ptr %places, i64 2
+  store ptr %room, ptr %place.scratch
+  %less = sub i64 %lanes, 1
+  %mask = sub i64 0, %lanes
+  br label %unit
+unit:
+  %u = phi i64 [ %begin, %entry ], [ %u.next, %unit.done ]
+  %o = sdiv i64 %u, %inner
+  %whole = mul i64 %o, %inner
+  %i = sub i64 %u, %whole
+  %from = mul i64 %i, %block
+  %left = sub i64 %total, %from
+  %left.up = add i64 %left, %less
+  %left.round = and i64 %left.up, %mask
+  %width = call i64 @llvm.smin.i64(i64 %left.round, i64 %block)
+  %latest = sub i64 %total, %width
+  %first = call i64 @llvm.smin.i64(i64 %from, i64 %latest)
+{call_word("width", "i64 %width")}
+  %so = mul i64 %o, %source_outer
+  %si = mul i64 %first, %source_inner
+  %s.away = add i64 %so, %si
+  %s = getelementptr i8, ptr %source, i64 %s.away
+  store ptr %s, ptr %places
+  %to = mul i64 %o, %target_outer
+  %ti = mul i64 %first, %target_inner
+  %t.away = add i64 %to, %ti
+  %t = getelementptr i8, ptr %target, i64 %t.away
+  %place.target = getelementptr ptr, ptr %places, i64 1
+  store ptr %t, ptr %place.target
+  br label %walk
+walk:
+  %step = phi ptr [ %steps, %unit ], [ %step.next, %run ]
+  %function = load ptr, ptr %step
+  %over = icmp eq ptr %function, null
+  br i1 %over, label %unit.done, label %run
+run:
+{step_word("source")}
+{step_word("source_at")}
+{step_word("target")}
+{step_word("target_at")}
+  %base.source = getelementptr ptr, ptr %places, i64 %s.source
+  %source.base = load ptr, ptr %base.source
+  %source.here = getelementptr i8, ptr %source.base, i64 %s.source_at
+  %base.target = getelementptr ptr, ptr %places, i64 %s.target
+  %target.base = load ptr, ptr %base.target
+  %target.here = getelementptr i8, ptr %target.base, i64 %s.target_at
+  call void %function(ptr %source.here, ptr %target.here, ptr %step, ptr %call)
+  %step.next = getelementptr i64, ptr %step, i64 {len(STEP)}
+  br label %walk
+unit.done:
+  %u.next = add i64 %u, 1
+  %again = icmp slt i64 %u.next, %end
+  br i1 %again, label %unit, label %done
+done:
+  call void @free(ptr %memory)
+  ret void
+}}
+"""

@@ -1,0 +1,127 @@
+"""Plans in memory: steps with the addresses of codelets and tables, and calls of them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import OrderedDict
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from npcompile.backends import cpu
+from npcompile.backends.cpu.transforms import codelets, walker
+from npcompile.backends.cpu.transforms.codelets import Codelet
+from npcompile.backends.cpu.transforms.lowering import Layout, Lowering
+from npcompile.backends.cpu.transforms.steps import STEP, WORD
+from npcompile.core.aside import aside
+from npcompile.core.locks import lock
+from npcompile.fft.plans import Passes, Plan
+from npcompile.runtime import pool
+from npcompile.runtime.cache import environment, kept, own
+
+#: bytes of tables that are kept
+LIMIT = 64 << 20
+
+_lock = lock()
+
+
+@cache
+def _walker() -> Any:
+    return cpu.lasting(own("transforms", walker.text))
+
+
+@cache
+def _codelet(name: str) -> int:
+    """The address of a codelet, compiled once and kept on disk."""
+    def made() -> tuple[bytes, dict[str, Any]]:
+        return cpu.compile(codelets.text(codelets.parse(name))), {}
+
+    code, _ = kept((name, environment()), made)
+    return cpu.lasting(code)[name]
+
+
+class Prepared:
+    """A plan's steps in memory."""
+
+    def __init__(self, plan: Plan, layout: Layout) -> None:
+        assert isinstance(plan, Passes)
+        lowering = Lowering(layout)
+        lowering.passes(plan)
+        self.scratch = lowering.scratch
+        self.lanes = layout.lanes(layout.block)
+        self.block = layout.block
+        self.tables: list[np.ndarray] = []
+        self.words = np.zeros((len(lowering.steps) + 1, len(STEP)), np.int64)
+        for row, step in zip(self.words, lowering.steps):
+            for name, value in step.words.items():
+                row[WORD[name]] = value
+            row[WORD["function"]] = self._function(step.codelet)
+            if step.table is not None:
+                row[WORD["table"]] = self._table(step.table)
+        self.bytes = sum(table.nbytes for table in self.tables)
+        self.steps = self.words.ctypes.data
+
+    def _function(self, codelet: Codelet | str) -> int:
+        return _codelet(codelet if isinstance(codelet, str) else codelet.name)
+
+    def _table(self, numbers: np.ndarray) -> int:
+        """The address of a copy at a multiple of 64."""
+        room = np.empty(numbers.nbytes + 64, np.uint8)
+        self.tables.append(room)
+        start = -room.ctypes.data % 64
+        room[start : start + numbers.nbytes] = np.ascontiguousarray(numbers).view(np.uint8).ravel()
+        return int(room.ctypes.data) + start
+
+
+_prepared: OrderedDict[tuple[Plan, Layout], Prepared] = OrderedDict()
+
+
+def prepared(plan: Plan, layout: Layout) -> Prepared:
+    """The steps of a plan, made anew if they have been dropped: the latest are kept, up to
+    :data:`LIMIT` bytes."""
+    key = plan, layout
+    found = _prepared.get(key)
+    if found is not None:
+        return found
+    made = aside(lambda: Prepared(plan, layout))
+    with _lock:
+        _prepared[key] = made
+        total = sum(p.bytes for p in _prepared.values())
+        while total > LIMIT and len(_prepared) > 1:
+            total -= _prepared.popitem(last=False)[1].bytes
+    return made
+
+
+@cache
+def _entries() -> tuple[Any, Any]:
+    """The walker and the pool as functions that release the GIL."""
+    address = _walker()["npc_fft_units"]
+    units = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(address)
+    shared = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3)(
+        pool.ensure())
+    return units, lambda frame, count: shared(address, frame, count, 1, 0)
+
+
+class Job:
+    """Where the numbers of a call lie: a frame of the walker (:data:`.walker.FRAME`)."""
+
+    def __init__(self, prepared: Prepared, scale: float = 1.0) -> None:
+        self.prepared = prepared
+        self.words = (ctypes.c_int64 * len(walker.FRAME))()
+        self.set(steps=prepared.steps, scratch=prepared.scratch, block=prepared.block,
+                 lanes=prepared.lanes, inner=1, total=1)
+        ctypes.c_double.from_buffer(self.words, 8 * walker.PART["scale"]).value = scale
+
+    def set(self, **words: int) -> None:
+        for name, value in words.items():
+            self.words[walker.PART[name]] = value
+
+    def run(self, units: int, much: bool) -> None:
+        """Goes through so many units, on threads if they are much work."""
+        alone, shared = _entries()
+        address = ctypes.addressof(self.words)
+        if much and units > 1:
+            shared(address, units)
+        else:
+            alone(address, 0, units)
