@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from npcompile.backends import cpu
-from npcompile.backends.cpu.transforms import codelets, walker
-from npcompile.backends.cpu.transforms.codelets import Codelet
+from npcompile.backends.cpu.transforms import walker
+from npcompile.backends.cpu.transforms.codelets import Codelet, Format
 from npcompile.backends.cpu.transforms.lowering import Layout, Lowering
 from npcompile.backends.cpu.transforms.steps import STEP, WORD
 from npcompile.core.aside import aside
 from npcompile.core.locks import lock
-from npcompile.fft.plans import Passes, Plan
+from npcompile.fft.plans import Plan, plan
 from npcompile.runtime import pool
 from npcompile.runtime.cache import environment, kept, own
 
@@ -34,8 +34,10 @@ def _walker() -> Any:
 @cache
 def _codelet(name: str) -> int:
     """The address of a codelet, compiled once and kept on disk."""
+    from npcompile.backends.cpu.transforms.shapes import written  # only who compiles needs it
+
     def made() -> tuple[bytes, dict[str, Any]]:
-        return cpu.compile(codelets.text(codelets.parse(name))), {}
+        return cpu.compile(written(name)), {}
 
     code, _ = kept((name, environment()), made)
     return cpu.lasting(code)[name]
@@ -44,10 +46,8 @@ def _codelet(name: str) -> int:
 class Prepared:
     """A plan's steps in memory."""
 
-    def __init__(self, plan: Plan, layout: Layout) -> None:
-        assert isinstance(plan, Passes)
-        lowering = Lowering(layout)
-        lowering.passes(plan)
+    def __init__(self, of: Plan, layout: Layout) -> None:
+        lowering = Lowering(of, layout, spectrum)
         self.scratch = lowering.scratch
         self.lanes = layout.lanes(layout.block)
         self.block = layout.block
@@ -63,7 +63,7 @@ class Prepared:
         self.steps = self.words.ctypes.data
 
     def _function(self, codelet: Codelet | str) -> int:
-        return _codelet(codelet if isinstance(codelet, str) else codelet.name)
+        return _walker()[codelet] if isinstance(codelet, str) else _codelet(codelet.name)
 
     def _table(self, numbers: np.ndarray) -> int:
         """The address of a copy at a multiple of 64."""
@@ -77,14 +77,14 @@ class Prepared:
 _prepared: OrderedDict[tuple[Plan, Layout], Prepared] = OrderedDict()
 
 
-def prepared(plan: Plan, layout: Layout) -> Prepared:
+def prepared(of: Plan, layout: Layout) -> Prepared:
     """The steps of a plan, made anew if they have been dropped: the latest are kept, up to
     :data:`LIMIT` bytes."""
-    key = plan, layout
+    key = of, layout
     found = _prepared.get(key)
     if found is not None:
         return found
-    made = aside(lambda: Prepared(plan, layout))
+    made = aside(lambda: Prepared(of, layout))
     with _lock:
         _prepared[key] = made
         total = sum(p.bytes for p in _prepared.values())
@@ -125,3 +125,13 @@ class Job:
             shared(address, units)
         else:
             alone(address, 0, units)
+
+
+def spectrum(numbers: np.ndarray) -> np.ndarray:
+    """The transform of one row of complex128 numbers."""
+    form = Format("pairs", "double")
+    layout = Layout("c2c", form, form, "double", cpu.target().width)
+    job, made = Job(prepared(plan(numbers.size), layout)), np.empty_like(numbers)
+    job.set(source=numbers.ctypes.data, target=made.ctypes.data)
+    job.run(1, False)
+    return made

@@ -92,15 +92,9 @@ class Lanes:
         return literal(self.elem, number, self.lanes)
 
 
-def text(codelet: Codelet) -> str:
-    """The module of a codelet."""
-    writer = _Writer(codelet)
-    {"first": writer.first, "lines": writer.lines, "whole": writer.whole}[codelet.shape]()
-    writer.f.do("ret void")
-    return writer.f.module.text()
+class Writer:
+    """Writes the module of a codelet."""
 
-
-class _Writer:
     def __init__(self, codelet: Codelet) -> None:
         params = [("ptr", name) for name in ("source", "target", "step", "call")]
         self.f = Function(Module(), f'"{codelet.name}"', "void", params, internal=False)
@@ -144,40 +138,32 @@ class _Writer:
 
     # ------------------------------------------------------------ numbers in memory
 
-    def read(self, form: Format, pointer: Value, parts: Value) -> Pair:
-        f, lanes = self.f, self.codelet.lanes
-        size = SIZE[form.elem]
+    def read(self, form: Format, pointer: Value, parts: Value, lanes: int) -> Pair:
+        f, size = self.f, SIZE[form.elem]
         if form.layout == "split":
             return (self.widened(f.load(pointer, form.elem, lanes, size)),
                     self.widened(f.load(self.at(pointer, parts), form.elem, lanes, size)))
         if form.layout == "real":
-            return self.widened(f.load(pointer, form.elem, lanes, size)), self.vector.constant(0.0)
-        wide = 2 * lanes
-        both = f.load(pointer, form.elem, wide, size)
-        nothing = poison(form.elem, wide)
-        re, im = (self.widened(f.shuffle(both, nothing, range(k, wide, 2))) for k in (0, 1))
+            zero = literal(self.codelet.elem, 0.0, lanes)
+            return self.widened(f.load(pointer, form.elem, lanes, size)), zero
+        both = f.load(pointer, form.elem, 2 * lanes, size)
+        nothing = poison(form.elem, 2 * lanes)
+        re, im = (self.widened(f.shuffle(both, nothing, range(k, 2 * lanes, 2))) for k in (0, 1))
         return (im, re) if form.layout == "swapped" else (re, im)
 
     def write(self, form: Format, value: Pair, pointer: Value, parts: Value) -> None:
-        f, lanes, size = self.f, self.codelet.lanes, SIZE[form.elem]
+        f, size = self.f, SIZE[form.elem]
         re, im = (self.narrowed(part, form.elem) for part in value)
-        if form.layout == "split":
+        if form.layout == "swapped":
+            re, im = im, re
+        if form.layout == "real":
             f.store(re, pointer, size)
-            f.store(im, self.at(pointer, parts), size)
-        elif form.layout == "real":
+        elif form.layout == "split" or re.lanes == 1:
             f.store(re, pointer, size)
+            apart = parts if form.layout == "split" else i64(size)
+            f.store(im, self.at(pointer, apart), size)
         else:
-            if form.layout == "swapped":
-                re, im = im, re
-            self.write_pairs(re, im, pointer, lanes, size)
-
-    def write_pairs(self, re: Value, im: Value, pointer: Value, lanes: int, size: int) -> None:
-        f = self.f
-        if lanes == 1:
-            f.store(re, pointer, size)
-            f.store(im, f.offset(pointer, "i8", i64(size)), size)
-        else:
-            order = [k + part for k in range(lanes) for part in (0, lanes)]
+            order = [k + part for k in range(re.lanes) for part in (0, re.lanes)]
             f.store(f.shuffle(re, im, order), pointer, size)
 
     def widened(self, value: Value) -> Value:
@@ -187,20 +173,26 @@ class _Writer:
     def narrowed(self, value: Value, elem: str) -> Value:
         return value if value.elem == elem else self.f.convert("fptrunc", value, elem)
 
-    def scale(self) -> Value:
+    def scale_of_call(self) -> Value:
         f = self.f
         number = f.load(f.offset(self.call, "i64", i64(CALL["scale"])), "double")
         if self.codelet.elem == "float":
             number = f.convert("fptrunc", number, "float")
-        return f.splat(number, self.codelet.lanes)
+        return number
 
     def scaled(self, values: list[Pair], scale: Value | None) -> list[Pair]:
         if scale is None:
             return values
-        mul = self.vector.mul
-        return [(mul(re, scale), mul(im, scale)) for re, im in values]
+        by = self.f.splat(scale, values[0][0].lanes)
+        return [(self.vector.mul(re, by), self.vector.mul(im, by)) for re, im in values]
 
     # ------------------------------------------------------------ shapes
+
+    def text(self) -> str:
+        """The module."""
+        getattr(self, self.codelet.shape)()
+        self.f.do("ret void")
+        return self.f.module.text()
 
     def lines(self) -> None:
         """Any number of lines, along which neighbours lie in lanes."""
@@ -209,7 +201,7 @@ class _Writer:
         from_line, from_point, from_parts = self.strides("source")
         to_line, to_point, to_parts = self.strides("target")
         table = self.f.load(f.offset(self.step, "i64", i64(WORD["table"])), "ptr")
-        scale = self.scale() if codelet.scaled else None
+        scale = self.scale_of_call() if codelet.scaled else None
         with f.loop(i64(0), self.word("lines")) as line:
             source = self.at(self.source, self.times(line.index, from_line))
             target = self.at(self.target, self.times(line.index, to_line))
@@ -229,7 +221,7 @@ class _Writer:
     def points(self, place: Value, stride: Value, parts: Value) -> list[Pair]:
         found = []
         for k in range(self.codelet.radix):
-            found.append(self.read(self.codelet.source, place, parts))
+            found.append(self.read(self.codelet.source, place, parts, self.codelet.lanes))
             if k < self.codelet.radix - 1:
                 place = self.at(place, stride)
         return found
@@ -275,7 +267,7 @@ class _Writer:
         f, codelet, radix, lanes = self.f, self.codelet, self.codelet.radix, self.codelet.lanes
         count = self.of_call("width")
         strides = [self.unit(f"{end}_unit") for end in ("source", "target")]
-        scale = self.scale() if codelet.scaled else None
+        scale = self.scale_of_call() if codelet.scaled else None
         with f.loop(i64(0), count, lanes) as turn:
             index = self.clamped(turn.index, count)
             source, target = (self.at(pointer, self.times(index, stride)) for pointer, stride

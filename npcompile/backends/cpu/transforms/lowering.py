@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from npcompile.backends.cpu.transforms.codelets import SIZE, Codelet, Format
 from npcompile.backends.cpu.transforms.steps import CALL, PLACES, Step
 from npcompile.core.records import record
-from npcompile.fft import twiddles
-from npcompile.fft.plans import Passes
+from npcompile.fft import convolutions, twiddles
+from npcompile.fft.plans import Bluestein, FourStep, Passes, Plan, Rader
 
 _GAP = 192  # bytes between buffers, which keeps them off each other's lines of the cache
+
+#: the transform of complex128 numbers, by the compiled functions themselves
+Spectrum = Callable[[np.ndarray], np.ndarray]
 
 
 @record
 class Layout:
-    """What a lowering is for: the numbers at both ends, those of the arithmetic, bytes of a
-    register, whether neighbours lie in lanes (up to ``block`` of them), and whether results are
-    scaled."""
+    """What a lowering is for: ``kind`` is c2c, r2c or c2r; ``source`` and ``target`` are how both
+    ends lie in memory, pairs for real rows, too; ``elem`` is the numbers' of the arithmetic;
+    ``register`` has so many bytes.  ``columns``: neighbours lie in lanes, up to ``block`` of them;
+    ``scaled``: results are multiplied by a number of the call."""
 
+    kind: str
     source: Format
     target: Format
     elem: str
@@ -29,95 +36,158 @@ class Layout:
 
     def lanes(self, extent: int) -> int:
         """Numbers in a vector, at most ``extent`` of them."""
-        most = min(self.register // SIZE[self.elem], extent)
+        most = max(1, min(self.register // SIZE[self.elem], extent))
         return 1 << (most.bit_length() - 1)
 
 
 @record
 class End:
-    """One end of a step: which memory, how far in, and its strides in units of a word of the call.
-    """
+    """One end of a step: which memory, how far in, its strides and the distance of both parts.
+    Strides are in units of a word of the call."""
 
     place: str
     form: Format
-    at: int = 0
-    line: int = 0
-    point: int = 0
-    parts: int = 0
     unit: str = "one"
+    at: int = 0
+    parts: int = 0
 
-    def words(self, end: str) -> dict[str, int]:
-        return {end: PLACES[self.place], f"{end}_at": self.at, f"{end}_line": self.line,
-                f"{end}_point": self.point, f"{end}_parts": self.parts,
+    @property
+    def exchanged(self) -> End:
+        """The same numbers with real parts for imaginary ones."""
+        if self.form.layout == "split":
+            return End(self.place, self.form, self.unit, self.at + self.parts, -self.parts)
+        other = {"pairs": "swapped", "swapped": "pairs"}[self.form.layout]
+        return End(self.place, Format(other, self.form.elem), self.unit, self.at, self.parts)
+
+    def words(self, end: str, line: int = 0, point: int = 0) -> dict[str, int]:
+        """``line`` and ``point`` are strides in numbers, or in strides of the user's array."""
+        size = 1 if self.unit.endswith("stride") else self.form.bytes
+        return {end: PLACES[self.place], f"{end}_at": self.at, f"{end}_line": line * size,
+                f"{end}_point": point * size, f"{end}_parts": self.parts,
                 f"{end}_unit": CALL[self.unit]}
 
 
 class Lowering:
-    """Writes the steps of a plan; ``scratch`` is how many bytes they need."""
+    """The steps of a plan; ``scratch`` is how many bytes they need."""
 
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
+    def __init__(self, plan: Plan, layout: Layout, spectrum: Spectrum) -> None:
+        self.layout, self.spectrum = layout, spectrum
         self.size = SIZE[layout.elem]
         self.dtype = np.dtype(np.float64 if layout.elem == "double" else np.float32)
         self.steps: list[Step] = []
         self.scratch = 0
+        self.pairs: dict[int, list[End]] = {}
+        source, target = (End(side, form, f"{side}_stride" if layout.columns else "one")
+                          for side, form in (("source", layout.source), ("target", layout.target)))
+        if layout.kind == "c2c":
+            self.lower(plan, source, target, layout.scaled)
+            return
+        half = self.buffer(plan.n)
+        if layout.kind == "r2c":
+            self.lower(plan, source, half)
+            self.real("behind", plan.n, half, target, layout.scaled)
+        else:
+            self.real("before", plan.n, source, half)
+            self.lower(plan, half.exchanged, target.exchanged, layout.scaled)
 
-    def buffer(self, n: int) -> tuple[int, int]:
-        """Room for so many numbers in two parts: where it begins, and how far apart they lie."""
+    def buffer(self, n: int) -> End:
+        """Room for so many numbers in two parts."""
         at = self.scratch
         apart = -(-n * self.layout.block * self.size // 64) * 64 + 64
         self.scratch = at + 2 * apart + _GAP
-        return at, apart
+        return End("scratch", Format("split", self.layout.elem), "width", at, apart)
 
-    def passes(self, plan: Passes) -> None:
-        layout, radices, n = self.layout, plan.radices or (1,), plan.n
-        buffers = [self.buffer(n), self.buffer(n)] if len(radices) > 1 else []
+    def lower(self, plan: Plan, source: End, target: End, scaled: bool = False) -> None:
+        match plan:
+            case Passes():
+                self.passes(plan, source, target, scaled)
+            case Rader():
+                self.rader(plan, source, target, scaled)
+            case Bluestein():
+                self.bluestein(plan, source, target, scaled)
+            case FourStep():
+                raise NotImplementedError
+
+    def put(self, shape: str, radix: int, lanes: int, source: End, target: End,
+            words: dict[str, int], table: np.ndarray | None = None, factors: bool = False,
+            scaled: bool = False) -> None:
+        codelet = Codelet(shape, radix, self.layout.elem, lanes, source.form, target.form,
+                          factors, scaled)
+        ends = source.words("source") | target.words("target")
+        self.steps.append(Step(codelet, ends | words, table))
+
+    # ------------------------------------------------------------ passes
+
+    def passes(self, plan: Passes, source: End, target: End, scaled: bool) -> None:
+        radices, n = plan.radices or (1,), plan.n
+        if len(radices) > 1 and n not in self.pairs:
+            self.pairs[n] = [self.buffer(n), self.buffer(n)]
         m, s = n, 1
         for k, radix in enumerate(radices):
             m //= radix
-            source = self.outer("source") if k == 0 else self.inner(buffers[(k - 1) % 2])
-            target = self.outer("target") if m == 1 else self.inner(buffers[k % 2])
-            self.add(radix, m, s, source, target)
+            here = source if k == 0 else self.pairs[n][(k - 1) % 2]
+            there = target if m == 1 else self.pairs[n][k % 2]
+            if s == 1 < m and not self.layout.columns:
+                self.first(radix, m, here, there)
+            else:
+                self.lines(radix, m, s, here, there, scaled and m == 1)
             s *= radix
-        assert m == 1, (plan, layout)
 
-    def outer(self, side: str) -> End:
-        form = self.layout.source if side == "source" else self.layout.target
-        return End(side, form, unit=f"{side}_stride" if self.layout.columns else "one")
+    def first(self, radix: int, m: int, source: End, target: End) -> None:
+        lanes = self.layout.lanes(m)
+        words = {"along": m} | source.words("source", point=m)
+        self.put("first", radix, lanes, source, target, words, self.blocks(radix, m, lanes))
 
-    def inner(self, buffer: tuple[int, int]) -> End:
-        at, parts = buffer
-        return End("scratch", Format("split", self.layout.elem), at, parts=parts, unit="width")
-
-    def add(self, radix: int, m: int, s: int, source: End, target: End) -> None:
-        """One pass: ``m`` transforms of lines of ``s`` numbers."""
+    def lines(
+        self, radix: int, m: int, s: int, source: End, target: End, scaled: bool
+    ) -> None:
+        """``m`` transforms of lines of ``s`` numbers."""
         layout = self.layout
-        scaled = layout.scaled and m == 1
-        if not layout.columns and s == 1 and m > 1:
-            lanes = layout.lanes(m)
-            codelet = Codelet("first", radix, layout.elem, lanes, source.form, target.form)
-            words = {"along": m} | _end(source, 0, m * source.form.bytes).words("source")
-            self.put(codelet, words | target.words("target"), self.blocks(radix, m, lanes))
-            return
-        # rows' last results are neighbours; those of columns are lines apart in the user's array
+        # the last results of rows are neighbours, those of columns are lines of the user's array
         apart = m == 1 and layout.columns
         lines, along = (s, 1) if apart else (m, s)
-        lanes = layout.lanes(layout.block if layout.columns else s)
-        codelet = Codelet("lines", radix, layout.elem, lanes, source.form, target.form, m > 1,
-                          scaled)
         words = {"lines": lines, "along": along}
-        words |= self.strides(source, along, s * m).words("source")
-        words |= self.strides(target, along if apart else radix * s, s).words("target")
-        self.put(codelet, words, self.factors(radix, m) if m > 1 else None)
+        words |= source.words("source", along, s * m)
+        words |= target.words("target", along if apart else radix * s, s)
+        table = self.factors(radix, m) if m > 1 else None
+        lanes = layout.lanes(layout.block if layout.columns else s)
+        self.put("lines", radix, lanes, source, target, words, table, m > 1, scaled)
 
-    def strides(self, end: End, line: int, point: int) -> End:
-        """An end with strides in numbers as those in units: the user's columns lie a stride of the
-        call apart."""
-        size = 1 if end.unit.endswith("stride") else end.form.bytes
-        return _end(end, line * size, point * size)
+    # ------------------------------------------------------------ around transforms
 
-    def put(self, codelet: Codelet | str, words: dict[str, int], table: np.ndarray | None) -> None:
-        self.steps.append(Step(codelet, words, table))
+    def real(self, shape: str, half: int, source: End, target: End, scaled: bool = False) -> None:
+        j = np.arange(half)
+        table = twiddles.factors(j, 2 * half, self.dtype).T
+        self.put(shape, 2, self.layout.lanes(half // 2), source, target, {"along": half}, table,
+                 scaled=scaled)
+
+    def product(self, by: np.ndarray, source: End, target: End, zeros: int = 0,
+                scaled: bool = False) -> None:
+        table = np.stack([by.real, by.imag]).astype(self.dtype)
+        words = {"along": by.size, "extra": zeros}
+        self.put("product", 1, self.layout.lanes(by.size), source, target, words, table,
+                 scaled=scaled)
+
+    def rader(self, plan: Rader, source: End, target: End, scaled: bool) -> None:
+        """The row's first number stands behind those of the convolution."""
+        n, (places, back, kernel) = plan.n, convolutions.rader(plan.n)
+        x, y, z = self.buffer(n), self.buffer(n), self.buffer(n)
+        self.put("gather", 1, 1, source, x, {"along": n}, places)
+        self.lower(plan.inner, x, y)
+        self.product(self.spectrum(kernel) / (n - 1), y, x)
+        self.lower(plan.inner, x.exchanged, z.exchanged)
+        words = {"along": n - 1, "extra": x.at + (n - 1) * self.size - z.at, "other": y.at - z.at}
+        self.put("scatter", 1, 1, z, target, words, back, scaled=scaled)
+
+    def bluestein(self, plan: Bluestein, source: End, target: End, scaled: bool) -> None:
+        n, m = plan.n, plan.inner.n
+        chirp, kernel = convolutions.bluestein(n, m)
+        x, y = self.buffer(m), self.buffer(m)
+        self.product(chirp, source, x, m - n)
+        self.lower(plan.inner, x, y)
+        self.product(self.spectrum(kernel) / m, y, x)
+        self.lower(plan.inner, x.exchanged, y.exchanged)
+        self.product(chirp, y, target, scaled=scaled)
 
     # ------------------------------------------------------------ twiddle factors
 
@@ -131,7 +201,3 @@ class Lowering:
         starts = np.minimum(np.arange(0, m, lanes), m - lanes)
         p = starts[:, None] + np.arange(lanes)
         return self.factors(radix, m)[p].transpose(0, 2, 3, 1)
-
-
-def _end(end: End, line: int, point: int) -> End:
-    return End(end.place, end.form, end.at, line, point, end.parts, end.unit)

@@ -1,0 +1,90 @@
+"""Codelets behind and before complex transforms of half the length: transforms of real rows.
+
+A row of ``2 h`` real numbers is taken for ``h`` complex ones, whose transform is ``Z``.  That of
+the even points is ``E[k] = (Z[k] + conj(Z[h - k])) / 2``, that of the odd ones
+``O[k] = (Z[k] - conj(Z[h - k])) / 2i``, and that of all ``E[k] + w**k O[k]``.  Both ends of a row
+are computed together; the middle, which is both, is stored as the upper one.
+"""
+
+from __future__ import annotations
+
+from npcompile.backends.cpu.text import Value, i64, literal
+from npcompile.backends.cpu.transforms.codelets import SIZE, Codelet, Format, Lanes, Pair, Writer
+from npcompile.backends.cpu.transforms.steps import WORD
+
+
+class RealWriter(Writer):
+    """``along`` is half the length of the real row."""
+
+    def __init__(self, codelet: Codelet) -> None:
+        super().__init__(codelet)
+        self.half = self.word("along")
+        self.table = self.f.load(self.f.offset(self.step, "i64", i64(WORD["table"])), "ptr")
+        self.scale = self.scale_of_call() if codelet.scaled else None
+        self.apart = {end: self.word(f"{end}_parts") for end in ("source", "target")}
+        self.one = Lanes(self.f, codelet.elem, 1)
+
+    def number(self, index: Value, lanes: int) -> Pair:
+        form = self.codelet.source
+        place = self.at(self.source, self.times(index, form.bytes))
+        return self.read(form, place, self.apart["source"], lanes)
+
+    def put(self, value: Pair, index: Value) -> None:
+        form: Format = self.codelet.target
+        (scaled,) = self.scaled([value], self.scale)
+        place = self.at(self.target, self.times(index, form.bytes))
+        self.write(form, scaled, place, self.apart["target"])
+
+    def backwards(self, value: Pair) -> Pair:
+        order = range(value[0].lanes)[::-1]
+        re, im = (self.f.shuffle(part, part, order) for part in value)
+        return re, im
+
+    def factor(self, index: Value) -> Pair:
+        f, elem, lanes = self.f, self.codelet.elem, self.codelet.lanes
+        sines = f.offset(self.table, elem, self.half)
+        return (f.load(f.offset(self.table, elem, index), elem, lanes, SIZE[elem]),
+                f.load(f.offset(sines, elem, index), elem, lanes, SIZE[elem]))
+
+    def both_ends(self, forward: bool) -> None:
+        """The loop over ``k = 1 .. h // 2``."""
+        f, lanes = self.f, self.codelet.lanes
+        count = f.binary("lshr", self.half, i64(1))
+        with f.loop(i64(0), count, lanes) as turn:
+            low = self.plus(self.clamped(turn.index, count), i64(1))
+            high = f.binary("sub", self.plus(self.half, i64(1 - lanes)), low)
+            ends = self.number(low, lanes), self.backwards(self.number(high, lanes))
+            make = self.joined if forward else self.parted
+            lower, upper = make(*ends, self.factor(low))
+            self.put(lower, low)
+            self.put(self.backwards(upper), high)
+
+    def joined(self, z: Pair, y: Pair, w: Pair) -> tuple[Pair, Pair]:
+        v, half = self.vector, self.vector.constant(0.5)
+        even = v.mul(v.add(z[0], y[0]), half), v.mul(v.sub(z[1], y[1]), half)
+        odd = v.mul(v.sub(z[0], y[0]), half), v.mul(v.add(z[1], y[1]), half)
+        t = self.math.mul(odd, w)  # the odd part is divided by i
+        return ((v.add(even[0], t[1]), v.sub(even[1], t[0])),
+                (v.sub(even[0], t[1]), v.sub(v.neg(even[1]), t[0])))
+
+    def parted(self, x: Pair, y: Pair, w: Pair) -> tuple[Pair, Pair]:
+        """The way back, twice the numbers: the transform that follows is of half the length."""
+        v = self.vector
+        even = v.add(x[0], y[0]), v.sub(x[1], y[1])
+        odd = v.sub(x[0], y[0]), v.add(x[1], y[1])
+        t = self.math.mul(odd, (w[0], v.neg(w[1])))  # and is multiplied by i
+        return ((v.sub(even[0], t[1]), v.add(even[1], t[0])),
+                (v.add(even[0], t[1]), v.sub(t[0], even[1])))
+
+    def behind(self) -> None:
+        re, im = self.number(i64(0), 1)
+        zero = literal(self.codelet.elem, 0.0)
+        self.put((self.one.add(re, im), zero), i64(0))
+        self.put((self.one.sub(re, im), zero), self.half)
+        self.both_ends(forward=True)
+
+    def before(self) -> None:
+        """The imaginary parts of both ends don't count."""
+        (first, _), (last, _) = self.number(i64(0), 1), self.number(self.half, 1)
+        self.put((self.one.add(first, last), self.one.sub(first, last)), i64(0))
+        self.both_ends(forward=False)

@@ -1,0 +1,19 @@
+"""Codelets by the shapes in their names."""
+
+from __future__ import annotations
+
+from npcompile.backends.cpu.transforms.codelets import Writer, parse
+from npcompile.backends.cpu.transforms.convolutions import ConvolutionWriter
+from npcompile.backends.cpu.transforms.reals import RealWriter
+
+WRITERS: dict[str, type[Writer]] = {
+    "first": Writer, "lines": Writer, "whole": Writer,
+    "behind": RealWriter, "before": RealWriter,
+    "product": ConvolutionWriter, "gather": ConvolutionWriter, "scatter": ConvolutionWriter,
+}
+
+
+def written(name: str) -> str:
+    """The module of the codelet of a name."""
+    codelet = parse(name)
+    return WRITERS[codelet.shape](codelet).text()
