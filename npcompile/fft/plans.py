@@ -95,8 +95,8 @@ def is_prime(n: int) -> bool:
 def plan(n: int) -> Plan:
     """The plan of a transform of ``n`` points.
 
-    >>> print(plan(1024), "|", plan(1155), "|", plan(1009))
-    16 x 8 x 8 | 11 x 7 x 15 | Rader 1009 by [16 x 9 x 7]
+    >>> print(plan(1024), "|", plan(17))
+    16 x 8 x 8 | Rader 17 by [16]
     """
     if is_smooth(n):
         return _four_step(n) if n > LONG else Passes(_radices(n))

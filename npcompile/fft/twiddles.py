@@ -9,10 +9,11 @@ correctly rounded but for one in some thousands, and never off by more than a 40
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 
-Array = np.ndarray
+Array = Any  # of float64 numbers, or one
 Pair = tuple[Array, Array]  # an unevaluated sum
 
 _BITS = 192

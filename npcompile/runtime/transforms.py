@@ -28,6 +28,7 @@ _lock = lock()
 
 @cache
 def _walker() -> Any:
+    pool.ensure()
     return cpu.lasting(own("transforms", walker.text))
 
 
@@ -94,13 +95,11 @@ def prepared(of: Plan, layout: Layout) -> Prepared:
 
 
 @cache
-def _entries() -> tuple[Any, Any]:
-    """The walker and the pool as functions that release the GIL."""
-    address = _walker()["npc_fft_units"]
-    units = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(address)
-    shared = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3)(
-        pool.ensure())
-    return units, lambda frame, count: shared(address, frame, count, 1, 0)
+def _entry() -> Any:
+    """The walker as a function that releases the GIL."""
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    return ctypes.CFUNCTYPE(ctypes.c_int32, pointer, number, ctypes.c_bool)(
+        _walker()["npc_fft_run"])
 
 
 class Job:
@@ -117,14 +116,15 @@ class Job:
         for name, value in words.items():
             self.words[walker.PART[name]] = value
 
-    def run(self, units: int, much: bool) -> None:
-        """Goes through so many units, on threads if they are much work."""
-        alone, shared = _entries()
-        address = ctypes.addressof(self.words)
-        if much and units > 1:
-            shared(address, units)
-        else:
-            alone(address, 0, units)
+    def move(self, source: int, target: int) -> None:
+        """Goes on by so many bytes."""
+        self.words[walker.PART["source"]] += source
+        self.words[walker.PART["target"]] += target
+
+    def run(self, units: int, much: bool) -> int:
+        """Goes through so many units, on threads if they are much work; the floating-point flags
+        that this raised."""
+        return int(_entry()(ctypes.addressof(self.words), units, much))
 
 
 def spectrum(numbers: np.ndarray) -> np.ndarray:

@@ -286,7 +286,7 @@ class Writer:
 
     def columns(self, source: Value, stride: Value, block: range) -> list[Value]:
         """Neighbouring columns of a row for each lane."""
-        f, elem, lanes = self.f, self.codelet.source.elem, self.codelet.lanes
+        f, elem = self.f, self.codelet.source.elem
         size, count = SIZE[elem], len(block)
         rows = [self.widened(f.load(f.offset(row, elem, i64(block.start)), elem, count, size))
                 for row in self.rows(source, stride)]

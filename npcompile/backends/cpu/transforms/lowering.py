@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -191,12 +192,12 @@ class Lowering:
 
     # ------------------------------------------------------------ twiddle factors
 
-    def factors(self, radix: int, m: int) -> np.ndarray:
+    def factors(self, radix: int, m: int) -> Any:
         """``w**(p k)`` by line ``p`` and ``k = 1 .. radix - 1``."""
         j = np.arange(m)[:, None] * np.arange(1, radix)
         return twiddles.factors(j, m * radix, self.dtype)
 
-    def blocks(self, radix: int, m: int, lanes: int) -> np.ndarray:
+    def blocks(self, radix: int, m: int, lanes: int) -> Any:
         """The same by vectors of ``p``, of which the last ends at ``m``."""
         starts = np.minimum(np.arange(0, m, lanes), m - lanes)
         p = starts[:, None] + np.arange(lanes)

@@ -4,9 +4,12 @@
 
     void npc_fft_units(const int64_t *frame, int64_t begin, int64_t end)
 
-runs all steps for each of some units: rows, or blocks of neighbouring columns.  A frame says where
-units lie (:data:`FRAME`); a thread pool can share them out.  A block that would reach beyond the
-last column begins earlier.
+    int npc_fft_run(const int64_t *frame, int64_t units, bool much)
+
+The first runs all steps for each of some units: rows, or blocks of neighbouring columns.  A frame
+says where units lie (:data:`FRAME`).  A block that would reach beyond the last column begins
+earlier.  The second runs all units, on threads if that is much work, and returns the floating-point
+flags that this raised; those of the caller stay as they are.
 """
 
 from __future__ import annotations
@@ -46,6 +49,25 @@ def text() -> str:
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare i64 @llvm.smin.i64(i64, i64)
+declare void @npc_pool_call(ptr, ptr, i64, i64, i64, i1)
+declare void @llvm.x86.sse.stmxcsr(ptr)
+declare void @llvm.x86.sse.ldmxcsr(ptr)
+
+define i32 @npc_fft_run(ptr %frame, i64 %units, i1 %much) {{
+  %before = alloca i32
+  %after = alloca i32
+  call void @llvm.x86.sse.stmxcsr(ptr %before)
+  %bits = load i32, ptr %before
+  %clear = and i32 %bits, -64
+  store i32 %clear, ptr %after
+  call void @llvm.x86.sse.ldmxcsr(ptr %after)
+  call void @npc_pool_call(ptr @npc_fft_units, ptr %frame, i64 %units, i64 1, i64 0, i1 %much)
+  call void @llvm.x86.sse.stmxcsr(ptr %after)
+  call void @llvm.x86.sse.ldmxcsr(ptr %before)
+  %now = load i32, ptr %after
+  %raised = and i32 %now, 63
+  ret i32 %raised
+}}
 
 define void @npc_fft_units(ptr %frame, i64 %begin, i64 %end) {{
 entry:

@@ -1,0 +1,314 @@
+"""The functions of `numpy.fft`, with NumPy's signatures, by compiled transforms.
+
+What no transform of ours takes is NumPy's own: objects, long doubles, float16, arrays of other
+libraries, empty arrays, and every call that NumPy refuses.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from npcompile.core import config
+from npcompile.core.surroundings import why
+from npcompile.runtime.fourier import Transform, transform
+
+_OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+_TYPES = frozenset({bool, int, float, complex, list, tuple})
+
+
+class _Else(Exception):
+    """NumPy's function is to be called."""
+
+
+class Flagged(Exception):
+    """Floating-point errors that NumPy reports."""
+
+    def __init__(self, result: np.ndarray) -> None:
+        self.result = result
+
+
+def _array(a: Any) -> Any:
+    """An array of a native dtype that transforms have."""
+    if type(a) is not np.ndarray:
+        if type(a) not in _TYPES:
+            raise _Else
+        a = np.asarray(a)
+    if a.dtype.char not in "fdFD" or not a.dtype.isnative or not a.flags.aligned:
+        kind = a.dtype.kind
+        if kind not in "biufc" or a.dtype.char in "egG":
+            raise _Else
+        a = a.astype(np.result_type(a.dtype, 1.0).newbyteorder("="))
+    return a
+
+
+def _one(
+    kind: str, inverse: bool, a: Any, n: Any, axis: Any, norm: Any, out: Any, in_place: bool = False
+) -> Any:
+    """One transform; raises :class:`_Else` for what is NumPy's.  ``in_place``: ``out`` may be the
+    array itself."""
+    given, a, axis = a, _array(a), _index(axis)
+    if not -a.ndim <= axis < a.ndim or norm not in _OPPOSITE or a.size == 0:
+        raise _Else
+    axis %= a.ndim
+    if kind == "r2c" and a.dtype.kind == "c":
+        raise _Else
+    if n is None:
+        n = a.shape[axis] if kind != "c2r" else 2 * (a.shape[axis] - 1)
+    n = _index(n)
+    if n < 1:
+        raise _Else
+    if kind != "r2c" and a.dtype.kind != "c":
+        a = a.astype(np.result_type(a.dtype, 1j))
+    what = _transform(kind, n, inverse, norm, a.dtype.char)
+    shape = (*a.shape[:axis], what.points[1], *a.shape[axis + 1 :])
+    dtype = _RESULTS[kind][a.dtype.char]
+    if out is None:
+        out = np.empty_like(given if isinstance(given, np.ndarray) else a, dtype, shape=shape)
+    elif not _takes(out, shape, dtype):
+        raise _Else
+    elif not in_place and np.may_share_memory(a, out):
+        a = a.copy()
+    raised = transform(what, a, axis, out) & _ERRORS
+    if raised and raised & _seen():
+        raise Flagged(out)
+    return out
+
+
+def _takes(out: Any, shape: tuple[int, ...], dtype: Any) -> bool:
+    """Whether an array takes results as they are."""
+    return (type(out) is np.ndarray and out.shape == shape and out.dtype == dtype
+            and out.dtype.isnative and out.flags.writeable and out.flags.aligned)
+
+
+#: floating-point flags of the processor, by the names that NumPy has for them
+_FLAGS = {"invalid": 1, "divide": 4, "over": 8, "under": 16}
+
+_ERRORS = sum(_FLAGS.values())
+
+
+def _seen() -> int:
+    """The flags that NumPy would report now."""
+    return sum(_FLAGS[name] for name, how in np.geterr().items() if how != "ignore")
+
+
+def _index(number: Any) -> int:
+    try:
+        return operator.index(number)
+    except TypeError:
+        raise _Else from None
+
+
+_RESULTS: dict[str, dict[str, type]] = {"c2c": {"F": np.complex64, "D": np.complex128},
+            "r2c": {"f": np.complex64, "d": np.complex128},
+            "c2r": {"F": np.float32, "D": np.float64}}
+
+
+def _transform(kind: str, n: int, inverse: bool, norm: str | None, char: str) -> Transform:
+    """NumPy computes in float64 where results are not scaled."""
+    scaled = _OPPOSITE[norm] if inverse else norm
+    real = np.dtype(char.lower()).type
+    if scaled in (None, "backward"):
+        return Transform(kind, n, inverse, 1.0, char in "fF")
+    scale = np.reciprocal(np.sqrt(n, dtype=real) if scaled == "ortho" else real(n))
+    return Transform(kind, n, inverse, float(scale), False)
+
+
+# ------------------------------------------------------------------ NumPy's functions
+
+
+def _like(theirs: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Makes a function the stand-in of one of NumPy's, which takes what ours does not."""
+
+    def made(ours: Callable[..., Any]) -> Any:
+        @wraps(theirs)
+        def function(*args: Any, **kwargs: Any) -> Any:
+            if config.disabled():
+                return theirs(*args, **kwargs)
+            try:
+                return ours(*args, **kwargs)
+            except Flagged as flagged:
+                theirs(*args, **kwargs)  # warns or raises, as NumPy is asked to
+                return flagged.result
+            except _Else:
+                pass
+            except Exception as error:
+                if why(error) is None:
+                    raise
+            return theirs(*args, **kwargs)
+
+        return function
+
+    return made
+
+
+@_like(np.fft.fft)
+def fft(
+    a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
+) -> Any:
+    return _one("c2c", False, a, n, axis, norm, out)
+
+
+@_like(np.fft.ifft)
+def ifft(
+    a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
+) -> Any:
+    return _one("c2c", True, a, n, axis, norm, out)
+
+
+@_like(np.fft.rfft)
+def rfft(
+    a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
+) -> Any:
+    return _one("r2c", False, a, n, axis, norm, out)
+
+
+@_like(np.fft.irfft)
+def irfft(
+    a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
+) -> Any:
+    return _one("c2r", True, a, n, axis, norm, out)
+
+
+@_like(np.fft.hfft)
+def hfft(
+    a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
+) -> Any:
+    return _one("c2r", True, np.conjugate(_array(a)), n, axis, _opposite(norm), None)
+
+
+@_like(np.fft.ihfft)
+def ihfft(
+    a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
+) -> Any:
+    made = _one("r2c", False, a, n, axis, _opposite(norm), out)
+    return np.conjugate(made, out=made)
+
+
+@_like(np.fft.fftn)
+def fftn(
+    a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None
+) -> Any:
+    return _several(_array(a), False, s, axes, norm, out)
+
+
+@_like(np.fft.ifftn)
+def ifftn(
+    a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None
+) -> Any:
+    return _several(_array(a), True, s, axes, norm, out)
+
+
+@_like(np.fft.fft2)
+def fft2(
+    a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None
+) -> Any:
+    return _several(_array(a), False, s, axes, norm, out)
+
+
+@_like(np.fft.ifft2)
+def ifft2(
+    a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None
+) -> Any:
+    return _several(_array(a), True, s, axes, norm, None)
+
+
+@_like(np.fft.rfftn)
+def rfftn(
+    a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None
+) -> Any:
+    return _real_several(_array(a), s, axes, norm, out)
+
+
+@_like(np.fft.rfft2)
+def rfft2(
+    a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None
+) -> Any:
+    return _real_several(_array(a), s, axes, norm, out)
+
+
+@_like(np.fft.irfftn)
+def irfftn(
+    a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None
+) -> Any:
+    return _real_inverse(_array(a), s, axes, norm, out)
+
+
+@_like(np.fft.irfft2)
+def irfft2(
+    a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None
+) -> Any:
+    return _real_inverse(_array(a), s, axes, norm, None)
+
+
+def _opposite(norm: Any) -> str:
+    if norm not in _OPPOSITE:
+        raise _Else
+    return _OPPOSITE[norm]
+
+
+def _stages(a: np.ndarray, s: Any, axes: Any, halved: bool = False) -> list[tuple[int, int]]:
+    """Lengths and axes of transforms along several axes."""
+    if axes is None:
+        if s is not None:  # NumPy warns of it
+            raise _Else
+        axes = range(a.ndim)
+    axes = [_index(axis) for axis in _sequence(axes)]
+    if not axes or not all(-a.ndim <= axis < a.ndim for axis in axes):
+        raise _Else
+    lengths = [a.shape[axis] for axis in axes]
+    if halved:
+        lengths[-1] = 2 * (lengths[-1] - 1)
+    if s is not None:
+        given = [_index(n) for n in _sequence(s)]
+        if len(given) != len(axes):
+            raise _Else
+        lengths = [a.shape[axis] if n == -1 else n for n, axis in zip(given, axes)]
+    return list(zip(lengths, axes))
+
+
+def _sequence(items: Any) -> Sequence[Any]:
+    if not isinstance(items, (tuple, list, range)):
+        raise _Else
+    return items
+
+
+def _several(
+    a: np.ndarray, inverse: bool, s: Any, axes: Any, norm: Any, out: Any
+) -> Any:
+    return _along("c2c", inverse, a, _stages(a, s, axes)[::-1], norm, out)
+
+
+def _along(kind: str, inverse: bool, a: np.ndarray, stages: list[tuple[int, int]], norm: Any,
+           out: Any) -> Any:
+    """A transform of a kind along the first axis given, complex ones along the others, which may
+    take the place of what they read."""
+    made = a
+    for k, (n, axis) in enumerate(stages):
+        fresh = None if k == 0 or made.shape[axis] != n else made
+        made = _one(kind if k == 0 else "c2c", inverse, made, n, axis, norm, fresh, k > 0)
+    return _into(made, out)
+
+
+def _real_several(a: np.ndarray, s: Any, axes: Any, norm: Any, out: Any) -> Any:
+    return _along("r2c", False, a, _stages(a, s, axes)[::-1], norm, out)
+
+
+def _real_inverse(a: np.ndarray, s: Any, axes: Any, norm: Any, out: Any) -> Any:
+    stages = _stages(a, s, axes, halved=True)
+    if len(stages) > 1:
+        a = _along("c2c", True, a, stages[:-1], norm, None)
+    return _into(_one("c2r", True, a, *stages[-1], norm, None), out)
+
+
+def _into(made: np.ndarray, out: Any) -> Any:
+    if out is None:
+        return made
+    if not _takes(out, made.shape, made.dtype):
+        raise _Else
+    out[...] = made
+    return out

@@ -1,0 +1,176 @@
+"""Transforms of arrays along one axis, by compiled codelets.
+
+Rows whose numbers are neighbours are read and written where they lie, and so are columns that are
+neighbours; other arrays, rows that are padded and numbers of other types are copied first.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from npcompile.backends import cpu
+from npcompile.backends.cpu.transforms.codelets import Format
+from npcompile.backends.cpu.transforms.lowering import Layout
+from npcompile.core.records import record
+from npcompile.fft.plans import Passes, Plan, plan
+from npcompile.runtime.transforms import Job, prepared
+
+#: numbers that are worth waking threads for
+_MUCH = 1 << 17
+#: columns that are transformed together
+_BLOCK = 32
+
+_ELEM = {"f": "float", "F": "float", "d": "double", "D": "double"}
+
+
+@record
+class Transform:
+    """``kind`` is c2c, r2c or c2r; ``n`` the length of the (real) row; ``inverse`` its sign;
+    ``wide``: float32 numbers are computed with in float64."""
+
+    kind: str
+    n: int
+    inverse: bool
+    scale: float
+    wide: bool
+
+    @property
+    def points(self) -> tuple[int, int]:
+        """How many numbers of a row are read and written."""
+        half = self.n // 2 + 1
+        return half if self.kind == "c2r" else self.n, half if self.kind == "r2c" else self.n
+
+    @property
+    def plan(self) -> Plan:
+        return plan(self.n if self.kind == "c2c" else self.n // 2)
+
+
+def transform(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int:
+    """Fills ``out``, which is ``a`` itself or shares no memory with it; both have dtypes of the
+    kind.  The floating-point flags that this raised."""
+    if what.kind != "c2c" and what.n % 2:
+        return _odd(what, a, axis, out)
+    read = what.points[0]
+    if a.shape[axis] < read:
+        a = _padded(a, axis, read)
+    if not (_in_rows(a, axis) and _in_rows(out, axis)):
+        if what.kind == "c2c" and isinstance(what.plan, Passes):
+            flags = _columns(what, a, axis, out)
+            if flags is not None:
+                return flags
+        if not _in_rows(a, axis):
+            a = np.moveaxis(np.ascontiguousarray(np.moveaxis(a, axis, -1)), -1, axis)
+        if not _in_rows(out, axis):
+            rows = np.moveaxis(out, axis, -1)
+            made = np.empty(rows.shape, out.dtype)
+            flags = _rows(what, a, axis, np.moveaxis(made, -1, axis))
+            rows[...] = made
+            return flags
+    return _rows(what, a, axis, out)
+
+
+def _padded(a: np.ndarray, axis: int, n: int) -> np.ndarray:
+    """A copy with zeros behind each row."""
+    shape = [*a.shape[:axis], *a.shape[axis + 1 :]]
+    made = np.zeros((*shape, n), a.dtype)
+    made[..., : a.shape[axis]] = np.moveaxis(a, axis, -1)
+    return np.moveaxis(made, -1, axis)
+
+
+def _odd(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int:
+    """Real rows of odd length as complex ones."""
+    half, n = what.n // 2 + 1, what.n
+    full = Transform("c2c", n, what.inverse, what.scale, what.wide)
+    a = np.moveaxis(a, axis, -1)[..., : what.points[0]]
+    rows = np.zeros((*a.shape[:-1], n), np.result_type(a.dtype, 1j))
+    rows[..., : a.shape[-1]] = a
+    if what.kind == "c2r":
+        rows.imag[..., 0] = 0
+        rows[..., half:] = rows[..., half - 1 : 0 : -1].conj()
+    made = np.empty_like(rows)
+    flags = transform(full, rows, rows.ndim - 1, made)
+    np.moveaxis(out, axis, -1)[...] = (
+        made[..., :half] if what.kind == "r2c" else made.real)
+    return flags
+
+
+def _in_rows(a: np.ndarray, axis: int) -> bool:
+    """Whether the numbers of a row are neighbours."""
+    return a.strides[axis] == a.itemsize or a.shape[axis] == 1
+
+
+@cache
+def _layout(what: Transform, source: str, target: str, register: int, columns: bool) -> Layout:
+    """Real rows are read and written in pairs, too."""
+    swapped = what.inverse and what.kind == "c2c"
+    layout = "swapped" if swapped else "pairs"
+    forms = Format(layout, _ELEM[source]), Format(layout, _ELEM[target])
+    elem = "double" if what.wide else _ELEM[source]
+    return Layout(what.kind, *forms, elem, register, _BLOCK if columns else 1, columns,
+                  what.scale != 1.0)
+
+
+def _job(what: Transform, a: np.ndarray, out: np.ndarray, columns: bool = False) -> Job:
+    layout = _layout(what, a.dtype.char, out.dtype.char, cpu.target().width, columns)
+    job = Job(prepared(what.plan, layout), what.scale)
+    job.set(source=a.ctypes.data, target=out.ctypes.data)
+    return job
+
+
+def _rows(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int:
+    job = _job(what, a, out)
+    axes = _batch(a, out, axis)
+    (inner, si, ti), (outer, so, to), *rest = [*axes[::-1], (1, 0, 0), (1, 0, 0)]
+    job.set(inner=inner, total=inner, source_inner=si, target_inner=ti, source_outer=so,
+            target_outer=to)
+    return _each(job, [x for x in rest if x[0] > 1], inner * outer, what.n * inner * outer)
+
+
+def _columns(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int | None:
+    """Transforms neighbouring columns together; None if there are too few."""
+    axes = _batch(a, out, axis)
+    beside = [x for x in axes if x[1:] == (a.itemsize, out.itemsize)]
+    job = _job(what, a, out, columns=True) if beside else None
+    if job is None or beside[0][0] < job.prepared.lanes:
+        return None
+    (total, si, ti), lanes = beside[0], job.prepared.lanes
+    axes.remove(beside[0])
+    if out is a and total % lanes:  # the last block begins in the one before
+        a = a.copy()
+        job.set(source=a.ctypes.data)
+    (outer, so, to), *rest = [*axes[::-1], (1, 0, 0)]
+    block = min(job.prepared.block, total // lanes * lanes)
+    inner = -(-total // block)
+    job.set(inner=inner, block=block, total=total, source_inner=si, target_inner=ti,
+            source_outer=so, target_outer=to, source_stride=a.strides[axis],
+            target_stride=out.strides[axis])
+    return _each(job, [x for x in rest if x[0] > 1], inner * outer, what.n * total * outer)
+
+
+def _each(job: Job, axes: list[tuple[int, int, int]], units: int, numbers: int) -> int:
+    """Runs a job for each place along further axes; the flags that this raised."""
+    if not axes:
+        return job.run(units, numbers >= _MUCH)
+    (count, source, target), *rest = axes
+    flags = 0
+    for _ in range(count):
+        flags |= _each(job, rest, units, numbers)
+        job.move(source, target)
+    job.move(-count * source, -count * target)
+    return flags
+
+
+def _batch(a: np.ndarray, out: np.ndarray, axis: int) -> list[tuple[int, int, int]]:
+    """The other axes, the outermost first: length and strides; neighbours that can be one are."""
+    found: list[tuple[int, int, int]] = []
+    for k in sorted(range(a.ndim), key=lambda k: -abs(out.strides[k])):
+        count, source, target = out.shape[k], a.strides[k], out.strides[k]
+        if k == axis or count == 1:
+            continue
+        if found and found[-1][1:] == (count * source, count * target):
+            found[-1] = (found[-1][0] * count, source, target)
+        else:
+            found.append((count, source, target))
+    return found

@@ -1,0 +1,64 @@
+"""The same bits for any width of registers, axis, stride, batch and number of threads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import npcompile
+from npcompile.fft.plans import is_smooth
+from tests.fft.support_fft import LENGTHS, digest, numbers
+
+fft = npcompile.fft
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_rows_columns_strides(n: int) -> None:
+    for char in "FD":
+        x = numbers(n, (41, n), char)
+        for function in (fft.fft, fft.ifft):
+            rows = function(x)
+            assert digest(*[function(row) for row in x[:5]]) == digest(*rows[:5])
+            columns = function(np.ascontiguousarray(x.T), axis=0)
+            assert digest(np.ascontiguousarray(columns.T)) == digest(rows)
+            apart = np.zeros((41, 2 * n), char)[:, ::2]
+            apart[...] = x
+            assert digest(function(apart)) == digest(rows)
+
+
+_PAGE = """
+import numpy as np, npcompile, sys
+sys.path.insert(0, {root!r})
+from tests.fft.support_fft import LENGTHS, digest, numbers
+npcompile.set_num_threads({threads})
+found = []
+for n in LENGTHS:
+    for char in "FD":
+        x = numbers(n, (19, n), char)
+        found += [npcompile.fft.fft(x), npcompile.fft.ifft(x), npcompile.fft.fft(x.T, axis=0)]
+        found += [npcompile.fft.rfft(x.real), npcompile.fft.irfft(x, 2 * n)]
+big = numbers(7, (300, 1024), "D")
+found += [npcompile.fft.fft(big), npcompile.fft.fft2(big)]
+print(digest(*map(np.ascontiguousarray, found)))
+"""
+
+
+def _page(capability: str, threads: int) -> str:
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    code = _PAGE.format(root=root, threads=threads)
+    environment = {**os.environ, "NPCOMPILE_CPU_CAPABILITY": capability}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
+                          text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_width_of_registers_and_threads() -> None:
+    assert _page("avx2", 1) == _page("default", 3)
+
+
+def test_smooth_lengths_are_told() -> None:
+    assert [n for n in LENGTHS if not is_smooth(n)] == [17, 31, 34, 97, 1009]
