@@ -143,7 +143,7 @@ def main() -> None:
              f"{name}, {datetime.date.today()}, CuPy {cupy.__version__}, NumPy {np.__version__}.  "
              "Ratios: the peer's time over ours.  Bandwidth: of a copy of as many bytes."]
     for dtype in ("float64", "float32"):
-        lines += table(cupy, options.size, dtype, options.turns)
+        lines += table(cupy, options.size, dtype, options.iterations)
     with open(options.output, "w") as file:
         file.write("\n".join(lines) + "\n")
 

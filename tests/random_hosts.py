@@ -172,7 +172,7 @@ def check_probed(seed: int, counts: Counter[str]) -> str:
                         f"{theirs}, {theirs_seen}\n{source}")
             counts["runs"] += 1
     counts["compiled"] += compiled.cache_info().compiled > 0
-    parts = compiled._dispatcher.stretches
+    parts = compiled._dispatcher.regions
     if parts is not None:
         counts["places"] += len(parts.continuations)
         counts["stretches"] += sum(len(c.versions) for c in parts.continuations.values())

@@ -140,7 +140,7 @@ def check(seed: int, counts: Counter[str]) -> str:
         if outcomes[0] != outcomes[1]:
             return f"seed {seed}:\n{text}\nplain    {outcomes[0]}\ncompiled {outcomes[1]}"
     shown = str(compiled.explain()) if hasattr(compiled, "explain") else ""
-    for word in ("compiled whole", "in stretches", "runs in Python"):
+    for word in ("compiled whole", "in regions", "runs in Python"):
         counts[word] += word in shown.partition("\n")[0]
     return ""
 

@@ -60,7 +60,7 @@ class Writer:
         for _ in range(rng.randint(1, 5)):
             self.lines.append(pad + self.statement())
         if self.looped and rng.random() < 0.2:
-            self.lines.append(f"{pad}if {self.window('a')}.sum() {self.pick('<', '>')} "
+            self.lines.append(f"{pad}if {self.geometry('a')}.sum() {self.pick('<', '>')} "
                               f"{self.pick('0', '3', '50')}: {self.pick('break', 'continue')}")
             self.lines.append(pad + self.statement())
         more = [] if self.looped else [name for name in self.names[3:] if rng.random() < 0.5]
@@ -80,7 +80,7 @@ class Writer:
 
     def value(self, names: list[str]) -> str:
         rng = self.rng
-        terms = [self.window(rng.choice(names)) for _ in range(rng.randint(1, 4))]
+        terms = [self.geometry(rng.choice(names)) for _ in range(rng.randint(1, 4))]
         found = terms[0]
         for term in terms[1:]:
             found = f"{found} {self.pick('+', '-', '*', '+')} {term}"
@@ -119,7 +119,7 @@ class Writer:
             return f"{target}[{target} > {self.pick('0', '1')}] {self.pick('=', '-=')} 1"
         names = [target] * rng.randint(0, 2) + self.names
         how = self.pick("=", "=", "=", "+=", "-=")
-        return f"{self.window(target, 0.6)} {how} {self.value(names)}"
+        return f"{self.geometry(target, 0.6)} {how} {self.value(names)}"
 
 
 def arrays(size: tuple[int, ...], seed: int, dtype: str, layout: str) -> list[Any]:

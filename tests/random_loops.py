@@ -24,7 +24,7 @@ import numpy as np
 from npcompile import jit
 from npcompile.core.config import Config
 from npcompile.core.errors import Refused
-from npcompile.graph.interpret import Left, _Run
+from npcompile.graph.interpret import CheckFailed, _GraphRun
 from npcompile.graph.ir import StaticObject
 from npcompile.graph.verify import verify
 from npcompile.runtime.resume import Activation, resume
@@ -223,7 +223,7 @@ def arguments(q: int) -> list[Any]:
     return [np.array([1.0, -2.0, 3.0, 0.5, 4.0]), np.array([2.0, 1.0, -1.0, 5.0, 0.0]), q % 5, q]
 
 
-class Run(_Run):
+class Run(_GraphRun):
     """Interprets a graph, and knows what memory holds where a check fails."""
 
     def __init__(self, graph: Any, args: list[Any]) -> None:
@@ -260,7 +260,7 @@ def _interpreted(function: Any, found: Any, args: list[Any], counts: Counter[str
     run = Run(found.graph, picked)
     try:
         run.region(found.graph.region)
-    except Left as left:
+    except CheckFailed as left:
         if not left.resume.frames:
             counts["rerun"] += 1
             return function(*args)

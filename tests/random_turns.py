@@ -160,7 +160,9 @@ class Writer:
             self.lines.append(f"{pad}for {j} in range({self.edge_bounds()}):")
             pad += "    "
         if self.rng.random() < 0.4:
-            value = f"{self.of_turn(i, j)} if {self.at_edge(i, j)} else {self.of_turn(i, j)}"
+            value = (
+                f"{self.of_iteration(i, j)} if {self.at_edge(i, j)} else {self.of_iteration(i, j)}"
+            )
             self.lines.append(f"{pad}v = {value}")
         self.lines.append(f"{pad}if {self.at_edge(i, j)}: {self.made_of_turn(i, j)}")
         if self.rng.random() < 0.3:
@@ -186,7 +188,7 @@ class Writer:
                          "np.zeros(len(b))", f"a[{i}]", "x", f"a[{i} + 9]")
 
     def made_of_turn(self, i: str, j: str) -> str:
-        value, by = self.of_turn(i, j), self.pick("* 0.5", "+ x", "- y", "/ 3.0")
+        value, by = self.of_iteration(i, j), self.pick("* 0.5", "+ x", "- y", "/ 3.0")
         if i != j:
             return self.pick(f"b[{i}, {j}] = {value} {by}", f"c[{i}, {j}] = {value} {by}",
                              f"t[{j}, {i}, 0] = {value} {by}", f"k += {i}")

@@ -84,7 +84,7 @@ class Draw:
         return part
 
     def operand(self, memory: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        found = self.window(memory, shape)
+        found = self.geometry(memory, shape)
         kind = self.rng.integers(12)
         if kind == 0:
             return found.astype(found.dtype.newbyteorder())
@@ -123,7 +123,7 @@ def call(d: Draw) -> str:
     want = np.asarray(d.function(*copies))
     if d.maybe(0.25) and mask is True:
         return "" if same(d.function(*args, **kwargs), want) else "call"
-    out = d.window(memory, shape)
+    out = d.geometry(memory, shape)
     if d.maybe(0.2):
         kwargs["casting"] = "unsafe"
         out = np.empty(shape, d.one_of(["f4", "f8", "c16", ">f8"]))
@@ -153,7 +153,7 @@ def method(d: Draw) -> str:
         boxed[at] = copy[at]
     if d.method == "accumulate":
         want = slow.accumulate(boxed, axis).astype(d.dtype)
-        out = d.window(memory, shape) if d.maybe(0.6) else None
+        out = d.geometry(memory, shape) if d.maybe(0.6) else None
         if out is not None and d.maybe(0.4) and np.shares_memory(x, memory):
             out = x if x.flags.writeable else out
         found = d.function.accumulate(x, axis, out=out)
@@ -179,7 +179,7 @@ def method(d: Draw) -> str:
         total = np.where(masks[k], d.function(total, columns[k]), total).astype(d.dtype)
     want = np.expand_dims(total, axis) if kwargs["keepdims"] else total
     if d.maybe(0.5):
-        kwargs["out"] = d.window(memory, want.shape)
+        kwargs["out"] = d.geometry(memory, want.shape)
     found = d.function.reduce(x, **kwargs)
     d.notes.append(str(kwargs))
     return "" if same(found, want) else "reduce"

@@ -12,6 +12,7 @@ from npcompile.core.sizes import symbol
 from npcompile.graph.builder import Builder
 from npcompile.graph.interpret import _clone, interpret
 from npcompile.graph.ir import (
+    Geometry,
     Graph,
     Items,
     NewArray,
@@ -22,7 +23,6 @@ from npcompile.graph.ir import (
     Scatter,
     StaticObject,
     ViewOf,
-    Window,
 )
 from npcompile.graph.types import PYTHON, Array, Scalar, c_strides
 from npcompile.graph.verify import verify
@@ -47,21 +47,21 @@ class GraphContext:
         return self.versions.get(cell, cell.first)
 
     def read(self, ref):
-        return self.builder.read(self.version(ref.cell), ref.window)
+        return self.builder.read(self.version(ref.cell), ref.geometry)
 
     def write(self, ref, value, mask=None):
         assert value.dtype == ref.dtype, (value.dtype, ref.dtype)
-        node = self.builder.write(self.version(ref.cell), value, ref.window, mask)
+        node = self.builder.write(self.version(ref.cell), value, ref.geometry, mask)
         self.versions[ref.cell] = node
 
     def scatter(self, ref, value, at, combine, distinct):
-        attrs = Scatter(ref.window, combine, distinct)
+        attrs = Scatter(ref.geometry, combine, distinct)
         self.versions[ref.cell] = self.builder.scatter(self.version(ref.cell), value, at, attrs)
 
     def new(self, node):
         kind = node.type
         assert isinstance(kind, Array)
-        return ArrayRef(Cell(node), Window(0, kind.shape, kind.strides), kind.dtype)
+        return ArrayRef(Cell(node), Geometry(0, kind.shape, kind.strides), kind.dtype)
 
     def host_call(self, call, args, result):
         nodes = [self.read(a) if isinstance(a, ArrayRef) else a for a in args]
@@ -84,7 +84,7 @@ class GraphContext:
         kind = Array(value.dtype, shape, strides)
         node = Node("param", (), Param(index, name), kind)
         self.builder.region.params.append(node)
-        return ArrayRef(Cell(node, index), Window(0, shape, strides), value.dtype)
+        return ArrayRef(Cell(node, index), Geometry(0, shape, strides), value.dtype)
 
     def number(self, index, name, value):
         size = symbol(name, value) if type(value) is int else None
@@ -103,9 +103,9 @@ class GraphContext:
             number = idents.setdefault(id(cell), len(idents) + 1)
             base = SameParam(cell.param) if cell.param >= 0 else None
             base = base or NewArray(number, self.version(cell))
-            if value.window == Window(0, first.shape, first.strides):
+            if value.geometry == Geometry(0, first.shape, first.strides):
                 return base
-            return ViewOf(idents.setdefault(id(value), len(idents) + 1), base, value.window,
+            return ViewOf(idents.setdefault(id(value), len(idents) + 1), base, value.geometry,
                           value.dtype)
         if isinstance(value, (tuple, list)):
             return Items(type(value), tuple(self.tree(v, idents) for v in value))

@@ -13,6 +13,7 @@ from npcompile.core.sizes import symbol
 from npcompile.graph.builder import Builder
 from npcompile.graph.interpret import _clone, interpret
 from npcompile.graph.ir import (
+    Geometry,
     Graph,
     HostCall,
     Items,
@@ -25,7 +26,6 @@ from npcompile.graph.ir import (
     StaticObject,
     Tree,
     ViewOf,
-    Window,
 )
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import PYTHON, Array, Scalar
@@ -51,22 +51,22 @@ class TestContext:
     # ------------------------------------------------------------ what operators may ask
 
     def read(self, ref: ArrayRef) -> Node:
-        return self.builder.read(self.state[ref.cell], ref.window)
+        return self.builder.read(self.state[ref.cell], ref.geometry)
 
     def write(self, ref: ArrayRef, value: Node, mask: Node | None = None) -> None:
         self.state[ref.cell] = self.builder.write(
-            self.state[ref.cell], value, ref.window, mask)
+            self.state[ref.cell], value, ref.geometry, mask)
 
     def scatter(self, ref: ArrayRef, value: Node, at: Node, combine: str, distinct: bool) -> None:
         self.state[ref.cell] = self.builder.scatter(
-            self.state[ref.cell], value, at, Scatter(ref.window, combine, distinct))
+            self.state[ref.cell], value, at, Scatter(ref.geometry, combine, distinct))
 
     def new(self, node: Node) -> ArrayRef:
         assert isinstance(node.type, Array)
         cell = Cell(node)
         self.state[cell] = node
         type_ = node.type
-        return ArrayRef(cell, Window(0, type_.shape, type_.strides), type_.dtype)
+        return ArrayRef(cell, Geometry(0, type_.shape, type_.strides), type_.dtype)
 
     def host_call(self, call: HostCall, args: tuple[Operand, ...], result: Array) -> ArrayRef:
         raise self.refuse("host_call", "not in these tests")
@@ -119,9 +119,9 @@ class TestContext:
         if result.cell.param < 0:
             base = NewArray(id(result.cell), self.state[result.cell])
         whole = result.cell.type
-        if result.window == Window(0, whole.shape, whole.strides):
+        if result.geometry == Geometry(0, whole.shape, whole.strides):
             return base
-        return ViewOf(id(result), base, result.window, result.dtype)
+        return ViewOf(id(result), base, result.geometry, result.dtype)
 
     def graph(self, result: Operand) -> Graph:
         finals = {c.param: n for c, n in self.state.items() if c.param >= 0 and n is not c.first}

@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 
 from npcompile.backends import cpu
-from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.frame import FrameLayout
 from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Symbol, symbol
 from npcompile.program.ir import (
@@ -14,7 +14,7 @@ from npcompile.program.ir import (
     Axis,
     Buffer,
     BufferResult,
-    Const,
+    Constant,
     Index,
     ItemsResult,
     Kernel,
@@ -32,7 +32,7 @@ class Runner:
     """A compiled program; call it with arrays and numbers."""
 
     def __init__(self, program, target=None, **options):
-        self.program, self.frame = program, Frame(program)
+        self.program, self.frame = program, FrameLayout(program)
         target = target if target is not None else cpu.target()
         numbers = [ScalarResult(b, "np") for b in program.buffers if b.kind == "scalar"]
         of = replace(program, result=ItemsResult(tuple, (program.result, *numbers)))
@@ -129,7 +129,7 @@ def together(op, signatures, table=None):
     return program(params, [], kernel, result=BufferResult(params[-1]))
 
 
-__all__ = ["TARGETS", "Alloc", "Const", "Runner", "elementwise", "program", "vector"]
+__all__ = ["TARGETS", "Alloc", "Constant", "Runner", "elementwise", "program", "vector"]
 
 
 def pointwise(op, dtypes, result, table=None):

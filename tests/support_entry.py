@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.backends.cpu.compile import compile, load
-from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.frame import FrameLayout
 from npcompile.backends.cpu.symbols import descr
 from npcompile.core.sizes import Predicate, Size, Symbol, symbol
 from npcompile.graph.types import PYTHON, Array, Scalar, contiguous
@@ -16,7 +16,7 @@ from npcompile.program.ir import Buffer, Program, Result
 from npcompile.runtime import building, memory
 from npcompile.runtime.callable import FunctionBase, install
 from npcompile.runtime.entry import emit_entry
-from npcompile.runtime.state import Signature, State
+from npcompile.runtime.state import EntryState, Signature
 from npcompile.runtime.writer import Writer, combine
 from npcompile.tracing.sources import Arg, Leaf
 
@@ -69,7 +69,7 @@ def buffers(leaves: Sequence[Leaf]) -> list[Buffer]:
 class Body:
     """The text of ``@body``."""
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: FrameLayout) -> None:
         self.frame = frame
         self.writer = Writer()
 
@@ -120,9 +120,9 @@ class Entry:
 
     def __init__(self, signature: Signature, program: Program, body: Body | None = None,
                  status: str = "-1", exit: Any = leave, same: tuple[Any, ...] = ()) -> None:
-        frame = body.frame if body is not None else Frame(program)
+        frame = body.frame if body is not None else FrameLayout(program)
         text = (body or Body(frame)).text(status)
-        self.state = State(
+        self.state = EntryState(
             signature, type(self).python, exit, same, building.constants(program.result),
             building.builder(program.result),
         )

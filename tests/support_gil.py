@@ -14,7 +14,7 @@ from typing import Any
 
 from npcompile.backends.cpu import gil
 from npcompile.backends.cpu.symbols import register
-from npcompile.backends.cpu.text import Function, literal
+from npcompile.backends.cpu.text import LLVMFunction, literal
 
 #: what uses Python, and what does not
 _PYTHON = ("Py", "_Py", "npc_new_array", "draw.")
@@ -24,7 +24,7 @@ mistakes = ctypes.c_int64(0)
 register("npc.test.mistakes", ctypes.addressof(mistakes))
 
 
-def _look(f: Function, name: str) -> None:
+def _look(f: LLVMFunction, name: str) -> None:
     if name.startswith(_PYTHON) and not name.startswith(_OTHERS):
         held = f.call("PyGILState_Check", ("i32", 1))
         wrong = f.convert("zext", f.icmp("eq", held, literal("i32", 0)), "i64")
@@ -36,19 +36,19 @@ def _look(f: Function, name: str) -> None:
 def looking(worth: int = 0) -> Iterator[ctypes.c_int64]:
     """What is compiled inside releases the GIL where work is ``worth`` that much, and looks for it
     before each use of Python; how often it was not there."""
-    call, run, before = Function.call, Function.run, gil.WORTH
+    call, run, before = LLVMFunction.call, LLVMFunction.run, gil.WORTH
 
-    def looking_call(f: Function, name: str, *args: Any) -> Any:
+    def looking_call(f: LLVMFunction, name: str, *args: Any) -> Any:
         _look(f, name)
         return call(f, name, *args)
 
-    def looking_run(f: Function, name: str, *args: Any) -> None:
+    def looking_run(f: LLVMFunction, name: str, *args: Any) -> None:
         _look(f, name)
         run(f, name, *args)
 
     changed: list[tuple[Any, str, Any, Any]] = [
-        (Function, "call", looking_call, call),
-        (Function, "run", looking_run, run),
+        (LLVMFunction, "call", looking_call, call),
+        (LLVMFunction, "run", looking_run, run),
         (gil, "WORTH", worth, before),
     ]
     for owner, name, new, _ in changed:

@@ -18,7 +18,7 @@ from npcompile.backends.cpu import kernels
 from npcompile.backends.cpu.pieces import divided
 from npcompile.graph.builder import Builder
 from npcompile.tracing import control
-from npcompile.tracing.attempts import Attempt
+from npcompile.tracing.attempts import LoopAttempt
 
 CALL = """
 import sys
@@ -181,7 +181,7 @@ def test_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(owner, method, count)
 
     counted(control, "instruct")
-    counted(Attempt, "turn")
+    counted(LoopAttempt, "turn")
     counted(Builder, "emit")
     program = PROGRAMS[name]
     text = npcompile.jit(program.function, cache=False).lower(*program.arguments(program.small))

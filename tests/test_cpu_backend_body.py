@@ -9,7 +9,7 @@ import pytest
 from npcompile.backends.cpu.frame import DONE, SHORT
 from npcompile.core.paths import import_path
 from npcompile.core.sizes import floordiv, largest, mod, smallest, symbol
-from npcompile.graph.ir import HostCall, Window
+from npcompile.graph.ir import Geometry, HostCall
 from npcompile.program.ir import (
     Alloc,
     Apply,
@@ -18,8 +18,7 @@ from npcompile.program.ir import (
     Buffer,
     BufferResult,
     Call,
-    Check,
-    Const,
+    Constant,
     Exit,
     For,
     Free,
@@ -27,6 +26,7 @@ from npcompile.program.ir import (
     Index,
     Kernel,
     Load,
+    SideExit,
     SizeValue,
     Store,
     View,
@@ -50,7 +50,7 @@ def assign(target, op, *operands):
             values.append(Load(operand, HERE, operand.dtype))
         elif isinstance(operand, int | float) and not isinstance(operand, bool):
             dtype = INT if isinstance(operand, int) else FLOAT
-            values.append(Const(operand, dtype))
+            values.append(Constant(operand, dtype))
         else:
             values.append(SizeValue(operand))
     if op:
@@ -107,7 +107,7 @@ def test_loops_branches_and_checks():
         If(odd, (assign(one, "mul", x, 3), assign(x, "add", one, 1)), (assign(x, "shr", x, 1),)),
         assign(steps, "add", steps, 1),
         assign(fits, "le", steps, limit),
-        Check(fits, "too many", 3),
+        SideExit(fits, "too many", 3),
         assign(more, "ne", x, 1),
     )
     of = program([start, limit], [x, steps, odd, more, fits, one, parity],
@@ -148,7 +148,7 @@ def test_ranges_of_either_sign():
 def test_a_computed_number_becomes_a_size():
     given, count = number("given", np.int32, 0), symbol("count", 3, 0)
     out = vector("out", np.int64, count, "result", -1)
-    fill = Kernel("k", (Axis("i", count),), (Const(7, INT),), (Store(out, Index(0, (1,)), 0),))
+    fill = Kernel("k", (Axis("i", count),), (Constant(7, INT),), (Store(out, Index(0, (1,)), 0),))
     of = program([given], [out], Bind(count.terms[0][0][0], given), Alloc(out), fill)
     run = Runner(of)
     assert np.array_equal(run(5)[1]["out"], np.full(5, 7))
@@ -181,7 +181,7 @@ def test_host_call_with_out():
     s = symbol("s", 3)
     a = Buffer("a", "param", FLOAT, (n, n), (s, 1), 0)
     out = Buffer("out", "result", FLOAT, (n, n), (n, 1))
-    whole, turned = Window(0, (n, n), (s, 1)), Window(0, (n, n), (1, s))
+    whole, turned = Geometry(0, (n, n), (s, 1)), Geometry(0, (n, n), (1, s))
     run = host(HostCall("numpy:matmul", out=True),
                (View(a, whole, FLOAT), View(a, turned, FLOAT)), [out], params=[a])
     x = np.random.default_rng(0).standard_normal((7, 9))[:, :7]
@@ -198,8 +198,8 @@ def test_host_call_with_keywords_statics_and_several_results():
     low, high = Buffer("low", "result", FLOAT, (n,), (1,)), number("high", float)
     function = HostCall("tests.test_cpu_backend_body:split", ("scale",), ((0, "name"), ("add", 5)))
     scale = number("scale", float, 1)
-    run = host(function, (View(a, Window(1, (n - 1,), (1,)), FLOAT),
-                          View(scale, Window(0, (), ()), FLOAT)), [low, high], params=[a, scale])
+    run = host(function, (View(a, Geometry(1, (n - 1,), (1,)), FLOAT),
+                          View(scale, Geometry(0, (), ()), FLOAT)), [low, high], params=[a, scale])
     status, found = run(np.arange(5.0), 2.5)
     assert status == DONE and np.array_equal(found["low"], np.arange(1.0, 6.0) * 0 + 8)
     assert found["high"] == 10.0
@@ -215,7 +215,7 @@ def test_host_call_that_raises():
     a = Buffer("a", "param", FLOAT, (2, 2), (2, 1), 0)
     out = Buffer("out", "result", FLOAT, (2, 2), (2, 1))
     t = Buffer("t", "temp", FLOAT, (2,), (1,))
-    window = Window(0, (2, 2), (2, 1))
+    window = Geometry(0, (2, 2), (2, 1))
     call = Call(HostCall("numpy:linalg.inv"), (View(a, window, FLOAT),), (out,))
     run = HostRunner(program([a], [t, out], Alloc(t), Alloc(out), call, Free(t)))
     with pytest.raises(np.linalg.LinAlgError):
@@ -226,9 +226,13 @@ def test_host_call_that_raises():
 def test_host_call_keeps_flags():
     a = Buffer("a", "param", FLOAT, (), (), 0)
     out, d = Buffer("out", "result", FLOAT, (), ()), number("d", float)
-    divide = Kernel("k", (), (Const(1.0, FLOAT), Load(a, HERE, FLOAT), Apply("div", (0, 1), FLOAT)),
-                    (Store(d, HERE, 2),))
-    call = Call(HostCall("numpy:sqrt"), (View(a, Window(0, (), ()), FLOAT),), (out,))
+    divide = Kernel(
+        "k",
+        (),
+        (Constant(1.0, FLOAT), Load(a, HERE, FLOAT), Apply("div", (0, 1), FLOAT)),
+        (Store(d, HERE, 2),),
+    )
+    call = Call(HostCall("numpy:sqrt"), (View(a, Geometry(0, (), ()), FLOAT),), (out,))
     run = HostRunner(program([a], [d, out], divide, Alloc(out), call))
     libm = ctypes.CDLL("libm.so.6")
     libm.feclearexcept(63)

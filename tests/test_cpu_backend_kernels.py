@@ -14,7 +14,7 @@ from npcompile.program.ir import (
     AxisIndex,
     Buffer,
     BufferResult,
-    Const,
+    Constant,
     Index,
     Kernel,
     Load,
@@ -137,7 +137,7 @@ def test_broadcast_matrix_with_indices(layout, target):
         Load(a, Index(0, (s, inner)), FLOAT), Load(row, Index(0, (0, 1)), FLOAT),
         Load(column, Index(0, (2, 0)), FLOAT), Load(given, Index(0, (0, 0)), FLOAT),
         Apply("mul", (0, 1), FLOAT), Apply("add", (4, 2), FLOAT), Apply("add", (5, 3), FLOAT),
-        AxisIndex(0), AxisIndex(1), SizeValue(n), Const(2, np.dtype(np.int64)),
+        AxisIndex(0), AxisIndex(1), SizeValue(n), Constant(2, np.dtype(np.int64)),
         Apply("mul", (8, 10), np.dtype(np.int64)), Apply("sub", (7, 11), np.dtype(np.int64)),
         Apply("add", (12, 9), np.dtype(np.int64)), Apply("cast", (13,), FLOAT),
         Apply("add", (6, 14), FLOAT),
@@ -195,7 +195,7 @@ def test_masked_lanes_raise_no_flags(target):
     b = array("b", "l", (n,), (1,), 2)
     at, integer = Index(0, (1,)), np.dtype(np.int64)
     values = (
-        Load(a, at, FLOAT), Const(1.0, FLOAT), Apply("sub", (0, 1), FLOAT),
+        Load(a, at, FLOAT), Constant(1.0, FLOAT), Apply("sub", (0, 1), FLOAT),
         Apply("div", (1, 2), FLOAT), AxisIndex(0), SizeValue(n), Apply("sub", (4, 5), integer),
         Load(b, at, integer), Apply("int_div", (6, 7), integer), Apply("int_mod", (7, 6), integer),
         Apply("add", (8, 9), integer), Apply("cast", (10,), FLOAT), Apply("add", (3, 11), FLOAT),
@@ -242,8 +242,8 @@ def test_rare_choices(target):
     a, b, out = (array(name, "d", (n,), (1,), k) for k, name in enumerate("abo"))
     at = Index(0, (1,))
     values = (
-        Load(a, at, FLOAT), Load(b, at, FLOAT), Const(2.0, FLOAT), Apply("lt", (2, 0), BOOL),
-        Apply("sqrt", (0,), FLOAT), Apply("div", (4, 1), FLOAT), Const(-2.0, FLOAT),
+        Load(a, at, FLOAT), Load(b, at, FLOAT), Constant(2.0, FLOAT), Apply("lt", (2, 0), BOOL),
+        Apply("sqrt", (0,), FLOAT), Apply("div", (4, 1), FLOAT), Constant(-2.0, FLOAT),
         Apply("lt", (0, 6), BOOL), Apply("mul", (1, 1), FLOAT), Apply("neg", (8,), FLOAT),
         Apply("rare", (7, 9, 0), FLOAT), Apply("rare", (3, 5, 10), FLOAT),
     )
@@ -262,7 +262,7 @@ def test_division_by_constants(divisor, target):
     n, integer = symbol("n", 5, 0), np.dtype(np.int64)
     a, q, r = (array(name, "l", (n,), (1,), k) for k, name in enumerate("aqr"))
     at = Index(0, (1,))
-    values = (Load(a, at, integer), Const(divisor, integer), Apply("int_div", (0, 1), integer),
+    values = (Load(a, at, integer), Constant(divisor, integer), Apply("int_div", (0, 1), integer),
               Apply("int_mod", (0, 1), integer))
     kernel = Kernel("k", (Axis("i", n),), values, (Store(q, at, 2), Store(r, at, 3)))
     of = program([a, q, r], [], kernel, result=BufferResult(r))
@@ -277,9 +277,9 @@ def test_constants_raise_flags_at_run_time(target):
     n, integer = symbol("n", 5, 0), np.dtype(np.int64)
     a, out = array("a", "l", (n,), (1,), 0), array("o", "d", (n,), (1,), 1)
     at = Index(0, (1,))
-    loads = (Load(a, at, integer), Const(0, integer), Apply("mul", (0, 1), integer),
+    loads = (Load(a, at, integer), Constant(0, integer), Apply("mul", (0, 1), integer),
              Apply("cast", (2,), FLOAT), Apply("div", (3, 3), FLOAT))
-    constants = (Const(1.0, FLOAT), Const(0.0, FLOAT), Apply("div", (0, 1), FLOAT))
+    constants = (Constant(1.0, FLOAT), Constant(0.0, FLOAT), Apply("div", (0, 1), FLOAT))
     for values, flag in ((loads, 1), (constants, 4)):
         kernel = Kernel("k", (Axis("i", n),), values, (Store(out, at, len(values) - 1),))
         run = Runner(program([a, out], [], kernel, result=BufferResult(out)), target)

@@ -95,7 +95,7 @@ def test_history_of_calls_of_which_some_are_left_to_python() -> None:
     compiled(X)
     compiled(np.array([1], object))
     told = compiled.explain()
-    assert not told.captured and told.compiled and not told.pauses
+    assert not told.captured and told.compiled and not told.graph_breaks
     assert ": some kinds of calls run as machine code, others in Python\n" in str(told)
 
 

@@ -199,7 +199,7 @@ def test_nested_functions_are_forwarded_anew():
         assert all(f("ab") == {k, "a", "b"} for _ in range(100))
 
 
-def test_pauses_are_tried():
+def test_graph_breaks_are_tried():
     def f(x):
         return len(set(x.tolist()))
 
@@ -213,13 +213,14 @@ def test_pauses_are_tried():
                     queue.append(v)
         return seen
 
-    many = np.arange(3000.0)  # what comes before the pause is heavy
+    many = np.arange(3000.0)  # what comes before the graph break is heavy
     compiled = jit(f), jit(g)
     for k in range(60):
         assert compiled[0](many // (k + 1)) == f(many // (k + 1))
         assert (compiled[1](10 + k % 3) == g(10 + k % 3)).all()
     assert all(made.cache_info().fallbacks for made in compiled)
-    # its pauses are timed beside Python, or do so little between them that nobody looks at the time
+    # its graph breaks are timed beside Python, or do so little between them that nobody looks at
+    # the time
     assert FASTER in str(compiled[1].explain()) or compiled[1].cache_info().refused
-    after = compiled[1]._dispatcher.stretches.continuations.values()
+    after = compiled[1]._dispatcher.regions.continuations.values()
     assert all(len(rest.versions) <= rest.limit < 10 for rest in after)

@@ -61,7 +61,7 @@ def test_calls_in_arms_are_one(monkeypatch):
     assert text.count(" = halved(") == 1 and "range(" not in text
 
 
-def test_calls_on_the_same_lanes_are_turns_of_a_loop(monkeypatch):
+def test_calls_on_the_same_lanes_are_iterations_of_a_loop(monkeypatch):
     with reading(monkeypatch):
         text = text_of(lambda x, y: call(0, x) - call(0, y) * call(0, x * y) + call(0, x))
     assert text.count(" = halved(") == 1 and "in range(3):" in text

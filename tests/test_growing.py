@@ -258,7 +258,7 @@ def test_an_index_into_a_list_display():
     alike(f, (INTS % 3,), (INTS % 5,))
 
 
-def test_lists_that_each_turn_makes_anew():
+def test_lists_that_each_iteration_makes_anew():
     def common(a, b):
         previous = [0] * (len(b) + 1)
         for x in a:
@@ -308,7 +308,7 @@ def test_lists_that_each_turn_makes_anew():
     alike(two_names, (V,), (V[:1],))
 
 
-def test_objects_that_each_turn_makes_anew():
+def test_objects_that_each_iteration_makes_anew():
     def f(a):
         p = Particle(a[0])
         for x in a:

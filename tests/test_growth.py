@@ -12,7 +12,7 @@ import pytest
 
 import npcompile
 from benchmarks.growth import arguments, function
-from npcompile.backends.cpu.text import Module
+from npcompile.backends.cpu.text import LLVMModule
 from npcompile.runtime.writer import METADATA, combine
 
 #: twice the size takes at most so many times the work
@@ -117,7 +117,7 @@ def test_constants_between_numbers() -> None:
 
 
 def test_numbers_of_metadata_are_given_once() -> None:
-    module = Module()
+    module = LLVMModule()
     for k in range(2000):
         module.rolled()
         module.memory(k)

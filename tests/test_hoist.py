@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.program.ir import Check, For, If, While
+from npcompile.program.ir import For, If, SideExit, While
 
 
 def checks(statements):
@@ -14,7 +14,7 @@ def checks(statements):
     for s in inner:
         for block in (s.then, s.orelse) if isinstance(s, If) else (s.body,):
             inside += sum(checks(block))
-    return sum(isinstance(s, Check) for s in statements), inside
+    return sum(isinstance(s, SideExit) for s in statements), inside
 
 
 def smooth(u, steps, d):

@@ -138,7 +138,7 @@ class TestPure:
 
         run(f, np.arange(60.0).reshape(10, 6) % 7, 10)
 
-    def test_layouts_and_windows_of_operands(self) -> None:
+    def test_layouts_and_geometries_of_operands(self) -> None:
         def f(a: Any) -> Any:
             b = a.T * 2
             return np.cov(b), np.median(a[1:, ::2], axis=0), np.cov(a[::-1])

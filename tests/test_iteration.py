@@ -132,7 +132,7 @@ def test_unknown_kinds_of_sorting():
     alike(f, (V,), captured=False)
 
 
-def test_the_variables_of_a_turn_that_raises():
+def test_the_variables_of_a_iteration_that_raises():
     def f(a, n, i):
         m = int(a[3] > 1)
         a[0] = 2.0

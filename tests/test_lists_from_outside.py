@@ -121,7 +121,7 @@ def test_short_lists_of_other_lengths_and_numbers_are_one_compile(function):
     assert f.cache_info().compiled == 1
 
 
-def test_turns_with_arrays_are_one_kernel():
+def test_iterations_with_arrays_are_one_kernel():
     def horner(x, coefficients):
         y = np.zeros_like(x)
         for c in coefficients:

@@ -174,7 +174,7 @@ def compared(p: Pair, q: Pair, n: int) -> Any:
     return first, last, found
 
 
-def test_numbers_are_one_object_after_a_pause() -> None:
+def test_numbers_are_one_object_after_a_graph_break() -> None:
     for value in (2.5, 1 << 40, np.float64(1.5), 3):
         compiled = jit(compared)
         for n in (2, 3, 0, 2):

@@ -98,7 +98,7 @@ def test_negative_zeros_and_empty_input():
     same(canonical.reduce(np.zeros((0, 3)), axes=(1,)), np.zeros((0, 3)).sum(1))
 
 
-def test_plan_of_a_symbolic_window():
+def test_plan_of_a_symbolic_geometry():
     n, m = symbol("n", 100, 0), symbol("m", 80, 0)
     facts = Facts()
     inner = canonical.plan(facts, (n - 2, m - 2), (m, 1), (0, 1), False)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npcompile.core.errors import Refused
-from npcompile.graph.interpret import Left
+from npcompile.graph.interpret import CheckFailed
 from npcompile.graph.types import PY_INT
 from npcompile.ops import indexing
 from tests.support_arrays import call, check, run
@@ -32,7 +32,7 @@ def puts(a, key, value, **options):
 
 
 def leaves(a, key, value):
-    with pytest.raises((Refused, Left)):
+    with pytest.raises((Refused, CheckFailed)):
         run(lambda ctx, x, v: put(ctx, x, key, v), a.copy(), value)
 
 
@@ -81,7 +81,7 @@ def test_traced_indices(kind):
         check(lambda ctx, x, i: put(ctx, x, (i, i), 7), lambda x, i: put_numpy(x, (i, i), 7), A,
               kind(i))
     for i in (5, 100, *([-6] if kind is not np.uint8 else [])):
-        with pytest.raises((Refused, Left)):
+        with pytest.raises((Refused, CheckFailed)):
             run(lambda ctx, x, i: get(ctx, x, i), A, kind(i))
 
 
@@ -101,7 +101,7 @@ def test_bounds_that_only_the_run_knows(i, key):
 
     try:
         check(program, lambda x, i: x[key(i)], A, np.int64(i))
-    except Left:
+    except CheckFailed:
         assert i == 5  # where a slice is cut off
 
 
@@ -224,7 +224,7 @@ def test_masks_of_fewer_axes_and_wrapping():
 
 def test_masks_of_another_shape_are_refused():
     mask = A > 3
-    with pytest.raises(Left):
+    with pytest.raises(CheckFailed):
         run(lambda ctx, x, m, v: put(ctx, x, m, v), A.copy(), mask, np.arange(55.0))
     with pytest.raises(Refused):
         run(lambda ctx, x, m, v: put(ctx, x, m, v), A.copy(), mask, np.zeros((5, 12)))
@@ -282,7 +282,7 @@ def test_other_gathers():
     check(lambda ctx, x, i, j: get(ctx, x, (i, j)), lambda x, i, j: x[i, j], A, i, j)
     check(lambda ctx, x: get(ctx, x, [2, 0]), lambda x: x[[2, 0]], A)
     for k in (np.array([5]), np.array([-6, 0])):
-        with pytest.raises(Left):
+        with pytest.raises(CheckFailed):
             run(lambda ctx, x, i: get(ctx, x, i), A, k)
     with pytest.raises(Refused):
         run(lambda ctx, x, i: get(ctx, x, i), A, i.astype(float))

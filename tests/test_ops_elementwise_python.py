@@ -16,7 +16,7 @@ import npcompile.ops.comparison
 import npcompile.ops.rounding
 import npcompile.special.library  # noqa: F401
 from npcompile.core.errors import Refused
-from npcompile.graph.interpret import Left
+from npcompile.graph.interpret import CheckFailed
 from npcompile.graph.ir import Node
 from npcompile.ops import python
 from tests.support_context import TestContext, readings, run_readings, same_bits
@@ -99,7 +99,7 @@ def _results(built: Any, args: list[Any]) -> Any:
         return built
     try:
         return run_readings(built, args)
-    except Left:
+    except CheckFailed:
         return None
 
 

@@ -1,4 +1,4 @@
-"""Sorting, scans and transforms run as NumPy's own functions between compiled stretches."""
+"""Sorting, scans and transforms run as NumPy's own functions between compiled regions."""
 
 from __future__ import annotations
 

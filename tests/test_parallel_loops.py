@@ -244,7 +244,7 @@ def time_steps(u, v, steps):
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 5, 20])
-def test_independent_turns(size):
+def test_independent_iterations(size):
     a, sure = rand(size, 7), True if size > 4 else None
     agrees(product, a, rand(7, 4), np.zeros((size, 4)), parallel=sure)
     agrees(columns, rand(3, size + 1), np.zeros((3, size + 1)), parallel=sure)
@@ -267,7 +267,7 @@ def test_more_axes(size):
     agrees(downwards, rand(2 * size, 4), np.zeros((2 * size, 2)), parallel=None)
 
 
-def test_memory_of_another_size_in_each_turn():
+def test_memory_of_another_size_in_each_iteration():
     agrees(growing, rand(9, 3), parallel=None)
 
 
@@ -446,7 +446,7 @@ def neighbours(u):
 
 
 @pytest.mark.parametrize("size", [3, 12])
-def test_dependent_turns(size):
+def test_dependent_iterations(size):
     a = rand(size, 5)
     agrees(recurrence, a, parallel=False)
     agrees(float_sum, a, parallel=False)
@@ -571,7 +571,7 @@ def test_exceptions_after_effects(bad):
     agrees(forces, position, velocity, reach)
 
 
-def test_no_turn_goes_on_for_ever():
+def test_no_iteration_goes_on_for_ever():
     a = np.ones((20, 3))
     a[11:] = 0.0  # turns that would never end
     at = np.zeros(20, np.int64)

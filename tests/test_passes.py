@@ -15,6 +15,7 @@ from npcompile.core.sizes import symbol
 from npcompile.graph.builder import Builder
 from npcompile.graph.interpret import interpret
 from npcompile.graph.ir import (
+    Geometry,
     Graph,
     Items,
     NewArray,
@@ -22,10 +23,9 @@ from npcompile.graph.ir import (
     NumberOf,
     Param,
     SizeOf,
-    Window,
 )
 from npcompile.graph.types import BOOL, FLOAT, Array, Scalar, contiguous
-from npcompile.ops.record import OPERATORS, Kind, Op
+from npcompile.ops.record import OPERATORS, Op, OperatorFamily
 from npcompile.passes import Pass, check_order
 from npcompile.passes.complexes import expand_complex
 from npcompile.passes.dead import drop_dead
@@ -95,7 +95,7 @@ def test_equal_sizes_get_one_name() -> None:
             enumerate((n, m)))
     before = b.emit("size", (), SizeOf(n + 1), Scalar(np.dtype(int), "py"))
     z = b.map("add", [b.map("neg", [x], FLOAT), b.map("neg", [y], FLOAT)], FLOAT)
-    window = b.read(z, Window(n - 1, (n,), (-1,)))
+    window = b.read(z, Geometry(n - 1, (n,), (-1,)))
     result = Items(tuple, (NewArray(1, window), NumberOf(before)))
     after = normalise(Graph("f", b.region, result, b.facts))
     sizes = {node.type.shape for node in after.region.nodes
@@ -107,7 +107,7 @@ def test_equal_sizes_get_one_name() -> None:
 
 
 def test_records_become_primitives(monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = Kind("elementwise", lambda *args: None)
+    kind = OperatorFamily("elementwise", lambda *args: None)
     program = Op("twice_plus", kind, lower=lambda x, y: x * 2 + y)
     monkeypatch.setitem(OPERATORS, "twice_plus", program)
     monkeypatch.setitem(OPERATORS, "plus", Op("plus", kind, lower="add"))
@@ -120,7 +120,7 @@ def test_records_become_primitives(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_records_of_float16_round_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = Kind("elementwise", lambda *args: None)
+    kind = OperatorFamily("elementwise", lambda *args: None)
     monkeypatch.setitem(OPERATORS, "poly", Op("poly", kind, lower=lambda x: x * x + x))
     after = decompose(graph(lambda b, x: b.map("poly", [x], "f2"), "f2"))
     assert ops(after) == ["cast", "mul", "add", "cast"]
@@ -218,8 +218,8 @@ def test_widening_that_is_undone() -> None:
 def test_dead_code() -> None:
     def build(b: Builder, x: Node) -> Node:
         b.map("sqrt", [x], FLOAT)
-        b.check(b.element(b.map("eq", [x, x], BOOL), Window(0, (), ())), "not a number")
-        b.write(x, b.const(np.float64(1)), Window(0, (9,), (1,)))
+        b.check(b.element(b.map("eq", [x, x], BOOL), Geometry(0, (), ())), "not a number")
+        b.write(x, b.const(np.float64(1)), Geometry(0, (9,), (1,)))
         return b.map("neg", [x], FLOAT)
 
     assert ops(drop_dead(graph(build, "f8"))) == ["eq", "read", "check", "neg"]
@@ -227,7 +227,7 @@ def test_dead_code() -> None:
 
 def test_computed_sizes_keep_their_nodes() -> None:
     def build(b: Builder, x: Node) -> Node:
-        return b.iota(b.size_of(b.cast(b.element(x, Window(0, (), ())), np.int64)))
+        return b.iota(b.size_of(b.cast(b.element(x, Geometry(0, (), ())), np.int64)))
 
     b_graph = graph(build, "f8")
     bound = {s: n for n in b_graph.region.nodes if n.op == "cast"

@@ -114,7 +114,9 @@ def centred(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("capability", ["default", "avx2"])
-def test_results_of_turns_are_asked_for(capability: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_of_iterations_are_asked_for(
+    capability: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Before they are written, where turns read what is there already."""
     monkeypatch.setattr(scope, "WRITTEN_FROM", 64)
     monkeypatch.setenv("NPCOMPILE_CPU_CAPABILITY", capability)

@@ -27,7 +27,7 @@ import pytest
 
 from npcompile import Jit, jit
 from npcompile.runtime import filelocks
-from npcompile.runtime.cache import Store
+from npcompile.runtime.cache import DiskCache
 from npcompile.runtime.processors import granted_processors
 
 X = np.arange(4.0)
@@ -519,7 +519,7 @@ def test_processes_compile_once(report: dict[str, Any]) -> None:
 
 
 def test_a_lock_is_free_again(tmp_path: Path) -> None:
-    made = Store(tmp_path / "cache")
+    made = DiskCache(tmp_path / "cache")
     for _ in range(2):
         with made.making(b"key") as waited:
             assert not waited
@@ -537,7 +537,7 @@ def test_waiting_for_another_process(
 ) -> None:
     """It is over when the other process is done or dead, and in any case after some time."""
     monkeypatch.setattr(filelocks, "PATIENCE", 30.0 if ends != "never" else 0.1)
-    made = Store(tmp_path / "cache")
+    made = DiskCache(tmp_path / "cache")
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -561,5 +561,5 @@ def test_waiting_for_another_process(
 
 def test_folders_that_cannot_be_used_make_nobody_wait(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with Store(tmp_path / "file").making(b"key") as waited:
+    with DiskCache(tmp_path / "file").making(b"key") as waited:
         assert not waited

@@ -15,7 +15,7 @@ import pytest
 
 from npcompile.backends.cpu import place, processor
 from npcompile.backends.cpu.compile import compile, load
-from npcompile.backends.cpu.place import Image, Unknown
+from npcompile.backends.cpu.place import Image, Unplaceable
 
 compiler = importlib.import_module("npcompile.backends.cpu.compile")  # not the function
 
@@ -109,7 +109,7 @@ def test_what_is_not_understood_is_linked_by_llvm(monkeypatch: pytest.MonkeyPatc
     code = compile(TEXT)
 
     def refuse(*args: object) -> None:
-        raise Unknown("nothing is understood")
+        raise Unplaceable("nothing is understood")
 
     monkeypatch.setattr(place, "Image", refuse)
     _works(load(code, IMPORTS))
@@ -123,20 +123,20 @@ def test_objects_see_each_other_and_names_are_there_once() -> None:
         "  ret i64 %b\n}\n"))
     image = Image([*two, *one], {})
     assert ctypes.CFUNCTYPE(ctypes.c_int64)(image["two"])() == 2
-    with pytest.raises(Unknown):
+    with pytest.raises(Unplaceable):
         Image([*one, *one], {})
-    with pytest.raises(Unknown):
+    with pytest.raises(Unplaceable):
         Image(two, {})
-    with pytest.raises(Unknown, match="too far"):
+    with pytest.raises(Unplaceable, match="too far"):
         far = "@far = external dso_local global i64\ndefine i64 @get() {\n" \
               "  %x = load i64, ptr @far\n  ret i64 %x\n}\n"
         Image(_parts(compile(far))[0], {"far": 0x1000})
-    with pytest.raises(Unknown):
+    with pytest.raises(Unplaceable):
         Image([b"\x7fELF\x02\x01\x01" + bytes(80)], {})
     held = place._Object(one[0])
     (where,) = np.flatnonzero([kind == place._TEXTS for _, kind, *_ in held.sections])
     first = int.from_bytes(one[0][40:48], "little") + int(where) * place._SECTION.itemsize + 4
-    with pytest.raises(Unknown, match="section"):  # relocations without what is added
+    with pytest.raises(Unplaceable, match="section"):  # relocations without what is added
         Image([one[0][:first] + (9).to_bytes(4, "little") + one[0][first + 4 :]], {})
 
 
@@ -169,6 +169,6 @@ def test_where_the_processor_cannot_be_asked(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.undo()
     monkeypatch.setattr(processor, "protect", lambda *args: False)
     assert processor.identity.__wrapped__() is None
-    with pytest.raises(Unknown):
+    with pytest.raises(Unplaceable):
         monkeypatch.setattr(place, "protect", lambda *args: False)
         Image(_parts(compile(TEXT))[0], IMPORTS)

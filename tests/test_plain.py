@@ -18,14 +18,14 @@ import pytest
 
 from npcompile import jit
 from npcompile.core.errors import Refusal
-from npcompile.core.lines import Line
+from npcompile.core.lines import SourceLine
 from npcompile.core.sizes import Poly, Symbol
 from npcompile.graph.stubs import Globals
 from npcompile.program.results import Buffer
 from npcompile.program.stored import Stored
 from npcompile.runtime import native, remembered
-from npcompile.runtime.cache import Record, Store, fingerprint
-from npcompile.runtime.plain import Invalid, Unwritable, Writer, read
+from npcompile.runtime.cache import DiskCache, Record, fingerprint
+from npcompile.runtime.plain import Invalid, PlainEncoder, Unwritable, read
 from npcompile.tracing.values import NULL, Marker
 
 SYMBOL = Symbol("n", 3, 0)
@@ -33,7 +33,7 @@ X = np.arange(4.0)
 
 
 def back(value: Any) -> Any:
-    return read(Writer().text(value))
+    return read(PlainEncoder().text(value))
 
 
 @pytest.mark.parametrize("value", [
@@ -61,8 +61,8 @@ def test_bits_arrays_and_objects_come_back() -> None:
     assert got.dtype == array.dtype and got.tolist() == array.tolist() and got.flags.writeable
     made = back(functools.partial(int, "11", base=2))
     assert made() == 3
-    line = back(Line(3, "/a b/c.py"))
-    assert type(line) is Line and (line, line.file) == (3, "/a b/c.py")
+    line = back(SourceLine(3, "/a b/c.py"))
+    assert type(line) is SourceLine and (line, line.file) == (3, "/a b/c.py")
     assert back(Refusal("a", "b\nc", 3)) == Refusal("a", "b\nc", 3)
 
 
@@ -84,7 +84,7 @@ def test_what_is_no_data_is_not_written(value: Any) -> None:
         assert back(value).names == {}
     else:
         with pytest.raises(Unwritable):
-            Writer().text(value)
+            PlainEncoder().text(value)
 
 
 def test_depth_is_refused() -> None:
@@ -92,7 +92,7 @@ def test_depth_is_refused() -> None:
     for _ in range(100_000):
         value = (value,)
     with pytest.raises(Unwritable):
-        Writer().text(value)
+        PlainEncoder().text(value)
 
 
 def line(x: Any) -> Any:
@@ -123,7 +123,7 @@ def test_foreign_records_are_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     """Even such as have the right key and digest: the function is compiled again."""
-    made = Store(tmp_path / "cache")
+    made = DiskCache(tmp_path / "cache")
     monkeypatch.setattr("npcompile.runtime.compiling.store", lambda: made)
     monkeypatch.setattr(native, "store", lambda: made)
     mark = tmp_path / "mark"
@@ -171,6 +171,6 @@ def test_nothing_of_the_cache_unpickles() -> None:
 
 def test_integers_of_any_length_are_written() -> None:
     numbers = (10**5000, -(10**5000), -17, 0, 1 << 64)
-    assert read(Writer().text(numbers)) == numbers
+    assert read(PlainEncoder().text(numbers)) == numbers
     long, longer = range(10**5000), range(10**5000 + 1)
     assert fingerprint(long) == fingerprint(range(10**5000)) != fingerprint(longer)

@@ -12,7 +12,7 @@ import npcompile
 from npcompile import jit
 from npcompile.runtime.forwarding import BLIND
 from npcompile.runtime.policy import IDLE_LIMIT, LITTLE
-from npcompile.runtime.trial import DEBT, EXITS, FASTER, TIMED, WARM, Trial
+from npcompile.runtime.trial import DEBT, EXITS, FASTER, TIMED, WARM, TierProfile
 
 X = np.linspace(0.0, 6.0, 50)
 
@@ -63,12 +63,12 @@ def test_little_work_that_python_looks_at() -> None:
     assert LITTLE.reason in str(f.explain())
 
 
-def test_little_work_between_pauses() -> None:
+def test_little_work_between_graph_breaks() -> None:
     f = jit(waves, cache=False)
     assert compiled_calls(f, lambda k: (30 + k % 5,), 60) == IDLE_LIMIT
 
 
-def test_much_work_between_pauses_comes_back() -> None:
+def test_much_work_between_graph_breaks_comes_back() -> None:
     f = jit(waves, cache=False)
     assert compiled_calls(f, lambda k: (20,), 200) == IDLE_LIMIT
     many = compiled_calls(f, lambda k: (20_000,), 2 * BLIND)
@@ -138,7 +138,7 @@ def test_versions_whose_guards_fail_again_and_again() -> None:
 
 
 def test_a_clock_decides_once_calls_owe_too_much() -> None:
-    trial = Trial()
+    trial = TierProfile()
     turns = []
     for _ in range(20):
         turns.append(trial.in_python())

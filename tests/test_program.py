@@ -12,7 +12,7 @@ from npcompile.backends import reference
 from npcompile.core.errors import VerifyError
 from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Symbol, symbol
-from npcompile.graph.ir import HostCall, Window
+from npcompile.graph.ir import Geometry, HostCall
 from npcompile.graph.types import BOOL, FLOAT, INT
 from npcompile.program.interpret import DONE, interpret, pairwise
 from npcompile.program.ir import (
@@ -23,8 +23,7 @@ from npcompile.program.ir import (
     Buffer,
     BufferResult,
     Call,
-    Check,
-    Const,
+    Constant,
     Exit,
     For,
     Free,
@@ -37,6 +36,7 @@ from npcompile.program.ir import (
     Program,
     Reduce,
     ScalarResult,
+    SideExit,
     SizeValue,
     Statement,
     Store,
@@ -57,7 +57,7 @@ COUNT = Buffer("count", "scalar", INT)
 MORE = Buffer("more", "scalar", BOOL)
 ZERO, ONE = Index(0, ()), Index(0, (1,))
 AXES = (Axis("i", N),)
-POSITIVE = (Load(K, ZERO, INT), Const(0, INT), Apply("lt", (1, 0), BOOL))
+POSITIVE = (Load(K, ZERO, INT), Constant(0, INT), Apply("lt", (1, 0), BOOL))
 
 
 def name(size: Any) -> Symbol:
@@ -68,7 +68,7 @@ def name(size: Any) -> Symbol:
 
 
 def double(source: Buffer = X, target: Buffer = OUT) -> Kernel:
-    values = (Load(source, ONE, FLOAT), Const(2.0, FLOAT), Apply("mul", (0, 1), FLOAT))
+    values = (Load(source, ONE, FLOAT), Constant(2.0, FLOAT), Apply("mul", (0, 1), FLOAT))
     return Kernel("double", AXES, values, (Store(target, ONE, 2),))
 
 
@@ -102,7 +102,7 @@ def test_loads_see_what_was_before_the_kernel() -> None:
 
 
 def test_floating_point_exceptions_are_told() -> None:
-    values = (Load(X, ONE, FLOAT), Const(0.0, FLOAT), Apply("div", (0, 1), FLOAT))
+    values = (Load(X, ONE, FLOAT), Constant(0.0, FLOAT), Apply("div", (0, 1), FLOAT))
     made = program(Kernel("divide", AXES, values, (Store(X, ONE, 2),)))
     flags: set[str] = set()
     assert reference.load(made)([np.array([0.0, 1.0]), 0], flags) == (DONE, ())
@@ -110,7 +110,7 @@ def test_floating_point_exceptions_are_told() -> None:
 
 
 def test_views_and_identity() -> None:
-    window = Window(1, (2,), (2,))
+    window = Geometry(1, (2,), (2,))
     view = ViewResult(1, BufferResult(OUT), window, FLOAT)
     items = ItemsResult(tuple, (ParamResult(0), view, view, BufferResult(OUT)))
     x = np.arange(5.0)
@@ -123,9 +123,9 @@ def test_control() -> None:
     i, n = symbol("i"), symbol("c")
     size = Kernel("size", (), (SizeValue(i), Load(COUNT, ZERO, INT), Apply("add", (0, 1), INT)),
                   (Store(COUNT, ZERO, 2),))
-    zero = Kernel("zero", (), (Const(0, INT),), (Store(COUNT, ZERO, 0),))
+    zero = Kernel("zero", (), (Constant(0, INT),), (Store(COUNT, ZERO, 0),))
     positive = Kernel("positive", (), POSITIVE, (Store(MORE, ZERO, 2),))
-    step = Kernel("step", (), (Load(K, ZERO, INT), Const(1, INT), Apply("sub", (0, 1), INT)),
+    step = Kernel("step", (), (Load(K, ZERO, INT), Constant(1, INT), Apply("sub", (0, 1), INT)),
                   (Store(K, ZERO, 2),))
     made = program(
         zero, positive, If(MORE, (While((step, positive), MORE),), ()), Bind(name(n), K),
@@ -138,7 +138,7 @@ def test_control() -> None:
 
 def test_checks_leave() -> None:
     test = Kernel("test", (), POSITIVE, (Store(MORE, ZERO, 2),))
-    made = program(test, Check(MORE, "k is not positive", 0))
+    made = program(test, SideExit(MORE, "k is not positive", 0))
     verify(made)
     assert interpret(made, [np.zeros(5), 0]) == (0, None)
     assert interpret(made, [np.zeros(5), 1]) == (DONE, ())
@@ -146,8 +146,8 @@ def test_checks_leave() -> None:
 
 def test_calls() -> None:
     total = Buffer("total", "scalar", FLOAT)
-    sort = Call(HostCall("numpy:sort"), (View(X, Window(N - 1, (N,), (-1,)), FLOAT),), (OUT,))
-    add = Call(HostCall("numpy:sum"), (View(OUT, Window(0, (N,), (1,)), FLOAT),), (total,))
+    sort = Call(HostCall("numpy:sort"), (View(X, Geometry(N - 1, (N,), (-1,)), FLOAT),), (OUT,))
+    add = Call(HostCall("numpy:sum"), (View(OUT, Geometry(0, (N,), (1,)), FLOAT),), (total,))
     made = program(Alloc(OUT), sort, add, buffers=(total,),
                    result=ItemsResult(tuple, (BufferResult(OUT), ScalarResult(total, "np"))))
     out, number = run(made, np.array([3.0, 1, 2, 5, 4]), 0)
@@ -189,17 +189,19 @@ WRONG: dict[str, tuple[Statement, ...]] = {
     "t is not allocated": (Alloc(TEMP), Free(TEMP), double(TEMP, X)),
     "arity": (Kernel("k", AXES, (Load(X, ZERO, FLOAT),), ()),),
     "value order": (Kernel("k", AXES, (Apply("neg", (0,), FLOAT),), ()),),
-    "no primitive": (Kernel("k", (), (Const(1.0, FLOAT), Apply("foo", (0,), FLOAT)), ()),),
-    "takes 2": (Kernel("k", (), (Const(1.0, FLOAT), Apply("add", (0,), FLOAT)), ()),),
+    "no primitive": (Kernel("k", (), (Constant(1.0, FLOAT), Apply("foo", (0,), FLOAT)), ()),),
+    "takes 2": (Kernel("k", (), (Constant(1.0, FLOAT), Apply("add", (0,), FLOAT)), ()),),
     "add of float64, int64": (
-        Kernel("k", (), (Const(1.0, FLOAT), Const(1, INT), Apply("add", (0, 1), FLOAT)), ()),),
-    "store to x: int64": (Kernel("k", AXES, (Const(1, INT),), (Store(X, ONE, 0),)),),
-    "no number": (Check(X, "", 0),),
-    "tests a bool": (Check(K, "", 0),),
+        Kernel("k", (), (Constant(1.0, FLOAT), Constant(1, INT), Apply("add", (0, 1), FLOAT)), ()),
+    ),
+    "store to x: int64": (Kernel("k", AXES, (Constant(1, INT),), (Store(X, ONE, 0),)),),
+    "no number": (SideExit(X, "", 0),),
+    "tests a bool": (SideExit(K, "", 0),),
     "one element": (Kernel("k", AXES, (Load(K, ONE, INT),), ()),),
     "not known yet": (Kernel("k", (Axis("i", symbol("q")),), (), ()),),
-    "its own axis": (Kernel("k", AXES, (Load(X, ONE, FLOAT),), (),
-                            (Reduce("sum", (0,), 0, X, ONE, FLOAT),)),),
+    "its own axis": (
+        Kernel("k", AXES, (Load(X, ONE, FLOAT),), (), (Reduce("sum", (0,), 0, X, ONE, FLOAT),)),
+    ),
 }
 
 

@@ -56,7 +56,7 @@ def test_search_by_breadth() -> None:
     compare(distances, (rng.random((7, 8)) < 0.2).astype(int) * (np.arange(8) > 0))
 
 
-def test_a_sliding_window() -> None:
+def test_a_sliding_geometry() -> None:
     compare(window_maxima, np.random.default_rng(0).random(60).round(1), 7)
 
 

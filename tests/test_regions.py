@@ -423,7 +423,7 @@ def test_swapped_arrays_take_one_kernel():
     assert "alloc" not in body
 
 
-def test_memory_of_turns_is_allocated_once():
+def test_memory_of_iterations_is_allocated_once():
     def f(a, k):
         for i in range(k):
             a[1:] = a[:-1] * 2.0

@@ -184,7 +184,7 @@ def test_element_between_kernels_that_sweep() -> None:
         assert np.array_equal(got, want)
 
 
-def test_counters_of_each_turn_begin_anew() -> None:
+def test_counters_of_each_iteration_begin_anew() -> None:
     """Zeros that are counted into, made before a loop and in it, are not one array."""
 
     def plain(a: Any, n: int) -> Any:
@@ -301,7 +301,7 @@ def unknown(v: Any) -> Any:
     return eval("len(v)", {"v": v})
 
 
-def test_variables_without_a_value_over_a_pause() -> None:
+def test_variables_without_a_value_over_a_graph_break() -> None:
     def plain(a: Any, k: int) -> Any:
         if a[0] > k:
             late = a * 2
@@ -673,7 +673,7 @@ def test_outer_of_sequences(text):
     "if x:\n  s = (1 // a)[1]", "for k in range(2):\n  s = (a / a)[1:].T\n  if x: break",
     "if x:\n  s = 0\nelse:\n  s = (a // a).astype(int)[::2]\n  t = s[0]",
 ])
-def test_warnings_of_what_nobody_reads_in_arms_and_turns(body):
+def test_warnings_of_what_nobody_reads_in_arms_and_iterations(body):
     scope = {"np": np}
     text = "".join(f" {line}\n" for line in body.split("\n"))
     exec(compile(f"def f(a, x):\n{text}", "<regression>", "exec"), scope)
@@ -765,7 +765,7 @@ def test_lists_grown_in_loops_over_ranges_of_any_integers(kind):
     agrees(f, kind(5))
 
 
-def test_calls_that_do_little_between_pauses_are_left_to_python():
+def test_calls_that_do_little_between_graph_breaks_are_left_to_python():
     def doubled(x):
         out, turns = np.zeros_like(x), np.nditer(x, flags=["multi_index"])
         while not turns.finished:
@@ -781,7 +781,7 @@ def test_calls_that_do_little_between_pauses_are_left_to_python():
     assert "nditer" in str(compiled.explain(np.ones((2, 3))))
 
 
-def test_whole_versions_come_before_those_with_pauses():
+def test_whole_versions_come_before_those_with_graph_breaks():
     def f(x):
         for _ in range(3):
             x[0] += x.sum()

@@ -131,7 +131,7 @@ def test_new_axes_of_slices_of_a_length_that_only_the_run_knows(axis: Any) -> No
 
 
 @pytest.mark.parametrize("n", [5, 12, 100])
-def test_roots_of_what_no_turn_changes(n: int) -> None:
+def test_roots_of_what_no_iteration_changes(n: int) -> None:
     """LLVM moves what it finds to be constant out of loops, and out of branches with it."""
     def f(x: Any) -> Any:
         x -= x
@@ -204,7 +204,7 @@ def test_a_draw_and_an_attribute_happen_once() -> None:
         assert len({*got.warned}) == len({*want.warned}) == (3 if a[0] == 0 else 0) - (a[0] == 0)
 
 
-def test_a_turn_does_not_vouch_for_itself() -> None:
+def test_a_iteration_does_not_vouch_for_itself() -> None:
     """That an index is in range inside of a loop does not mean that the loop is entered."""
     def f(a: Any) -> Any:
         a[0] = 1
@@ -287,7 +287,7 @@ def test_floors_of_large_integers() -> None:
 @pytest.mark.parametrize("line", [
     "w[0] -= w[1] / a[i]", "w[1:] = a[1:] / a[i]", "w[w < 1] = 1 / a[i]",
 ])
-def test_flags_of_writes_into_what_each_turn_forgets(line: str) -> None:
+def test_flags_of_writes_into_what_each_iteration_forgets(line: str) -> None:
     body = f"for i in range(len(a)):\n    w = np.zeros(6)\n    {line}"
     for a in (np.ones(6), np.ones(6), np.zeros(6)):
         agrees(function(body), a, 1)

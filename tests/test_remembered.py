@@ -17,7 +17,7 @@ import pytest
 
 import npcompile
 from npcompile.runtime import native
-from npcompile.runtime.cache import Store
+from npcompile.runtime.cache import DiskCache
 
 X = np.linspace(-1.0, 2.0, 7)
 
@@ -49,7 +49,7 @@ f = make(5.0)
 
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Store(tmp_path / "cache")
+    made = DiskCache(tmp_path / "cache")
     monkeypatch.setattr("npcompile.runtime.compiling.store", lambda: made)
     monkeypatch.setattr(native, "store", lambda: made)
 

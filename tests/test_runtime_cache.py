@@ -19,18 +19,18 @@ from hypothesis import strategies as st
 
 from npcompile.core.config import Config
 from npcompile.runtime import cache
-from npcompile.runtime.cache import Record, Store, fingerprint
+from npcompile.runtime.cache import DiskCache, Record, fingerprint
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no file owners here")
 RECORD = Record(b"\x7fELF" + bytes(range(256)), {"name": "f", "checks": [1, 2], "times": 0.5})
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "cache")
+def store(tmp_path: Path) -> DiskCache:
+    return DiskCache(tmp_path / "cache")
 
 
-def the_file(store: Store) -> Path:
+def the_file(store: DiskCache) -> Path:
     (found,) = store.path.glob("*.npc")
     return found
 
@@ -45,13 +45,13 @@ json_values = st.recursive(
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(), st.binary(max_size=500), st.dictionaries(st.text(), json_values, max_size=3))
-def test_round_trip(store: Store, key: bytes, code: bytes, metadata: dict[str, object]) -> None:
+def test_round_trip(store: DiskCache, key: bytes, code: bytes, metadata: dict[str, object]) -> None:
     assert store.put(key, Record(code, metadata))
     assert store.get(key) == Record(code, metadata)
     assert store.get(key + b"x") is None
 
 
-def test_counts_clear_and_modes(store: Store) -> None:
+def test_counts_clear_and_modes(store: DiskCache) -> None:
     assert store.get(b"k") is None and not store.path.exists()
     assert store.put(b"k", RECORD) and store.get(b"k") == RECORD
     info = store.info()
@@ -104,7 +104,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_other_files_are_ignored_and_removed(store: Store, name: str) -> None:
+def test_other_files_are_ignored_and_removed(store: DiskCache, name: str) -> None:
     store.put(b"k", RECORD)
     path = the_file(store)
     DAMAGES[name](path)
@@ -115,7 +115,7 @@ def test_other_files_are_ignored_and_removed(store: Store, name: str) -> None:
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_any_single_change_is_noticed(store: Store, data: st.DataObject) -> None:
+def test_any_single_change_is_noticed(store: DiskCache, data: st.DataObject) -> None:
     store.put(b"k", RECORD)
     path = the_file(store)
     content = bytearray(path.read_bytes())
@@ -125,7 +125,7 @@ def test_any_single_change_is_noticed(store: Store, data: st.DataObject) -> None
     assert store.get(b"k") is None
 
 
-def test_a_record_of_another_key_is_no_answer(store: Store) -> None:
+def test_a_record_of_another_key_is_no_answer(store: DiskCache) -> None:
     store.put(b"k", RECORD)
     moved = store.path / cache._file_name(b"other")
     the_file(store).rename(moved)
@@ -133,7 +133,7 @@ def test_a_record_of_another_key_is_no_answer(store: Store) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
-def test_a_folder_open_to_others_is_refused(store: Store, mode: int) -> None:
+def test_a_folder_open_to_others_is_refused(store: DiskCache, mode: int) -> None:
     store.put(b"k", RECORD)
     store.path.chmod(mode)
     assert store.get(b"k") is None and not store.put(b"k", RECORD)
@@ -152,16 +152,16 @@ def test_foreign_folders_links_and_files_are_refused(
     file = tmp_path / "file"
     file.write_text("")
     for path in (link, file, file / "below"):
-        bad = Store(path)
+        bad = DiskCache(path)
         assert not bad.put(b"k", RECORD) and bad.get(b"k") is None and bad.info().reason
     me = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: me + 1)
-    foreign = Store(real)
+    foreign = DiskCache(real)
     assert not foreign.put(b"k", RECORD) and "another user" in foreign.info().reason
 
 
 def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
-    store = Store(tmp_path / "c", capacity=10_000)
+    store = DiskCache(tmp_path / "c", capacity=10_000)
     keys = [b"%d" % i for i in range(8)]
     for age, key in enumerate(keys):
         store.put(key, Record(bytes(1000), {}))
@@ -176,7 +176,7 @@ def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
     assert not store.put(b"big", Record(bytes(20_000), {}))
 
 
-def test_stale_temporary_files_go(store: Store) -> None:
+def test_stale_temporary_files_go(store: DiskCache) -> None:
     store.put(b"k", RECORD)
     old, new = store.path / "a.tmp", store.path / "b.tmp"
     for path in (old, new):
@@ -404,6 +404,6 @@ def test_compiled_text_comes_from_the_cache(
     monkeypatch.setenv("NPCOMPILE_CACHE_DIR", str(tmp_path / "c"))
     text = "define i64 @seven() {\n  ret i64 7\n}\n"
     first = cache.compiled(text)
-    assert Store().info().entries == 1
-    monkeypatch.setattr(Store, "put", None)
+    assert DiskCache().info().entries == 1
+    monkeypatch.setattr(DiskCache, "put", None)
     assert cache.compiled(text) == first

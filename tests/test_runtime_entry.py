@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npcompile.backends.cpu.frame import Frame
-from npcompile.core.sizes import Call, Poly, Predicate, Size, symbol
-from npcompile.graph.ir import OneOf, Window
+from npcompile.backends.cpu.frame import FrameLayout
+from npcompile.core.sizes import Poly, Predicate, Size, SizeCall, symbol
+from npcompile.graph.ir import Geometry, OneOf
 from npcompile.program.ir import (
     Buffer,
     BufferResult,
@@ -31,7 +31,7 @@ from npcompile.runtime import building
 from npcompile.runtime.build import FLAGS, OVERLAP
 from npcompile.runtime.frames import FrameReader
 from npcompile.runtime.helpers import DIVIDE, flag_names
-from npcompile.runtime.state import Place, Signature
+from npcompile.runtime.state import LeafPlace, Signature
 from tests.support_entry import (
     F8,
     Body,
@@ -50,7 +50,7 @@ def affine(arrays: int = 1) -> Entry:
     params = buffers(leaves)
     out = Buffer("out", "result", F8, params[0].shape, params[0].strides)
     made = program(leaves, BufferResult(out), [out], params=params)
-    body = Body(Frame(made))
+    body = Body(FrameLayout(made))
     count = body.frame.symbol(atom(out.shape[0]))
     body.new_array(out, count)
     body.double_plus_one(out, params[0], count)
@@ -191,7 +191,7 @@ def test_number_round_trip(kind: Any) -> None:
     out = Buffer("out", "scalar", leaf.type.dtype)
     result = ScalarResult(out, leaf.type.origin)
     made = program([leaf], result, [out], params=params)
-    body = Body(Frame(made))
+    body = Body(FrameLayout(made))
     body.copy_number(out, params[0])
     entry = Entry(Signature.positional((leaf,)), made, body)
     scalar = kind if isinstance(kind, type) else np.dtype(kind).type
@@ -231,7 +231,7 @@ sizes: st.SearchStrategy[Size] = st.recursive(
     | st.builds(lambda a, b: a - 3 * b, inner, inner)
     | st.builds(lambda a, b: a * b, inner, inner)
     | st.builds(
-        lambda name, a, b: Poly((((Call(name, a, b),), 1),)),
+        lambda name, a, b: Poly((((SizeCall(name, a, b),), 1),)),
         st.sampled_from(["floordiv", "mod", "min", "max"]), inner, inner,
     ),
     max_leaves=5,
@@ -258,7 +258,7 @@ def test_predicates(op: str, left: Size, right: Size, values: list[tuple[int, in
 
 def test_sizes_that_overflow_go_to_python() -> None:
     leaves = number_leaf(int), number_leaf(int)
-    rest = Poly((((Call("mod", M, N),), 1),))
+    rest = Poly((((SizeCall("mod", M, N),), 1),))
     entry = echo(
         *leaves, result=StaticResult("taken"), int_symbols={0: atom(M), 1: atom(N)},
         guards=[Predicate("!=", M * N + M, 5), Predicate("!=", rest, 5)],
@@ -283,7 +283,7 @@ def test_sizes_of_arrays() -> None:
 
 def test_keywords_and_same_objects() -> None:
     leaves = (array_leaf("x"), number_leaf(float))
-    places = (Place("argument", 1), Place("argument", 2))
+    places = (LeafPlace("argument", 1), LeafPlace("argument", 2))
     signature = Signature(leaves, places, 2, ("scale",), same=(0,))
     mode = object()
     entry = Entry(signature, program(leaves, ParamResult(0)), same=(mode,))
@@ -297,7 +297,7 @@ def test_keywords_and_same_objects() -> None:
 
 def test_variables() -> None:
     leaves = (array_leaf("x"), array_leaf("y"))
-    signature = Signature(leaves, (Place("variable", 0), Place("argument", 0)), 1)
+    signature = Signature(leaves, (LeafPlace("variable", 0), LeafPlace("argument", 0)), 1)
     entry = Entry(signature, program(leaves, ParamResult(0)))
     x, y = np.ones(2), np.ones(2)
     count = sys.getrefcount(x)
@@ -313,7 +313,7 @@ def test_variables() -> None:
 # ------------------------------------------------------------------ results
 
 
-def views(*parts: Window, dtype: Any = F8, base_dtype: Any = F8, ndim: int = 1) -> Entry:
+def views(*parts: Geometry, dtype: Any = F8, base_dtype: Any = F8, ndim: int = 1) -> Entry:
     leaf = array_leaf("x", base_dtype, ndim)
     made: tuple[Result, ...] = tuple(
         ViewResult(k, ParamResult(0), part, np.dtype(dtype)) for k, part in enumerate(parts)
@@ -326,8 +326,13 @@ def test_views() -> None:
     n = symbol("n", 5, 0)
     leaf = array_leaf("x")
     object.__setattr__(leaf, "type", type(leaf.type)(F8, (n,), (1,)))
-    windows = [Window(1, (n - 1,), (1,)), Window(n - 1, (n,), (-1,)), Window(0, (n // 2,), (2,)),
-               Window(2, (), ()), Window(0, (3, n), (0, 1))]
+    windows = [
+        Geometry(1, (n - 1,), (1,)),
+        Geometry(n - 1, (n,), (-1,)),
+        Geometry(0, (n // 2,), (2,)),
+        Geometry(2, (), ()),
+        Geometry(0, (3, n), (0, 1)),
+    ]
     items = tuple(ViewResult(k, ParamResult(0), w, F8) for k, w in enumerate(windows))
     entry = echo(leaf, result=ItemsResult(tuple, (*items, items[0])))
     x = np.arange(6.0)
@@ -351,7 +356,7 @@ def test_views_of_complex_parts() -> None:
     leaf = array_leaf("z", "c16")
     object.__setattr__(leaf, "type", type(leaf.type)(np.dtype("c16"), (n,), (1,)))
     items = tuple(
-        ViewResult(k, ParamResult(0), Window(1, (n - 1,), (1,), part), F8)
+        ViewResult(k, ParamResult(0), Geometry(1, (n - 1,), (1,), part), F8)
         for k, part in enumerate(("real", "imag"))
     )
     z = np.arange(4) * (1 + 2j)
@@ -410,10 +415,10 @@ def test_fresh_array_in_two_places() -> None:
     params = buffers([leaf])
     out = Buffer("out", "result", F8, params[0].shape, params[0].strides)
     lost = Buffer("lost", "result", F8, params[0].shape, params[0].strides)
-    view = ViewResult(1, BufferResult(out), Window(0, (2,), (1,)), F8)
+    view = ViewResult(1, BufferResult(out), Geometry(0, (2,), (1,)), F8)
     result = ItemsResult(tuple, (BufferResult(out), view, BufferResult(out), view))
     made = program([leaf], result, [out, lost], params=params)
-    body = Body(Frame(made))
+    body = Body(FrameLayout(made))
     count = body.frame.symbol(atom(out.shape[0]))
     for buffer in (out, lost):
         body.new_array(buffer, count)
@@ -434,7 +439,7 @@ def test_failed_check_releases_results() -> None:
     params = buffers([leaf])
     out = Buffer("out", "result", F8, params[0].shape, params[0].strides)
     made = program([leaf], BufferResult(out), [out], params=params)
-    body = Body(Frame(made))
+    body = Body(FrameLayout(made))
     body.new_array(out, body.frame.symbol(atom(out.shape[0])))
     seen: list[Any] = []
 
@@ -461,7 +466,7 @@ def test_failed_check_releases_results() -> None:
 def test_exception_in_the_body() -> None:
     leaf = array_leaf("x")
     made = program([leaf], ParamResult(0))
-    body = Body(Frame(made))
+    body = Body(FrameLayout(made))
     body.writer.call("ptr", "PyErr_NoMemory")
     entry = Entry(Signature.positional((leaf,)), made, body, status="-2")
     with pytest.raises(MemoryError):
@@ -488,7 +493,7 @@ def test_underflow_counts_where_asked_for() -> None:
     leaf = array_leaf("x")
     params = buffers([leaf])
     made = program([leaf], ParamResult(0), params=params)
-    body = Body(Frame(made))
+    body = Body(FrameLayout(made))
     w = body.writer
     data = w.load("ptr", "%frame", 8 * body.frame.data(params[0]))
     w.store("double", w.add("fmul", "double", w.load("double", data), "0.5"), data)
@@ -503,7 +508,7 @@ def test_earlier_flags_are_not_ours(f: Entry) -> None:
     leaf = array_leaf("x")
     params = buffers([leaf])
     made = program([leaf], ParamResult(0), params=params)
-    body = Body(Frame(made))
+    body = Body(FrameLayout(made))
     w = body.writer
     data = w.load("ptr", "%frame", 8 * body.frame.data(params[0]))
     w.store("double", w.add("fdiv", "double", w.load("double", data), "0.0"), data)
@@ -547,10 +552,10 @@ def test_frames_read_from_python() -> None:
     params = buffers(leaves)
     out = Buffer("out", "result", F8, (n,), (1,))
     made = program(leaves, ParamResult(0), [out], params=params)
-    body = Body(Frame(made))
+    body = Body(FrameLayout(made))
     body.new_array(out, body.frame.symbol(atom(n)))
-    view = ViewResult(1, ParamResult(0), Window(n - 1, (n, 1), (-1, 0)), F8)
-    fresh = ViewResult(2, BufferResult(out), Window(1, (n - 1,), (1,)), F8)
+    view = ViewResult(1, ParamResult(0), Geometry(n - 1, (n, 1), (-1, 0)), F8)
+    fresh = ViewResult(2, BufferResult(out), Geometry(1, (n - 1,), (1,)), F8)
     numbers = ScalarResult(params[1], "np"), ScalarResult(params[2], "py")
     tree = ItemsResult(list, (view, ItemsResult(dict, (fresh, *numbers), ("a", "b", "c")), view,
                               StaticResult("s"), ItemsResult(type(iter(())), (view,))))

@@ -16,12 +16,12 @@ from npcompile.program.ir import ParamResult
 from npcompile.runtime import words
 from npcompile.runtime.build import STALE
 from npcompile.runtime.layout import layout
-from npcompile.runtime.state import Place, Signature
-from npcompile.runtime.words import Word
+from npcompile.runtime.state import LeafPlace, Signature
+from npcompile.runtime.words import VersionTag
 from tests.support_entry import Entry, array_leaf, leave, program
 
 
-def unchanged(watched: Iterable[Word]) -> bool:
+def unchanged(watched: Iterable[VersionTag]) -> bool:
     """What machine code does: it stops at the first word that differs."""
     return all(
         ctypes.c_uint64.from_address(word.address).value == word.expected for word in watched
@@ -175,13 +175,13 @@ def test_function() -> None:
 # ------------------------------------------------------------------ in entries
 
 
-def connect(entry: Entry, watched: list[Word]) -> None:
+def connect(entry: Entry, watched: list[VersionTag]) -> None:
     for k, word in enumerate(watched):
         entry.state.watch(k, word.address, word.expected)
     entry.state.watched = watched
 
 
-def watching(watched: list[Word], exit: Any = leave) -> Entry:
+def watching(watched: list[VersionTag], exit: Any = leave) -> Entry:
     leaf = array_leaf("x")
     signature = Signature.positional((leaf,), words=len(watched))
     entry = Entry(signature, program([leaf], ParamResult(0)), exit=exit)
@@ -221,7 +221,7 @@ def test_variables_are_read_at_each_call() -> None:
     module.a = first = np.ones(2)
     leaf = array_leaf("x")
     head = words.of_names(vars(module), [])
-    signature = Signature((leaf,), (Place("variable", 0),), 0, words=len(head))
+    signature = Signature((leaf,), (LeafPlace("variable", 0),), 0, words=len(head))
     entry = Entry(signature, program([leaf], ParamResult(0)))
     connect(entry, head)
     address = words.name_address(vars(module), "a")
@@ -243,7 +243,9 @@ def test_variables_are_read_at_each_call() -> None:
 def test_variables_in_cells() -> None:
     leaf = array_leaf("x")
     cell = types.CellType()
-    entry = Entry(Signature((leaf,), (Place("variable", 0),), 0), program([leaf], ParamResult(0)))
+    entry = Entry(
+        Signature((leaf,), (LeafPlace("variable", 0),), 0), program([leaf], ParamResult(0))
+    )
     entry.state.refer(0, words.cell_address(cell))
     assert entry()[0] == "python"
     for n in range(3):

@@ -24,7 +24,7 @@ from npcompile.backends.cpu.compile import Loaded, compile, load
 from npcompile.backends.cpu.kernels import PARALLEL_WORK, weight
 from npcompile.backends.cpu.symbols import resolve
 from npcompile.core.config import Config
-from npcompile.program.ir import Kernel, Library
+from npcompile.program.ir import Kernel, RoutineCall
 from npcompile.runtime import pool, processors
 from npcompile.schedule import schedule
 from npcompile.tracing.retries import trace
@@ -177,7 +177,7 @@ def test_pieces_are_multiples_of_the_grain(parts: Loaded) -> None:
             assert sorted(begins) == expected
 
 
-def test_many_jobs_in_a_row_and_after_pauses(parts: Loaded) -> None:
+def test_many_jobs_in_a_row_and_after_graph_breaks(parts: Loaded) -> None:
     counts = np.zeros(500, np.int64)
     for i in range(2000):
         run(parts["mark"], counts, 500, 1)
@@ -404,7 +404,7 @@ def test_kernels_around_errors_that_are_ignored_are_divided() -> None:
 
     graph = trace(ratio, {"a": np.ones(9), "b": np.ones(9)}, Config()).graph
     program = schedule(passes.run(graph))
-    assert any(isinstance(s, Library) for s in program.body)
+    assert any(isinstance(s, RoutineCall) for s in program.body)
     found = [s for s in program.body if isinstance(s, Kernel) and s.axes]
     assert [Company(program).weighed(s)[1] for s in found] == [PARALLEL_WORK] * 2
 

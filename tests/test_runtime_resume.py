@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npcompile.graph.ir import Frame, Resume, StaticObject
+from npcompile.graph.ir import Resume, ResumeFrame, StaticObject
 from npcompile.runtime.resume import (
     NULL,
     Activation,
@@ -440,8 +440,8 @@ def test_from_a_descriptor() -> None:
     call, minus = offset_of(outer, "CALL"), offset_of(inner, "BINARY_OP")
     held = [StaticObject(v) for v in (5, 1)]
     frames = (
-        Frame(outer.__code__, call, (("x", held[0]),), (), "outer"),
-        Frame(inner.__code__, minus, (), tuple(held), "inner"),
+        ResumeFrame(outer.__code__, call, (("x", held[0]),), (), "outer"),
+        ResumeFrame(inner.__code__, minus, (), tuple(held), "inner"),
     )
     owners = {"outer": outer, "inner": inner}
     found = activations(Resume(frames), lambda tree: tree.value, lambda owner: owners[owner])

@@ -107,7 +107,7 @@ def test_what_is_computed_twice_is_two_objects() -> None:
     agrees(f, lambda: (2.5, np.arange(4.0)))
 
 
-def test_a_variable_that_gets_the_same_in_each_turn() -> None:
+def test_a_variable_that_gets_the_same_in_each_iteration() -> None:
     def f(x: Any, a: Any) -> Any:
         y = x
         for k in range(len(a)):
@@ -130,7 +130,7 @@ def test_an_attribute_that_is_deleted_meanwhile() -> None:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_pauses(number: Any) -> None:
+def test_graph_breaks(number: Any) -> None:
     def f(x: Any, held: Any, log: Any, a: Any) -> Any:
         y, z = held.x, a[1] * 2.0
         for k in range(3):
@@ -143,7 +143,7 @@ def test_pauses(number: Any) -> None:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_comparisons_after_a_pause(number: Any) -> None:
+def test_comparisons_after_a_graph_break(number: Any) -> None:
     def f(x: Any, y: Any, log: Any, a: Any) -> Any:
         z, found = a[1] * 2.0, []
         w = z
@@ -188,7 +188,7 @@ def test_comparisons_of_what_paths_join() -> None:
     agrees(f, made(0.0), made(9.0))
 
 
-def test_comparisons_without_a_pause() -> None:
+def test_comparisons_without_a_graph_break() -> None:
     def f(x: Any, y: Any, held: Any, a: Any) -> Any:
         z = x * 2.0
         w = z
@@ -225,7 +225,7 @@ def test_truths_are_compared() -> None:
         agrees(f, lambda x=x: (np.ones(3), x))
 
 
-def test_comparisons_in_functions_made_after_a_pause() -> None:
+def test_comparisons_in_functions_made_after_a_graph_break() -> None:
     def f(x: Any, numbers: Any, n: Any) -> Any:
         best = x
         for k in range(n):

@@ -395,7 +395,7 @@ def quotient_of(x, n):
 @pytest.mark.parametrize("n", [0, 1, 4])
 @pytest.mark.parametrize("kind", [float, np.int64, np.float32])
 @pytest.mark.parametrize("function", [total_of, count_of, quotient_of])
-def test_what_only_the_first_turn_finds_to_be_pythons(
+def test_what_only_the_first_iteration_finds_to_be_pythons(
     function: Function, kind: type, n: int
 ) -> None:
     same(function, np.array([3, -1, 0, 2**40]).astype(kind), n)
@@ -411,7 +411,7 @@ def row_totals(bounds, x):
     return found
 
 
-def test_such_a_turn_is_no_turn_of_its_own() -> None:
+def test_such_a_iteration_is_no_iteration_of_its_own() -> None:
     program = same(row_totals, np.array([0, 0, 2, 5, 3, 5]), np.arange(5.0))
     assert program.count("float64 x[") == 1
     assert " if s" not in program

@@ -18,7 +18,7 @@ from npcompile.graph.builder import Builder
 from npcompile.graph.interpret import interpret as meaning
 from npcompile.graph.ir import (
     Check,
-    Frame,
+    Geometry,
     Graph,
     HostCall,
     Items,
@@ -28,10 +28,10 @@ from npcompile.graph.ir import (
     Param,
     Reduction,
     Resume,
+    ResumeFrame,
     SameParam,
     Tree,
     ViewOf,
-    Window,
 )
 from npcompile.graph.layout import k_strides
 from npcompile.graph.primitives import PRIMITIVES
@@ -226,8 +226,8 @@ def test_dear_small_operands_are_stored_first() -> None:
 # ------------------------------------------------------------------ memory
 
 
-def inner(n: Size, m: Size, row: int = 1, column: int = 1) -> Window:
-    return Window(row * m + column, (n - 2, m - 2), (m, 1))
+def inner(n: Size, m: Size, row: int = 1, column: int = 1) -> Geometry:
+    return Geometry(row * m + column, (n - 2, m - 2), (m, 1))
 
 
 def test_a_write_at_the_same_places_is_in_place() -> None:
@@ -259,8 +259,8 @@ def test_a_value_is_saved_before_what_it_reads_changes() -> None:
     b = d.builder
     x = d.array((N,))
     double = b.map("add", [x, x], FLOAT)
-    row = b.read(x, Window(1, (2,), (1,)))
-    d.finals[0] = b.write(x, b.const(np.float64(0)), Window(0, (N,), (1,)))
+    row = b.read(x, Geometry(1, (2,), (1,)))
+    d.finals[0] = b.write(x, b.const(np.float64(0)), Geometry(0, (N,), (1,)))
     check(d, NewArray(1, double), NewArray(2, _dense(b, row)))
 
 
@@ -269,7 +269,7 @@ def test_two_copies_of_one_array_are_two_arrays() -> None:
     b = d.builder
     x = d.array((N,))
     twice = b.map("add", [x, x], FLOAT)
-    first = b.write(twice, b.const(np.float64(5)), Window(2, (), ()))
+    first = b.write(twice, b.const(np.float64(5)), Geometry(2, (), ()))
     program = check(d, NewArray(1, first), NewArray(2, twice), NewArray(3, twice))
     assert len([buffer for buffer in program.buffers if buffer.kind == "result"]) == 3
 
@@ -278,7 +278,7 @@ def test_a_copy_of_a_parameter_is_written_elsewhere() -> None:
     d = Drawing()
     b = d.builder
     x = d.array((N,))
-    copy = b.write(x, b.const(np.float64(5)), Window(2, (), ()))
+    copy = b.write(x, b.const(np.float64(5)), Geometry(2, (), ()))
     check(d, NewArray(1, copy), SameParam(0))
 
 
@@ -287,8 +287,8 @@ def test_overwriting_all_of_an_array_needs_no_old_one() -> None:
     b = d.builder
     x = d.array((N,))
     empty = b.emit("empty", (), None, contiguous(FLOAT, (N,)))
-    full = b.write(empty, b.map("neg", [x], FLOAT), Window(0, (N,), (1,)))
-    view = ViewOf(1, NewArray(1, full), Window(0, (2,), (2,)), FLOAT)
+    full = b.write(empty, b.map("neg", [x], FLOAT), Geometry(0, (N,), (1,)))
+    view = ViewOf(1, NewArray(1, full), Geometry(0, (2,), (2,)), FLOAT)
     program = check(d, NewArray(1, full), view)
     assert len(kernels(program)) == 1
 
@@ -298,7 +298,7 @@ def test_masked_writes() -> None:
     b = d.builder
     x = d.array((N,))
     mask = b.map("lt", [x, b.const(np.float64(0))], BOOL)
-    d.finals[0] = b.write(x, b.map("neg", [x], FLOAT), Window(0, (N,), (1,)), mask)
+    d.finals[0] = b.write(x, b.map("neg", [x], FLOAT), Geometry(0, (N,), (1,)), mask)
     assert len(kernels(check(d, NewArray(1, mask)))) == 1
 
 
@@ -306,8 +306,8 @@ def test_parts_of_complex_memory() -> None:
     d = Drawing()
     b = d.builder
     z = d.array((N,), np.complex128)
-    real = b.read(z, Window(0, (N,), (1,), "real"))
-    z2 = b.write(z, b.map("neg", [real], FLOAT), Window(0, (N,), (1,), "imag"))
+    real = b.read(z, Geometry(0, (N,), (1,), "real"))
+    z2 = b.write(z, b.map("neg", [real], FLOAT), Geometry(0, (N,), (1,), "imag"))
     d.finals[0] = z2
     check(d, NewArray(1, b.map("mul", [z2, z2], np.complex128)), NewArray(2, _dense(b, real)))
 
@@ -364,8 +364,8 @@ def test_sums_that_numpy_buffers(dtype: Any, step: int) -> None:
     d = Drawing()
     n, m = symbol("n", 70, 2), symbol("m", 300, 2)
     x = d.array((n, m), dtype)
-    narrow = d.builder.read(x, Window(1, (n, 290), (m, 1)))
-    strided = d.builder.read(x, Window(0, (n, 50), (m, step)))
+    narrow = d.builder.read(x, Geometry(1, (n, 290), (m, 1)))
+    strided = d.builder.read(x, Geometry(0, (n, 50), (m, step)))
     wide = np.complex128 if dtype is np.complex128 else np.float64
     check(d, *[NumberOf(d.reduce("sum", v, (0, 1), loop)) for v in (narrow, strided)
                for loop in (dtype, wide)])
@@ -381,7 +381,7 @@ def test_what_a_sum_asks_does_not_move_memory() -> None:
     x = d.param(data, Array(INT, (n, m), (1, stride)))
     mean = d.reduce("sum", x, (0, 1), np.float64)
     mask = b.map("lt", [x, b.const(np.int64(0))], BOOL)
-    d.finals[0] = b.write(x, b.const(np.int64(0)), Window(0, (n, m), (1, stride)), mask)
+    d.finals[0] = b.write(x, b.const(np.int64(0)), Geometry(0, (n, m), (1, stride)), mask)
     check(d, NumberOf(mean), SameParam(0))
 
 
@@ -393,7 +393,7 @@ def test_checks_come_before_later_writes() -> None:
     b = d.builder
     x, k = d.array((N,)), d.number(-1.0, Scalar(FLOAT, "py"))
     b.check(b.map("lt", [b.const(np.float64(0)), k], BOOL), "k is not positive")
-    d.finals[0] = b.write(x, b.const(np.float64(0)), Window(0, (N,), (1,)))
+    d.finals[0] = b.write(x, b.const(np.float64(0)), Geometry(0, (N,), (1,)))
     program = compile_graph(d.graph())
     args = copies(d.args)
     assert interpret.interpret(program, args) == (0, None)
@@ -406,10 +406,10 @@ def test_leaving_after_an_effect() -> None:
     d = Drawing()
     b = d.builder
     x = d.array((N,))
-    new = b.write(x, b.const(np.float64(0)), Window(0, (N,), (1,)))
+    new = b.write(x, b.const(np.float64(0)), Geometry(0, (N,), (1,)))
     twice = b.map("add", [new, b.const(np.float64(2))], FLOAT)
-    holds = b.map("lt", [b.element(new, Window(0, (), ())), b.const(np.float64(0))], BOOL)
-    resume = Resume((Frame(None, 0, (("x", SameParam(0)),), (NewArray(1, twice),)),))
+    holds = b.map("lt", [b.element(new, Geometry(0, (), ())), b.const(np.float64(0))], BOOL)
+    resume = Resume((ResumeFrame(None, 0, (("x", SameParam(0)),), (NewArray(1, twice),)),))
     b.emit("check", (holds,), Check("no", resume), Nothing())
     d.finals[0] = new
     program = compile_graph(d.graph())
@@ -425,8 +425,8 @@ def test_a_rerun_after_an_effect_is_refused() -> None:
     d = Drawing()
     b = d.builder
     x = d.array((N,))
-    new = b.write(x, b.const(np.float64(0)), Window(0, (N,), (1,)))
-    holds = b.map("lt", [b.element(new, Window(0, (), ())), b.const(np.float64(1))], BOOL)
+    new = b.write(x, b.const(np.float64(0)), Geometry(0, (N,), (1,)))
+    holds = b.map("lt", [b.element(new, Geometry(0, (), ())), b.const(np.float64(1))], BOOL)
     b.emit("check", (holds,), Check("no", Resume(())), Nothing())
     d.finals[0] = new
     with pytest.raises(Refused):
@@ -497,7 +497,7 @@ def drawings(draw: Any) -> tuple[Drawing, tuple[Tree, ...]]:
                 kind = draw(st.sampled_from(["sum", "max"]))
                 pool.append(d.scan(kind, x, axis) if what == "scan" else d.reduce(kind, x, (axis,)))
         elif x.shape and isinstance(version.type, Array):
-            pool.append(b.element(version, Window(1, (), ())))
+            pool.append(b.element(version, Geometry(1, (), ())))
     d.finals = {i: versions[i] for i in range(3) if versions[i] is not params[i]}
     chosen = draw(st.lists(st.sampled_from(pool), max_size=3))
     results: list[Tree] = [
@@ -512,18 +512,18 @@ def _dense(b: Builder, node: Node) -> Node:
         "copy", (node,), None, contiguous(FLOAT, node.shape))
 
 
-def _windows(version: Node, n: Size, m: Size) -> list[Window]:
+def _windows(version: Node, n: Size, m: Size) -> list[Geometry]:
     assert isinstance(version.type, Array)
     shape, strides = version.type.shape, version.type.strides
-    whole = Window(0, shape, strides)
+    whole = Geometry(0, shape, strides)
     if len(shape) == 1:
-        return [whole, Window(1, (shape[0] - 1,), strides), Window(0, (shape[0] - 1,), strides),
-                Window((shape[0] - 1) * strides[0], shape, (-strides[0],))]
+        return [whole, Geometry(1, (shape[0] - 1,), strides), Geometry(0, (shape[0] - 1,), strides),
+                Geometry((shape[0] - 1) * strides[0], shape, (-strides[0],))]
     s, t = strides
-    return [whole, Window(0, (shape[0] - 1, shape[1]), strides),
-            Window(s, (shape[0] - 1, shape[1]), strides),
-            Window(t, (shape[0],), (s,)), Window(0, (shape[1],), (t,)),
-            Window((shape[0] - 1) * s, (shape[1],), (t,))]
+    return [whole, Geometry(0, (shape[0] - 1, shape[1]), strides),
+            Geometry(s, (shape[0] - 1, shape[1]), strides),
+            Geometry(t, (shape[0],), (s,)), Geometry(0, (shape[1],), (t,)),
+            Geometry((shape[0] - 1) * s, (shape[1],), (t,))]
 
 
 @settings(max_examples=150)

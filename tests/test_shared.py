@@ -12,7 +12,7 @@ import pytest
 from npcompile import jit
 from npcompile.core.facts import Facts
 from npcompile.core.sizes import Poly, Size, Symbol, symbol
-from npcompile.graph.ir import HostCall, Window
+from npcompile.graph.ir import Geometry, HostCall
 from npcompile.graph.types import BOOL, FLOAT, INT
 from npcompile.program.ir import (
     Alloc,
@@ -20,12 +20,12 @@ from npcompile.program.ir import (
     Bind,
     Buffer,
     Call,
-    Check,
     For,
     If,
     Index,
     Kernel,
     Load,
+    SideExit,
     Statement,
     Store,
     Swap,
@@ -34,7 +34,7 @@ from npcompile.program.ir import (
     flat,
 )
 from npcompile.schedule.allocate import allocate, touched
-from npcompile.schedule.shared import Shared
+from npcompile.schedule.shared import SharedMemory
 from tests import random_shared
 from tests.random_in_place import outcome
 
@@ -69,7 +69,7 @@ CHAIN = (step(A, X), step(B, A), step(C, B), step(X, C))
 def shared(body: Sequence[Statement], made: Set[Buffer] = frozenset((A, B, C, D)),
            kept: Set[Buffer] = frozenset(), key: Symbol | Buffer = TURN) -> set[str]:
     """The temporaries that are left, by name."""
-    found = Shared(Facts(), {key: made}, body, kept).block(body)
+    found = SharedMemory(Facts(), {key: made}, body, kept).block(body)
     return {b.name for s in found for b in touched(s) if b.kind == "temp"}
 
 
@@ -95,7 +95,9 @@ def test_inner_loops() -> None:
     inner = loop(*CHAIN, symbol=INNER)
     outer = loop(step(D, X), step(X, D), inner)
     assert shared([outer]) == {"d", "b", "c"}
-    found = Shared(Facts(), {TURN: {A, B, C, D}, INNER: {A, B, C}}, [outer], set()).block([outer])
+    found = SharedMemory(Facts(), {TURN: {A, B, C, D}, INNER: {A, B, C}}, [outer], set()).block(
+        [outer]
+    )
     assert {b.name for b in touched(found[0]) if b.kind == "temp"} == {"d", "b"}
 
 
@@ -105,7 +107,7 @@ def test_of_another_form() -> None:
         assert shared([turn], {A, B, other}) == {"a", "b", "o"}
 
 
-def test_what_turns_leave() -> None:
+def test_what_iterations_leave() -> None:
     """What a turn has not made itself is there in the next one."""
     for buffer in (A, C):
         assert shared([loop(*CHAIN)], {A, B, C} - {buffer}) == {"a", "b", "c"}
@@ -128,17 +130,17 @@ def test_kept() -> None:
 def test_other_kinds() -> None:
     owned = Buffer("o", "owned", FLOAT, (N,), (1,))
     turn = loop(step(A, X), step(B, A), step(owned, B), step(X, owned))
-    body = Shared(Facts(), {TURN: {A, B, owned}}, [turn], set()).block([turn])
+    body = SharedMemory(Facts(), {TURN: {A, B, owned}}, [turn], set()).block([turn])
     assert {owned, A, B} <= set(touched(body[0]))
 
 
 def test_calls_of_functions() -> None:
-    call = Call(HostCall("numpy:sort"), (View(A, Window(0, (N,), (1,)), FLOAT),), (D,))
+    call = Call(HostCall("numpy:sort"), (View(A, Geometry(0, (N,), (1,)), FLOAT),), (D,))
     turn = loop(step(A, X), call, step(B, D), step(C, B), step(X, C))
     assert shared([turn]) == {"a", "b", "c", "d"}
 
 
-def test_sizes_that_a_turn_finds() -> None:
+def test_sizes_that_a_iteration_finds() -> None:
     """Such memory is taken and given back in each turn."""
     count = Symbol("count", low=0)
     size = Poly((((count,), 1),))
@@ -148,16 +150,16 @@ def test_sizes_that_a_turn_finds() -> None:
     assert shared([turn], {a, b, c}) == {"a", "b", "c"}
 
 
-def test_parallel_turns() -> None:
+def test_parallel_iterations() -> None:
     assert shared([loop(*CHAIN, parallel=True)]) == {"a", "b", "c"}
 
 
 def test_checks_read_what_they_hand_over() -> None:
     out = Buffer("out", "result", FLOAT, (N,), (1,))
     leaving = (Alloc(out), step(out, A))
-    turn = loop(step(A, X), step(B, A), step(C, B), Check(GO, "", 0, leaving), step(X, C))
+    turn = loop(step(A, X), step(B, A), step(C, B), SideExit(GO, "", 0, leaving), step(X, C))
     assert shared([turn]) == {"a", "b", "c"}
-    turn = loop(step(A, X), Check(GO, "", 0, leaving), step(B, A), step(C, B), step(X, C))
+    turn = loop(step(A, X), SideExit(GO, "", 0, leaving), step(B, A), step(C, B), step(X, C))
     assert shared([turn]) == {"a", "b"}
 
 
@@ -166,14 +168,16 @@ def test_memories_that_change_places() -> None:
     home = temporary("home")
     turn = loop(step(A, home), step(B, A), step(C, B), Swap(C, home), step(D, home), step(X, D))
     body = [step(home, X), turn, step(X, home)]
-    found = Shared(Facts(), {TURN: {A, B, C, D}}, body, set()).block(body)
+    found = SharedMemory(Facts(), {TURN: {A, B, C, D}}, body, set()).block(body)
     swap = next(s for s in flat(found) if isinstance(s, Swap))
     assert swap == Swap(A, home)
     assert {b.name for s in found for b in touched(s) if b.kind == "temp"} == {"a", "b", "home"}
 
 
 def test_memory_is_taken_once() -> None:
-    body = allocate(Shared(Facts(), {TURN: {A, B, C}}, [loop(*CHAIN)], set()).block([loop(*CHAIN)]))
+    body = allocate(
+        SharedMemory(Facts(), {TURN: {A, B, C}}, [loop(*CHAIN)], set()).block([loop(*CHAIN)])
+    )
     assert [s.buffer for s in body if isinstance(s, Alloc)] == [A, B]
 
 

@@ -1,4 +1,4 @@
-"""Loops whose first or last turns take other branches run in stretches of turns."""
+"""Loops whose first or last turns take other branches run in regions of turns."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def branches(function: Callable[..., Any], *args: Any) -> int:
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("first", [(5, 7), (2, 2)], ids=str)
-def test_stretches_are_what_the_loop_was(
+def test_regions_are_what_the_loop_was(
     function: Callable[..., Any], first: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lanes, "MANY", 2)
@@ -126,7 +126,7 @@ def test_most_of_a_loop_is_not_written_again_for_few_branches() -> None:
     assert sum(isinstance(s, For) and s.symbol.name.startswith("i") for s in flat(body)) == 1
 
 
-def test_a_check_in_a_stretch_hands_over_what_it_needs() -> None:
+def test_a_check_in_a_region_hands_over_what_it_needs() -> None:
     def f(x: Any, at: Any) -> Any:
         for k in range(x.shape[1]):
             if k > 0:

@@ -1,4 +1,4 @@
-"""Functions that run in stretches: compiled, a little of Python, compiled again."""
+"""Functions that run in regions: compiled, a little of Python, compiled again."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def run(function: Callable[..., Any], *args: Any, places: int = 1) -> Any:
         assert repr(mine) == repr(theirs)
         assert repr(SEEN) == repr(seen)
         assert repr(TABLE) == repr(table)
-    parts = compiled._dispatcher.stretches
+    parts = compiled._dispatcher.regions
     assert parts is not None
     assert len(parts.continuations) == places
     assert all(c.versions and not c.fallbacks for c in parts.continuations.values())
@@ -139,7 +139,7 @@ class TestStatements:
         compiled = jit(f)
         assert repr(compiled(X, 5)) == repr(f(X, 5))
         assert repr(compiled(X, 3)) == repr(f(X, 3))
-        assert compiled._dispatcher.stretches.continuations
+        assert compiled._dispatcher.regions.continuations
 
     def test_what_is_returned_at_once(self) -> None:
         def f(a: Any) -> Any:
@@ -171,7 +171,7 @@ class TestStatements:
 
 
 class TestLoops:
-    def test_every_turn(self) -> None:
+    def test_every_iteration(self) -> None:
         def f(a: Any, n: int) -> Any:
             total = 0.0
             for k in range(n):
@@ -188,7 +188,7 @@ class TestLoops:
             assert repr(got) == repr(f(X, n))
             assert mine == SEEN
 
-    def test_some_turns(self) -> None:
+    def test_some_iterations(self) -> None:
         def f(a: Any, n: int) -> Any:
             for k in range(n):
                 a += 0.5
@@ -252,7 +252,7 @@ class TestLoops:
 
     @pytest.mark.parametrize("over", ["range(1, 5)", "(1, 2, 3, 4)", "range(4, 0, -1)",
                                       "enumerate((1, 2, 3))", "zip(range(4), (1, 2, 3, 4))"])
-    def test_in_several_turns_of_an_unrolled_loop(self, over: str) -> None:
+    def test_in_several_iterations_of_an_unrolled_loop(self, over: str) -> None:
         source = f"def f(a, x):\n  t = 0.0\n  for k in {over}:\n    t += 1.5\n    a *= 2\n" \
                  "    i = k if type(k) is int else k[0]\n    if a[i] > x:\n" \
                  "      t += unknown(i)\n  return t, a\n"
@@ -401,9 +401,9 @@ class TestTelling:
         assert not told.captured
         assert told.refusal is None
         line = inspect.getsourcelines(f)[1]
-        assert len(told.pauses) == 2
-        assert told.pauses[1].startswith(f"line {line + 4}: ")
-        assert "compiled in stretches" in str(told)
+        assert len(told.graph_breaks) == 2
+        assert told.graph_breaks[1].startswith(f"line {line + 4}: ")
+        assert "compiled in regions" in str(told)
 
     def test_clearing(self) -> None:
         def f(a: Any) -> Any:
@@ -414,9 +414,9 @@ class TestTelling:
         compiled = jit(f)
         for _ in range(2):
             assert repr(compiled(X)) == repr(f(X))
-            assert compiled._dispatcher.stretches.continuations
+            assert compiled._dispatcher.regions.continuations
             compiled.clear_cache()
-            assert compiled._dispatcher.stretches is None
+            assert compiled._dispatcher.regions is None
 
     def test_fullgraph(self) -> None:
         def f(a: Any) -> Any:
@@ -445,10 +445,10 @@ class TestTelling:
 
         compiled = jit(f, backend="reference")
         assert repr(compiled(X, 4)) == repr(f(X, 4))
-        assert compiled._dispatcher.stretches.continuations
+        assert compiled._dispatcher.regions.continuations
 
 
-def test_turns_under_way_are_copies_of_blocks() -> None:
+def test_iterations_under_way_are_copies_of_blocks() -> None:
     def f(a: Any, n: int) -> Any:
         for i in range(n):
             for j in range(n):

@@ -335,7 +335,7 @@ def test_iterators_that_were_run_are_at_their_end() -> None:
         assert compiled(s) == total(s)
 
 
-def test_letters_of_one_turn_are_nothing_to_the_next_attempt() -> None:
+def test_letters_of_one_iteration_are_nothing_to_the_next_attempt() -> None:
     """A loop that is traced again forgets values which belonged to the turn traced before."""
 
     def last(s: str, t: str) -> Any:

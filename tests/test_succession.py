@@ -128,7 +128,7 @@ def test_recursive_and_changed_cells():
         assert (f(2, X) == X * (k + 4)).all()
 
 
-def test_stretches_are_taken_over(capsys):
+def test_regions_are_taken_over(capsys):
     def make(k):
         @jit
         def inner(x):

@@ -102,7 +102,7 @@ def test_bits_of_numbers(function: Callable[..., Any], start: int) -> None:
 
 
 @pytest.mark.parametrize("function", LINEAR)
-def test_turns_are_gone(function: Callable[..., Any]) -> None:
+def test_iterations_are_gone(function: Callable[..., Any]) -> None:
     program = npcompile.jit(function).lower(np.arange(40, dtype=np.uint8), 7).program
     assert "0 : 8 : 1" not in program and "0 : 4 : 1" not in program
 

@@ -15,7 +15,7 @@ import pytest
 
 from npcompile.core.config import Config
 from npcompile.core.errors import Refused
-from npcompile.graph.interpret import Left, interpret
+from npcompile.graph.interpret import CheckFailed, interpret
 from npcompile.graph.verify import verify
 from npcompile.tracing.retries import trace
 from npcompile.tracing.sources import Arg, Attribute, Closure, Default, Global, Item
@@ -123,7 +123,7 @@ def test_raise_on_data_is_a_check():
 
     compare(f, abs(V))
     found, _ = follow(f, abs(V))
-    with pytest.raises(Left) as left:
+    with pytest.raises(CheckFailed) as left:
         interpret(found.graph, [V], meaning)
     assert left.value.resume.frames == ()
 

@@ -98,7 +98,7 @@ def argument_at_first(u: Any, n: int) -> Any:
     constant_in_each_turn, computed_in_each_turn, in_an_inner_loop, bound_to_the_carried_name,
     copied_and_written, argument_at_first,
 ])
-def test_arrays_of_each_turn(function: Any) -> None:
+def test_arrays_of_each_iteration(function: Any) -> None:
     agrees(function, *((DATA, n) for n in (1, 2, 4, 5, 1)))
 
 

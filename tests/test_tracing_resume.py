@@ -7,7 +7,7 @@ import copy
 import numpy as np
 import pytest
 
-from npcompile.graph.interpret import Left, _Run
+from npcompile.graph.interpret import CheckFailed, _GraphRun
 from npcompile.graph.ir import Items, StaticObject
 from npcompile.runtime.resume import NULL, Activation, resume
 from npcompile.tracing import values
@@ -16,7 +16,7 @@ from tests.support_arrays import meaning
 from tests.test_tracing import fetch, follow, refused, same
 
 
-class Run(_Run):
+class Run(_GraphRun):
     """Interprets a graph, and builds what its resume descriptors say."""
 
     def tree(self, tree):
@@ -51,7 +51,7 @@ def leaves(function, traced_with, args):
     arguments = dict(zip(names, mine))
     values_ = [fetch(leaf.source, function, arguments) for leaf in found.leaves]
     run = Run(found.graph, values_, meaning, found.graph.bound)
-    with pytest.raises(Left) as caught:
+    with pytest.raises(CheckFailed) as caught:
         run.region(found.graph.region)
     frames = caught.value.resume.frames
     assert frames

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from npcompile.runtime.trial import EXITS, FASTER, TIMED, WARM, Trial
+from npcompile.runtime.trial import EXITS, FASTER, TIMED, WARM, TierProfile
 
 X = np.arange(4.0)
 
@@ -30,7 +30,7 @@ class Thing:
 
 def run(compiled, python, calls=100):
     """A trial with calls that take so long in either way, and which were Python's."""
-    trial, turns = Trial(), []
+    trial, turns = TierProfile(), []
     for _ in range(calls):
         turns.append(trial.in_python())
         seconds = python if turns[-1] else compiled

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.program.ir import Check, flat
+from npcompile.program.ir import SideExit, flat
 
 SEEDS = (0, 1, -1, 12345, 2**31, 2**62, -(2**62), 2**63 - 1, -(2**63))
 
@@ -114,4 +114,4 @@ def test_python_s_numbers(function: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("function", FREE, ids=lambda f: f.__name__)
 def test_nothing_is_checked(function: Callable[..., Any]) -> None:
     program = npcompile.jit(function, cache=False).lower(5, 10).executable.program
-    assert not any(isinstance(statement, Check) for statement in flat(program.body))
+    assert not any(isinstance(statement, SideExit) for statement in flat(program.body))

@@ -317,7 +317,7 @@ STANDARD: dict[str, Case] = {
 
 
 def _window(m: int, a: Any) -> Any:
-    if windows._windows._len_guards(m):
+    if windows._geometries._len_guards(m):
         return np.ones(m)
     fac = np.linspace(-np.pi, np.pi, m)
     w = np.zeros(m)
@@ -662,7 +662,7 @@ def _events(queue: list[tuple[float, str]]) -> list[str]:
 
 
 USERS: dict[str, Case] = {
-    "a window of cosines": (_window, lambda k: (51, np.array([0.42, 0.5, 0.08]))),
+    "a view of cosines": (_window, lambda k: (51, np.array([0.42, 0.5, 0.08]))),
     "an update of a plot": (_update, lambda k: (k,)),
     "Lorenz's equations as a list": (_lorenz, lambda k: (np.array([1.0, 2.0, 3.0 + k]), 0.0)),
     "a pendulum for solve_ivp": (_pendulum, lambda k: (k / 7, np.array([0.1, k / 3000]), 9.81)),

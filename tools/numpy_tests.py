@@ -42,7 +42,7 @@ FILES = [f"{room}/tests/test_{name}.py" for room, names in {
 OPTIONS = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", "-m", "not slow",
            "--tb=no", "-c", os.devnull]
 SECONDS = 1800  # of a file
-WAYS = ("whole", "in stretches", "in Python")
+WAYS = ("whole", "in regions", "in Python")
 HEAD = """# NumPy's own tests, compiled
 
 The body of each test function under `jit`, made anew for each set of parameters; `python -m
@@ -77,7 +77,7 @@ class Bodies:
 
     def _note(self, jitted: Any) -> None:
         dispatcher = jitted._dispatcher
-        paused = any(version.trace.pauses for version in dispatcher.versions)
+        paused = any(version.trace.graph_breaks for version in dispatcher.versions)
         self.how[WAYS[2 if dispatcher.fallbacks else 1 if paused else 0]] += 1
 
     def pytest_runtest_logreport(self, report: Any) -> None:

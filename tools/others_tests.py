@@ -336,7 +336,7 @@ class Again:
                 "different": self.different, "compiled": len(dispatcher.versions),
                 "why": dict(dispatcher.fallbacks) | {
                     str(r): 1 for r in dispatcher.policy.refused.values()} | {
-                    str(p): 1 for v in dispatcher.versions for p in v.trace.pauses.values()},
+                    str(p): 1 for v in dispatcher.versions for p in v.trace.graph_breaks.values()},
                 "ratio": self._ratio(calls)}
 
     def _one(self, compiled: Any, given: Any, change: Callable[[Any], Any] | None) -> int:

@@ -291,7 +291,7 @@ class Functions:
         called = [j._made for j in made if j._made is not None]
         refused = Counter(_reason(r) for d in called for r in d.policy.refused.values())
         paused = Counter(_reason(r) for d in called for v in d.versions
-                         for r in v.trace.pauses.values())
+                         for r in v.trace.graph_breaks.values())
         exits: Counter[str] = Counter()
         for dispatcher in called:
             for version in dispatcher.versions:

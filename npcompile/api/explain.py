@@ -19,13 +19,13 @@ from npcompile.program.ir import (
     Alloc,
     Buffer,
     Call,
-    Check,
     For,
     If,
     Kernel,
-    Library,
     Load,
     Program,
+    RoutineCall,
+    SideExit,
     Store,
     While,
 )
@@ -35,15 +35,15 @@ from npcompile.runtime.match import RELATIONS
 from npcompile.runtime.pool import get_num_threads
 from npcompile.runtime.versions import Version
 from npcompile.tracing.sources import (
-    Address,
+    AddressOf,
     Attribute,
     Codes,
     Default,
     Guard,
     Item,
     Leaf,
-    Memory,
     Source,
+    TensorMemory,
 )
 
 SHOWN = 4  # statements that are shown for a kernel, at most
@@ -58,7 +58,7 @@ class Explanation:
     """Printable; the fields are for programs.
 
     ``captured`` is true if the whole call runs as machine code; ``refusal`` says why not.  Of a
-    call that runs in stretches, ``pauses`` says what Python executes between them, and why.
+    call that runs in regions, ``graph_breaks`` says what Python executes between them, and why.
     ``compiled`` is false if no part is.  ``peak`` is the most bytes of results and temporaries at
     once for the sizes at hand (None: only the run can tell).
     """
@@ -74,7 +74,7 @@ class Explanation:
     routines: list[str] = field(default_factory=list)
     times: dict[str, float] = field(default_factory=dict)
     history: list[str] = field(default_factory=list)
-    pauses: list[str] = field(default_factory=list)
+    graph_breaks: list[str] = field(default_factory=list)
     peak: int | None = None
     compiled: bool = True
 
@@ -86,7 +86,7 @@ class Explanation:
             ("loops over arrays (kernels), in the order in which they run", self.kernels),
             ("library functions that are called", self.host_calls),
             ("routines of linear algebra", self.routines),
-            ("statements that Python executes, and why", self.pauses),
+            ("statements that Python executes, and why", self.graph_breaks),
             ("Python takes over if", self.exits),
             ("valid while (else another version is compiled)", self.guards),
             ("notes", self.notes),
@@ -109,8 +109,8 @@ class Explanation:
         if self.captured:
             calls = ", which calls library functions" if self.host_calls else ""
             return f"compiled whole: the call runs as machine code{calls}"
-        if self.pauses:
-            return "compiled in stretches: Python executes some statements, machine code the rest"
+        if self.graph_breaks:
+            return "compiled in regions: Python executes some statements, machine code the rest"
         if self.compiled:
             return "some kinds of calls run as machine code, others in Python"
         if self.refusal is None and len(self.history) == 1:
@@ -134,10 +134,13 @@ def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _history(dispatcher: Dispatcher) -> Explanation:
-    pauses = _pauses(dispatcher, dispatcher.versions)
-    captured = bool(dispatcher.versions) and not dispatcher.policy.refused and not pauses
+    graph_breaks = _graph_breaks(dispatcher, dispatcher.versions)
+    captured = bool(dispatcher.versions) and not dispatcher.policy.refused and not graph_breaks
     return Explanation(
-        dispatcher.function.__qualname__, captured, history=_past(dispatcher), pauses=pauses,
+        dispatcher.function.__qualname__,
+        captured,
+        history=_past(dispatcher),
+        graph_breaks=graph_breaks,
         compiled=bool(dispatcher.versions),
     )
 
@@ -162,21 +165,27 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
     bound = {s.name for p in traced.predicates for s in symbols(p.right - p.left)}
     return Explanation(
         dispatcher.function.__qualname__,
-        not traced.pauses,
-        pauses=_pauses(dispatcher, [version]),
+        not traced.graph_breaks,
+        graph_breaks=_graph_breaks(dispatcher, [version]),
         kernels=[source.kernel(s) for s in statements if isinstance(s, Kernel) and s.axes],
         exits=[
-            program.resumes[s.number].told(here) for s in statements
-            if isinstance(s, Check) and not program.resumes[s.number].pauses
+            program.resumes[s.number].told(here)
+            for s in statements
+            if isinstance(s, SideExit) and not program.resumes[s.number].graph_breaks
         ],
         guards=_leaves(traced.leaves, bound)
         + _guards(traced.guards)
         + [_readable(_predicate(p)) for p in _telling(traced.predicates)],
-        notes=[*map(_readable, dict.fromkeys([*traced.notes, *program.notes])),
-               _memory(program, most), *_places(dispatcher, program)],
+        notes=[
+            *map(_readable, dict.fromkeys([*traced.notes, *program.notes])),
+            _memory(program, most),
+            *_places(dispatcher, program),
+        ],
         peak=most,
         host_calls=[_host_call(s, here) for s in statements if isinstance(s, Call)],
-        routines=[_routine(s, here) for s in statements if isinstance(s, Library) and s.outputs],
+        routines=[
+            _routine(s, here) for s in statements if isinstance(s, RoutineCall) and s.outputs
+        ],
         times=executable.times,
         history=_past(dispatcher),
     )
@@ -190,16 +199,16 @@ def _places(dispatcher: Dispatcher, program: Program) -> list[str]:
     return places(program)
 
 
-def _pauses(dispatcher: Dispatcher, versions: Sequence[Version]) -> list[str]:
-    """What Python executes, with lines and reasons; after the first also in later stretches."""
+def _graph_breaks(dispatcher: Dispatcher, versions: Sequence[Version]) -> list[str]:
+    """What Python executes, with lines and reasons; after the first also in later regions."""
     traces = [version.trace for version in versions]
     lines = []
-    if dispatcher.stretches is not None:
-        for continuation in dispatcher.stretches.continuations.values():
+    if dispatcher.regions is not None:
+        for continuation in dispatcher.regions.continuations.values():
             traces += [v.trace for v in continuation.versions]
             lines += [f"{n} times to the end: {why}" for why, n in continuation.fallbacks.items()]
-        lines += [f"{n} times to the end: {why}" for why, n in dispatcher.stretches.rests.items()]
-    told = [str(refusal) for trace in traces for refusal in trace.pauses.values()]
+        lines += [f"{n} times to the end: {why}" for why, n in dispatcher.regions.rests.items()]
+    told = [str(refusal) for trace in traces for refusal in trace.graph_breaks.values()]
     return [*dict.fromkeys(told), *lines]
 
 
@@ -220,7 +229,7 @@ def _name(source: Source | None) -> str:
             return f"{_name(base)}[{key!r}]"
         case Default(name):
             return f"the default of {name}"
-        case Memory(base) | Codes(base) | Address(base):
+        case TensorMemory(base) | Codes(base) | AddressOf(base):
             return _name(base)
         case None:
             return "the function"
@@ -242,7 +251,7 @@ def _leaf(leaf: Leaf, bound: Collection[str]) -> str:
     if isinstance(leaf.type, Array):
         layout = "C-contiguous" if leaf.contiguous else "strided"
         axes = f"{leaf.type.ndim} ax{'i' if leaf.type.ndim == 1 else 'e'}s"
-        kind = "tensor" if isinstance(leaf.source, Memory) else "array"
+        kind = "tensor" if isinstance(leaf.source, TensorMemory) else "array"
         return f"{_name(leaf.source)} is a {layout} {leaf.type.dtype} {kind} of {axes}"
     if isinstance(leaf.type, Opaque):
         return f"{_name(leaf.source)} is a {leaf.type.python_type.__name__}"
@@ -326,7 +335,7 @@ def _host_call(call: Call, here: str) -> str:
     return place + ".".join(p for p in parts if not p.startswith("_"))  # without private modules
 
 
-def _routine(call: Library, here: str) -> str:
+def _routine(call: RoutineCall, here: str) -> str:
     spec = f" {call.routine.spec}" if call.routine.spec else ""
     return f"{in_words(call.line, here)}: {call.routine.name}{spec}"
 

@@ -169,7 +169,7 @@ class _Stub:
     def compile(self) -> None:
         """Puts the compiled loop in the stub's place; the library's if it can't be made."""
         from npcompile.runtime.direct import mark
-        from npcompile.runtime.loops import Loop
+        from npcompile.runtime.loops import UfuncLoop
 
         with _lock:
             if self.loop is not None:  # another thread was first
@@ -178,7 +178,7 @@ class _Stub:
             table.put(k, *table.theirs(k))
 
             def compiled() -> None:
-                loop = Loop(table.op, self.dtypes)
+                loop = UfuncLoop(table.op, self.dtypes)
                 _kept.append(loop)
                 alike = len(set(self.dtypes)) == 1
                 table.put(k, loop.address, mark(table.made) if alike else None)

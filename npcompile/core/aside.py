@@ -30,7 +30,7 @@ STACK = 16 << 20  #: bytes: LLVM is recursive, and who made few threads' stacks 
 _PACKAGES = frozenset({"npcompile", "numpy", "scipy", "llvmlite"})
 
 
-class _Work(Generic[T]):
+class _Task(Generic[T]):
     """One piece of work, its thread, and what became of it."""
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -54,7 +54,7 @@ class _Work(Generic[T]):
 #: who forks has it, so that no work begins meanwhile
 _gate = threading.RLock()
 #: by their ids: a handler that raises never comes between an assignment and what follows it
-_running: dict[int, _Work[Any]] = {}
+_running: dict[int, _Task[Any]] = {}
 _threshold = threading.Lock()
 _quiet = 0  # works under way
 _usual: tuple[int, ...] = ()
@@ -91,7 +91,7 @@ def aside(work: Callable[[], T]) -> T:
     """What ``work()`` gives or raises."""
     if _is_aside() or not _can_import():
         return work()
-    begun = _Work(work)
+    begun = _Task(work)
     begun.over.acquire()
     if not _started(begun):
         begun()
@@ -102,7 +102,7 @@ def aside(work: Callable[[], T]) -> T:
     return begun.result
 
 
-def _started(work: _Work[T]) -> bool:
+def _started(work: _Task[T]) -> bool:
     """Whether a thread for some work could be had: not with too little memory, or too many."""
     with _gate:
         usual = _thread.stack_size()

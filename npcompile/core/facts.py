@@ -9,11 +9,11 @@ from operator import eq, le, lt, ne
 
 from npcompile.core.records import field, record
 from npcompile.core.sizes import (
-    Call,
     Monomial,
     Poly,
     Predicate,
     Size,
+    SizeCall,
     Symbol,
     Unhinted,
     evaluate,
@@ -50,7 +50,7 @@ class Facts:
     replaced: dict[Symbol, Size] = field(default_factory=dict)
     bounds: dict[Size, int] = field(default_factory=dict)
     equals: dict[Size, Size] = field(default_factory=dict)  # what no symbol could be solved for
-    calls: dict[Call, Size] = field(default_factory=dict)  # what they say of single calls
+    calls: dict[SizeCall, Size] = field(default_factory=dict)  # what they say of single calls
     ranges: dict[Symbol, tuple[Size, Size]] = field(default_factory=dict)  # of loop indices
     here: list[tuple[Size, int]] = field(default_factory=list)  # sizes and their least values
     apart: list[Size] = field(default_factory=list)  # sizes that are not 0
@@ -189,7 +189,7 @@ class Facts:
         """Lower bounds of a size in which a quotient, remainder, minimum or maximum gives way to
         what bounds it."""
         for atoms, coefficient in size.terms:
-            if len(atoms) == 1 and isinstance(atoms[0], Call):
+            if len(atoms) == 1 and isinstance(atoms[0], SizeCall):
                 rest = size - Poly(((atoms, coefficient),))
                 for ends, times in self._ends(atoms[0], coefficient, depth):
                     least = [self._low_of(rest * times + end, depth - 1) for end in ends]
@@ -198,7 +198,7 @@ class Facts:
                         yield -(-min(lows) // times)
 
     def _ends(
-        self, call: Call, coefficient: int, depth: int
+        self, call: SizeCall, coefficient: int, depth: int
     ) -> Iterator[tuple[tuple[Size, ...], int]]:
         """Sizes, the least of which bounds ``coefficient * times * call`` from below, and
         ``times``."""
@@ -249,7 +249,7 @@ class Facts:
         if not reach:
             return False
         for atoms, c in size.terms:
-            if len(atoms) == 1 and isinstance(atoms[0], Call):
+            if len(atoms) == 1 and isinstance(atoms[0], SizeCall):
                 rest = size - Poly(((atoms, c),))
                 return any(  # what is more than -1 is not negative
                     all(self._eliminate(rest * times + end + (times - 1), reach) for end in ends)
@@ -400,7 +400,7 @@ class Facts:
         """Notes what a call is, of which a constant is left where a gap is 0."""
         terms = [(atoms, times) for atoms, times in gap.terms if atoms]
         (atoms, times), *more = terms
-        if not more and len(atoms) == abs(times) == 1 and isinstance(atoms[0], Call):
+        if not more and len(atoms) == abs(times) == 1 and isinstance(atoms[0], SizeCall):
             constant = gap - Poly(tuple(terms))
             self.calls[atoms[0]] = constant * -times
 

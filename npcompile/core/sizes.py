@@ -40,7 +40,7 @@ class Symbol:
         return self.name
 
 
-class Call:
+class SizeCall:
     """``floordiv``, ``mod``, ``min`` or ``max`` of two sizes, where it can't be simplified."""
 
     __slots__ = ("_text", "left", "name", "right")
@@ -51,7 +51,7 @@ class Call:
         self._text = ""
 
     def __eq__(self, other: object) -> bool:
-        return (isinstance(other, Call) and self.name == other.name
+        return (isinstance(other, SizeCall) and self.name == other.name
                 and self.left == other.left and self.right == other.right)
 
     def __hash__(self) -> int:
@@ -64,15 +64,15 @@ class Call:
                           else f"{self.name}({self.left!r}, {self.right!r})")
         return self._text
 
-    def __reduce__(self) -> tuple[type[Call], tuple[str, Size, Size]]:
-        return Call, (self.name, self.left, self.right)
+    def __reduce__(self) -> tuple[type[SizeCall], tuple[str, Size, Size]]:
+        return SizeCall, (self.name, self.left, self.right)
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
         return symbols(self.left) + symbols(self.right)
 
 
-Atom = Symbol | Call
+Atom = Symbol | SizeCall
 Monomial = tuple[Atom, ...]
 INDEX = 2**30  #: sums and products of two computed integers up to here stay far below 64 bits
 
@@ -247,8 +247,8 @@ def floordiv(a: Size, b: Size) -> Size:
             return quotient
         if isinstance(rest, int):
             return quotient + rest // b
-        return quotient + Poly((((Call("floordiv", rest, b),), 1),))
-    return Poly((((Call("floordiv", a, b),), 1),))
+        return quotient + Poly((((SizeCall("floordiv", rest, b),), 1),))
+    return Poly((((SizeCall("floordiv", a, b),), 1),))
 
 
 def mod(a: Size, b: Size) -> Size:
@@ -257,7 +257,7 @@ def mod(a: Size, b: Size) -> Size:
         return a % b
     if b == 1:
         return 0
-    return a - floordiv(a, b) * b if isinstance(b, int) else Poly((((Call("mod", a, b),), 1),))
+    return a - floordiv(a, b) * b if isinstance(b, int) else Poly((((SizeCall("mod", a, b),), 1),))
 
 
 def smallest(a: Size, b: Size) -> Size:
@@ -274,7 +274,7 @@ def _extreme(name: str, a: Size, b: Size) -> Size:
     gap = a - b
     if isinstance(gap, int):
         return a if (gap <= 0) == (name == "min") else b
-    return Poly((((Call(name, a, b),), 1),))
+    return Poly((((SizeCall(name, a, b),), 1),))
 
 
 def product(sizes: Iterator[Size] | tuple[Size, ...] | list[Size]) -> Size:
@@ -334,7 +334,7 @@ def substitute(size: Size, replace: Mapping[Symbol, Size]) -> Size:
     if isinstance(size, int) or replace.keys().isdisjoint(size.symbols):
         return size
     total: dict[Monomial, int] = {}
-    known: dict[Call, Size] = {}
+    known: dict[SizeCall, Size] = {}
     for atoms, coefficient in size.terms:
         if replace.keys().isdisjoint(_symbols(atoms)):
             total[atoms] = total.get(atoms, 0) + coefficient
@@ -353,7 +353,7 @@ def substitute(size: Size, replace: Mapping[Symbol, Size]) -> Size:
     return _make(total)
 
 
-def replace_calls(size: Size, known: Mapping[Call, Size]) -> Size:
+def replace_calls(size: Size, known: Mapping[SizeCall, Size]) -> Size:
     """A size with calls among its factors replaced by sizes."""
     if isinstance(size, int) or not any(atom in known for atoms, _ in size.terms for atom in atoms):
         return size
@@ -361,7 +361,7 @@ def replace_calls(size: Size, known: Mapping[Call, Size]) -> Size:
     for atoms, coefficient in size.terms:
         term: Size = coefficient
         for atom in atoms:
-            found = known.get(atom) if isinstance(atom, Call) else None
+            found = known.get(atom) if isinstance(atom, SizeCall) else None
             term = term * (Poly((((atom,), 1),)) if found is None else found)
         total = total + term
     return total
@@ -414,7 +414,7 @@ def lower_bound(size: Size) -> int | None:
     return total
 
 
-def _call_low(call: Call) -> int | None:
+def _call_low(call: SizeCall) -> int | None:
     left, right = lower_bound(call.left), lower_bound(call.right)
     if call.name == "max":
         known = [b for b in (left, right) if b is not None]

@@ -6,7 +6,7 @@ import ast
 import linecache
 from functools import lru_cache
 
-from npcompile.core.lines import Line, file_of, in_words
+from npcompile.core.lines import SourceLine, file_of, in_words
 
 LONGEST = 90  #: characters of a statement; longer ones end in dots
 
@@ -22,7 +22,7 @@ def statement_at(line: int, here: str = "") -> str:
     first, last = _statements("".join(lines)).get(line, (line, line))
     text = " ".join(" ".join(part.strip() for part in lines[first - 1 : last]).split())
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
-    return f"{in_words(Line(first, file_of(line)), here)}: {text}"
+    return f"{in_words(SourceLine(first, file_of(line)), here)}: {text}"
 
 
 @lru_cache(4)

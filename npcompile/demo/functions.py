@@ -75,9 +75,9 @@ def haversine(latitude: Any, longitude: Any, latitude0: float, longitude0: float
 
 
 def contrast(scan: Any, low: float, high: float, gamma: float) -> Any:
-    """Window and gamma correction of a scan."""
-    window = np.clip((scan - low) / (high - low), 0.0, 1.0)
-    return window**gamma
+    """View and gamma correction of a scan."""
+    geometry = np.clip((scan - low) / (high - low), 0.0, 1.0)
+    return geometry**gamma
 
 
 def volatility(prices: Any) -> Any:

@@ -26,7 +26,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Row:
+class Measurement:
     """What was measured: seconds, and how far the results are apart."""
 
     name: str
@@ -90,7 +90,7 @@ def main(folder: str = "demo_output") -> int:
     return int(bool(wrong))
 
 
-def measure(case: Case) -> Row:
+def measure(case: Case) -> Measurement:
     """Times a function before and after, interleaved, and compares the results."""
     compiled = jit(case.function)
     started = time.perf_counter()
@@ -103,7 +103,7 @@ def measure(case: Case) -> Row:
             started = time.perf_counter()
             function(*case.args)
             spent.append(time.perf_counter() - started)
-    return Row(
+    return Measurement(
         case.function.__name__,
         sorted(times[case.function])[3],
         sorted(times[compiled])[3],
@@ -133,7 +133,7 @@ def _progress(done: int, total: int, label: str) -> None:
     print(f"\r[{bar}] {done}/{total} {label:<20}", end=end, file=sys.stderr, flush=True)
 
 
-def table(rows: list[Row]) -> str:
+def table(rows: list[Measurement]) -> str:
     """The measurements as text."""
     lines = [
         f"{'function':<16}{'NumPy ms':>10}{'npcompile ms':>14}{'speed-up':>10}"
@@ -151,7 +151,7 @@ def table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def page(data: Data, rows: list[Row], folder: Path) -> Path:
+def page(data: Data, rows: list[Measurement], folder: Path) -> Path:
     """Writes the pictures and the bar chart."""
     import matplotlib
 

@@ -18,6 +18,7 @@ from npcompile.graph.ir import (
     Attrs,
     Check,
     Const,
+    Geometry,
     Get,
     Loop,
     Node,
@@ -26,7 +27,6 @@ from npcompile.graph.ir import (
     Resume,
     Scatter,
     SizeOf,
-    Window,
     integer,
 )
 from npcompile.graph.types import (
@@ -52,7 +52,7 @@ IMPURE = EFFECTS | {"param", "for_", "while_", "if_"}
 
 
 class Carried(NamedTuple):
-    """A value that a loop carries from turn to turn."""
+    """A value that a loop carries from iteration to iteration."""
 
     init: Node
     param: Node
@@ -131,7 +131,7 @@ class Builder:
         self.closed: set[Symbol] = set()  # bound in regions that are finished
         self.passed: dict[Node, None] = {}  # conditions of checks that were made on the way here
         self.expected: list[Node] | None = None  # effects that must come next, the first one last
-        self._stretch = 0  # how many settles there are; no node is one with those before them
+        self._region = 0  # how many settles there are; no node is one with those before them
         self._interned: dict[tuple[object, ...], Node] = {}
         self._layouts: dict[tuple[object, ...], Array] = {}
         self._unique: dict[Type, Type] = {}  # equal types are one
@@ -167,7 +167,7 @@ class Builder:
             node = Node(op, tuple(args), attrs, type_, self.line)
             self.region.nodes.append(node)
             if op == "settle":
-                self._stretch += 1
+                self._region += 1
             return node
         if op == "empty":  # each is an array of its own, for others to write into
             self.region.nodes.append(node := Node(op, (), None, type_, self.line))
@@ -175,10 +175,10 @@ class Builder:
         held = self._types.get(id(type_))
         if held is None:
             held = self._types[id(type_)] = type_, self._unique.setdefault(type_, type_)
-        quiet, stretch = self.quiet, self._stretch
+        quiet, region = self.quiet, self._region
         if op in ("const", "size"):
-            quiet, stretch = "", 0
-        key = (op, *map(id, args), attrs, id(held[1]), quiet, stretch)
+            quiet, region = "", 0
+        key = (op, *map(id, args), attrs, id(held[1]), quiet, region)
         found = self._interned.get(key)
         if found is None:
             found = self._interned[key] = Node(op, tuple(args), attrs, type_, self.line)
@@ -378,7 +378,7 @@ class Builder:
         return Node("param", (), None, type_, self.line)
 
     def for_(self, loop: Loop, index: Node, carried: Sequence[Carried], region: Region) -> Node:
-        """A loop over ``range(start, stop, step)``; its region has the nodes of a turn."""
+        """A loop over ``range(start, stop, step)``; its region has the nodes of an iteration."""
         region.params = [index, *(c.param for c in carried)]
         region.results = [c.next for c in carried]
         return self._loop("for_", loop, carried, region)
@@ -448,35 +448,39 @@ class Builder:
         """int64 ``0, 1, ..., length - 1``."""
         return self.emit("iota", (), None, contiguous(np.dtype(np.int64), (length,)))
 
-    def read(self, version: Node, window: Window) -> Node:
-        """What a window shows of a version: an array, or a NumPy scalar for shape ()."""
+    def read(self, version: Node, geometry: Geometry) -> Node:
+        """What a view shows of a version: an array, or a NumPy scalar for shape ()."""
         whole = version.type
         assert isinstance(whole, Array)
-        if window == Window(0, whole.shape, whole.strides):
+        if geometry == Geometry(0, whole.shape, whole.strides):
             return version
         dtype = whole.dtype
-        if window.part:
+        if geometry.part:
             dtype = np.dtype(dtype.char.lower())
-        return self.emit("read", (version,), window, Array(dtype, window.shape, window.steps))
+        return self.emit("read", (version,), geometry, Array(dtype, geometry.shape, geometry.steps))
 
-    def element(self, version: Node, window: Window) -> Node:
+    def element(self, version: Node, geometry: Geometry) -> Node:
         """One element as a NumPy scalar."""
-        assert window.shape == () and isinstance(version.type, Array)
-        dtype = np.dtype(version.dtype.char.lower()) if window.part else version.dtype
-        return self.emit("read", (version,), window, Scalar(dtype, "np"))
+        assert geometry.shape == () and isinstance(version.type, Array)
+        dtype = np.dtype(version.dtype.char.lower()) if geometry.part else version.dtype
+        return self.emit("read", (version,), geometry, Scalar(dtype, "np"))
 
-    def write(self, version: Node, value: Node, window: Window, mask: Node | None = None) -> Node:
+    def write(
+        self, version: Node, value: Node, geometry: Geometry, mask: Node | None = None
+    ) -> Node:
         """The next version of an array, with ``value`` (broadcast, of the same dtype) written
-        into a window, where ``mask`` is true."""
+        into a view, where ``mask`` is true."""
         args = (version, value) if mask is None else (version, value, mask)
-        return self.emit("write", args, window, version.type)
+        return self.emit("write", args, geometry, version.type)
 
-    def gather(self, version: Node, window: Window, at: Node, strides: tuple[Size, ...]) -> Node:
-        """The elements that are ``at`` further on than those of a window; every one must be there.
-        The result has the window's shape and is laid out by ``strides``."""
-        dtype = np.dtype(version.dtype.char.lower()) if window.part else version.dtype
-        kind = Array(dtype, window.shape, strides)
-        return self.emit("gather", (version, at), window, kind)
+    def gather(
+        self, version: Node, geometry: Geometry, at: Node, strides: tuple[Size, ...]
+    ) -> Node:
+        """The elements that are ``at`` further on than those of a view; every one must be there.
+        The result has the view's shape and is laid out by ``strides``."""
+        dtype = np.dtype(version.dtype.char.lower()) if geometry.part else version.dtype
+        kind = Array(dtype, geometry.shape, strides)
+        return self.emit("gather", (version, at), geometry, kind)
 
     def scatter(self, version: Node, value: Node, at: Node, attrs: Scatter) -> Node:
         """The next version of an array, with a value written to computed places."""

@@ -36,7 +36,7 @@ _SCALARS = {np.dtype(char): Scalar(np.dtype(char), "np") for char in "?bBhHiIqQl
 Value = Union["Expr", bool, int, float]
 
 
-class Scope:
+class ExpressionScope:
     """Where the nodes of one program go, and the layout that they get.
 
     The whole operator's result has NumPy's layout for *all* operands together; so has every step
@@ -99,7 +99,7 @@ class Expr:
 
     __slots__ = ("node", "scope")
 
-    def __init__(self, scope: Scope, node: Node) -> None:
+    def __init__(self, scope: ExpressionScope, node: Node) -> None:
         self.scope = scope
         self.node = node
 
@@ -207,7 +207,7 @@ def apply(
 
     ``whole`` is the result's type if that is known already.
     """
-    scope = Scope(builder, nodes, whole)
+    scope = ExpressionScope(builder, nodes, whole)
     result = program(*[Expr(scope, node) for node in nodes])
     if isinstance(result, tuple):
         return tuple(None if part is None else part.node for part in result)

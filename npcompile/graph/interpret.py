@@ -1,7 +1,7 @@
 """The meaning of a graph, by NumPy: the oracle for every lowering.
 
 Values are NumPy arrays and scalars.  A version of an array is a flat memory plus the strides of
-its type, so that windows are exact; ``write`` copies the memory.  Operator records and primitives
+its type, so that views are exact; ``write`` copies the memory.  Operator records and primitives
 are looked up through ``meaning``, because records live in a room below this one.
 """
 
@@ -14,9 +14,11 @@ import numpy as np
 
 from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.graph.ir import (
+    CallSite,
     Check,
     Const,
     Extern,
+    Geometry,
     Get,
     Graph,
     HostCall,
@@ -32,12 +34,10 @@ from npcompile.graph.ir import (
     Resume,
     SameParam,
     Scatter,
-    Site,
     SizeOf,
     StaticObject,
     Tree,
     ViewOf,
-    Window,
     container,
     keywords,
 )
@@ -48,7 +48,7 @@ from npcompile.graph.types import Array, Opaque, Scalar, Tuple, Type
 Meaning = Callable[[str], Callable[..., Any]]
 
 
-class Left(Exception):
+class CheckFailed(Exception):
     """A check failed: Python would go on at ``resume``."""
 
     def __init__(self, reason: str, resume: Resume) -> None:
@@ -81,7 +81,7 @@ def interpret(
     Left
         A check failed; arguments are unchanged.
     """
-    run = _Run(graph, args, meaning, bound or graph.bound)
+    run = _GraphRun(graph, args, meaning, bound or graph.bound)
     run.region(graph.region)
     result = run.tree(graph.result)
     for index, node in graph.finals.items():
@@ -90,7 +90,7 @@ def interpret(
     return result
 
 
-class _Run:
+class _GraphRun:
     def __init__(
         self, graph: Graph, args: Sequence[Any], meaning: Meaning, bound: Mapping[Symbol, Node]
     ) -> None:
@@ -168,16 +168,16 @@ class _Run:
         order = sorted(range(len(shape)), key=lambda a: -abs(strides[a]) if shape[a] != 1 else 0)
         return np.empty([shape[a] for a in order], kind.dtype).transpose(np.argsort(order))
 
-    def _window(self, memory: Any, window: Window) -> Any:
+    def _geometry(self, memory: Any, geometry: Geometry) -> Any:
         """A view; ``memory`` keeps the gaps and signs of its type's strides."""
-        shape = tuple(map(self.size, window.shape))
-        if window.part:
-            memory = getattr(memory, window.part)
-        unit = memory.dtype.itemsize * (2 if window.part else 1)
-        strides = tuple(self.size(s) * unit for s in window.strides)
+        shape = tuple(map(self.size, geometry.shape))
+        if geometry.part:
+            memory = getattr(memory, geometry.part)
+        unit = memory.dtype.itemsize * (2 if geometry.part else 1)
+        strides = tuple(self.size(s) * unit for s in geometry.strides)
         if 0 in shape:
             return np.empty(shape, memory.dtype)
-        start = np.asarray(_Pointer(memory, self.size(window.offset) * unit))
+        start = np.asarray(_Pointer(memory, self.size(geometry.offset) * unit))
         return np.lib.stride_tricks.as_strided(start, shape, strides)
 
     def _op_const(self, node: Node) -> Any:
@@ -207,33 +207,33 @@ class _Run:
         return np.arange(self.size(node.shape[0]), dtype=np.int64)
 
     def _op_read(self, node: Node, memory: Any) -> Any:
-        view = self._window(memory, cast(Window, node.attrs))
+        view = self._geometry(memory, cast(Geometry, node.attrs))
         return _clone(view) if view.ndim else view[()]
 
     def _op_write(self, node: Node, memory: Any, value: Any, mask: Any = None) -> Any:
         fresh = _clone(memory)
-        view = self._window(fresh, cast(Window, node.attrs))
+        view = self._geometry(fresh, cast(Geometry, node.attrs))
         np.copyto(view, value, where=True if mask is None else mask)
         return fresh
 
-    def _places(self, memory: Any, window: Window, at: Any) -> tuple[Any, Any]:
-        """All elements of a memory as a row, and for each index of a window the one meant."""
-        shape = tuple(map(self.size, window.shape))
-        places = np.broadcast_to(at, shape) + self.size(window.offset)
-        for grid, step in zip(np.indices(shape, sparse=True), map(self.size, window.strides)):
+    def _places(self, memory: Any, geometry: Geometry, at: Any) -> tuple[Any, Any]:
+        """All elements of a memory as a row, and for each index of a view the one meant."""
+        shape = tuple(map(self.size, geometry.shape))
+        places = np.broadcast_to(at, shape) + self.size(geometry.offset)
+        for grid, step in zip(np.indices(shape, sparse=True), map(self.size, geometry.strides)):
             places = places + grid * step
         low, high = (int(places.min()), int(places.max())) if places.size else (0, -1)
-        row = Window(low, (high - low + 1,), (1,), window.part)
-        return self._window(memory, row), places - low
+        row = Geometry(low, (high - low + 1,), (1,), geometry.part)
+        return self._geometry(memory, row), places - low
 
     def _op_gather(self, node: Node, memory: Any, at: Any) -> Any:
-        row, places = self._places(memory, cast(Window, node.attrs), at)
+        row, places = self._places(memory, cast(Geometry, node.attrs), at)
         return self._typed(node, row[places])
 
     def _op_scatter(self, node: Node, memory: Any, value: Any, at: Any) -> Any:
         attrs = cast(Scatter, node.attrs)
         fresh = _clone(memory)
-        row, places = self._places(fresh, attrs.window, at)
+        row, places = self._places(fresh, attrs.geometry, at)
         new = np.broadcast_to(value, places.shape)
         for index in np.ndindex(places.shape):
             one = new[index]
@@ -263,7 +263,7 @@ class _Run:
         """Flags are no part of a graph's meaning here."""
 
     def _op_host_call(self, node: Node, *args: Any) -> Any:
-        if isinstance(node.attrs, Site):
+        if isinstance(node.attrs, CallSite):
             return self._site(node, node.attrs)
         call = cast(HostCall, node.attrs)
         module, _, names = call.path.partition(":")
@@ -280,7 +280,7 @@ class _Run:
                 keywords[where] = value
         return self._typed(node, function(*positional, **keywords))
 
-    def _site(self, node: Node, site: Site) -> list[Any]:
+    def _site(self, node: Node, site: CallSite) -> list[Any]:
         found = site.function(*map(self._boxed, node.args))
         assert isinstance(node.type, Tuple)
         return [
@@ -297,7 +297,7 @@ class _Run:
     def _op_check(self, node: Node, holds: Any) -> None:
         if not holds:
             attrs = cast(Check, node.attrs)
-            raise Left(attrs.reason, attrs.resume)
+            raise CheckFailed(attrs.reason, attrs.resume)
 
     def _op_get(self, node: Node, values: Any) -> Any:
         return values[cast(Get, node.attrs).index]
@@ -335,9 +335,9 @@ class _Run:
                 if cell not in self.objects:
                     self.objects[cell] = _clone(self.values[node])
                 return self.objects[cell]
-            case ViewOf(ident, base, window, dtype, writeable):
+            case ViewOf(ident, base, geometry, dtype, writeable):
                 if ("view", ident) not in self.objects:
-                    made = self._window(self.tree(base), window).view(dtype)
+                    made = self._geometry(self.tree(base), geometry).view(dtype)
                     self.objects["view", ident] = made
                     if not writeable:
                         made.flags.writeable = False

@@ -19,10 +19,10 @@
       full                                a fresh array of one value: args (scalar,)
       empty                               a fresh array of undefined contents
       iota                                0 .. n-1 along the only axis
-      read    Window                      a window on a version of an array: args (version,);
+      read    View                      a view on a version of an array: args (version,);
                                           of shape () and Scalar type: one element
-      write   Window                      the next version: args (version, value[, where mask])
-      gather  Window                      args (version, at): for each index of the window the
+      write   View                      the next version: args (version, value[, where mask])
+      gather  View                      args (version, at): for each index of the view the
                                           element that is ``at`` (int64, broadcast) further on
       scatter Scatter                     the next version, with such elements written: args
                                           (version, value, at)
@@ -48,14 +48,14 @@ Loops.  ``for_`` runs for the index in ``range(start, stop, step)``, maybe never
 it in every size inside the region: ``graph.bound[symbol]`` is the param.  ``while_`` runs its
 region, then again while ``again`` (a bool) is true: at least once, the test comes last.  The type
 of either node is the Tuple of the carried types, the same at start, as params and as results;
-``get k`` is the k-th carried value after the last turn (the initial one after none).  A carried
-array is either the current version of a memory from outside, whose next value descends by
-``write`` nodes from its own param (or is that param), or an array that each turn makes anew.
+``get k`` is the k-th carried value after the last iteration (the initial one after none).  A
+carried array is either the current version of a memory from outside, whose next value descends by
+``write`` nodes from its own param (or is that param), or an array that each iteration makes anew.
 Early exits of loops are carried numbers that an ``if_`` after the loop looks at.  Symbols that are
 bound inside a region occur only there, and in regions within it.
 
 An array that the program sees is a cell: successive versions of one memory.  A version is a node;
-``write`` makes the next one.  Node order is memory order: a window read before a write in the list
+``write`` makes the next one.  Node order is memory order: a view read before a write in the list
 sees what was there before it.  Effects are ``write``, ``scatter``, ``host_call``, ``check`` and
 ``settle``, in list order.
 """
@@ -124,7 +124,7 @@ class SizeOf:
 
 
 @record
-class Window:
+class Geometry:
     """A strided view of a version's memory; all in elements, relative to its first element."""
 
     offset: Size
@@ -140,11 +140,11 @@ class Window:
 
 @record
 class Scatter:
-    """Writes to computed places.  They are written in C order of the window's indices, unless they
+    """Writes to computed places.  They are written in C order of the view's indices, unless they
     are known to be ``distinct``.  ``combine`` names the primitive of old and new element that is
     written; empty: the new one."""
 
-    window: Window
+    geometry: Geometry
     combine: str = ""
     distinct: bool = False
 
@@ -236,7 +236,7 @@ class Direct:
 
 
 @record(eq=False, frozen=False)
-class Site:
+class CallSite:
     """A call of any Python function at its place in the program.
 
     ``function`` takes the node's operands, boxed as the program sees them, and returns a tuple of
@@ -261,13 +261,14 @@ class Site:
         return self.made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Site, (self.path, self.stub, self.effect, self.guarantee, self.direct)
+        return CallSite, (self.path, self.stub, self.effect, self.guarantee, self.direct)
 
 
 @record(eq=False)
-class Frame:
+class ResumeFrame:
     """One Python frame to go on in: ``offset`` is the bytecode's, ``local`` and ``stack`` give
-    what each name and stack slot holds as result trees (:class:`Shared` the cells of variables).
+    what each name and stack slot holds as result trees (:class:`SharedCell` the cells of
+    variables).
 
     The innermost frame executes the instruction at ``offset`` again; the others wait in the call
     there, whose callee and arguments are popped; ``drops``: its result is dropped, what comes of
@@ -286,11 +287,11 @@ class Frame:
 @record(eq=False)
 class Resume:
     """Where Python goes on if a check fails: the innermost frame last. ``None`` frames: only a
-    rerun from the start is possible (no effect has happened yet).  ``pauses``: Python executes
-    what can't be compiled there, and compiled code may go on after it."""
+    rerun from the start is possible (no effect has happened yet).  ``graph_breaks``: Python
+    executes what can't be compiled there, and compiled code may go on after it."""
 
-    frames: tuple[Frame, ...] = ()
-    pauses: bool = False
+    frames: tuple[ResumeFrame, ...] = ()
+    graph_breaks: bool = False
 
 
 @record
@@ -317,8 +318,8 @@ class Loop:
 
 
 Attrs = Union[
-    None, Param, Const, SizeOf, Window, Scatter, Reduction, Table, Subprogram, Extern, HostCall,
-    Site, Check, Get, Loop,
+    None, Param, Const, SizeOf, Geometry, Scatter, Reduction, Table, Subprogram, Extern, HostCall,
+    CallSite, Check, Get, Loop,
 ]
 
 
@@ -388,7 +389,7 @@ class ViewOf:
 
     ident: int
     base: SameParam | NewArray
-    window: Window
+    geometry: Geometry
     dtype: np.dtype
     writeable: bool = True
 
@@ -440,7 +441,7 @@ class OneOf:
         return cls(*items)
 
 
-class Shared:
+class SharedCell:
     """The kind of an :class:`Items` that is the cell of a variable which functions share; without
     an item it is unbound."""
 
@@ -466,7 +467,7 @@ class Defined:
         self.annotations = dict(zip(others[:noted:2], others[1:noted:2]))
         self.defaults, others = tuple(others[noted : noted + count]), others[noted + count :]
         self.named = dict(zip(names, others))
-        self.cells: list[Shared] = others[len(names) :]
+        self.cells: list[SharedCell] = others[len(names) :]
         self.made: FunctionType | None = None
 
     def function(self, space: dict[str, Any]) -> FunctionType:
@@ -630,8 +631,8 @@ def container(kind: Any, items: list[Any], keys: tuple[Any, ...]) -> Any:
         from npcompile.graph.items import listed  # not every process has such lists
 
         return listed(keys[0], iter(items))
-    if kind is Shared:
-        return Shared(items)
+    if kind is SharedCell:
+        return SharedCell(items)
     if kind is Defined:
         return Defined(items, keys)
     if hasattr(kind, "_make"):  # a named tuple class

@@ -95,7 +95,7 @@ def _holds(number: Any) -> bool:
     return count <= 2 and sign * ((digits & mask) + high) == number
 
 
-class Found:
+class ExternalItem:
     """As the kind of a result: what a list from outside holds, by the indices that lead there."""
 
     __slots__ = ()

@@ -74,8 +74,8 @@ def _tree(tree: Tree, names: dict[Node, str]) -> str:
             return f"param {index}"
         case NewArray(cell, node):
             return f"new array {cell} of {_name(node, names)}"
-        case ViewOf(_, base, window, dtype):
-            return f"view of ({_tree(base, names)}) {dtype} {window!r}"
+        case ViewOf(_, base, geometry, dtype):
+            return f"view of ({_tree(base, names)}) {dtype} {geometry!r}"
         case ObjectOf(node):
             return f"object {_name(node, names)}"
         case NumberOf(node):

@@ -23,7 +23,7 @@ class Globals:
 
 
 @record(eq=False)
-class Place:
+class FramePlace:
     """A frame of the program: where it is and what it is called."""
 
     file: str
@@ -41,7 +41,7 @@ class Stub:
     lines: tuple[str, ...]
     count: int
     constants: Mapping[str, Any]
-    places: tuple[Place, ...]
+    places: tuple[FramePlace, ...]
 
     def function(self) -> Callable[..., Any]:
         """The function, made anew."""
@@ -53,7 +53,7 @@ class Stub:
 
 
 def _function(
-    place: Place, names: str, lines: tuple[str, ...], constants: Mapping[str, Any]
+    place: FramePlace, names: str, lines: tuple[str, ...], constants: Mapping[str, Any]
 ) -> Callable[..., Any]:
     text = [f"def make({', '.join(constants)}):", f" def made({names}):"]
     tree = ast.parse("\n".join([*text, *(f"  {line}" for line in lines), " return made"]))

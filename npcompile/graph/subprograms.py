@@ -14,8 +14,8 @@ subprogram: compiled once, by itself, for a vector of numbers.  Written for one 
     root(x)  # in any program
 
 ``choose`` runs an arm only if some number needs it and ``repeat`` runs until no number needs
-another turn; what a number gets does not depend on the others in its vector.  Subprograms raise no
-floating-point flags.  Operands that are not float64 are cast.
+another iteration; what a number gets does not depend on the others in its vector.  Subprograms
+raise no floating-point flags.  Operands that are not float64 are cast.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.graph.builder import Builder, Carried
-from npcompile.graph.expression import _SCALARS, Expr, Scope, Value, cast
+from npcompile.graph.expression import _SCALARS, Expr, ExpressionScope, Value, cast
 from npcompile.graph.ir import Const, Get, Node, Region, Subprogram, keywords
 from npcompile.graph.primitives import PRIMITIVES
 
@@ -43,7 +43,7 @@ def region_of(what: Subprogram) -> Region:
         return what.body
     builder = Builder()
     params = [builder.param(NUMBER) for _ in range(what.operands)]
-    scope = Scope(builder, params)
+    scope = ExpressionScope(builder, params)
     result = what.program(*[Expr(scope, param) for param in params])
     builder.region.params = params
     builder.region.results = [result.node]
@@ -72,7 +72,7 @@ def evaluate(what: Subprogram, args: Sequence[Any],
     region = region_of(what)
     whole = np.broadcast_arrays(*(np.asarray(a, p.dtype) for a, p in zip(args, region.params)))
     with np.errstate(all="ignore"):
-        run = _Run(region, [np.array(a, ndmin=1).ravel() for a in whole], meaning)
+        run = _RegionRun(region, [np.array(a, ndmin=1).ravel() for a in whole], meaning)
     return run.results[0].reshape(whole[0].shape)[()]
 
 
@@ -144,7 +144,7 @@ def repeat(step: Callable[..., tuple[Expr, ...]], *start: Expr) -> Results:
     return tuple([Expr(scope, builder.get(loop, k)) for k in range(len(start))])
 
 
-class _Run:
+class _RegionRun:
     """Runs a region on arrays."""
 
     def __init__(self, region: Region, args: Sequence[Any], meaning: Meaning) -> None:

@@ -6,6 +6,7 @@ from npcompile.core.errors import VerifyError
 from npcompile.core.sizes import Size, symbols
 from npcompile.graph.ir import (
     Extern,
+    Geometry,
     Get,
     Graph,
     Loop,
@@ -14,7 +15,6 @@ from npcompile.graph.ir import (
     Reduction,
     Region,
     Scatter,
-    Window,
     held,
     result_nodes,
     trees,
@@ -26,9 +26,9 @@ from npcompile.graph.types import BOOL, INT, Array, Nothing, Scalar, Tuple
 
 _ATTRS: dict[str, type] = {
     "param": Param,
-    "read": Window,
-    "write": Window,
-    "gather": Window,
+    "read": Geometry,
+    "write": Geometry,
+    "gather": Geometry,
     "scatter": Scatter,
     "reduce": Reduction,
     "extern": Extern,
@@ -92,7 +92,7 @@ def _rule(node: Node) -> None:
             _require(node.args[0].dtype == BOOL, node, "tests a bool")
         case "write":
             _require(node.type == node.args[0].type, node, "keeps the version's type")
-            assert isinstance(node.attrs, Window)
+            assert isinstance(node.attrs, Geometry)
             whole = node.dtype
             part = whole.type(0).real.dtype if node.attrs.part else whole
             _require(node.args[1].dtype == part, node, "value and memory differ in dtype")

@@ -6,7 +6,7 @@ import numpy as np
 
 from npcompile.core.sizes import Size
 from npcompile.graph import layout
-from npcompile.graph.ir import Window
+from npcompile.graph.ir import Geometry
 from npcompile.graph.types import FLOAT, SUPPORTED, contiguous
 from npcompile.linalg.factorisations import inv, matrix, svd, svdvals
 from npcompile.linalg.norms import of
@@ -66,7 +66,7 @@ def multi_dot(ctx: Context, arrays: Operand) -> Operand:
     else:
         found = dot(ctx, a, dot(ctx, b, c))
     if first == last == 1:
-        return ctx.builder.element(ctx.read(found), arguments.window((), ()))
+        return ctx.builder.element(ctx.read(found), arguments.geometry((), ()))
     return views.ravel(ctx, found) if first == 1 or last == 1 else found
 
 
@@ -137,7 +137,7 @@ def cond(ctx: Context, x: Operand, p: Operand = None) -> Operand:
     if values.ndim > 1:
         raise ctx.refuse("cond", "of several matrices")
     first, last = (
-        ctx.builder.element(ctx.read(values), Window(k * values.strides[0], (), ()))
+        ctx.builder.element(ctx.read(values), Geometry(k * values.strides[0], (), ()))
         for k in (0, values.shape[0] - 1)
     )
     pair = (last, first) if order == -2 else (first, last)

@@ -11,11 +11,11 @@ import numpy as np
 
 from npcompile.core.sizes import Predicate, Size, is_known, product
 from npcompile.graph.builder import Builder
-from npcompile.graph.ir import Const, Node, SizeOf, Table, Window
+from npcompile.graph.ir import Const, Geometry, Node, SizeOf, Table
 from npcompile.graph.types import BOOL, FLOAT, SUPPORTED, Scalar, contiguous
 from npcompile.ops.bits import as_dtype
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import Kind, Op, define
+from npcompile.ops.record import Op, OperatorFamily, define
 
 LARGEST_LIST = 1024  # items of a list that becomes an array and are written one by one
 NUMBERS = (bool, int, float, complex, np.number, np.bool_)
@@ -49,15 +49,15 @@ def call_with(function: Callable[..., Operand], first: tuple[Op, ...], op: Op, c
     return function(*bound.args, **bound.kwargs)
 
 
-def program_kind(name: str) -> Kind:
+def program_kind(name: str) -> OperatorFamily:
     """A kind whose records carry their own program."""
-    return Kind(name, call_program)
+    return OperatorFamily(name, call_program)
 
 
 Program = TypeVar("Program", bound=Callable[..., Any])
 
 
-def program(kind: Kind, *aliases: str, **fields: Any) -> Callable[[Program], Program]:
+def program(kind: OperatorFamily, *aliases: str, **fields: Any) -> Callable[[Program], Program]:
     """Adds the decorated function as the record of NumPy's functions of these names; an alias
     with a colon is a full path."""
 
@@ -117,29 +117,31 @@ def contents(ctx: Context, operand: Operand) -> Node:
     return number(ctx, operand)
 
 
-def window(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> Window:
-    """A window at the first element."""
-    return Window(0, shape, strides)
+def geometry(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> Geometry:
+    """A view at the first element."""
+    return Geometry(0, shape, strides)
 
 
 def whole(ref: ArrayRef) -> ArrayRef:
-    """All the memory that an array is a window on."""
-    kind = ref.cell.type
-    return ArrayRef(ref.cell, Window(0, kind.shape, kind.strides), kind.dtype)
+    """All the memory that an array is a view on."""
+    kind = ref.storage.type
+    return ArrayRef(ref.storage, Geometry(0, kind.shape, kind.strides), kind.dtype)
 
 
 def element(ctx: Context, ref: ArrayRef) -> Node:
     """The only element of an array of shape (), as a NumPy scalar."""
-    found = ctx.builder.element(ctx.read(whole(ref)), ref.window)
+    found = ctx.builder.element(ctx.read(whole(ref)), ref.geometry)
     return as_dtype(ctx.builder, found, ref.dtype)
 
 
 def view(
     ref: ArrayRef, shape: Sequence[Size], strides: Sequence[Size], offset: Size = 0
 ) -> ArrayRef:
-    """Another window on the same memory; ``offset`` counts from the array's first element."""
-    window = Window(ref.window.offset + offset, tuple(shape), tuple(strides), ref.window.part)
-    return ArrayRef(ref.cell, window, ref.dtype, ref.writeable)
+    """Another view on the same memory; ``offset`` counts from the array's first element."""
+    geometry = Geometry(
+        ref.geometry.offset + offset, tuple(shape), tuple(strides), ref.geometry.part
+    )
+    return ArrayRef(ref.storage, geometry, ref.dtype, ref.writeable)
 
 
 def operand_dtype(operand: Operand) -> np.dtype[Any]:
@@ -185,10 +187,10 @@ def as_array(ctx: Context, operand: Operand, dtype: np.dtype[Any] | None = None)
         known = {}
     else:
         table = _table(ctx.builder, [known.get(k, 0) for k in range(len(items))], dtype)
-        made = ctx.builder.write(made, table, Window(0, (len(items),), (1,)))
+        made = ctx.builder.write(made, table, Geometry(0, (len(items),), (1,)))
     for position, item in enumerate(items):
         if position not in known:
-            target = Window(product(inner) * position, inner, strides)
+            target = Geometry(product(inner) * position, inner, strides)
             made = ctx.builder.write(made, item, target)
     return ctx.new(made)
 

@@ -43,5 +43,5 @@ def picked_out(ctx: Context, ref: ArrayRef, shape: tuple[Size, ...], value: Oper
         if value.dtype.kind == "c" and ref.dtype.kind not in "cb":
             raise ctx.refuse("assignment", "complex to real warns")
         return ctx.builder.cast(value, ref.dtype)
-    target = ArrayRef(ref.cell, arguments.window(shape, (0,) * len(shape)), ref.dtype)
+    target = ArrayRef(ref.storage, arguments.geometry(shape, (0,) * len(shape)), ref.dtype)
     return assigned(ctx, target, value)

@@ -17,8 +17,8 @@ from npcompile.ops.operands import ArrayRef, Context
 
 def memory_dtype(ref: ArrayRef) -> np.dtype[Any]:
     """What the array's memory holds, whatever the array takes it for."""
-    dtype = ref.cell.type.dtype
-    return np.dtype(dtype.char.lower()) if ref.window.part else dtype
+    dtype = ref.storage.type.dtype
+    return np.dtype(dtype.char.lower()) if ref.geometry.part else dtype
 
 
 def as_dtype(b: Builder, node: Node, dtype: np.dtype[Any]) -> Node:

@@ -60,7 +60,7 @@ class PlanAxis:
 
 
 @record
-class Plan:
+class ReductionPlan:
     """The order of one reduction; see the module's docstring for the meaning of each field.
 
     ``axes`` stand slowest first.  ``flat`` and ``chunk`` are 0 where they don't apply; a ``chunk``
@@ -79,7 +79,7 @@ def plan(
     strides: tuple[Size, ...],
     axes: tuple[int, ...],
     needs_cast: bool,
-) -> Plan:
+) -> ReductionPlan:
     """The canonical order of a sum over ``axes`` of an array with these strides.
 
     Decisions that sizes don't prove are asked of ``facts``, and so become guards.
@@ -93,9 +93,9 @@ def plan(
     """
     found = _sorted_axes(facts, shape, strides, frozenset(axes))
     if not found or not found[-1].reduced:
-        return Plan(found, "sequential")
+        return ReductionPlan(found, "sequential")
     flat, chunk = _runs(facts, found, needs_cast)
-    return Plan(found, "pairwise", flat, chunk)
+    return ReductionPlan(found, "pairwise", flat, chunk)
 
 
 def is_canonical(attrs: Reduction) -> bool:
@@ -235,7 +235,7 @@ def _accumulate(
     return total.transpose(back)
 
 
-def _run(rows: Array, kind: str, order: Plan, initial: Number | None) -> Array:
+def _run(rows: Array, kind: str, order: ReductionPlan, initial: Number | None) -> Array:
     """Reduces the last axis, whose elements stand in the order of the plan."""
     name, identity = REDUCTIONS[kind]
     start = identity if initial is None else initial
@@ -252,7 +252,7 @@ def _run(rows: Array, kind: str, order: Plan, initial: Number | None) -> Array:
     return total
 
 
-def _sum_runs(rows: Array, order: Plan, start: Number) -> Array:
+def _sum_runs(rows: Array, order: ReductionPlan, start: Number) -> Array:
     length = rows.shape[-1]
     flat = hint(product([axis.length for axis in order.axes[len(order.axes) - order.flat :]]))
     chunk = hint(order.chunk) or flat

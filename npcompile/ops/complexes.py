@@ -8,7 +8,7 @@ import numpy as np
 
 from npcompile.graph import layout
 from npcompile.graph.expression import Expr, complex_, const, fma, imag, real, rint, where
-from npcompile.graph.ir import Node, Window
+from npcompile.graph.ir import Geometry, Node
 from npcompile.graph.types import Array, Scalar, c_strides, contiguous
 from npcompile.ops.arguments import static
 from npcompile.ops.elementwise import (
@@ -207,8 +207,8 @@ def conjugate_number(ctx: Context, x: Operand, /) -> Operand:
 
 def half_window(ref: ArrayRef, which: str) -> ArrayRef:
     """The view of the real or imaginary parts of a complex array."""
-    window = Window(ref.window.offset, ref.window.shape, ref.window.strides, which)
-    return ArrayRef(ref.cell, window, np.dtype(ref.dtype.char.lower()), ref.writeable)
+    geometry = Geometry(ref.geometry.offset, ref.geometry.shape, ref.geometry.strides, which)
+    return ArrayRef(ref.storage, geometry, np.dtype(ref.dtype.char.lower()), ref.writeable)
 
 
 def _filled(ctx: Context, like: ArrayRef, value: np.generic) -> Node:
@@ -228,7 +228,7 @@ def _part(ctx: Context, x: Operand, which: str) -> Operand:
         if which == "real":
             return x
         made = ctx.new(_filled(ctx, x, x.dtype.type(0)))
-        return ArrayRef(made.cell, made.window, made.dtype, False)
+        return ArrayRef(made.storage, made.geometry, made.dtype, False)
     if not (isinstance(x, Node) and isinstance(x.type, Scalar)):
         raise ctx.refuse(which, "an operand that is no array and no number")
     if x.dtype.kind == "c":

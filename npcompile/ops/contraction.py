@@ -16,7 +16,7 @@ from npcompile.graph.types import SUPPORTED, Array, Scalar, contiguous
 from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, program
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import OPERATORS, Kind, define
+from npcompile.ops.record import OPERATORS, OperatorFamily, define
 
 
 def contract(ctx: Context, name: str, spec: str, a: ArrayRef, b: ArrayRef,
@@ -26,7 +26,7 @@ def contract(ctx: Context, name: str, spec: str, a: ArrayRef, b: ArrayRef,
     dtype = np.result_type(a.dtype, b.dtype)
     if dtype.char not in SUPPORTED:
         raise ctx.refuse(name, f"dtype {dtype}")
-    if a.cell is not b.cell and ctx.version(a.cell) is ctx.version(b.cell):
+    if a.storage is not b.storage and ctx.version(a.storage) is ctx.version(b.storage):
         b = views.copied(ctx, b, "K")  # equal, and not the same: BLAS sees two matrices
     operands = [ctx.builder.cast(ctx.read(x), dtype) for x in (a, b)]
     attrs = Extern("product", name, spec, quiet)
@@ -191,7 +191,7 @@ def _deliver(ctx: Context, what: str, result: Operand, out: Operand) -> ArrayRef
     return out
 
 
-CONTRACTION = Kind("contraction", _call)
+CONTRACTION = OperatorFamily("contraction", _call)
 
 # name, program, whether it takes out=, further aliases
 _ROWS = [

@@ -17,15 +17,15 @@ from npcompile.core.errors import Refused
 from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.graph.expression import Expr, cast
-from npcompile.graph.ir import Const, Node, Window
+from npcompile.graph.ir import Const, Geometry, Node
 from npcompile.graph.layout import broadcast_shapes
 from npcompile.graph.types import PYTHON, SUPPORTED, Array, Scalar
 from npcompile.ops.arguments import as_array, is_weak, program_kind, view
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import OPERATORS, Kind, Op, define
+from npcompile.ops.record import OPERATORS, Op, OperatorFamily, define
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
-WHOLE = Window(0, (), ())
+WHOLE = Geometry(0, (), ())
 INTS, FLOATS, COMPLEX = "bBhHiIlLqQ", "efd", "FD"
 NUMBERS = INTS + FLOATS + COMPLEX
 # NumPy's loops of floats that clear all flags at their end, with those of the casts before them
@@ -339,9 +339,9 @@ def _refuse_overlaps(ctx: Context, operands: Sequence[Operand],
     writes to what it reads, but for the same several elements."""
     for out in outs:
         for x in operands:
-            if out is None or not isinstance(x, ArrayRef) or out.cell is not x.cell:
+            if out is None or not isinstance(x, ArrayRef) or out.storage is not x.storage:
                 continue
-            if x.window != out.window or all(ctx.facts.equal(size, 1) for size in out.shape):
+            if x.geometry != out.geometry or all(ctx.facts.equal(size, 1) for size in out.shape):
                 raise ctx.refuse("multiply", "complex numbers in place: NumPy rounds otherwise")
 
 
@@ -489,7 +489,7 @@ def _mask(ctx: Context, what: str, mask: Operand) -> Node:
     return where
 
 
-ELEMENTWISE = Kind("elementwise", call_ufunc)
+ELEMENTWISE = OperatorFamily("elementwise", call_ufunc)
 
 
 # ------------------------------------------------------------------ functions of other operators

@@ -49,7 +49,7 @@ def take(ctx: Context, a: Operand, indices: Operand, axis: Operand = None, out: 
     left = Axes(0, [*ref.shape[:place], *ref.shape[place + 1 :]],
                 [*ref.strides[:place], *ref.strides[place + 1 :]])
     picks = places.laid(ref, at, left, place, (index.strides,))
-    return places.gathered(ctx, ref, picks, c_strides(picks.window.shape))
+    return places.gathered(ctx, ref, picks, c_strides(picks.geometry.shape))
 
 
 @program(GATHER, "ndarray.take")
@@ -172,13 +172,13 @@ def _at(ctx: Context, a: Operand, indices: Operand, b: Operand, *, name: str) ->
     same = np.result_type(a.dtype, _like(b)) == a.dtype
     if not same or a.dtype.kind not in kinds or a.dtype == np.float16:
         raise ctx.refuse(f"{name}.at", f"of {a.dtype} and another dtype")
-    if isinstance(b, ArrayRef) and b.cell is a.cell:
+    if isinstance(b, ArrayRef) and b.storage is a.storage:
         raise ctx.refuse(f"{name}.at", "an array into itself")
     items = indices if isinstance(indices, tuple) else (indices,)
     if not places.is_advanced(items):
         raise ctx.refuse(f"{name}.at", "at places that are no array")
     picks = places.of_key(ctx, a, masks.as_places(ctx, a, items))
-    if isinstance(b, ArrayRef) and b.ndim > len(picks.window.shape):
+    if isinstance(b, ArrayRef) and b.ndim > len(picks.geometry.shape):
         raise ctx.refuse(f"{name}.at", "an array of more axes than there are places: Python raises")
     places.assign(ctx, a, picks, b, primitive)
 
@@ -253,4 +253,4 @@ def repeated(ctx: Context, ref: ArrayRef, counts: ArrayRef, place: int) -> Array
     left = Axes(0, [*ref.shape[:place], *ref.shape[place + 1 :]],
                 [*ref.strides[:place], *ref.strides[place + 1 :]])
     found = places.laid(ref, at, left, place, ((1,),))
-    return places.gathered(ctx, ref, found, c_strides(found.window.shape))
+    return places.gathered(ctx, ref, found, c_strides(found.geometry.shape))

@@ -24,10 +24,10 @@ def getitem(ctx: Context, ref: ArrayRef, key: Operand) -> Operand:
         return masks.read(ctx, ref, items[0])
     if places.is_advanced(items):
         return places.read(ctx, ref, masks.as_places(ctx, ref, items))
-    window = view_of(ctx, ref, key)
-    if window.ndim == 0 and not any(item is Ellipsis for item in items):
-        return arguments.element(ctx, window)
-    return window
+    geometry = view_of(ctx, ref, key)
+    if geometry.ndim == 0 and not any(item is Ellipsis for item in items):
+        return arguments.element(ctx, geometry)
+    return geometry
 
 
 def setitem(ctx: Context, ref: ArrayRef, key: Operand, value: Operand) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from npcompile.core.sizes import floordiv
 from npcompile.graph.builder import Builder
-from npcompile.graph.ir import Node, Window
+from npcompile.graph.ir import Geometry, Node
 from npcompile.graph.types import c_strides, contiguous
 from npcompile.ops.arguments import view
 from npcompile.ops.bits import as_dtype
@@ -28,7 +28,7 @@ def resized(ctx: Context, ref: ArrayRef, want: Dtype) -> ArrayRef:
         have.itemsize, want.itemsize) == max(have.itemsize, want.itemsize)
     if not complexes and not (have.kind in "biuf" and want.kind in "iuf"):
         raise ctx.refuse("view", f"of {have} as {want}")
-    if not ref.ndim or ref.window.part:
+    if not ref.ndim or ref.geometry.part:
         raise ctx.refuse("view", f"of {have} without axes, or of parts, as {want}")
     made = _cut(ctx, ref, want) if have.itemsize > want.itemsize else _joined(ctx, ref, want)
     return ctx.stand_in(made, ref)
@@ -57,7 +57,7 @@ def _cut(ctx: Context, ref: ArrayRef, want: Dtype) -> ArrayRef:
     made = b.emit("empty", (), None, contiguous(want, shape))
     steps = tuple(step * count for step in c_strides(ref.shape))
     for k, part in enumerate(parts):
-        made = b.write(made, part, Window(k, ref.shape, steps))
+        made = b.write(made, part, Geometry(k, ref.shape, steps))
     return ctx.new(made)
 
 

@@ -1,4 +1,4 @@
-"""Arrays side by side: every part is written into its window of a fresh array."""
+"""Arrays side by side: every part is written into its view of a fresh array."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def tile(ctx: Context, A: Operand, reps: Operand) -> ArrayRef:
 # ------------------------------------------------------------------ roll and pad
 
 
-def _turn(ctx: Context, shift: Size, n: Size) -> Size:
+def _iteration(ctx: Context, shift: Size, n: Size) -> Size:
     """``shift % n``, as simple as the sizes at hand allow."""
     if not is_known(shift - n):
         return mod(shift, n)
@@ -250,19 +250,21 @@ def roll(ctx: Context, a: Operand, shift: Operand, axis: Operand = None) -> Arra
         return views.reshaped(ctx, rolled, ref.shape)
     axes = axis if isinstance(axis, (list, tuple)) else (axis,)
     shifts = shift if isinstance(shift, (list, tuple)) else (shift,) * len(axes)
-    turns: dict[int, Size] = {}
+    iterations: dict[int, Size] = {}
     for by, which in zip(shifts, axes if len(axes) == len(shifts) else axes * len(shifts)):
         place = axis_in(ctx, which, ref.ndim, "roll")
-        turns[place] = turns.get(place, 0) + arguments.integer(ctx, by, "roll")
+        iterations[place] = iterations.get(place, 0) + arguments.integer(ctx, by, "roll")
     out = filled(ctx, ref.shape, None, ref.dtype, like_strides(ctx, ref))
     if any(is_known(n) and ctx.facts.equal(n, 0) for n in ref.shape):
         return out
     parts = []
     for place, n in enumerate(ref.shape):
-        turn = _turn(ctx, turns.get(place, 0), n)
-        still = is_known(turn) and ctx.facts.equal(turn, 0)
+        iteration = _iteration(ctx, iterations.get(place, 0), n)
+        still = is_known(iteration) and ctx.facts.equal(iteration, 0)
         # (first of the source, first of the result, count)
-        parts.append([(0, 0, n)] if still else [(0, turn, n - turn), (n - turn, 0, turn)])
+        parts.append(
+            [(0, 0, n)] if still else [(0, iteration, n - iteration), (n - iteration, 0, iteration)]
+        )
     for corner in combinations(*parts):
         counts = [count for _, _, count in corner]
         setitem(ctx, _corner(out, [to for _, to, _ in corner], counts), Ellipsis,

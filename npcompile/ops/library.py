@@ -1,4 +1,4 @@
-"""Functions of NumPy that run as they are, between compiled stretches: sorting, FFTs.
+"""Functions of NumPy that run as they are, between compiled regions: sorting, FFTs.
 
 Each is a host call whose result has the operand's shape, or one that a rule tells.
 """

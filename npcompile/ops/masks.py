@@ -63,7 +63,7 @@ def along(ctx: Context, shape: tuple[Size, ...], axis: int) -> Node:
     b = ctx.builder
     index = b.iota(shape[axis])
     strides = tuple(int(k == axis) for k in range(len(shape)))
-    return b.read(index, arguments.window(shape, strides))
+    return b.read(index, arguments.geometry(shape, strides))
 
 
 def as_places(ctx: Context, ref: ArrayRef, items: Sequence[Operand]) -> list[Operand]:
@@ -157,7 +157,7 @@ def _is_calm(node: Node) -> bool:
 def _is_all(write: Node) -> bool:
     """Whether all of an array is overwritten."""
     assert isinstance(write.type, Array)
-    return write.attrs == arguments.window(write.type.shape, write.type.strides)
+    return write.attrs == arguments.geometry(write.type.shape, write.type.strides)
 
 
 def _write_each(ctx: Context, ref: ArrayRef, mask: ArrayRef, value: ArrayRef) -> None:

@@ -23,11 +23,11 @@ from npcompile.core.facts import Facts
 from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.graph.builder import Builder
-from npcompile.graph.ir import HostCall, Node, Window
+from npcompile.graph.ir import Geometry, HostCall, Node
 from npcompile.graph.types import Array
 
 
-class Cell:
+class Storage:
     """One memory, whose contents change: its current version is the context's to know.
 
     ``first`` is the version it was made with; ``param`` the parameter it belongs to, or -1.
@@ -56,37 +56,37 @@ class Inherited(Enum):
 
 @record(eq=False)
 class ArrayRef:
-    """An array object: a window on a cell.  Identity is by object, as in Python.
+    """An array object: a view on a cell.  Identity is by object, as in Python.
 
     ``writeable`` False: it is a view that never is; None: NumPy warns that it will not be (what
     ``broadcast_arrays`` gives).
     """
 
-    cell: Cell
-    window: Window
+    storage: Storage
+    geometry: Geometry
     dtype: np.dtype
     writeable: bool | Inherited | None = True
 
     @property
     def shape(self) -> tuple[Size, ...]:
-        return self.window.shape
+        return self.geometry.shape
 
     @property
     def strides(self) -> tuple[Size, ...]:
-        return self.window.strides
+        return self.geometry.strides
 
     @property
     def steps(self) -> tuple[Size, ...]:
         """The strides in elements of its own: a part of a complex number is half of one."""
-        return self.window.steps
+        return self.geometry.steps
 
     @property
     def ndim(self) -> int:
-        return len(self.window.shape)
+        return len(self.geometry.shape)
 
     @property
     def type(self) -> Array:
-        return Array(self.dtype, self.window.shape, self.steps)
+        return Array(self.dtype, self.geometry.shape, self.steps)
 
 
 @record(eq=False)
@@ -98,7 +98,7 @@ class Tensor:
 
 def same_elements(a: ArrayRef, b: ArrayRef) -> bool:
     """Whether two arrays are the same view of one memory."""
-    return (a.cell, a.window, a.dtype) == (b.cell, b.window, b.dtype)
+    return (a.storage, a.geometry, a.dtype) == (b.storage, b.geometry, b.dtype)
 
 
 Operand = Any
@@ -112,7 +112,7 @@ class Context(Protocol):
     @property
     def facts(self) -> Facts: ...
 
-    def version(self, cell: Cell) -> Node:
+    def version(self, storage: Storage) -> Node:
         """What a memory holds now."""
 
     def read(self, ref: ArrayRef) -> Node:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from npcompile.core.records import record
 from npcompile.core.sizes import Size, product
 from npcompile.graph import layout
-from npcompile.graph.ir import Node, Reduction, Window
+from npcompile.graph.ir import Geometry, Node, Reduction
 from npcompile.graph.types import BOOL, INT, Array, Scalar, c_strides, contiguous
 from npcompile.ops import arguments
 from npcompile.ops.assignment import picked_out
@@ -25,14 +25,14 @@ Shape = tuple[Size, ...]
 
 @record
 class Picks:
-    """Elements ``at`` further on than those of a window, whose picked axes have stride 0.
+    """Elements ``at`` further on than those of a view, whose picked axes have stride 0.
 
     ``at`` has the picked axes only, ``orders`` are the strides of the arrays along them;
     ``front`` axes that are left stand before them.  ``distinct``: no place comes twice.
     """
 
     at: Node
-    window: Window
+    geometry: Geometry
     front: int
     orders: tuple[Shape, ...]
     distinct: bool = False
@@ -44,7 +44,7 @@ class Picks:
     @property
     def left(self) -> range:
         """Which of the axes that are left stand behind."""
-        return range(self.front + len(self.picked), len(self.window.shape))
+        return range(self.front + len(self.picked), len(self.geometry.shape))
 
 
 def is_advanced(items: Sequence[Operand]) -> bool:
@@ -61,7 +61,7 @@ def read(ctx: Context, ref: ArrayRef, items: Sequence[Operand]) -> ArrayRef:
 def gathered(ctx: Context, ref: ArrayRef, picks: Picks, strides: Shape) -> ArrayRef:
     """A copy of what is picked."""
     version = ctx.read(arguments.whole(ref))
-    found = ctx.builder.gather(version, picks.window, aligned(ctx, picks), strides)
+    found = ctx.builder.gather(version, picks.geometry, aligned(ctx, picks), strides)
     return ctx.new(as_dtype(ctx.builder, found, ref.dtype))
 
 
@@ -72,10 +72,10 @@ def write(ctx: Context, ref: ArrayRef, items: Sequence[Operand], value: Operand)
 
 def assign(ctx: Context, ref: ArrayRef, picks: Picks, value: Operand, combine: str = "") -> None:
     """Writes a value to what is picked, or what a primitive makes of the old one and it."""
-    node = picked_out(ctx, ref, picks.window.shape, value)
+    node = picked_out(ctx, ref, picks.geometry.shape, value)
     if not picks.distinct:
         _require_c_order(ctx, picks, node)
-    target = ArrayRef(ref.cell, picks.window, ref.dtype, ref.writeable)
+    target = ArrayRef(ref.storage, picks.geometry, ref.dtype, ref.writeable)
     ctx.scatter(target, node, aligned(ctx, picks), combine, picks.distinct)
 
 
@@ -120,8 +120,8 @@ def laid(ref: ArrayRef, at: Node, left: Axes, front: int, orders: tuple[Shape, .
     picked = at.shape
     shape = (*left.shape[:front], *picked, *left.shape[front:])
     strides = (*left.strides[:front], *(0,) * len(picked), *left.strides[front:])
-    window = Window(ref.window.offset + left.offset, shape, strides, ref.window.part)
-    return Picks(at, window, front, orders, distinct)
+    geometry = Geometry(ref.geometry.offset + left.offset, shape, strides, ref.geometry.part)
+    return Picks(at, geometry, front, orders, distinct)
 
 
 def _complete(ctx: Context, items: Sequence[Operand], ndim: int) -> list[Operand]:
@@ -191,8 +191,8 @@ def aligned(ctx: Context, picks: Picks) -> Node:
         return picks.at
     kind = picks.at.type
     assert isinstance(kind, Array)
-    window = Window(0, (*kind.shape, *(1,) * behind), (*kind.strides, *(0,) * behind))
-    return ctx.builder.read(picks.at, window)
+    geometry = Geometry(0, (*kind.shape, *(1,) * behind), (*kind.strides, *(0,) * behind))
+    return ctx.builder.read(picks.at, geometry)
 
 
 # ------------------------------------------------------------------ layouts
@@ -201,12 +201,12 @@ def aligned(ctx: Context, picks: Picks) -> Node:
 def _layout(ctx: Context, picks: Picks) -> Shape:
     """NumPy's: the picked axes are slowest, in C order if anything is left, else in the order of
     the arrays; what is left is in the order of its strides, a new axis (stride 0) is fastest."""
-    shape, count, front = picks.window.shape, len(picks.picked), picks.front
+    shape, count, front = picks.geometry.shape, len(picks.picked), picks.front
     left = [k for k in range(len(shape)) if not front <= k < front + count]
     if not left:
         return layout.k_strides(ctx.facts, shape, picks.orders)
     rest = tuple(shape[k] for k in left)
-    strides = tuple(picks.window.strides[k] for k in left)
+    strides = tuple(picks.geometry.strides[k] for k in left)
     layout.ask_all_strides(ctx.facts, rest, strides)
     order = layout.stride_order(ctx.facts, strides)
     inner = layout.fresh_strides(rest, order)
@@ -218,7 +218,7 @@ def _require_c_order(ctx: Context, picks: Picks, value: Node) -> None:
     """NumPy writes in the order of the arrays' and the value's memory, and from behind if all
     strides are negative."""
     count, front = len(picks.picked), picks.front
-    shape = picks.window.shape
+    shape = picks.geometry.shape
     orders = list(picks.orders)
     if isinstance(value.type, Array):
         strides = layout.broadcast_strides(ctx.facts, value.shape, value.type.strides, shape)

@@ -290,8 +290,8 @@ def diag(ctx: Context, v: Operand, k: Operand = 0) -> ArrayRef:
     n = ref.shape[0] + abs(offset)
     out = filled(ctx, (n, n), 0, ref.dtype)
     start = offset if offset >= 0 else n * -offset
-    window = arguments.view(out, ref.shape, (n + 1,), start)
-    setitem(ctx, window, Ellipsis, ref)
+    geometry = arguments.view(out, ref.shape, (n + 1,), start)
+    setitem(ctx, geometry, Ellipsis, ref)
     return out
 
 

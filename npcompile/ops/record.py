@@ -31,7 +31,7 @@ class Domain:
 
 
 @record
-class Kind:
+class OperatorFamily:
     """A family of operators: ``call`` builds the graph for one call of any of them."""
 
     name: str
@@ -53,7 +53,7 @@ class Op:
     """
 
     name: str
-    kind: Kind
+    kind: OperatorFamily
     signatures: str = ""
     aliases: tuple[str, ...] = ()
     reference: str = ""
@@ -74,7 +74,7 @@ class Op:
 OPERATORS: dict[str, Op] = {}
 
 
-def define(name: str, kind: Kind, signatures: str = "", **fields: Any) -> Op:
+def define(name: str, kind: OperatorFamily, signatures: str = "", **fields: Any) -> Op:
     """Adds a record to :data:`OPERATORS`."""
     if name in OPERATORS:
         raise ValueError(f"operator {name!r} is defined twice")

@@ -20,7 +20,7 @@ from npcompile.graph.types import BOOL, INT, SUPPORTED, Array, Scalar, Type, con
 from npcompile.ops import arguments, canonical, masked
 from npcompile.ops.arguments import as_array, axes_in, dtype_of, truth
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import Kind, Op, define
+from npcompile.ops.record import Op, OperatorFamily, define
 
 COMPOSED = arguments.program_kind("composed reduction")
 
@@ -36,7 +36,7 @@ def reduce_node(ctx: Context, array: Node, kind: str, axes: tuple[int, ...], kee
     if isinstance(array.type, Scalar):
         array = ctx.builder.full((), array)
     if not array.shape:  # an array of shape () is reduced like one of one element
-        array = ctx.builder.emit("read", (array,), arguments.window((1,), (1,)),
+        array = ctx.builder.emit("read", (array,), arguments.geometry((1,), (1,)),
                                  Array(array.dtype, (1,), (1,)))
         axes, keepdims = (0,), False  # there are no axes to keep
     index = kind in ("argmin", "argmax")
@@ -225,7 +225,7 @@ def _ufunc_reduce(op: Op, ctx: Context, array: Operand, axis: Operand = 0, dtype
     return reduce_with(op.data, op.name, ctx, array, axis, dtype, out, keepdims, initial, where)
 
 
-def reduction_kind(name: str, function: Callable[..., Operand]) -> Kind:
+def reduction_kind(name: str, function: Callable[..., Operand]) -> OperatorFamily:
     """A kind of reductions whose parameters are ``function``'s, from the third on."""
 
     def call(op: Op, ctx: Context, args: tuple[Operand, ...],
@@ -235,7 +235,7 @@ def reduction_kind(name: str, function: Callable[..., Operand]) -> Kind:
             raise ctx.refuse(op.name, "initial= is no number")
         return arguments.call_with(function, (op,), op, ctx, args, kwargs)
 
-    return Kind(name, call)
+    return OperatorFamily(name, call)
 
 
 REDUCTION = reduction_kind("reduction", _function)

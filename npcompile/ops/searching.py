@@ -11,7 +11,7 @@ import numpy as np
 from npcompile.core.sizes import Size, hint, is_known, product
 from npcompile.graph import layout
 from npcompile.graph.categories import UNTOLD
-from npcompile.graph.ir import Node, Window
+from npcompile.graph.ir import Geometry, Node
 from npcompile.graph.types import BOOL, FLOAT, INT, Array, contiguous
 from npcompile.ops import arguments
 from npcompile.ops.arguments import as_array, program, static
@@ -25,11 +25,11 @@ SHARE = 32
 
 def elements(ctx: Context, table: ArrayRef, at: Node) -> Node:
     """The elements of a row at indices that are in range, of which there is an array."""
-    b, window = ctx.builder, table.window
+    b, geometry = ctx.builder, table.geometry
     if table.strides[0] != 1:
         at = b.map("mul", (at, b.cast(b.size(table.strides[0]), INT)), INT)
     assert isinstance(at.type, Array)
-    where = Window(window.offset, at.shape, (0,) * len(at.shape), window.part)
+    where = Geometry(geometry.offset, at.shape, (0,) * len(at.shape), geometry.part)
     strides = layout.k_strides(ctx.facts, at.shape, [at.type.strides])
     return b.gather(ctx.read(arguments.whole(table)), where, at, strides)
 
@@ -42,7 +42,7 @@ def check_sorted(ctx: Context, table: ArrayRef, name: str) -> None:
     rises = reduce_node(ctx, b.map("le", (low, high), BOOL), "all", (0,), False, BOOL)
     b.check(rises, f"{name}: a table that is not sorted")
     if table.dtype.kind == "f":
-        first = b.element(ctx.read(arguments.whole(table)), Window(table.window.offset, (), ()))
+        first = b.element(ctx.read(arguments.whole(table)), Geometry(table.geometry.offset, (), ()))
         b.check(b.map("eq", (first, first), BOOL), f"{name}: a table with NaN")
 
 
@@ -181,8 +181,8 @@ def _between(ctx: Context, x: Node, xs: ArrayRef, ys: ArrayRef,
 
 
 def _element(ctx: Context, ref: ArrayRef, place: Size) -> Node:
-    offset = ref.window.offset + ref.strides[0] * place
-    return ctx.builder.element(ctx.read(arguments.whole(ref)), Window(offset, (), ()))
+    offset = ref.geometry.offset + ref.strides[0] * place
+    return ctx.builder.element(ctx.read(arguments.whole(ref)), Geometry(offset, (), ()))
 
 
 def _end(ctx: Context, given: Operand, ys: ArrayRef, place: Size) -> Node:

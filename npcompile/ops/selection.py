@@ -62,15 +62,15 @@ def fliplr(ctx: Context, m: Operand) -> ArrayRef:
 def rot90(ctx: Context, m: Operand, k: Operand = 1, axes: Operand = (0, 1)) -> ArrayRef:
     """A quarter turn, k times."""
     ref = as_array(ctx, m)
-    turns = static_int(ctx, k, "rot90") % 4
+    iterations = static_int(ctx, k, "rot90") % 4
     first, second = axes_in(ctx, axes, ref.ndim, "rot90")
     order = list(range(ref.ndim))
     order[first], order[second] = second, first
-    if turns == 0:
+    if iterations == 0:
         return permuted(ref, range(ref.ndim))
-    if turns == 2:
+    if iterations == 2:
         return flipped(ctx, ref, (first, second))
-    if turns == 1:
+    if iterations == 1:
         return permuted(flipped(ctx, ref, (second,)), order)
     return flipped(ctx, permuted(ref, order), (second,))
 
@@ -108,7 +108,7 @@ def diagonal(ctx: Context, a: Operand, offset: Operand = 0, axis1: Operand = 0,
     ref = as_array(ctx, a)
     axes = _diagonal_axes(ctx, ref, axis1, axis2)
     found = diagonal_of(ctx, ref, static_int(ctx, offset, "diagonal"), axes)
-    return ArrayRef(found.cell, found.window, found.dtype, False)
+    return ArrayRef(found.storage, found.geometry, found.dtype, False)
 
 
 @program(VIEW, "trace", "ndarray.trace")

@@ -21,7 +21,7 @@ from npcompile.ops.operands import ArrayRef, Context, Operand
 
 @record(frozen=False)
 class Axes:
-    """A window under construction, axis by axis."""
+    """A view under construction, axis by axis."""
 
     offset: Size = 0
     shape: list[Size] = field(default_factory=list)
@@ -31,23 +31,23 @@ class Axes:
 def view_of(ctx: Context, ref: ArrayRef, key: Operand) -> ArrayRef:
     """The view that a basic key selects."""
     items = expanded(ctx, key, ref.ndim)
-    window = Axes()
+    geometry = Axes()
     axis = 0
     for item in items:
         if item is None:
-            window.shape.append(1)
-            window.strides.append(0)
+            geometry.shape.append(1)
+            geometry.strides.append(0)
             continue
         n, stride = ref.shape[axis], ref.strides[axis]
         axis += 1
         if isinstance(item, slice):
             start, count, step = bounds(ctx, item, n)
-            window.shape.append(count)
-            window.strides.append(stride * step)
-            window.offset = window.offset + stride * start
+            geometry.shape.append(count)
+            geometry.strides.append(stride * step)
+            geometry.offset = geometry.offset + stride * start
         else:
-            window.offset = window.offset + stride * position(ctx, item, n)
-    return arguments.view(ref, window.shape, window.strides, window.offset)
+            geometry.offset = geometry.offset + stride * position(ctx, item, n)
+    return arguments.view(ref, geometry.shape, geometry.strides, geometry.offset)
 
 
 def expanded(ctx: Context, key: Operand, ndim: int) -> list[Operand]:

@@ -10,7 +10,7 @@ import numpy as np
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, floordiv, is_known, largest, product, smallest
 from npcompile.graph import layout
-from npcompile.graph.ir import Node, Window
+from npcompile.graph.ir import Geometry, Node
 from npcompile.graph.types import Array, c_strides, contiguous
 from npcompile.ops import arguments
 from npcompile.ops.arguments import as_array, axes_in, axis_in, program, static_int, view
@@ -183,7 +183,7 @@ def _flat(ctx: Context, ref: ArrayRef) -> ArrayRef:
     if ref.ndim == 1:
         return copied(ctx, ref)
     made = ctx.builder.emit("empty", (), None, contiguous(ref.dtype, (a_size(ref),)))
-    whole = Window(0, ref.shape, c_strides(ref.shape))
+    whole = Geometry(0, ref.shape, c_strides(ref.shape))
     return ctx.new(ctx.builder.write(made, ctx.read(ref), whole))
 
 
@@ -221,7 +221,7 @@ def reshape(ctx: Context, a: Operand, /, shape: Operand, order: Operand = "C", *
     if whole and len(sizes) == ref.ndim and all(map(ctx.facts.equal, sizes, ref.shape)):
         return view(ref, ref.shape, ref.strides)
     if turned is ref:
-        flat = shape in (-1, (-1,), [-1]) and ref.ndim == 1 and not ref.window.part
+        flat = shape in (-1, (-1,), [-1]) and ref.ndim == 1 and not ref.geometry.part
         if flat and is_contiguous(ctx, ref):
             return view(ref, sizes, (1,))  # it is not seen to be the same shape
         return reshaped(ctx, ref, sizes)
@@ -293,7 +293,7 @@ def _reshape_strides(
         return ref.strides
     empty = any(equal(n, 0) for n in ref.shape)
     if empty or (is_fortran(ctx, ref) if fortran else is_contiguous(ctx, ref)):
-        if ref.window.part and shape:  # strides of a window on complex numbers are whole ones
+        if ref.geometry.part and shape:  # strides of a view on complex numbers are whole ones
             raise ctx.refuse("reshape", "of the parts of at most one complex number")
         return _fresh([1 if empty and equal(n, 0) else n for n in shape], fortran)
     if not known:
@@ -434,7 +434,7 @@ def broadcast(ctx: Context, ref: ArrayRef, shape: tuple[Size, ...]) -> ArrayRef:
         raise ctx.refuse("broadcast_to", "the shape does not fit: Python raises")
     strides = layout.broadcast_strides(ctx.facts, ref.shape, ref.strides, shape)
     found = view(ref, shape, strides)
-    return ArrayRef(found.cell, found.window, found.dtype, False)
+    return ArrayRef(found.storage, found.geometry, found.dtype, False)
 
 
 @program(VIEW, "broadcast_to")
@@ -452,7 +452,9 @@ def _repeated(ctx: Context, ref: ArrayRef, shape: tuple[Size, ...]) -> ArrayRef:
         else 0 if ctx.facts.equal(n, 1) else step
         for n, step in zip(found.shape, found.strides)
     ]
-    return ArrayRef(found.cell, replace(found.window, strides=tuple(strides)), found.dtype, False)
+    return ArrayRef(
+        found.storage, replace(found.geometry, strides=tuple(strides)), found.dtype, False
+    )
 
 
 @program(VIEW, "broadcast_arrays")
@@ -469,7 +471,7 @@ def broadcast_arrays(ctx: Context, *args: Operand, subok: Operand = False) -> Op
 @program(VIEW, "numpy.lib.stride_tricks:sliding_window_view")
 def sliding_window_view(ctx: Context, x: Operand, window_shape: Operand, axis: Operand = None, *,
                         subok: Operand = False, writeable: Operand = False) -> ArrayRef:
-    """A read-only view of all windows of a shape; their axes come last."""
+    """A read-only view of all views of a shape; their axes come last."""
     what = "sliding_window_view"
     ref = as_array(ctx, x)
     one = not isinstance(window_shape, (tuple, list))
@@ -478,10 +480,10 @@ def sliding_window_view(ctx: Context, x: Operand, window_shape: Operand, axis: O
     given = every if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = [axis_in(ctx, k, ref.ndim, what) for k in given]
     if len(axes) != len(sizes):
-        raise ctx.refuse(what, "other axes than windows: Python raises")
+        raise ctx.refuse(what, "other axes than views: Python raises")
     shape = list(ref.shape)
     for k, size in zip(axes, sizes, strict=True):
-        arguments.require(ctx, "<=", size, shape[k], f"{what}: a window longer than its axis")
+        arguments.require(ctx, "<=", size, shape[k], f"{what}: a view longer than its axis")
         shape[k] = shape[k] - size + 1
     found = view(ref, (*shape, *sizes), (*ref.strides, *(ref.strides[k] for k in axes)))
     return found if arguments.truth(ctx, writeable, what) else replace(found, writeable=False)
@@ -504,7 +506,7 @@ def _size(ctx: Context, size: Size) -> Operand:
 
 
 def _bytes(ctx: Context, ref: ArrayRef) -> int:
-    return ref.dtype.itemsize * (2 if ref.window.part else 1)
+    return ref.dtype.itemsize * (2 if ref.geometry.part else 1)
 
 
 ATTRIBUTES: dict[str, Callable[[Context, ArrayRef], Operand]] = {

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from npcompile.graph.ir import Check, Const, Frame, Graph, Node, Region, integer
+from npcompile.graph.ir import Check, Const, Graph, Node, Region, ResumeFrame, integer
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, INT, PY_INT, Scalar
 
@@ -130,6 +130,6 @@ def _alike(one: Node, other: Node) -> bool:
             and all(map(_same, *frames)))
 
 
-def _same(a: Frame, b: Frame) -> bool:
+def _same(a: ResumeFrame, b: ResumeFrame) -> bool:
     return a.code is b.code and (a.offset, a.local, a.stack, a.owner, a.drops) == (
         b.offset, b.local, b.stack, b.owner, b.drops)

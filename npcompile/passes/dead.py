@@ -9,6 +9,7 @@ from npcompile.graph.builder import IMPURE
 from npcompile.graph.ir import (
     WRITES,
     Extern,
+    Geometry,
     Get,
     Graph,
     Loop,
@@ -18,7 +19,6 @@ from npcompile.graph.ir import (
     SizeOf,
     Tree,
     ViewOf,
-    Window,
     handed,
     leaves,
     result_nodes,
@@ -223,8 +223,8 @@ def _held(graph: Graph, tree: Tree) -> Iterator[Node]:
     yield from result_nodes(tree)
     for leaf in leaves(tree):
         if isinstance(leaf, ViewOf):
-            window = leaf.window
-            for size in (window.offset, *window.shape, *window.strides):
+            geometry = leaf.geometry
+            for size in (geometry.offset, *geometry.shape, *geometry.strides):
                 yield from (graph.bound[s] for s in symbols(size) if s in graph.bound)
 
 
@@ -232,9 +232,9 @@ def _symbols(node: Node) -> Iterator[Symbol]:
     sizes: list[Size] = []
     if isinstance(node.type, Array):
         sizes += (*node.type.shape, *node.type.strides)
-    window = node.attrs.window if isinstance(node.attrs, Scatter) else node.attrs
-    if isinstance(window, Window):
-        sizes += (window.offset, *window.shape, *window.strides)
+    geometry = node.attrs.geometry if isinstance(node.attrs, Scatter) else node.attrs
+    if isinstance(geometry, Geometry):
+        sizes += (geometry.offset, *geometry.shape, *geometry.strides)
     elif isinstance(node.attrs, SizeOf):
         sizes.append(node.attrs.size)
     elif isinstance(node.attrs, Loop):

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 
 from npcompile.core.sizes import (
     INDEX,
-    Call,
     Poly,
     Size,
+    SizeCall,
     Symbol,
     floordiv,
     largest,
@@ -48,12 +48,12 @@ class Long(Exception):
 def drop_edges(graph: Graph) -> Graph:
     """The graph without the edges of loops that need none; its regions are changed, those of an
     earlier pass."""
-    work = _Work(graph)
+    work = _EdgeWork(graph)
     work.region(graph.region)
     return graph
 
 
-class _Work:
+class _EdgeWork:
     def __init__(self, graph: Graph) -> None:
         self.facts, self.bound = graph.facts, graph.bound
         self.indices = {node: name for name, node in graph.bound.items() if node.op == "param"}
@@ -212,7 +212,7 @@ def _extremes(size: Size, bounds: dict[Symbol, int]) -> tuple[int, int]:
     return low, high
 
 
-def _of_call(call: Call, bounds: dict[Symbol, int]) -> tuple[int, int]:
+def _of_call(call: SizeCall, bounds: dict[Symbol, int]) -> tuple[int, int]:
     (a, b), (c, d) = (_extremes(part, bounds) for part in (call.left, call.right))
     match call.name:
         case "max":

@@ -1,8 +1,8 @@
 """Checks of what the call itself decides move to the front.
 
 Where one fails there, nothing has happened yet and Python runs the function from the start.  Later,
-after an effect or in each turn of a loop, Python would need everything computed so far.  Checks
-inside the arms of an ``if_`` stay: their arm may never be taken.
+after an effect or in each iteration of a loop, Python would need everything computed so far.
+Checks inside the arms of an ``if_`` stay: their arm may never be taken.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def hoist(graph: Graph) -> Graph:
 
 def _tests(node: Node) -> bool:
     """Whether it is a check that must hold; where Python has a part, it leaves in any case."""
-    return isinstance(node.attrs, Check) and not node.attrs.resume.pauses
+    return isinstance(node.attrs, Check) and not node.attrs.resume.graph_breaks
 
 
 class _Hoist:

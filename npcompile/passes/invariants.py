@@ -1,9 +1,11 @@
-"""What stays true from turn to turn of a loop: linear relations of the integers that it carries.
+"""What stays true from iteration to iteration of a loop: linear relations of the integers that it
+carries.
 
-Candidates are what holds before the first turn: of one number and where it or another one began,
-of two of them, and what comparisons in the loop ask.  All are supposed to hold when a turn begins;
-those that the turn may break are dropped until it keeps the rest, which then hold in all turns
-(Flanagan and Leino, Houdini, an annotation assistant for ESC/Java, FME 2001).
+Candidates are what holds before the first iteration: of one number and where it or another one
+began, of two of them, and what comparisons in the loop ask.  All are supposed to hold when an
+iteration begins; those that the iteration may break are dropped until it keeps the rest, which then
+hold in all iterations (Flanagan and Leino, Houdini, an annotation assistant for ESC/Java, FME
+2001).
 
 A relation is a size that is not negative.
 """
@@ -25,8 +27,9 @@ REACH = 3  # facts that a proof may combine
 CHOICES = 2  # that are looked at case by case, within one another
 
 
-class Carried(NamedTuple):
-    """A number that changes from turn to turn: in a turn, before the first, and in the next."""
+class Recurrence(NamedTuple):
+    """A number that changes from iteration to iteration: in an iteration, before the first, and in
+    the next."""
 
     name: Symbol
     start: Size
@@ -34,7 +37,7 @@ class Carried(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """A candidate, by its place, that the next turn's numbers should satisfy."""
+    """A candidate, by its place, that the next iteration's numbers should satisfy."""
 
     at: int
     gap: Size
@@ -55,20 +58,20 @@ def invariants(ranges: Ranges, loop: Node) -> list[Size]:
     return found
 
 
-def _carried(ranges: Ranges, loop: Node) -> list[Carried]:
+def _carried(ranges: Ranges, loop: Node) -> list[Recurrence]:
     region, skipped = loop.regions[0], int(loop.op == "while_")
     found, params = [], region.params
     if isinstance(loop.attrs, Loop):
         name, params = loop.attrs.symbol, params[1:]
         start, step = ranges.resolved(loop.attrs.start), ranges.resolved(loop.attrs.step)
-        found.append(Carried(name, start, Poly((((name,), 1),)) + step))
+        found.append(Recurrence(name, start, Poly((((name,), 1),)) + step))
     for param, begin, following in zip(
             params, loop.args[-len(params):] if params else (), region.results[skipped:],
             strict=True):
         name_of = lone_symbol(_size(ranges, param))
         begun = ranges.exact(begin)
         if name_of is not None and begun is not None and ranges.node.get(name_of) is param:
-            found.append(Carried(name_of, begun, following))
+            found.append(Recurrence(name_of, begun, following))
     return found
 
 
@@ -78,8 +81,8 @@ def _size(ranges: Ranges, node: Node | Size) -> Size:
     return 0 if found is None else found
 
 
-def _candidates(ranges: Ranges, loop: Node, carried: list[Carried]) -> list[Size]:
-    """What holds before the first turn."""
+def _candidates(ranges: Ranges, loop: Node, carried: list[Recurrence]) -> list[Size]:
+    """What holds before the first iteration."""
     starts = {c.name: c.start for c in carried}
     found: dict[Size, None] = {}
     for gap in (*_asked(ranges, loop, starts), *_between(carried)):
@@ -98,7 +101,7 @@ def _holds_before(ranges: Ranges, gap: Size, starts: dict[Symbol, Size]) -> bool
     return ranges.facts.never_negative(begun, 2)
 
 
-def _between(carried: list[Carried]) -> Iterator[Size]:
+def _between(carried: list[Recurrence]) -> Iterator[Size]:
     """Differences of two of the numbers, and of numbers and where they began."""
     ends = list(dict.fromkeys([0, *(c.start for c in carried)]))
     for k, c in enumerate(carried):
@@ -133,7 +136,7 @@ def _asked(ranges: Ranges, loop: Node, starts: dict[Symbol, Size]) -> Iterator[S
 
 
 def inside(loop: Node) -> set[Node]:
-    """All that each turn of a loop makes anew."""
+    """All that each iteration of a loop makes anew."""
     nodes = set(walk(loop.regions[0]))
     params = [p for node in (loop, *nodes) for region in node.regions for p in region.params]
     return nodes.union(params)
@@ -143,13 +146,13 @@ def _is_integer(node: Node) -> bool:
     return isinstance(node.type, Scalar) and node.type.dtype == INT
 
 
-# ------------------------------------------------------------------ one turn
+# ------------------------------------------------------------------ one iteration
 
 
 def _kept(
-    ranges: Ranges, loop: Node, carried: list[Carried], candidates: list[Size]
+    ranges: Ranges, loop: Node, carried: list[Recurrence], candidates: list[Size]
 ) -> list[Size]:
-    """The candidates that hold after a turn if all hold before it."""
+    """The candidates that hold after an iteration if all hold before it."""
     before = ranges.mark()
     ranges.sized.clear()  # what was asked for too early
     for gap in candidates:

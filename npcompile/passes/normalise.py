@@ -8,6 +8,7 @@ from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
     WRITES,
     Attrs,
+    Geometry,
     Graph,
     Loop,
     Node,
@@ -15,7 +16,6 @@ from npcompile.graph.ir import (
     SizeOf,
     Tree,
     ViewOf,
-    Window,
 )
 from npcompile.graph.types import Array, Tuple, Type
 from npcompile.passes.rewrite import Rewriter
@@ -59,14 +59,14 @@ class _Normaliser(Rewriter):
             return Tuple(tuple(map(self.type, type_.items)))
         return type_
 
-    def window(self, w: Window) -> Window:
-        return Window(self.norm(w.offset), self.sizes(w.shape), self.sizes(w.strides), w.part)
+    def geometry(self, w: Geometry) -> Geometry:
+        return Geometry(self.norm(w.offset), self.sizes(w.shape), self.sizes(w.strides), w.part)
 
     def attrs(self, attrs: Attrs) -> Attrs:
-        if isinstance(attrs, Window):
-            return self.window(attrs)
+        if isinstance(attrs, Geometry):
+            return self.geometry(attrs)
         if isinstance(attrs, Scatter):
-            return replace(attrs, window=self.window(attrs.window))
+            return replace(attrs, geometry=self.geometry(attrs.geometry))
         if isinstance(attrs, SizeOf):
             return SizeOf(self.norm(attrs.size))
         if isinstance(attrs, Loop):
@@ -76,5 +76,5 @@ class _Normaliser(Rewriter):
 
     def tree(self, tree: Tree) -> Tree:
         if isinstance(tree, ViewOf):
-            tree = replace(tree, window=self.window(tree.window))
+            tree = replace(tree, geometry=self.geometry(tree.geometry))
         return super().tree(tree)

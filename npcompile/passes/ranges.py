@@ -8,7 +8,7 @@ directions in which it may move.
 
 Beside its interval, an integer may be known as a size (:meth:`Ranges.exact`), about which branches,
 loops and checks tell facts: ``while j > 0 and a[j - 1] > x`` needs no check of its index.  What
-stays true from turn to turn is found by :mod:`.invariants`.
+stays true from iteration to iteration is found by :mod:`.invariants`.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class Ranges:
                 if node.op == "if_":
                     self.learn(node.args[0], k == 0)
                 elif node.op in ("for_", "while_"):
-                    self._turn(node)
+                    self._iteration(node)
                 self._decide(inner)
                 self.undo(before)
 
@@ -324,8 +324,8 @@ class Ranges:
             for end in map(self.exact, node.args[1:]):
                 self._note("le", True, *((made, end) if smaller else (end, made)))
 
-    def _turn(self, node: Node) -> None:
-        """What holds at the beginning of every turn of a loop."""
+    def _iteration(self, node: Node) -> None:
+        """What holds at the beginning of every iteration of a loop."""
         if isinstance(node.attrs, Loop) and isinstance(node.attrs.step, int):
             index = self.exact(node.regions[0].params[0])
             first, last = node.attrs.start, node.attrs.stop
@@ -374,7 +374,7 @@ class Ranges:
         self.known.update(found)
 
     def _again(self, loop: Node) -> None:
-        """What lets a loop go on holds in every turn, if it does at first."""
+        """What lets a loop go on holds in every iteration, if it does at first."""
         region = loop.regions[0]
         params = _params(loop)
         following = {self.chosen(n): k for k, n in enumerate(region.results[1:])}
@@ -399,7 +399,7 @@ class Ranges:
                 self._note(known.op, holds, *now)
 
     def _outside(self, inside: Set[Node], *found: Size) -> bool:
-        """Whether sizes are the same in all turns of a loop."""
+        """Whether sizes are the same in all iterations of a loop."""
         return all(self.node.get(name) not in inside for size in found for name in symbols(size))
 
     # ------------------------------------------------------------------ intervals
@@ -445,7 +445,7 @@ class Ranges:
         if isinstance(node.attrs, Param) and node.attrs.symbol is not None:
             return self.symbol(node.attrs.symbol)
         if node in self.index:
-            return self._turns(self.index[node])
+            return self._iterations(self.index[node])
         if node in self.origin or isinstance(node.attrs, Get):
             return self._drifting(node)
         if node.op == "cast":
@@ -535,7 +535,7 @@ class Ranges:
         return None
 
     def _runs(self, node: Node) -> bool:
-        """Whether a loop has a first turn."""
+        """Whether a loop has a first iteration."""
         loop = node.attrs
         assert isinstance(loop, Loop)
         start, stop, step = map(self.size, (loop.start, loop.stop, loop.step))
@@ -556,8 +556,8 @@ class Ranges:
 
     # ------------------------------------------------------------------ sizes
 
-    def _turns(self, loop: Loop) -> Interval:
-        """Of the index in a turn."""
+    def _iterations(self, loop: Loop) -> Interval:
+        """Of the index in an iteration."""
         start, stop = self.size(loop.start), self.size(loop.stop)
         step = self.size(loop.step)
         if step.low > 0:
@@ -571,7 +571,7 @@ class Ranges:
             return self.sizes[name]
         if name in self.loops:
             self.sizes[name] = ANY  # what depends on itself
-            found = self.sizes[name] = self._turns(self.loops[name])
+            found = self.sizes[name] = self._iterations(self.loops[name])
         else:
             found = self.of(self.node[name]) if name in self.node else ANY
         return found if name.low is None else Interval(max(found.low, name.low), found.high)

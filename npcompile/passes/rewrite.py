@@ -9,7 +9,6 @@ from npcompile.graph.builder import Builder, learn
 from npcompile.graph.ir import (
     Check,
     Const,
-    Frame,
     Get,
     Graph,
     Items,
@@ -19,6 +18,7 @@ from npcompile.graph.ir import (
     ObjectOf,
     Region,
     Resume,
+    ResumeFrame,
     Tree,
     ViewOf,
 )
@@ -114,9 +114,9 @@ class Rewriter:
     def resume(self, resume: Resume) -> Resume:
         if not resume.frames:
             return resume
-        return Resume(tuple(map(self.frame, resume.frames)), resume.pauses)
+        return Resume(tuple(map(self.frame, resume.frames)), resume.graph_breaks)
 
-    def frame(self, frame: Frame) -> Frame:
+    def frame(self, frame: ResumeFrame) -> ResumeFrame:
         local = tuple((name, self.tree(tree)) for name, tree in frame.local)
         return replace(frame, local=local, stack=tuple(map(self.tree, frame.stack)))
 

@@ -2,7 +2,7 @@
 
 Flags are sticky: of a division by zero they don't tell whether it was one that the program wants
 to hear of.  So a ``settle`` stands wherever operations of the one sort follow those of the other.
-All that the stretch before it computes and that may raise such a flag is computed by then, and the
+All that the region before it computes and that may raise such a flag is computed by then, and the
 flags that it ignores become what they were when it began.
 """
 
@@ -15,10 +15,10 @@ from npcompile.graph.categories import UNTOLD, raises
 from npcompile.graph.ir import (
     WRITES,
     Extern,
+    Geometry,
     Graph,
     Node,
     Region,
-    Window,
     held,
     result_nodes,
     walk,
@@ -42,9 +42,9 @@ def mixed(graph: Graph) -> str:
 
 
 def settle(graph: Graph) -> Graph:
-    """The graph with such stretches apart."""
+    """The graph with such regions apart."""
     letters = mixed(graph)
-    return _Settler(graph, letters).run() if letters else graph
+    return _BarrierWriter(graph, letters).run() if letters else graph
 
 
 def _letters(node: Node) -> str:
@@ -52,7 +52,7 @@ def _letters(node: Node) -> str:
     return "" if getattr(node.type, "origin", "np") == "py" else raises(node)
 
 
-class _Stretch:
+class _QuietRegion:
     """Operations one after the other that ignore the same (``quiet``), and those of them that may
     raise what others ignore or don't."""
 
@@ -61,14 +61,14 @@ class _Stretch:
         self.nodes: list[Node] = []
 
 
-class _Settler(Rewriter):
-    """``before`` has the stretches that end before a node, ``after`` those that a region ends."""
+class _BarrierWriter(Rewriter):
+    """``before`` has the regions that end before a node, ``after`` those that a region ends."""
 
     def __init__(self, graph: Graph, letters: str) -> None:
         super().__init__(graph, lambda builder, node, args: None)
         self.letters = set(letters)
-        self.before: dict[Node, _Stretch] = {}
-        self.after: dict[Region, _Stretch] = {}
+        self.before: dict[Node, _QuietRegion] = {}
+        self.after: dict[Region, _QuietRegion] = {}
         self.users: defaultdict[Node, set[Node | None]] = defaultdict(set)
         self._count(graph.region)
         for node in (*result_nodes(graph.result), *graph.finals.values(), *graph.bound.values()):
@@ -103,9 +103,9 @@ class _Settler(Rewriter):
             return None
         return "".join(sorted(self.letters.intersection(self.graph.hushed.get(node, ""))))
 
-    def _plan(self, region: Region) -> _Stretch | None:
-        """Finds the stretches of a region; gives the last one, which has no end yet."""
-        now: _Stretch | None = None
+    def _plan(self, region: Region) -> _QuietRegion | None:
+        """Finds the regions of a region; gives the last one, which has no end yet."""
+        now: _QuietRegion | None = None
         for node in region.nodes:
             inside = {self._quiet(n) for inner in node.regions for n in walk(inner)} - {None}
             if len(inside) > 1:
@@ -121,7 +121,7 @@ class _Settler(Rewriter):
                 continue
             if now is not None and now.quiet != quiet:
                 self.before[node], now = now, None
-            now = now or _Stretch(quiet)
+            now = now or _QuietRegion(quiet)
             if not node.regions:
                 now.nodes.append(node)
         return now
@@ -141,12 +141,12 @@ class _Settler(Rewriter):
             self._emit(builder, self.before[node])
         return super().node(builder, node)
 
-    def _emit(self, builder: Builder, stretch: _Stretch) -> None:
+    def _emit(self, builder: Builder, region: _QuietRegion) -> None:
         """All nodes that are there by now have been made anew; what has several results is computed
         at its own place."""
-        needed = dict.fromkeys(map(self._last, stretch.nodes))
+        needed = dict.fromkeys(map(self._last, region.nodes))
         args = dict.fromkeys(self.new[node] for node in needed if node)
-        attrs = Extern("settle", "errstate", stretch.quiet, quiet=True)
+        attrs = Extern("settle", "errstate", region.quiet, quiet=True)
         builder.emit("settle", [n for n in args if n.op not in _FREE
                                 and isinstance(n.type, (Array, Scalar))], attrs, Nothing())
 
@@ -181,7 +181,7 @@ def _takes_all(user: Node, node: Node) -> bool:
     if user.op == "reduce":
         return user.args[0] is node
     if user.op == "write":
-        assert isinstance(user.attrs, Window)
+        assert isinstance(user.attrs, Geometry)
         return len(user.args) == 2 and user.args[1] is node and _shape(node) == user.attrs.shape
     record = OPERATORS.get(user.op)
     plain = user.op in ("cast", "copy") or (

@@ -1,13 +1,14 @@
-"""Loops whose first or last turns take other branches become a loop for each stretch of turns.
+"""Loops whose first or last iterations take other branches become a loop for each region of
+iterations.
 
-``for k in range(n): x = a[k] if k > 0 else 0.0`` runs the turn 0, and then those in which the
+``for k in range(n): x = a[k] if k > 0 else 0.0`` runs the iteration 0, and then those in which the
 condition holds: the branch is gone, and what it kept apart can be computed together (Griebl,
 Feautrier and Lengauer, Index set splitting, International Journal of Parallel Programming 28,
-2000).  A stretch of one turn needs no loop.
+2000).  A region of one iteration needs no loop.
 
-A condition compares the loop's index with what does not change in the loop.  That stretches follow
+A condition compares the loop's index with what does not change in the loop.  That regions follow
 each other is a guard of the compiled code.  Loops are split where most of what they do stands in
-such branches, and where arrays are computed there, or turns might run in lanes.
+such branches, and where arrays are computed there, or iterations might run in lanes.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from npcompile.graph.ir import (
     Attrs,
     Check,
     Const,
+    Geometry,
     Get,
     Graph,
     Loop,
@@ -34,7 +36,6 @@ from npcompile.graph.ir import (
     SizeOf,
     Tree,
     ViewOf,
-    Window,
     integer,
     walk,
 )
@@ -97,7 +98,7 @@ class Splitter(Rewriter):
                     self._plan(inner)
 
     def _cuts(self, node: Node, loop: Loop) -> list[Size]:
-        """Where stretches of turns begin, but the first, in the order of the turns."""
+        """Where regions of iterations begin, but the first, in the order of the iterations."""
         if loop.step not in (1, -1) or not (is_known(loop.start) and is_known(loop.stop)):
             return []
         every = [inner for inner in walk(node.regions[0]) if inner.op not in _LIGHT]
@@ -124,7 +125,7 @@ class Splitter(Rewriter):
     def _in_order(self, loop: Loop, ends: Iterable[Size]) -> list[Size]:
         """The ends that lie within a loop, for the sizes at hand."""
         step = 1 if loop.step == 1 else -1
-        if step == -1:  # stretches of k >= c and of k < c: one begins with c - 1
+        if step == -1:  # regions of k >= c and of k < c: one begins with c - 1
             ends = dict.fromkeys(end - 1 for end in ends)
         first, last = hint(loop.start), hint(loop.stop)
         cuts = [end for end in ends if (hint(end) - first) * step > 0 < (last - hint(end)) * step]
@@ -140,9 +141,9 @@ class Splitter(Rewriter):
                         yield from self._crossings(loop, known.op, right - left)
 
     def _crossings(self, loop: Loop, op: str, gap: Size) -> Iterator[Size]:
-        turn = Poly((((loop.symbol,), 1),))
+        iteration = Poly((((loop.symbol,), 1),))
         for sign in (1, -1):
-            rest = gap - turn * sign
+            rest = gap - iteration * sign
             if loop.symbol in symbols(gap) and loop.symbol not in symbols(rest) and (
                     is_known(rest) and self.graph.bound.keys().isdisjoint(symbols(rest))):
                 if op in ("eq", "ne"):
@@ -160,7 +161,7 @@ class Splitter(Rewriter):
             before = facts.mark()
             piece = Piece(self)
             if stop - start == loop.step:
-                state = piece.turn(builder, node, start, state)
+                state = piece.iteration(builder, node, start, state)
             else:
                 state = piece.loop(builder, node, replace(loop, start=start, stop=stop), state)
             facts.undo(before)
@@ -169,7 +170,7 @@ class Splitter(Rewriter):
 
 
 class Piece(Rewriter):
-    """Copies a loop for a stretch of its turns; ``sizes`` are what symbols stand for there."""
+    """Copies a loop for a region of its iterations; ``sizes`` are what symbols stand for there."""
 
     def __init__(self, whole: Splitter) -> None:
         super().__init__(whole.graph, lambda builder, node, args: None)
@@ -178,8 +179,8 @@ class Piece(Rewriter):
         self.sizes: dict[Symbol, Size] = {}
         self.bound: dict[Symbol, Node] = {}
 
-    def turn(self, builder: Builder, node: Node, index: Size, state: list[Node]) -> list[Node]:
-        """The results of a single turn, without a loop."""
+    def iteration(self, builder: Builder, node: Node, index: Size, state: list[Node]) -> list[Node]:
+        """The results of a single iteration, without a loop."""
         (region,), loop = node.regions, node.attrs
         assert isinstance(loop, Loop)
         self.sizes[loop.symbol] = index
@@ -190,7 +191,7 @@ class Piece(Rewriter):
         return self.inline(builder, region)
 
     def loop(self, builder: Builder, node: Node, loop: Loop, state: list[Node]) -> list[Node]:
-        """The results of a loop over some turns."""
+        """The results of a loop over some iterations."""
         (region,), facts = node.regions, self.graph.facts
         attrs = self.renamed(loop, region.params[0])
         index = Poly((((attrs.symbol,), 1),))
@@ -287,7 +288,7 @@ class Piece(Rewriter):
         return one if one is two else None
 
     def decided(self, builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
-        """What a comparison, a choice or a sum of sizes comes to in these turns."""
+        """What a comparison, a choice or a sum of sizes comes to in these iterations."""
         if not isinstance(node.type, Scalar):
             return None
         if node.op == "where" and isinstance(args[0].attrs, Const):
@@ -323,15 +324,15 @@ class Piece(Rewriter):
             return Tuple(tuple(map(self.type, type_.items)))
         return type_
 
-    def window(self, w: Window) -> Window:
-        return Window(self.size(w.offset), self.some(w.shape), self.some(w.strides), w.part)
+    def geometry(self, w: Geometry) -> Geometry:
+        return Geometry(self.size(w.offset), self.some(w.shape), self.some(w.strides), w.part)
 
     def attrs(self, attrs: Attrs) -> Attrs:
         match attrs:
-            case Window():
-                return self.window(attrs)
+            case Geometry():
+                return self.geometry(attrs)
             case Scatter():
-                return replace(attrs, window=self.window(attrs.window))
+                return replace(attrs, geometry=self.geometry(attrs.geometry))
             case SizeOf(size):
                 return SizeOf(self.size(size))
             case Loop(start, stop, step, symbol):
@@ -340,7 +341,11 @@ class Piece(Rewriter):
 
     def tree(self, tree: Tree) -> Tree:
         made = super().tree(tree)
-        return replace(made, window=self.window(made.window)) if isinstance(made, ViewOf) else made
+        return (
+            replace(made, geometry=self.geometry(made.geometry))
+            if isinstance(made, ViewOf)
+            else made
+        )
 
 
 def _size(node: Node) -> Size | None:
@@ -355,7 +360,7 @@ def _size(node: Node) -> Size | None:
 def _leaves(node: Node) -> bool:
     """Whether Python does a part of the work there."""
     return node.op == "host_call" or (
-        isinstance(node.attrs, Check) and node.attrs.resume.pauses)
+        isinstance(node.attrs, Check) and node.attrs.resume.graph_breaks)
 
 
 def _acts(node: Node) -> bool:
@@ -368,8 +373,8 @@ def _makes_array(node: Node) -> bool:
 
 
 def _may_have_lanes(node: Node) -> bool:
-    """Whether turns might be computed side by side if they were alike: they make elements or sums
-    of integers, and in their branches is what lanes can't choose."""
+    """Whether iterations might be computed side by side if they were alike: they make elements or
+    sums of integers, and in their branches is what lanes can't choose."""
     inside = list(walk(node.regions[0]))
     loops = [node, *(n for n in inside if n.op == "for_")]
     numbers = [p for loop in loops for p in loop.args if isinstance(p.type, Scalar)]

@@ -1,10 +1,10 @@
 """Loops over the bits of numbers become tables.
 
-Each turn of ``crc = crc >> 1 ^ 0xEDB88320 if crc & 1 else crc >> 1`` is affine over the field of
-two elements: every bit of the result is a sum of bits.  So are eight turns together.  Most of what
-they do to a number is a shift; the rest depends on few bits next to each other, whose sums a table
-of at most 256 numbers holds (Sarwate, Computation of cyclic redundancy checks via table look-up,
-Communications of the ACM 31, 1988).
+Each iteration of ``crc = crc >> 1 ^ 0xEDB88320 if crc & 1 else crc >> 1`` is affine over the field
+of two elements: every bit of the result is a sum of bits.  So are eight iterations together.  Most
+of what they do to a number is a shift; the rest depends on few bits next to each other, whose sums
+a table of at most 256 numbers holds (Sarwate, Computation of cyclic redundancy checks via table
+look-up, Communications of the ACM 31, 1988).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from npcompile.graph.types import INT, Scalar
 from npcompile.passes.bits import Forms, NotAffine, constant, forms, width
 from npcompile.passes.rewrite import rewrite
 
-LEAST, MOST = 4, 64  # turns
-WORK = 1024  # operations in all turns that are looked at
+LEAST, MOST = 4, 64  # iterations
+WORK = 1024  # operations in all iterations that are looked at
 INDEX = 8  # bits of a table's index
 
 Columns = list[int]  # of each bit of a variable: the bits of the result that it is added to
@@ -30,12 +30,12 @@ Columns = list[int]  # of each bit of a variable: the bits of the result that it
 
 def tabulate(graph: Graph) -> Graph:
     """The graph with short loops of known length that are affine as shifts and tables."""
-    if not any(_turns(node) for node in walk(graph.region)):
+    if not any(_iterations(node) for node in walk(graph.region)):
         return graph
     return rewrite(graph, lambda builder, node, args: None, _tabulated)
 
 
-def _turns(node: Node) -> range:
+def _iterations(node: Node) -> range:
     """The indices of a loop that may be affine."""
     loop, never = node.attrs, range(0)
     if not isinstance(loop, Loop):
@@ -43,9 +43,9 @@ def _turns(node: Node) -> range:
     start, stop, step = loop.start, loop.stop, loop.step
     if not (isinstance(start, int) and isinstance(stop, int) and isinstance(step, int)):
         return never
-    turns, inside = range(start, stop, step), list(walk(node.regions[0]))
-    fits = LEAST <= len(turns) <= MOST and len(turns) * len(inside) <= WORK
-    return turns if fits and all(map(_pure, inside)) and all(map(_whole, node.args)) else never
+    iterations, inside = range(start, stop, step), list(walk(node.regions[0]))
+    fits = LEAST <= len(iterations) <= MOST and len(iterations) * len(inside) <= WORK
+    return iterations if fits and all(map(_pure, inside)) and all(map(_whole, node.args)) else never
 
 
 def _whole(node: Node) -> bool:
@@ -58,16 +58,16 @@ def _pure(node: Node) -> bool:
 
 def _tabulated(builder: Builder, node: Node) -> list[Node] | None:
     """The results of a loop without it."""
-    turns = _turns(node)
-    if not turns:
+    iterations = _iterations(node)
+    if not iterations:
         return None
     variables = _Variables()
     try:
-        results = _after(node, turns, variables)
+        results = _after(node, iterations, variables)
     except NotAffine:
         return None
     sums = [_Sum(found, arg, variables) for found, arg in zip(results, node.args, strict=True)]
-    if sum(len(total.tables) for total in sums) > max(1, len(turns) // 4):
+    if sum(len(total.tables) for total in sums) > max(1, len(iterations) // 4):
         return None
     return [total.emit(builder) for total in sums]
 
@@ -88,23 +88,28 @@ class _Variables:
         return [1 << self.first[node] + k for k in range(width(node.dtype))]
 
 
-def _after(node: Node, turns: range, variables: _Variables) -> list[Forms]:
-    """What a loop carries after its last turn."""
+def _after(node: Node, iterations: range, variables: _Variables) -> list[Forms]:
+    """What a loop carries after its last iteration."""
     (region,) = node.regions
     index, *params = region.params
     state = [variables(arg) for arg in node.args]
-    for turn in turns:
-        found = {index: constant(turn, index.dtype), **dict(zip(params, state, strict=True))}
-        state = _Turn(node, turn, variables, found).forms(region.results)
+    for iteration in iterations:
+        found = {index: constant(iteration, index.dtype), **dict(zip(params, state, strict=True))}
+        state = _LoopIteration(node, iteration, variables, found).forms(region.results)
     return state
 
 
-class _Turn:
-    """One turn of a loop, as far as what it carries needs it."""
+class _LoopIteration:
+    """One iteration of a loop, as far as what it carries needs it."""
 
-    def __init__(self, loop: Node, turn: int, variables: _Variables,
+    def __init__(self, loop: Node, iteration: int, variables: _Variables,
                  found: dict[Node, Forms]) -> None:
-        self.loop, self.turn, self.variables, self.found = loop.attrs, turn, variables, found
+        self.loop, self.iteration, self.variables, self.found = (
+            loop.attrs,
+            iteration,
+            variables,
+            found,
+        )
         self.inside = set(walk(loop.regions[0]))
 
     def forms(self, nodes: Sequence[Node]) -> list[Forms]:
@@ -124,7 +129,7 @@ class _Turn:
             assert isinstance(self.loop, Loop)
             if set(symbols(node.attrs.size)) - {self.loop.symbol}:
                 raise NotAffine
-            return constant(evaluate(node.attrs.size, lambda name: self.turn), node.dtype)
+            return constant(evaluate(node.attrs.size, lambda name: self.iteration), node.dtype)
         if isinstance(node.attrs, Get):
             (branch,) = node.args
             arms = [region.results[node.attrs.index] for region in branch.regions]
@@ -147,7 +152,7 @@ class _Sum:
                 self._add(variable, columns)
 
     def _add(self, variable: Node, columns: Columns) -> None:
-        windows = list(_windows(columns))
+        geometries = list(_geometries(columns))
         shift = _likely(columns) if variable.type == self.type else None
         if shift is not None:
             seen = 0
@@ -155,11 +160,11 @@ class _Sum:
                 seen |= column
             every = (1 << len(columns)) - 1
             moved, whole = (_shifted(variable, shift, some) for some in (seen, every))
-            left = list(_windows([a ^ b for a, b in zip(columns, moved, strict=True)]))
-            if len(left) < len(windows):
+            left = list(_geometries([a ^ b for a, b in zip(columns, moved, strict=True)]))
+            if len(left) < len(geometries):
                 self.shifts.append((variable, shift, every if moved == whole else seen))
-                windows = left
-        for first, table in windows:
+                geometries = left
+        for first, table in geometries:
             self.tables.setdefault(table, []).append((variable, first))
 
     def emit(self, builder: Builder) -> Node:
@@ -217,7 +222,7 @@ def _shifted(variable: Node, count: int, seen: int) -> Columns:
     return columns
 
 
-def _windows(columns: Columns) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _geometries(columns: Columns) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Bits next to each other that count, and the first of them."""
     at = 0
     while at < len(columns):

@@ -5,7 +5,8 @@ products, shifts to the left and bitwise operations give the low 64 bits of the 
 those of their operands.  So do hashes, checksums and random number generators.
 
 What may differ from the exact number beyond those bits must not be seen: by a comparison, a
-division, a float, an index, a store, a turn of a loop, or Python, where a check that stays fails.
+division, a float, an index, a store, an iteration of a loop, or Python, where a check that stays
+fails.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class _Wrapping:
 
     def __init__(self, graph: Graph) -> None:
         self.users: dict[Node, list[Node]] = {}
-        self.seen: set[Node] = set()  # what results, turns and arms hand on, or sizes are made of
+        self.seen: set[Node] = (
+            set()
+        )  # what results, iterations and arms hand on, or sizes are made of
         self.held: dict[Node, list[Node]] = {}  # by which checks
         self.tests: dict[Key, list[Node]] = {}
         self.parts: dict[Node, Key] = {}  # of tests

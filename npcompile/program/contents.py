@@ -23,14 +23,14 @@ from npcompile.program.ir import (
     Bind,
     Buffer,
     Call,
-    Check,
     Edge,
     For,
     If,
     Kernel,
-    Library,
     Load,
     Program,
+    RoutineCall,
+    SideExit,
     Statement,
     While,
     flat,
@@ -71,10 +71,10 @@ class _Contents:
                     self._kernel(statement, under)
                 case Bind(buffer=buffer):
                     self.found |= buffer in self.read
-                case Check():
+                case SideExit():
                     self.checked |= statement.buffer in self.read
                     self._block(statement.leaving, under)
-                case Library() | Call():
+                case RoutineCall() | Call():
                     inputs = [view.buffer for view in statement.inputs]
                     self._computed(statement.outputs, *self._of(inputs), under)
                     self.conditional |= under

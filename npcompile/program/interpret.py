@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 from npcompile.core.errors import VerifyError
 from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Size, Symbol, evaluate, largest
-from npcompile.graph.ir import HostCall, Site, Window, container, keywords
+from npcompile.graph.ir import CallSite, Geometry, HostCall, container, keywords
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
 from npcompile.graph.routines import ROUTINES
 from npcompile.program.ir import (
@@ -27,22 +27,22 @@ from npcompile.program.ir import (
     Buffer,
     BufferResult,
     Call,
-    Check,
-    Const,
+    Constant,
     For,
     Free,
     If,
     Index,
     ItemsResult,
     Kernel,
-    Library,
     Load,
     ObjectResult,
     ParamResult,
     Program,
     Reduce,
     Result,
+    RoutineCall,
     ScalarResult,
+    SideExit,
     SizeValue,
     Statement,
     StaticResult,
@@ -101,10 +101,10 @@ def interpret(
     """
     raised: set[str] = set() if flags is None else flags
     with np.errstate(all="call", call=lambda what, _: raised.add(FLAGS[what])):
-        return Run(program, run_sum).run(params)
+        return ProgramRun(program, run_sum).run(params)
 
 
-class Run:
+class ProgramRun:
     def __init__(self, program: Program, run_sum: Callable[[Memory], Memory]) -> None:
         self.program, self.run_sum = program, run_sum
         self.memory: dict[Buffer, Memory] = {}
@@ -179,18 +179,18 @@ class Run:
                 self.kernel(statement)
             case Bind():
                 self.symbols[statement.symbol] = int(self.memory[statement.buffer])
-            case Check():
+            case SideExit():
                 if not self.memory[statement.buffer]:
                     self.block(statement.leaving)
                     return statement.number
-            case Library():
+            case RoutineCall():
                 self.library(statement)
             case Call():
                 self.call(statement)
             case For():
                 trips = (statement.start, statement.stop, statement.step)
-                turns = range(*map(self.size, trips))
-                for index in reversed(turns) if statement.parallel else turns:
+                iterations = range(*map(self.size, trips))
+                for index in reversed(iterations) if statement.parallel else iterations:
                     self.symbols[statement.symbol] = index
                     if (status := self.block(statement.body)) != DONE:
                         break
@@ -221,7 +221,7 @@ class Run:
             raise VerifyError(f"{buffer.name}: strides {strides} of shape {shape} have gaps")
         return memory
 
-    def library(self, call: Library) -> None:
+    def library(self, call: RoutineCall) -> None:
         routine = ROUTINES[call.routine.routine]
         inputs = [self.operand(view) for view in call.inputs]
         if routine.flags and not call.routine.quiet:
@@ -234,7 +234,7 @@ class Run:
 
     def call(self, call: Call) -> None:
         inputs = list(map(self.operand, call.inputs))
-        if isinstance(call.function, Site):
+        if isinstance(call.function, CallSite):
             found = call.function.function(*inputs)
             for buffer, result in zip(call.outputs, found, strict=True):
                 number = buffer.kind == "scalar"
@@ -253,14 +253,14 @@ class Run:
     def operand(self, view: View) -> Any:
         if view.buffer.kind == "object":
             return self.memory[view.buffer]
-        array = self.window(view.buffer, view.window)
+        array = self.geometry(view.buffer, view.geometry)
         if view.buffer.kind != "scalar":
             return array
         return array.item() if view.origin == "py" else array[()]
 
-    def window(self, buffer: Buffer, window: Window) -> Memory:
-        return self.view(buffer, window.offset, self.shape(window.shape), window.strides,
-                         window.part)
+    def geometry(self, buffer: Buffer, geometry: Geometry) -> Memory:
+        return self.view(buffer, geometry.offset, self.shape(geometry.shape), geometry.strides,
+                         geometry.part)
 
     # ------------------------------------------------------------------ kernels
 
@@ -300,7 +300,7 @@ class Run:
             case Load(buffer, at, _, by) if by is not None:
                 memory, places = self.places(buffer, at, values[by], extents)
                 return memory[places]
-            case Const(number, dtype):
+            case Constant(number, dtype):
                 return dtype.type(number)
             case AxisIndex(axis):
                 index = np.indices(extents, sparse=True)[axis]
@@ -375,13 +375,13 @@ class Run:
                 return params[index]
             case BufferResult(buffer):
                 return self.memory[buffer]
-            case ViewResult(ident, base, window, dtype, writeable):
+            case ViewResult(ident, base, geometry, dtype, writeable):
                 if ident not in self.objects:
                     owner = self.program.params[base.index] if isinstance(
                         base, ParamResult) else base.buffer
                     # below 0 in an option that is not taken
-                    shape = tuple([largest(n, 0) for n in window.shape])
-                    whole = self.window(owner, replace(window, shape=shape))
+                    shape = tuple([largest(n, 0) for n in geometry.shape])
+                    whole = self.geometry(owner, replace(geometry, shape=shape))
                     made = self.objects[ident] = whole.view(dtype)
                     if not writeable:
                         made.flags.writeable = False

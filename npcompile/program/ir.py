@@ -21,12 +21,12 @@
 Reads and writes of one buffer keep statement order; that order is memory order.  A number is a
 buffer of kind scalar, loaded and stored at index 0.  Within a kernel every axis that no reduction
 runs over is parallel: iterations may run in any order and side by side.  Kernels know nothing of a
-device.  So may the turns of a parallel For: what is allocated inside is a turn's own, and so are
-numbers that are made there.  It calls nothing; where a check of it fails Python runs the function
-from the start, whatever other turns have done.  Its ``folds`` are int64 numbers (and bools) that
-turns only add to (``sum``), or take the ``max``, ``min``, ``and``, ``or`` of: in whichever order.
-One with ``failed``, a bool, leaves by making it true, whatever its turns have done till then.
-A ``rolled`` For is not worth unrolling.
+device.  So may the iterations of a parallel For: what is allocated inside is an iteration's own,
+and so are numbers that are made there.  It calls nothing; where a check of it fails Python runs the
+function from the start, whatever other iterations have done.  Its ``folds`` are int64 numbers (and
+bools) that iterations only add to (``sum``), or take the ``max``, ``min``, ``and``, ``or`` of: in
+whichever order. One with ``failed``, a bool, leaves by making it true, whatever its iterations have
+done till then. A ``rolled`` For is not worth unrolling.
 
 The iterations of an ``ordered`` kernel run one after the other, the last axis varying fastest, each
 with its loads before its stores.  ``packed`` stores put the elements whose mask holds one after the
@@ -53,13 +53,13 @@ from npcompile.core.lines import in_words
 from npcompile.core.records import field, record
 from npcompile.core.sizes import Predicate, Size, Symbol
 from npcompile.graph.ir import (
+    CallSite,
     Extern,
+    Geometry,
     HostCall,
     Number,
-    Site,
     Subprogram,
     Table,
-    Window,
     identity,
 )
 from npcompile.graph.types import INT
@@ -97,12 +97,12 @@ class Load:
 
 
 @record(eq=False)
-class Const:
+class Constant:
     value: Number
     dtype: np.dtype
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Const) and self._key() == other._key()
+        return isinstance(other, Constant) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -140,7 +140,7 @@ class Apply:
     name: str = field(default="", compare=False)
 
 
-Value = Union[Load, Const, AxisIndex, SizeValue, Apply]
+Value = Union[Load, Constant, AxisIndex, SizeValue, Apply]
 
 
 @record
@@ -231,7 +231,7 @@ class Bind:
 
 
 @record(eq=False)
-class Check:
+class SideExit:
     """Leave for Python where the bool scalar is false; ``number`` indexes ``program.resumes``.
 
     ``leaving`` runs only then: it makes what Python needs to go on.
@@ -245,16 +245,16 @@ class Check:
 
 @record
 class View:
-    """A buffer seen through a window, as an operand of a call; ``origin``: of a number."""
+    """A buffer seen through a view, as an operand of a call; ``origin``: of a number."""
 
     buffer: Buffer
-    window: Window
+    geometry: Geometry
     dtype: np.dtype
     origin: str = "np"
 
 
 @record(eq=False)
-class Library:
+class RoutineCall:
     """Runs a routine of :data:`npcompile.graph.routines.ROUTINES`; no output is an input."""
 
     routine: Extern
@@ -269,7 +269,7 @@ class Call:
     ``owned`` one takes a fresh result as it is.  Those of a Site take the items of its result:
     arrays and objects as they are."""
 
-    function: HostCall | Site
+    function: HostCall | CallSite
     inputs: tuple[View, ...]
     outputs: tuple[Buffer, ...]
     line: int = 0
@@ -278,7 +278,8 @@ class Call:
 @record(eq=False)
 class Edge:
     """Where a loop may be left between two iterations, as by a check that fails: ``number`` and
-    ``leaving`` are those of a :class:`Check`.  They see the state in which an iteration begins."""
+    ``leaving`` are those of a :class:`SideExit`.  They see the state in which an iteration
+    begins."""
 
     number: int
     leaving: tuple[Statement, ...] = ()
@@ -315,7 +316,7 @@ class If:
     orelse: tuple[Statement, ...]
 
 
-Statement = Union[Alloc, Free, Swap, Kernel, Bind, Check, Library, Call, For, While, If]
+Statement = Union[Alloc, Free, Swap, Kernel, Bind, SideExit, RoutineCall, Call, For, While, If]
 
 
 def flat(body: Iterable[Statement]) -> Iterator[Statement]:
@@ -333,7 +334,7 @@ def flat(body: Iterable[Statement]) -> Iterator[Statement]:
 
 @record(eq=False)
 class Suspended:
-    """One Python frame to go on in: :class:`npcompile.graph.ir.Frame`, with results."""
+    """One Python frame to go on in: :class:`npcompile.graph.ir.ResumeFrame`, with results."""
 
     code: Any
     offset: int
@@ -346,17 +347,17 @@ class Suspended:
 @record(eq=False)
 class Exit:
     """Where Python goes on if a check fails, the innermost frame last.  Without frames it runs
-    the function from the start: nothing that a caller can see has happened yet.  ``pauses``: as in
-    :class:`npcompile.graph.ir.Resume`.  ``line`` is the user's."""
+    the function from the start: nothing that a caller can see has happened yet.  ``graph_breaks``:
+    as in :class:`npcompile.graph.ir.Resume`.  ``line`` is the user's."""
 
     reason: str = ""
     frames: tuple[Suspended, ...] = ()
-    pauses: bool = False
+    graph_breaks: bool = False
     line: int = field(default=0, compare=False)
 
     def told(self, here: str) -> str:
         """The reason and its line, for readers of the file ``here``."""
-        if self.pauses or not self.line:  # what pauses says itself where it stands
+        if self.graph_breaks or not self.line:  # what pauses says itself where it stands
             return self.reason
         return f"{in_words(self.line, here)}: {self.reason}"
 

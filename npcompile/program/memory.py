@@ -67,7 +67,9 @@ class _Peak:
                     self.symbols[symbol] = evaluate(self.numbers[buffer], self._value)
             case For():
                 self.symbols[statement.symbol] = evaluate(statement.start, self._value)
-                self.block(statement.body, self._turns(statement) if statement.parallel else copies)
+                self.block(
+                    statement.body, self._iterations(statement) if statement.parallel else copies
+                )
             case While():
                 self.block(statement.body, copies)
             case If():
@@ -79,13 +81,13 @@ class _Peak:
 
     def _made(self, buffer: Buffer, copies: int) -> None:
         count = evaluate(product(buffer.shape), self._value)
-        self.now -= self.sizes.get(buffer, 0)  # made anew in each turn of a loop
+        self.now -= self.sizes.get(buffer, 0)  # made anew in each iteration of a loop
         self.sizes[buffer] = copies * count * buffer.dtype.itemsize
         self.now += self.sizes[buffer]
         self.most = max(self.most, self.now)
 
-    def _turns(self, loop: For) -> int:
-        """How many turns of a parallel loop run side by side at most."""
+    def _iterations(self, loop: For) -> int:
+        """How many iterations of a parallel loop run side by side at most."""
         try:
             count = evaluate(floordiv(loop.stop - loop.start + loop.step - 1, loop.step),
                              self._value)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from npcompile.graph.ir import integer
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.program.ir import Apply, Const, Load, Value
+from npcompile.program.ir import Apply, Constant, Load, Value
 
 _DIVISIONS = frozenset({"int_div", "int_mod"})
 
@@ -19,7 +19,7 @@ def quiet(values: Sequence[Value], value: Value) -> bool:
     operands = [values[arg] for arg in value.args]
     if value.op in _DIVISIONS:
         by = operands[1]
-        return isinstance(by, Const) and by.dtype.kind == "i" and integer(by.value) > 0
+        return isinstance(by, Constant) and by.dtype.kind == "i" and integer(by.value) > 0
     floating = any(v.dtype.kind in "fc" for v in (*operands, value))
     if value.op in ("cast", "lookup", "call") or not floating:
         return not floating

@@ -14,7 +14,7 @@ from npcompile.core.sizes import Size, product
 from npcompile.graph.types import c_strides
 
 if TYPE_CHECKING:
-    from npcompile.graph.ir import Window
+    from npcompile.graph.ir import Geometry
 
 
 @record(eq=False)
@@ -58,7 +58,7 @@ class ViewResult:
 
     ident: int
     base: ParamResult | BufferResult
-    window: Window
+    geometry: Geometry
     dtype: np.dtype
     writeable: bool = True
 
@@ -68,15 +68,17 @@ class ViewResult:
         it, but not where these are of another shape (``reshape``)."""
         if isinstance(self.base, ParamResult):
             return 1
-        shape, window = self.base.buffer.shape, self.window
-        reshaped = len(shape) != len(window.shape) and window.strides == c_strides(window.shape)
+        shape, geometry = self.base.buffer.shape, self.geometry
+        reshaped = len(shape) != len(geometry.shape) and geometry.strides == c_strides(
+            geometry.shape
+        )
         return 1 if reshaped else product(shape)
 
     @property
     def sizes(self) -> tuple[Size, ...]:
         """All that the view's place and form are computed from."""
-        window = self.window
-        return (window.offset, *window.shape, *window.strides, self.filled)
+        geometry = self.geometry
+        return (geometry.offset, *geometry.shape, *geometry.strides, self.filled)
 
 
 @record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npcompile.core.sizes import Poly, Size
-from npcompile.graph.ir import Subprogram, Window
+from npcompile.graph.ir import Geometry, Subprogram
 from npcompile.program.ir import (
     Alloc,
     Apply,
@@ -13,8 +13,7 @@ from npcompile.program.ir import (
     Buffer,
     BufferResult,
     Call,
-    Check,
-    Const,
+    Constant,
     Edge,
     For,
     Free,
@@ -22,14 +21,15 @@ from npcompile.program.ir import (
     Index,
     ItemsResult,
     Kernel,
-    Library,
     Load,
     ObjectResult,
     ParamResult,
     Program,
     Reduce,
     Result,
+    RoutineCall,
     ScalarResult,
+    SideExit,
     SizeValue,
     Statement,
     StaticResult,
@@ -78,11 +78,11 @@ def _statement(statement: Statement) -> list[str]:
             return _kernel(statement)
         case Bind():
             return [f"bind {statement.symbol!r} = {statement.buffer.name}"]
-        case Check():
+        case SideExit():
             return [f"check {statement.buffer.name} else exit {statement.number}: "
                     f"{statement.reason}", *_block(statement.leaving, "  ")]
-        case Library() | Call():
-            inputs = ", ".join(f"{v.buffer.name}{_window(v.window)}" for v in statement.inputs)
+        case RoutineCall() | Call():
+            inputs = ", ".join(f"{v.buffer.name}{_geometry(v.geometry)}" for v in statement.inputs)
             outputs = ", ".join(b.name for b in statement.outputs)
             if isinstance(statement, Call):
                 name = statement.function.path
@@ -127,7 +127,7 @@ def _value(value: Value, axes: tuple[Axis, ...]) -> str:
     match value:
         case Load(buffer, at, dtype, by):
             return f"load {dtype.name} {buffer.name}{_index(at, axes, by)}"
-        case Const(number, dtype):
+        case Constant(number, dtype):
             return f"{dtype.name} {number!r}"
         case AxisIndex(axis):
             return f"index {axes[axis].name}"
@@ -173,9 +173,9 @@ def _reduce(reduce: Reduce, axes: tuple[Axis, ...]) -> str:
     return f"{running}{reduce.kind} {target} = v{reduce.value} over {over}{start}{chunk}"
 
 
-def _window(window: Window) -> str:
-    shape = ", ".join(map(repr, window.shape))
-    return f"[{window.offset!r}: {shape}]" + (f".{window.part}" if window.part else "")
+def _geometry(geometry: Geometry) -> str:
+    shape = ", ".join(map(repr, geometry.shape))
+    return f"[{geometry.offset!r}: {shape}]" + (f".{geometry.part}" if geometry.part else "")
 
 
 def _result(result: Result) -> str:
@@ -184,8 +184,8 @@ def _result(result: Result) -> str:
             return f"parameter {index}"
         case BufferResult(buffer):
             return buffer.name
-        case ViewResult(_, base, window, _):
-            return f"view {_result(base)}{_window(window)}"
+        case ViewResult(_, base, geometry, _):
+            return f"view {_result(base)}{_geometry(geometry)}"
         case ScalarResult(buffer, origin):
             return f"{origin}.{buffer.dtype.name} {buffer.name}"
         case ObjectResult(buffer):

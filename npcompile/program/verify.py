@@ -20,7 +20,6 @@ from npcompile.program.ir import (
     Buffer,
     BufferResult,
     Call,
-    Check,
     Edge,
     For,
     Free,
@@ -28,12 +27,13 @@ from npcompile.program.ir import (
     Index,
     ItemsResult,
     Kernel,
-    Library,
     Load,
     ObjectResult,
     Program,
     Result,
+    RoutineCall,
     ScalarResult,
+    SideExit,
     SizeValue,
     Statement,
     Swap,
@@ -46,7 +46,7 @@ from npcompile.program.ir import (
 CLASSES = {"f": "f", "i": "iub", "b": "b", "n": "fiub", "a": "fiubc", "c": "c"}
 
 
-#: how turns may change a number together
+#: how iterations may change a number together
 FOLDS = frozenset({"sum", "max", "min", "and", "or"})
 
 
@@ -95,11 +95,11 @@ class _Verifier:
             case Bind():
                 self.number(statement.buffer, "bind")
                 self.symbols.add(statement.symbol)
-            case Check():
+            case SideExit():
                 self.number(statement.buffer, "check")
                 self.require(statement.buffer.dtype == BOOL, "a check tests a bool")
                 self.leaving(statement)
-            case Library() | Call():
+            case RoutineCall() | Call():
                 for view in statement.inputs:
                     self.uses(view.buffer, "call")
                 for buffer in statement.outputs:
@@ -113,7 +113,7 @@ class _Verifier:
                 if statement.edge is not None:
                     self.leaving(statement.edge)
                 if statement.parallel:
-                    self.turns(statement)
+                    self.iterations(statement)
                 else:
                     self.block(statement.body)
             case While():
@@ -152,7 +152,7 @@ class _Verifier:
                 alike = [(b.dtype, b.shape, b.strides) for b in (first, second)]
                 self.require(alike[0] == alike[1], f"{first.name} and {second.name} differ")
 
-    def turns(self, loop: For) -> None:
+    def iterations(self, loop: For) -> None:
         """A parallel loop calls nothing, keeps no memory, leaves only to run everything again, and
         its numbers are used in it only, but those that it folds."""
         before, failing = self.alive, self.failing
@@ -164,12 +164,12 @@ class _Verifier:
         numbers: set[Buffer] = set()
         for statement in flat(loop.body):
             match statement:
-                case For(parallel=True) | Library() | Call():
+                case For(parallel=True) | RoutineCall() | Call():
                     self.require(False, "a parallel for calls nothing and holds no other")
-                case Check(number=number, leaving=leaving):
+                case SideExit(number=number, leaving=leaving):
                     whole = loop.failed is not None or not self.program.resumes[number].frames
                     self.require(not leaving and whole,
-                                 "a turn of a parallel for is left in the middle")
+                                 "an iteration of a parallel for is left in the middle")
                 case Swap(first, second):
                     self.require(not {first, second} & before, "a parallel for swaps its own")
                 case Kernel():
@@ -180,7 +180,7 @@ class _Verifier:
         self.require(self.alive <= before, "a parallel for frees what it allocates")
         self.alive = before - (numbers - {folded for folded, _ in loop.folds})
 
-    def leaving(self, check: Check | Edge) -> None:
+    def leaving(self, check: SideExit | Edge) -> None:
         self.require(check.number < len(self.program.resumes), "no such exit")
         if self.failing:
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.frame import FrameLayout
 from npcompile.backends.cpu.symbols import descr
 from npcompile.core.sizes import Symbol, largest
 from npcompile.program.ir import (
@@ -18,7 +18,7 @@ from npcompile.program.ir import (
     ViewResult,
 )
 from npcompile.runtime.building import leaves, native
-from npcompile.runtime.guards import WRITEABLE, Sizes
+from npcompile.runtime.guards import WRITEABLE, SizeEvaluator
 from npcompile.runtime.layout import Layout
 from npcompile.runtime.state import BUILD, Signature
 from npcompile.runtime.writer import Writer
@@ -35,7 +35,12 @@ class Boxing:
     """
 
     def __init__(
-        self, writer: Writer, layout: Layout, signature: Signature, program: Program, frame: Frame
+        self,
+        writer: Writer,
+        layout: Layout,
+        signature: Signature,
+        program: Program,
+        frame: FrameLayout,
     ) -> None:
         self.writer = writer
         self.layout = layout
@@ -43,7 +48,7 @@ class Boxing:
         self.program = program
         self.frame = frame
         self.fail = "failed"
-        self._sizes = Sizes(writer, self._symbol)
+        self._sizes = SizeEvaluator(writer, self._symbol)
         self._constants = 0
         self.room: list[str] = []
         self._moved: set[Buffer] = set()
@@ -53,7 +58,7 @@ class Boxing:
 
     def emit(self) -> str:
         """Writes everything; the value of the result, a new reference."""
-        ranks = [len(leaf.window.shape) for leaf in self._results if isinstance(leaf, ViewResult)]
+        ranks = [len(leaf.geometry.shape) for leaf in self._results if isinstance(leaf, ViewResult)]
         for name in ("%dims", "%strides") if ranks else ():
             self.room.append(f"{name} = alloca [{max(*ranks, 1)} x i64]")
         for slot in ("%root", "%pending"):
@@ -179,16 +184,16 @@ class Boxing:
         w, base = self.writer, view.base
         buffer = self.program.params[base.index] if isinstance(base, ParamResult) else base.buffer
         unit = buffer.dtype.itemsize
-        window = view.window
-        for k, size in enumerate(window.shape):  # below 0 in an option that is not taken
+        geometry = view.geometry
+        for k, size in enumerate(geometry.shape):  # below 0 in an option that is not taken
             w.store("i64", self._sizes.emit(largest(size, 0)), "%dims", 8 * k)
         filled = self._sizes.emit(view.filled)
         some = w.add("icmp ne", "i64", filled, 0)
-        for k, size in enumerate(window.strides):
+        for k, size in enumerate(geometry.strides):
             stride = w.let(f"select i1 {some}, i64 {self._sizes.emit(size * unit)}, i64 0")
             w.store("i64", stride, "%strides", 8 * k)
-        half = unit // 2 if window.part == "imag" else 0
-        offset = self._sizes.emit(window.offset * unit + half)
+        half = unit // 2 if geometry.part == "imag" else 0
+        offset = self._sizes.emit(geometry.offset * unit + half)
         start = w.load("ptr", "%frame", 8 * self.frame.data(buffer))
         data = w.let(f"getelementptr i8, ptr {start}, i64 {offset}")
         owner = self._object(buffer)
@@ -198,7 +203,7 @@ class Boxing:
         made = self._checked(
             w.call(
                 "ptr", "PyArray_NewFromDescr",
-                ("ptr", w.data("PyArray_Type")), ("ptr", dtype), ("i32", len(window.shape)),
+                ("ptr", w.data("PyArray_Type")), ("ptr", dtype), ("i32", len(geometry.shape)),
                 ("ptr", "%dims"), ("ptr", "%strides"), ("ptr", data), ("i32", flags),
                 ("ptr", "null"),
             )

@@ -11,7 +11,7 @@ Records are written to a temporary file and renamed, so readers and concurrent w
 ones only.  A file that is not exactly what this module writes is removed and counted.
 
 >>> import tempfile
->>> store = Store(Path(tempfile.mkdtemp()) / "cache")
+>>> store = DiskCache(Path(tempfile.mkdtemp()) / "cache")
 >>> store.put(b"key", Record(b"code", {"name": "f"}))
 True
 >>> store.get(b"key")
@@ -68,7 +68,7 @@ class Record:
 
 
 @record
-class Info:
+class DiskInfo:
     """``rejected`` counts the files that were no valid records; ``reason`` says why the folder
     is not used (empty: it is)."""
 
@@ -103,7 +103,7 @@ class _Invalid(Exception):
     """A file is not a record."""
 
 
-class Store:
+class DiskCache:
     """Records by key in one folder; the least recently used go when ``capacity`` is exceeded.
 
     No method raises for what the folder or its files are like: then nothing is found or kept.
@@ -167,11 +167,11 @@ class Store:
                 for name, _ in _files(folder):
                     _remove(folder, name)
 
-    def info(self) -> Info:
+    def info(self) -> DiskInfo:
         """What is there and how it was used by this object."""
         with self._folder(create=False) as folder:
             sizes = [s.st_size for _, s in _files(folder)] if folder is not None else []
-        return Info(self.path, self.reason, len(sizes), sum(sizes), **self._counts)
+        return DiskInfo(self.path, self.reason, len(sizes), sum(sizes), **self._counts)
 
     # ------------------------------------------------------------------ inside
 
@@ -495,21 +495,22 @@ def configuration(config: Config) -> str:
     return fingerprint(config)
 
 
-def environment(wish: str | None = None) -> str:
+def environment(request: str | None = None) -> str:
     """The fingerprint of what machine code depends on: Python, NumPy, this package's source, the
-    processor, and the features of it that ``wish`` (None: ``NPCOMPILE_CPU_CAPABILITY``) asks for.
+    processor, and the features of it that ``request`` (None: ``NPCOMPILE_CPU_CAPABILITY``) asks
+    for.
     """
-    return _environment(capability() if wish is None else wish)
+    return _environment(capability() if request is None else request)
 
 
 @cache
-def _environment(wish: str) -> str:
+def _environment(request: str) -> str:
     from npcompile.backends.cpu.caches import near_here
     from npcompile.backends.cpu.compile import target
     from npcompile.backends.cpu.processor import identity
 
     known = identity()  # what the target follows from; to ask LLVM takes longer
-    processor = (wish, known, near_here()) if known is not None else target(wish)
+    processor = (request, known, near_here()) if known is not None else target(request)
     return fingerprint(sys.version, sys.platform, np.__version__, sources(), processor)
 
 
@@ -531,7 +532,7 @@ def own(name: str, text: Callable[[], str]) -> bytes:
 
 def kept(key: tuple[object, ...], make: Callable[[], Made]) -> Made:
     """What was made in an earlier process, or else is made now and kept."""
-    store, name = Store(), fingerprint(*key).encode()
+    store, name = DiskCache(), fingerprint(*key).encode()
     found = store.get(name)
     if found is not None:
         return found.object, found.metadata

@@ -19,7 +19,7 @@ from npcompile.runtime.versions import Version
 
 if TYPE_CHECKING:
     from npcompile.tracing.sources import Trace
-    from npcompile.tracing.stretches import Pauses, Start
+    from npcompile.tracing.stretches import GraphBreaks, ResumePoint
 
 #: with all that they import, the modules that only who compiles needs
 _COMPILER = (
@@ -27,19 +27,23 @@ _COMPILER = (
     "npcompile.tracing.stretches", "npcompile.runtime.entry", "npcompile.backends.cpu.body",
 )
 #: places in one trace where Python executes what can't be followed
-PAUSES = 8
+GRAPH_BREAKS = 8
 
 
-def provisional(pauses: Pauses) -> bool:
+def provisional(graph_breaks: GraphBreaks) -> bool:
     """Whether Python is to show how some statement can be followed."""
-    return any(refusal.provisional for refusal in pauses.values())
+    return any(refusal.provisional for refusal in graph_breaks.values())
 
 
 class Compiler:
     """Makes versions of one function, or of what comes after its place ``start``."""
 
     def __init__(
-        self, function: FunctionType, config: Config, parameters: Parameters, start: Start | None
+        self,
+        function: FunctionType,
+        config: Config,
+        parameters: Parameters,
+        start: ResumePoint | None,
     ) -> None:
         self.function, self.config = function, config
         self.parameters, self.start = parameters, start
@@ -58,8 +62,8 @@ class Compiler:
             return known or self.make(bound, idle, leave)
 
     def make(self, bound: dict[str, Any], idle: bool, leave: Leave) -> Version:
-        """A version for these arguments; ``idle``: one with pauses would do too little between
-        them.  Its entry calls ``leave`` where compiled code is left.
+        """A version for these arguments; ``idle``: one with graph breaks would do too little
+        between them.  Its entry calls ``leave`` where compiled code is left.
 
         Raises
         ------
@@ -84,7 +88,7 @@ class Compiler:
             wires, direct = self.wires(traced)
             made, linked, frame = native(traced, program, self.config, wires, leave, watch)
             name = self._key(bound)
-            if name is not None and not provisional(followed.pauses):
+            if name is not None and not provisional(followed.graph_breaks):
                 parts = (self.function, traced, linked, program, frame)
                 kept = keeping.keep(store(), name, *parts)
                 watch.lap("keep" if kept else "not kept")
@@ -111,24 +115,24 @@ class Compiler:
     def follow(self, bound: dict[str, Any], idle: bool) -> Trace:
         """Traces the function; where something can't be followed, it pauses."""
         from npcompile.tracing.retries import trace
-        from npcompile.tracing.stretches import may_pause, worthwhile
+        from npcompile.tracing.stretches import may_graph_break, worthwhile
 
-        pauses: dict[int, Refusal] = {}
+        graph_breaks: dict[int, Refusal] = {}
         first: Refusal | None = None  # no exception, whose traceback would lead back to here
         while True:
             try:
-                traced = trace(self.function, bound, self.config, self.start, pauses)
+                traced = trace(self.function, bound, self.config, self.start, graph_breaks)
                 break
             except Refused as refused:
                 first, place = first or refused.refusal, refused.place
-                known = place in pauses or len(pauses) >= PAUSES
+                known = place in graph_breaks or len(graph_breaks) >= GRAPH_BREAKS
                 whole = self.config.fullgraph and not refused.refusal.provisional
-                if known or whole or not may_pause(self.function, place):
+                if known or whole or not may_graph_break(self.function, place):
                     raise Refused(first) from None
-                pauses[place] = placed(refused.refusal, self.function, place)
-        if first is None or provisional(pauses):
+                graph_breaks[place] = placed(refused.refusal, self.function, place)
+        if first is None or provisional(graph_breaks):
             return traced
-        if idle or not worthwhile(traced.graph, self.function, pauses):
+        if idle or not worthwhile(traced.graph, self.function, graph_breaks):
             raise Refused(first)
         return traced
 

@@ -34,15 +34,15 @@ from npcompile.runtime.leaving import Exits
 from npcompile.runtime.native import Native, Probe, in_python
 from npcompile.runtime.parameters import Parameters
 from npcompile.runtime.policy import LITTLE, Bucket, Policy, does_little, may_be_tried, trial
-from npcompile.runtime.trial import AROUND, BEFORE, FASTER, Trial
+from npcompile.runtime.trial import AROUND, BEFORE, FASTER, TierProfile
 from npcompile.runtime.versions import HEIRLOOMS, VERSION_LIMIT, Version
 
 if TYPE_CHECKING:
     from npcompile.program.ir import Exit
     from npcompile.runtime.forwarding import Forwarder
-    from npcompile.runtime.stretches import Stretches
+    from npcompile.runtime.stretches import Continuations
     from npcompile.tracing.sources import Trace
-    from npcompile.tracing.stretches import Start
+    from npcompile.tracing.stretches import ResumePoint
 
 _OVERLAP = Refusal("arguments", "arrays that overlap and are written, or may not be")
 _REPORTED = Refusal("errors", "scipy.special's are reported, which SciPy's functions can tell")
@@ -77,7 +77,7 @@ class Dispatcher:
         What compiling takes, if this is a part of a function (None: a new one).
     """
 
-    start: Start | None = None  # where in the function to begin
+    start: ResumePoint | None = None  # where in the function to begin
     limit = VERSION_LIMIT
 
     def __init__(
@@ -220,13 +220,15 @@ class Dispatcher:
 
     def installable(self, modes: bool) -> list[Version]:
         """The versions that calls may go to directly, while deterministic modes are in force; those
-        with pauses are none of them where calls may be Python's because they do little."""
+        with graph breaks are none of them where calls may be Python's because they do little."""
         few = self.policy.gives_up and not modes
-        return [v for v in self.versions if v.installable(modes) and not (few and v.trace.pauses)]
+        return [
+            v for v in self.versions if v.installable(modes) and not (few and v.trace.graph_breaks)
+        ]
 
     def _order(self, versions: list[Version]) -> None:
         """Entries are tried in this order, but those of whole functions first."""
-        self.versions = sorted(versions, key=lambda v: bool(v.trace.pauses))
+        self.versions = sorted(versions, key=lambda v: bool(v.trace.graph_breaks))
         self.on_version()
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
@@ -336,14 +338,14 @@ class Dispatcher:
     def _tried(
         self,
         version: Version,
-        trial: Trial,
+        trial: TierProfile,
         bound: dict[str, Any],
         leaves: tuple[Any, ...],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
         """One call of a version that may be slower than Python."""
-        python, (paused, outside) = trial.in_python(), self.exits.pauses
+        python, (broken_off, outside) = trial.in_python(), self.exits.graph_breaks
         taker = self._forwarder() if trial.lost else None
         ran, begun = thread_time(), perf_counter()
         try:
@@ -360,13 +362,13 @@ class Dispatcher:
             if taker is not None:
                 busy = taker.busy  # without the rest of a look
             elif not python:
-                alone = version.direct and version.seconds and not version.trace.pauses
+                alone = version.direct and version.seconds and not version.trace.graph_breaks
                 seconds = version.seconds - AROUND if alone else seconds + BEFORE
-            pauses, rest = self.exits.pauses
-            trial.note(python, seconds, busy, pauses - paused, rest - outside)
+            graph_breaks, rest = self.exits.graph_breaks
+            trial.note(python, seconds, busy, graph_breaks - broken_off, rest - outside)
             if python and not trial.lost:
                 self._note_python(FASTER)
-            if trial.won or not self.exact():  # stretches may be compiled later
+            if trial.won or not self.exact():  # regions may be compiled later
                 version.trial = None
                 self.on_version()
 
@@ -390,9 +392,9 @@ class Dispatcher:
         return self.left.forwarder
 
     @property
-    def stretches(self) -> Stretches | None:
+    def regions(self) -> Continuations | None:
         """The continuations, which are compiled for the places after graph breaks."""
-        return self.exits.stretches
+        return self.exits.regions
 
     @property
     def fallbacks(self) -> Counter[str]:
@@ -448,7 +450,7 @@ class Dispatcher:
             raise Unusable(Refusal("machine", unsupported()))
         make = compiler.make if whole else compiler.once
         version = make(bound, self.policy.idle(bound), self._exit)
-        if version.trace.pauses or not version.bare:
+        if version.trace.graph_breaks or not version.bare:
             self._try(version)
         return version
 
@@ -491,7 +493,7 @@ class Dispatcher:
         way_out = version.executable.program.resumes[left.number] if left.number >= 0 else Exit()
         if left.number == FLAGS or way_out.frames:
             wanted = flags.wanted(left.flags - version.trace.silent)
-            middle = bool(way_out.frames) and not way_out.pauses
+            middle = bool(way_out.frames) and not way_out.graph_breaks
             if saved is None or not wanted:
                 if wanted and (version.trace.written or middle or version.lasts()):
                     self._report(version, wanted)
@@ -519,24 +521,24 @@ class Dispatcher:
     ) -> Any:
         """Goes on in Python where a check has failed, in the middle of the function."""
         self._count(version, left)
-        if way_out.pauses:
-            result = self.pause(version, left, way_out)
+        if way_out.graph_breaks:
+            result = self.graph_break(version, left, way_out)
             if self.exits.idled(self.exact(), lambda: self._price(version, args, kwargs)):
                 self._idled(version, self.bind(args, kwargs) or {})
             return result
         return self.exits.resume(left, way_out, lambda: self.bind(args, kwargs) or {})
 
-    def pause(self, version: Version, left: Left, way_out: Exit) -> Any:
+    def graph_break(self, version: Version, left: Left, way_out: Exit) -> Any:
         """Lets Python execute what can't be compiled, and goes on after it."""
         withdraw = partial(self.withdraw, version)
-        return self.exits.pause(version, left, way_out, withdraw, self.policy.bucket)
+        return self.exits.graph_break(version, left, way_out, withdraw, self.policy.bucket)
 
     def _idled(self, version: Version, bound: dict[str, Any]) -> None:
         """Notes that a call did less than it cost; soon, such calls are left to Python."""
         if self.mode() or self.config.fullgraph or self.config.check or self.start is not None:
             return
         with self.lock:
-            if self.policy.idled(bound, next(iter(version.trace.pauses.values()), LITTLE)):
+            if self.policy.idled(bound, next(iter(version.trace.graph_breaks.values()), LITTLE)):
                 self.on_version()
 
     def withdraw(self, version: Version) -> None:

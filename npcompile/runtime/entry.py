@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations
 
-from npcompile.backends.cpu.frame import DONE, RAISED, SHORT, Frame
+from npcompile.backends.cpu.frame import DONE, RAISED, SHORT, FrameLayout
 from npcompile.core.sizes import Poly, Symbol
 from npcompile.graph.types import Opaque, Scalar
 from npcompile.program.ir import Buffer, Call, Program, flat
@@ -40,7 +40,7 @@ from npcompile.runtime.layout import Layout, layout
 from npcompile.runtime.match import LENGTHS, RELATIONS
 from npcompile.runtime.state import ALONE, EXIT, NEXT, PYTHON, TABLE, Signature
 from npcompile.runtime.writer import METADATA, Writer
-from npcompile.tracing.sources import Words
+from npcompile.tracing.sources import ObjectWords
 
 FEW = 8  #: slots that are cleared one by one
 _EQUAL = 2  # Py_EQ
@@ -74,15 +74,15 @@ done:
 def emit_entry(
     signature: Signature,
     program: Program,
-    frame: Frame,
+    frame: FrameLayout,
     repeatable: bool = False,
     needed: bool = False,
     silent: frozenset[str] = frozenset(),
 ) -> str:
     """The text of ``@entry``, to be combined with that of ``@body``.
 
-    It refers to ``@npc.state``, the address of a :class:`~npcompile.runtime.state.State`, and to
-    ``@kind.N``, the class of leaf N.
+    It refers to ``@npc.state``, the address of a :class:`~npcompile.runtime.state.EntryState`, and
+    to ``@kind.N``, the class of leaf N.
     ``repeatable``: it can run again, if written arguments are what they were; which it keeps where
     flags make that ``needed``.  ``silent`` names floating-point errors
     that nobody is to hear of.
@@ -100,7 +100,7 @@ class _Entry:
         self,
         signature: Signature,
         program: Program,
-        frame: Frame,
+        frame: FrameLayout,
         where: Layout,
         repeatable: bool,
         needed: bool,
@@ -253,7 +253,7 @@ class _Entry:
             thing = self._memory(thing, f"%lent.{index}")
         written = index in self.program.written
         array = self.guards.array(thing, leaf.type, leaf.contiguous, written)
-        if not isinstance(leaf.source, Words):  # whose memory nobody writes to
+        if not isinstance(leaf.source, ObjectWords):  # whose memory nobody writes to
             self.arrays[index] = array
         w.store("ptr", array.data, "%frame", 8 * self.frame.data(buffer))
         w.store("ptr", thing, "%frame", 8 * self.frame.object(buffer))

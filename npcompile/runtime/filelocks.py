@@ -50,13 +50,13 @@ def alone(folder: int, name: str) -> Iterator[bool]:
 
 def _wait(file: int) -> bool:
     """Waits for the lock; whether another process had it."""
-    pause, most = _LOOKS
+    graph_break, most = _LOOKS
     last = time.monotonic() + PATIENCE
     waited = False
     while not _locked(file) and time.monotonic() < last:
         waited = True
-        time.sleep(pause)
-        pause = min(2 * pause, most)
+        time.sleep(graph_break)
+        graph_break = min(2 * graph_break, most)
     return waited
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.backends.cpu import symbols
-from npcompile.backends.cpu.frame import SHORT, Frame
+from npcompile.backends.cpu.frame import SHORT, FrameLayout
 from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.program.ir import (
     Buffer,
@@ -53,7 +53,7 @@ class FrameReader:
         Where the frame is.
     """
 
-    def __init__(self, program: Program, frame: Frame, address: int) -> None:
+    def __init__(self, program: Program, frame: FrameLayout, address: int) -> None:
         self._program = program
         self._frame = frame
         self._slots = _words(frame.size).from_address(address)
@@ -108,11 +108,11 @@ class FrameReader:
 
     def _view(self, view: ViewResult) -> Any:
         owner = self.box(view.base)
-        part, unit = view.window.part, owner.dtype.itemsize
-        offset = self.size(view.window.offset) * unit + (unit // 2 if part == "imag" else 0)
-        shape = tuple([max(self.size(n), 0) for n in view.window.shape])  # as in boxing
+        part, unit = view.geometry.part, owner.dtype.itemsize
+        offset = self.size(view.geometry.offset) * unit + (unit // 2 if part == "imag" else 0)
+        shape = tuple([max(self.size(n), 0) for n in view.geometry.shape])  # as in boxing
         unit = unit if self.size(view.filled) else 0
-        strides = tuple(self.size(stride) * unit for stride in view.window.strides)
+        strides = tuple(self.size(stride) * unit for stride in view.geometry.strides)
         flags = owner.flags.num & (_WRITEABLE if view.writeable else 0)
         return _view_of(owner, view.dtype, offset, shape, strides, flags)
 
@@ -151,7 +151,7 @@ def _view_of(
     return made
 
 
-def left(program: Program, frame: Frame, number: int, raised: int, what: Any) -> Left:
+def left(program: Program, frame: FrameLayout, number: int, raised: int, what: Any) -> Left:
     """Why compiled code was left; what Python needs is boxed while the frame is there."""
     names = flag_names(raised)
     if number == FLAGS:

@@ -12,7 +12,7 @@ import numpy as np
 
 from npcompile.backends.cpu.symbols import descr
 from npcompile.core.records import record
-from npcompile.core.sizes import Call, Predicate, Size, Symbol, lone_symbol
+from npcompile.core.sizes import Predicate, Size, SizeCall, Symbol, lone_symbol
 from npcompile.graph.types import Array, Scalar
 from npcompile.runtime.layout import Layout
 from npcompile.runtime.writer import Writer
@@ -20,7 +20,7 @@ from npcompile.runtime.writer import Writer
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # NumPy's NPY_ARRAY_ flags
 
 
-class Sizes:
+class SizeEvaluator:
     """Sizes as 64-bit values, without branches.
 
     ``wrong`` collects conditions under which a value is not right: it does not fit 64 bits, or
@@ -55,7 +55,7 @@ class Sizes:
         self.wrong.append(w.let(f"extractvalue {{i64, i1}} {pair}, 1"))
         return w.let(f"extractvalue {{i64, i1}} {pair}, 0")
 
-    def _call(self, call: Call) -> str | int:
+    def _call(self, call: SizeCall) -> str | int:
         left, right = self.emit(call.left), self.emit(call.right)
         if call.name in ("min", "max"):
             return self.writer.call(
@@ -180,7 +180,7 @@ class Guards:
 
     def sizes(self, predicates: list[Predicate]) -> None:
         """Tests all measured sizes and the predicates on them, when every leaf has been read."""
-        sizes = Sizes(self.writer, self.symbols.__getitem__)
+        sizes = SizeEvaluator(self.writer, self.symbols.__getitem__)
         for size, value in self._pairs:
             expected = sizes.emit(size)
             sizes.wrong.append(self.writer.add("icmp ne", "i64", value, expected))

@@ -52,14 +52,14 @@ def errstate() -> bool:
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     for k in range(12):
-        wish = {name: _ACTIONS[(k >> i) % 3] for i, name in enumerate(NAMES.values())}
-        with np.errstate(divide=wish["divide"], over=wish["over"], under=wish["under"],
-                         invalid=wish["invalid"]):
+        request = {name: _ACTIONS[(k >> i) % 3] for i, name in enumerate(NAMES.values())}
+        with np.errstate(divide=request["divide"], over=request["over"], under=request["under"],
+                         invalid=request["invalid"]):
             try:
                 mask = _State.from_address(get(variable.get(), _CAPSULE)).mask
             except (ValueError, LookupError):
                 return False
-        if any((mask >> SHIFT[f] & 7 == 0) != (wish[n] == "ignore") for f, n in NAMES.items()):
+        if any((mask >> SHIFT[f] & 7 == 0) != (request[n] == "ignore") for f, n in NAMES.items()):
             return False
     symbols.register("npc.errstate", id(variable))
     return True

@@ -10,15 +10,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.frame import FrameLayout
 from npcompile.core.records import replace
-from npcompile.graph.ir import Site
+from npcompile.graph.ir import CallSite
 from npcompile.graph.stubs import Globals
 from npcompile.ops import foreign
 from npcompile.program.ir import ItemsResult, Program, Result, StaticResult
-from npcompile.runtime.cache import Store, fingerprint
+from npcompile.runtime.cache import DiskCache, fingerprint
 from npcompile.runtime.outline import Outline
-from npcompile.runtime.plain import Unwritable, Writer
+from npcompile.runtime.plain import PlainEncoder, Unwritable
 from npcompile.runtime.remembered import (
     Linked,
     Watched,
@@ -43,13 +43,13 @@ LIMIT = 4
 _KINDS = ("is", "type", "code")
 
 def keep(
-    store: Store,
+    store: DiskCache,
     name: bytes,
     function: FunctionType,
     outline: Outline,
     linked: Linked,
     program: Program,
-    frame: Frame,
+    frame: FrameLayout,
 ) -> bool:
     """Adds a version to the record; whether it can be kept."""
     sources = _sources(function, outline, program)
@@ -59,14 +59,14 @@ def keep(
             for guard in outline.guards
             if guard.kind in _KINDS
         ]
-        version, rest = _Writer(sources), _Writer(sources)
-        packages = {o.path.partition(".")[0] for o in linked.objects if isinstance(o, Site)}
+        version, rest = _RecordWriter(sources), _RecordWriter(sources)
+        packages = {o.path.partition(".")[0] for o in linked.objects if isinstance(o, CallSite)}
         libraries = [(name, version_of(name)) for name in sorted(packages & sys.modules.keys())]
         parts = [
-            Writer().text((checks, libraries)),
+            PlainEncoder().text((checks, libraries)),
             version.text((replace(outline, graph=None), linked)),
             rest.text((replace(program, body=()), frame)),
-            Writer().text(list(rest.left)),
+            PlainEncoder().text(list(rest.left)),
         ]
     except TypeError:
         return False  # something of this process
@@ -75,7 +75,7 @@ def keep(
     return store.put(name, entries_as_record([parts, *others]))
 
 
-class _Writer(Writer):
+class _RecordWriter(PlainEncoder):
     """``left`` is read from its source."""
 
     def __init__(self, sources: Sources) -> None:

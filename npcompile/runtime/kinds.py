@@ -9,7 +9,7 @@ import numpy as np
 
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
-from npcompile.core.lines import Line
+from npcompile.core.lines import SourceLine
 from npcompile.core.records import replace
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ BITS = 4
 def placed(refusal: Refusal, function: FunctionType, place: int) -> Refusal:
     """A refusal in a function, which may be of something that a function called by it does."""
     line = list(function.__code__.co_positions())[place // 2][0] or 0
-    return refusal.called_at(Line(line, function.__code__.co_filename))
+    return refusal.called_at(SourceLine(line, function.__code__.co_filename))
 
 
 def call_kind(bound: dict[str, Any], exact: bool, items: bool = True) -> object:

@@ -51,7 +51,7 @@ class Layout:
     type_flags: int  #: of a class
 
 
-class Unknown(Exception):
+class UnknownLayout(Exception):
     """A field is nowhere, or in more than one place."""
 
 
@@ -64,7 +64,7 @@ def layout() -> Layout | None:
         return None
     try:
         return _probe()
-    except Unknown:
+    except UnknownLayout:
         return None
 
 
@@ -102,7 +102,7 @@ def _find(samples: Iterable[tuple[object, bytes]], step: int = 8) -> int:
             offset = memory.find(expected, offset + 1)
         common = here if common is None else common & here
     if common is None or len(common) != 1:
-        raise Unknown(f"{len(common or ())} places")
+        raise UnknownLayout(f"{len(common or ())} places")
     return common.pop()
 
 
@@ -156,10 +156,10 @@ def _dims() -> tuple[int, int]:
         k for k in range(len(words) - 1) if words[k] and words[k + 1] == words[k] + 8 * a.ndim
     ]
     if len(found) != 1:
-        raise Unknown("dimensions")
+        raise UnknownLayout("dimensions")
     numbers = (ctypes.c_int64 * (2 * a.ndim)).from_address(words[found[0]])
     if tuple(numbers) != a.shape + a.strides:
-        raise Unknown("dimensions")
+        raise UnknownLayout("dimensions")
     return 8 * found[0], 8 * found[0] + 8
 
 
@@ -171,7 +171,7 @@ def _dtype_fields() -> dict[str, int]:
     orders = [(swapped, b">"), (np.dtype("f8"), b"="), (np.dtype("i1"), b"|")]
     metadata = _find([(noted, _pointer(held))])
     if any(_bytes(d)[metadata : metadata + 8] != _word(0) for d in (*plain, swapped)):
-        raise Unknown("metadata")
+        raise UnknownLayout("metadata")
     return {
         "type_number": _find(((d, _half(d.num)) for d in plain), 4),
         "byte_order": _find(orders, 1),
@@ -193,7 +193,7 @@ def _tuple_items() -> int:
     memory = ctypes.string_at(id(items), tuple.__basicsize__ + 8 * len(items))
     offset = memory.find(b"".join(map(_pointer, items)))
     if offset < 0 or offset % 8:
-        raise Unknown("tuple")
+        raise UnknownLayout("tuple")
     return offset
 
 

@@ -17,51 +17,51 @@ from npcompile.runtime.versions import Version
 if TYPE_CHECKING:
     from npcompile.program.ir import Exit
     from npcompile.runtime.policy import Bucket
-    from npcompile.runtime.stretches import Stretches
+    from npcompile.runtime.stretches import Continuations
 
 
 @unseen
 class Exits:
-    """The exits of one function's versions, and what is compiled after its pauses."""
+    """The exits of one function's versions, and what is compiled after its graph breaks."""
 
     def __init__(self, function: FunctionType, config: Config) -> None:
         self.function, self.config = function, config
-        self.stretches: Stretches | None = None
+        self.regions: Continuations | None = None
 
     def release(self, function: FunctionType) -> None:
         """Lets go of the function, which is no more; ``function`` stands for it."""
         self.function = function
-        if self.stretches is not None:
-            self.stretches.release()
+        if self.regions is not None:
+            self.regions.release()
 
     def adopt(self, function: FunctionType) -> None:
         """Serves another function of the same code."""
         self.function = function
-        if self.stretches is not None:
-            self.stretches.adopt(function)
+        if self.regions is not None:
+            self.regions.adopt(function)
 
     def clear(self) -> None:
         """Forgets what was compiled."""
-        for continuation in self.stretches.continuations.values() if self.stretches else ():
+        for continuation in self.regions.continuations.values() if self.regions else ():
             continuation.clear()
-        self.stretches = None
+        self.regions = None
 
     @property
     def exact(self) -> bool:
-        """Whether all that was compiled after pauses must agree with NumPy bit for bit."""
-        rest = self.stretches.continuations.values() if self.stretches is not None else ()
+        """Whether all that was compiled after graph breaks must agree with NumPy bit for bit."""
+        rest = self.regions.continuations.values() if self.regions is not None else ()
         return all(continuation.exact() for continuation in rest)
 
     @property
-    def pauses(self) -> tuple[int, float]:
+    def graph_breaks(self) -> tuple[int, float]:
         """How many there were, and the seconds outside of machine code."""
-        made = self.stretches
-        return (0, 0.0) if made is None else (made.paused, made.outside)
+        made = self.regions
+        return (0, 0.0) if made is None else (made.broken_off, made.outside)
 
     def idled(self, exact: bool, price: Callable[[], float]) -> bool:
-        """Whether the last call did little between its pauses; ``exact``: a clock tells better how
-        little; ``price``: gives that of what it did before the first."""
-        return self.stretches is not None and self.stretches.idled(exact, price)
+        """Whether the last call did little between its graph breaks; ``exact``: a clock tells
+        better how little; ``price``: gives that of what it did before the first."""
+        return self.regions is not None and self.regions.idled(exact, price)
 
     def count(self, version: Version, left: Left) -> None:
         """Notes why a version's code was left."""
@@ -88,7 +88,7 @@ class Exits:
         first = None if left.exception is None else interrupts.raiser(left.exception)
         return resume.prepare(frames, first)()
 
-    def pause(
+    def graph_break(
         self,
         version: Version,
         left: Left,
@@ -101,6 +101,6 @@ class Exits:
         load("npcompile.runtime.stretches")
         from npcompile.runtime import stretches
 
-        if self.stretches is None:
-            self.stretches = stretches.Stretches(self.function, self.config, bucket)
-        return self.stretches.go(stretches.paused(version, left, way_out, withdraw))
+        if self.regions is None:
+            self.regions = stretches.Continuations(self.function, self.config, bucket)
+        return self.regions.go(stretches.broken_off(version, left, way_out, withdraw))

@@ -19,12 +19,12 @@ import numpy as np
 
 from npcompile import passes
 from npcompile.backends import cpu
-from npcompile.backends.cpu.frame import Frame
-from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
+from npcompile.backends.cpu.frame import FrameLayout
+from npcompile.backends.cpu.text import LLVMFunction, LLVMModule, Value, i64, literal
 from npcompile.core.config import Config
 from npcompile.core.sizes import Symbol, symbol, symbols
 from npcompile.graph.builder import Builder
-from npcompile.graph.ir import Graph, Param, StaticObject, Window
+from npcompile.graph.ir import Geometry, Graph, Param, StaticObject
 from npcompile.graph.types import contiguous
 from npcompile.ops.record import Op
 from npcompile.program.ir import Buffer, Program
@@ -46,19 +46,19 @@ def graph_of(op: Op, dtypes: tuple[np.dtype, ...]) -> tuple[Graph, Symbol]:
     ]
     b.region.params = [*operands, out]
     value = b.map(op.name, operands, dtypes[-1])
-    final = b.write(out, value, Window(0, (length,), (1,)))
+    final = b.write(out, value, Geometry(0, (length,), (1,)))
     graph = Graph(op.name, b.region, StaticObject(None), b.facts, {len(operands): final}, b.bound)
     return graph, next(iter(symbols(length)))
 
 
-class Loop:
+class UfuncLoop:
     """One loop in machine code; ``address`` is the C function's."""
 
     def __init__(self, op: Op, dtypes: tuple[np.dtype, ...], config: Config | None = None) -> None:
         config = config or Config()
         graph, length = graph_of(op, dtypes)
         program = schedule(passes.run(graph, config), config)
-        frame, target = Frame(program), cpu.target()
+        frame, target = FrameLayout(program), cpu.target()
         parallel = config.parallel and pool.supported()
         emitted = cpu.emit(program, frame, target, parallel)
         text = emitted.text + _trampoline(program, frame, length)
@@ -74,15 +74,17 @@ class Loop:
 # ------------------------------------------------------------------ the C function
 
 
-def _trampoline(program: Program, frame: Frame, length: Symbol) -> str:
+def _trampoline(program: Program, frame: FrameLayout, length: Symbol) -> str:
     """``@loop``, which calls ``@body`` on a filled frame."""
     return _Trampoline(program, frame, length).text()
 
 
 class _Trampoline:
-    def __init__(self, program: Program, frame: Frame, length: Symbol) -> None:
+    def __init__(self, program: Program, frame: FrameLayout, length: Symbol) -> None:
         names = ("args", "dimensions", "steps", "data")
-        self.f = Function(Module(), "loop", "void", [("ptr", name) for name in names], False)
+        self.f = LLVMFunction(
+            LLVMModule(), "loop", "void", [("ptr", name) for name in names], False
+        )
         self.frame, self.length = frame, length
         self.buffers = sorted(program.params, key=lambda buffer: buffer.index)
         args, dimensions, steps, _ = self.f.params
@@ -177,10 +179,10 @@ class _Trampoline:
 
     def copy(self, k: int, room: Value, first: Value, count: Value, into: bool) -> None:
         f, word, align = self.f, _word(self.buffers[k]), min(8, self.buffers[k].dtype.itemsize)
-        with f.loop(i64(0), count) as turn:
-            away = f.binary("mul", f.binary("add", first, turn.index), self.steps[k])
+        with f.loop(i64(0), count) as iteration:
+            away = f.binary("mul", f.binary("add", first, iteration.index), self.steps[k])
             far = f.offset(self.pointers[k], "i8", away)
-            near = f.offset(room, word, turn.index)
+            near = f.offset(room, word, iteration.index)
             source, target = (far, near) if into else (near, far)
             f.store(f.load(source, word, align=align), target, align)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npcompile import passes
 from npcompile.core.config import Config, Deterministic, strict
-from npcompile.graph.ir import Check, Extern, Graph, HostCall, Node, Param, Site, walk
+from npcompile.graph.ir import CallSite, Check, Extern, Graph, HostCall, Node, Param, walk
 from npcompile.graph.types import Array, Scalar
 from npcompile.ops.record import OPERATORS
 from npcompile.program.ir import Program
@@ -15,7 +15,7 @@ from npcompile.runtime.flags import CATEGORIES
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.pricing import price
 from npcompile.schedule import schedule
-from npcompile.tracing.sources import Memory, Trace
+from npcompile.tracing.sources import TensorMemory, Trace
 from npcompile.tracing.stretches import is_heavy
 
 
@@ -57,14 +57,14 @@ def outline(traced: Trace, config: Config) -> Outline:
         repeatable,
         not repeatable or stores(graph.result),
         suspects.marked(graph) and not stores(graph.result),
-        exact(graph) and not any(isinstance(leaf.source, Memory) for leaf in traced.leaves),
+        exact(graph) and not any(isinstance(leaf.source, TensorMemory) for leaf in traced.leaves),
         {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
         is_heavy(graph),
         price(graph),
         suspects.silent(graph, operations),
-        traced.pauses,
+        traced.graph_breaks,
         tuple(source.base for source in written
-              if isinstance(source, Memory) and not traced.device),
+              if isinstance(source, TensorMemory) and not traced.device),
         graph,
     )
 
@@ -81,9 +81,9 @@ def unpromised(graph: Graph, mode: Deterministic, own: bool) -> list[str]:
         if isinstance(node.attrs, HostCall):
             if _guarantee(node.attrs) not in accepted:
                 names.append(node.attrs.path.replace(":", "."))
-        elif isinstance(node.attrs, Check) and node.attrs.resume.pauses:
+        elif isinstance(node.attrs, Check) and node.attrs.resume.graph_breaks:
             names.append(f"Python's part of the function ({node.attrs.reason})")
-        elif isinstance(node.attrs, Site):
+        elif isinstance(node.attrs, CallSite):
             if node.attrs.guarantee not in accepted:
                 names.append(node.attrs.path)
         elif isinstance(node.attrs, Extern):
@@ -113,9 +113,9 @@ def _characters(node: Node) -> set[str]:
     return {type_.dtype.char for type_ in types if isinstance(type_, (Array, Scalar))}
 
 
-def _guarantee(called: HostCall | Site) -> str:
+def _guarantee(called: HostCall | CallSite) -> str:
     """What is promised of a library function's bits."""
-    if isinstance(called, Site):
+    if isinstance(called, CallSite):
         return called.guarantee
     record = next((o for o in OPERATORS.values() if called.path in o.aliases), None)
     return "" if record is None else record.guarantee

@@ -19,7 +19,7 @@ from npcompile.runtime.outline import Outline
 from npcompile.runtime.words import class_version
 from npcompile.tracing.answers import looks, of_user
 from npcompile.tracing.sources import (
-    Address,
+    AddressOf,
     Arg,
     Attribute,
     Closure,
@@ -29,9 +29,9 @@ from npcompile.tracing.sources import (
     Guard,
     Item,
     Leaf,
-    Memory,
+    ObjectWords,
     Source,
-    Words,
+    TensorMemory,
     defaults,
 )
 
@@ -85,7 +85,7 @@ def words_of(name: str) -> Any:
 def matcher(trace: Outline) -> Match:
     """A function of (bound arguments, function) that gives the leaves' values, or None if a
     static guard fails."""
-    writer = _Writer()  # in the order in which it is written, the function runs
+    writer = _GuardWriter()  # in the order in which it is written, the function runs
     tests = [writer.guard(guard) for guard in trace.guards]
     tests += [f"{writer.constant(unchanged(kind))}()" for kind in classes(trace)]
     leaves = [writer.source(leaf.source) for leaf in trace.leaves]
@@ -163,7 +163,7 @@ def same_parts(function: FunctionType, parts: tuple[Any, ...]) -> bool:
             and function.__kwdefaults__ is named)
 
 
-class _Writer:
+class _GuardWriter:
     """Writes sources and guards as Python expressions over ``b`` (bound) and ``f`` (function).
 
     What a source holds is looked up once: the first expression with it names it."""
@@ -183,7 +183,7 @@ class _Writer:
     def source(self, source: Source | None) -> str:
         if source is None:
             return "f"
-        if isinstance(source, Words):
+        if isinstance(source, ObjectWords):
             return self.constant(words_of(source.name))
         if source in self.named:
             return self.named[source]
@@ -205,11 +205,11 @@ class _Writer:
                 return f"{self.source(base)}.{name}"
             case Item(base, key):
                 return f"{self.source(base)}[{self.constant(key)}]"
-            case Memory(base):
+            case TensorMemory(base):
                 return f"{self.constant(_lend())}({self.source(base)})"
             case Codes(base):
                 return f"{self.constant(_codes())}({self.source(base)})"
-            case Address(base):
+            case AddressOf(base):
                 return f"A({self.source(base)})"
         raise AssertionError(source)
 
@@ -241,13 +241,13 @@ def fetch(source: Source | None, bound: dict[str, Any], function: FunctionType) 
             return getattr(fetch(base, bound, function), name)
         case Item(base, key):
             return fetch(base, bound, function)[key]
-        case Memory(base):
+        case TensorMemory(base):
             return _lend()(fetch(base, bound, function))
         case Codes(base):
             return _codes()(fetch(base, bound, function))
-        case Address(base):
+        case AddressOf(base):
             return id(fetch(base, bound, function))
-        case Words(name):
+        case ObjectWords(name):
             return words_of(name)
 
 
@@ -299,7 +299,7 @@ def _conflicts(trace: Outline, values: tuple[Any, ...]) -> bool:
     if not trace.written:
         return False
     others = {k: value for k, (leaf, value) in enumerate(zip(trace.leaves, values))
-              if not isinstance(leaf.source, Words)}
+              if not isinstance(leaf.source, ObjectWords)}
     return any(_conflict(others, index) for index in trace.written)
 
 

@@ -17,7 +17,8 @@ everything; the handler that frees them is NumPy's own hook (NEP 49), so tracema
 At most :func:`limit` bytes lie idle (256 MB), the latest, each for some seconds: older blocks go
 back to the system at the next large allocation, release or garbage collection, or by
 :func:`trim`.
-The code is in :mod:`.recycling`.  ``NPCOMPILE_RECYCLE=0`` or ``set_limit(0)`` turns recycling off.
+The code is in :mod:`.recycling`.  ``NPCOMPILE_RECYCLE=0`` or ``set_limit(0)`` iterations recycling
+off.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class _Handler(ctypes.Structure):
 
 
 @record
-class Info:
+class MemoryInfo:
     """``idle`` bytes wait for reuse; ``reused`` and ``fresh`` count large allocations."""
 
     limit: int
@@ -160,7 +161,7 @@ def limit() -> int:
 
 
 def set_limit(count: int) -> None:
-    """Let at most ``count`` bytes lie idle from now on; 0 turns recycling off."""
+    """Let at most ``count`` bytes lie idle from now on; 0 iterations recycling off."""
     if count < 0:
         raise ValueError(f"a limit in bytes is not negative, as {count} is")
     ensure()
@@ -176,7 +177,7 @@ def trim() -> None:
         _memory().trim(0)
 
 
-def info() -> Info:
+def info() -> MemoryInfo:
     """What recycling has done so far."""
     ensure()
-    return Info(*(int(n) for n in _memory().numbers))
+    return MemoryInfo(*(int(n) for n in _memory().numbers))

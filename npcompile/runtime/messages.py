@@ -30,7 +30,7 @@ _FLAGS = {name: flag for flag, name in NAMES.items()}
 
 
 @record
-class Table:
+class MessageTable:
     """Such an array, and the objects whose addresses it holds."""
 
     words: Any
@@ -41,7 +41,7 @@ class Table:
         return ctypes.addressof(self.words)
 
 
-def table(traced: Outline, function: FunctionType) -> Table | None:
+def table(traced: Outline, function: FunctionType) -> MessageTable | None:
     """The messages of a version for this function, but those of lines in modules that are not
     known; None if none is left."""
     rows: list[tuple[int, ...]] = []
@@ -58,7 +58,7 @@ def table(traced: Outline, function: FunctionType) -> Table | None:
         return None
     head = (sum(row[0] for row in rows), len(rows), id(_REGISTRY), id(_NAME))
     words = [*head, *(word for row in rows for word in row)]
-    return Table((ctypes.c_uint64 * len(words))(*words), tuple(keep))
+    return MessageTable((ctypes.c_uint64 * len(words))(*words), tuple(keep))
 
 
 def warn() -> str:

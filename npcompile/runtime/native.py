@@ -16,15 +16,15 @@ from npcompile.core.unseen import unseen
 from npcompile.graph.types import Opaque
 from npcompile.runtime.build import MISS, Executable, Left, Stopwatch
 from npcompile.runtime.building import builder, constants
-from npcompile.runtime.cache import Record, Store, digest
+from npcompile.runtime.cache import DiskCache, Record, digest
 from npcompile.runtime.callable import FunctionBase, install
 from npcompile.runtime.remembered import Linked
-from npcompile.runtime.state import State
+from npcompile.runtime.state import EntryState
 from npcompile.runtime.wiring import Wiring
-from npcompile.tracing.sources import Words
+from npcompile.tracing.sources import ObjectWords
 
 if TYPE_CHECKING:
-    from npcompile.backends.cpu.frame import Frame
+    from npcompile.backends.cpu.frame import FrameLayout
     from npcompile.program.ir import Program
     from npcompile.runtime.outline import Outline
 
@@ -44,7 +44,7 @@ class Native(Executable):
 
     bare: bool
     wiring: Wiring
-    state: State
+    state: EntryState
     probe: Probe
 
 
@@ -55,18 +55,18 @@ def native(
     wiring: Wiring,
     leave: Leave,
     watch: Stopwatch,
-) -> tuple[Native, Linked, Frame]:
+) -> tuple[Native, Linked, FrameLayout]:
     """Compiles and links a program; also what another process needs to link it."""
-    from npcompile.backends.cpu.frame import Frame  # only who compiles needs them
+    from npcompile.backends.cpu.frame import FrameLayout  # only who compiles needs them
     from npcompile.runtime import pool
     from npcompile.runtime.entry import emit_entry
     from npcompile.runtime.writer import combine
 
-    frame = Frame(program)
+    frame = FrameLayout(program)
     target = cpu.target()
     own = bool(config.deterministic)
     # objects that are read where they lie stay as they are while this thread has the GIL
-    releases = not any(isinstance(leaf.source, Words) for leaf in traced.leaves)
+    releases = not any(isinstance(leaf.source, ObjectWords) for leaf in traced.leaves)
     parallel = config.parallel and pool.supported()
     emitted = cpu.emit(program, frame, target, parallel, own, releases)
     repeats = (traced.repeatable, traced.ambiguous or traced.late)
@@ -106,7 +106,7 @@ def link(
     code: bytes,
     config: Config,
     wiring: Wiring,
-    rest: Callable[[], tuple[Program, Frame]],
+    rest: Callable[[], tuple[Program, FrameLayout]],
     leave: Leave,
 ) -> Native:
     """Loads machine code and connects it with this process.
@@ -131,7 +131,7 @@ def link(
         return leave(made, left(*rest(), number, raised, what), function, args)
 
     result = linked.result
-    state = State(
+    state = EntryState(
         wiring.signature,
         python=in_python,
         exit=on_exit,
@@ -168,9 +168,9 @@ def link(
 
 
 @functools.cache
-def store() -> Store:
+def store() -> DiskCache:
     """The machine code that earlier processes left on disk."""
-    return Store()
+    return DiskCache()
 
 
 def machine_code(
@@ -216,9 +216,9 @@ def _unwired(leaves: tuple[Any, ...]) -> Any:
 
 
 def _host_object(described: object) -> Any:
-    from npcompile.graph.ir import HostCall, Site  # few programs call Python
+    from npcompile.graph.ir import CallSite, HostCall  # few programs call Python
 
-    if isinstance(described, Site):
+    if isinstance(described, CallSite):
         from npcompile.runtime.quick import quick
 
         return quick(described)

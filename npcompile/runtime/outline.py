@@ -33,8 +33,8 @@ class Outline:
     ``unpromised``: by deterministic mode, the operators that can't keep its promise.  ``heavy``:
     it has loops or large arrays; ``price``: microseconds that NumPy would take for it
     (``pricing.py``), for each of some sizes.  ``silent``: floating-point errors that only
-    ``np.errstate`` hides in it.  ``pauses``: places where Python executes what can't be compiled.
-    ``graph`` is None if the trace was another process's.
+    ``np.errstate`` hides in it.  ``graph_breaks``: places where Python executes what can't be
+    compiled. ``graph`` is None if the trace was another process's.
     """
 
     leaves: list[Leaf]
@@ -55,6 +55,6 @@ class Outline:
     heavy: bool
     price: Price
     silent: frozenset[str]
-    pauses: Mapping[int, Refusal]
+    graph_breaks: Mapping[int, Refusal]
     tensors: tuple[Source, ...]
     graph: Graph | None = None

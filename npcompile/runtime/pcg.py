@@ -69,9 +69,9 @@ def _begin(state: str) -> str:
     return "".join(_next(f"begin{k}", f"begin{k - 1}" if k > 1 else state) for k in _EACH)
 
 
-def _phis(begin: str, turn: str) -> str:
+def _phis(begin: str, iteration: str) -> str:
     return "".join(
-        f"\n  %s{k} = phi i128 [ %begin{k}, %{begin} ], [ %far{k}, %{turn} ]" for k in _EACH)
+        f"\n  %s{k} = phi i128 [ %begin{k}, %{begin} ], [ %far{k}, %{iteration} ]" for k in _EACH)
 
 
 def _words() -> str:
@@ -206,7 +206,7 @@ done:
 """
 
 
-_TURNS = 64  # numbers that are drawn one after the other where one of several was refused
+_ITERATIONS = 64  # numbers that are drawn one after the other where one of several was refused
 _HALF = (1 << 32) - 1
 
 
@@ -292,7 +292,7 @@ store:
   %further = icmp sle i64 %i.several, %n
   br i1 %further, label %several, label %test
 refused:
-  %i.far = add i64 %i, {_TURNS}
+  %i.far = add i64 %i, {_ITERATIONS}
   br label %some
 some:
   %j.first = phi i64 [ %k, %test ], [ %i, %refused ]

@@ -15,7 +15,7 @@ r"""Values of the compiler as text and back: data only, of known classes, refuse
 Reading makes objects of classes of this package and calls nothing else.  Objects with names are
 looked up in modules that are loaded; only modules of this package are imported for them.
 
->>> text = Writer().text(([1, "a\nb"], 0.5))
+>>> text = PlainEncoder().text(([1, "a\nb"], 0.5))
 >>> text.split("\n")
 ['i1', 'Sa\\nb', '[0 1', 'f000000000000e03f', '(2 3']
 >>> read(text)
@@ -50,7 +50,7 @@ _UFUNCS = ("numpy", "numpy._core.umath", "scipy.special", "npcompile")
 
 
 class Invalid(ValueError):
-    """A text is not what a :class:`Writer` writes."""
+    """A text is not what a :class:`PlainEncoder` writes."""
 
 
 class Unwritable(TypeError):
@@ -78,7 +78,7 @@ _ATOMS: dict[type, Callable[[Any], str]] = {
 _MANY: dict[type, str] = {tuple: "(", list: "[", frozenset: "<"}
 
 
-class Writer:
+class PlainEncoder:
     """Writes values; what is found in another way in another process is left to :meth:`elsewhere`
     and :meth:`name`."""
 
@@ -216,7 +216,7 @@ class Writer:
 
 
 def read(text: str, seen: Callable[[Any], Any] | None = None) -> Any:
-    """The value of a text; ``seen`` gives what a :class:`Writer` has found elsewhere.
+    """The value of a text; ``seen`` gives what a :class:`PlainEncoder` has found elsewhere.
 
     Raises
     ------

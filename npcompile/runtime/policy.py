@@ -26,7 +26,7 @@ more than Python's would have::
 *Other bits.*  Where a version holds elementary functions, whose last bits may differ from NumPy's,
 results must not depend on time: no clock is looked at.  The work of a call is estimated from the
 sizes of its operations (:mod:`~npcompile.runtime.pricing`), in microseconds that NumPy would take
-for them; each pause counts ``PAUSE`` microseconds, a call that is looked at in
+for them; each graph break counts ``PAUSE`` microseconds, a call that is looked at in
 Python ``LOOKED``.  After ``IDLE_LIMIT`` calls of a kind and magnitude (of sizes and integers) that
 cost more than they work, such calls are Python's.  ``FEW`` versions of a kind are compiled, then
 one more for each ``PATIENT`` calls in Python.
@@ -47,7 +47,7 @@ from npcompile.core.config import Config
 from npcompile.core.errors import Refusal
 from npcompile.core.records import record
 from npcompile.runtime.kinds import call_kind, magnitude
-from npcompile.runtime.trial import Trial
+from npcompile.runtime.trial import TierProfile
 from npcompile.runtime.versions import Version
 
 #: refused traces of one kind of arguments before that kind is left to Python without trying
@@ -66,7 +66,7 @@ FEW, PATIENT = 8, 2048
 TRIED = 4
 #: calls that did less than they cost before calls like them are left to Python
 IDLE_LIMIT = 2
-#: microseconds that a pause takes, and a call that Python looks at
+#: microseconds that a graph break takes, and a call that Python looks at
 PAUSE, LOOKED = 50.0, 8.0
 
 #: why calls like these are left to Python
@@ -117,7 +117,7 @@ class Policy:
     Parameters
     ----------
     bucket
-        What compiling takes; one for a function and what comes after its pauses.
+        What compiling takes; one for a function and what comes after its graph breaks.
     """
 
     def __init__(self, bucket: Bucket) -> None:
@@ -178,7 +178,7 @@ class Policy:
         if made is not None:
             compiles.exact &= made.trace.exact
         if compiles.count:
-            self.bucket.fill(seconds, made.seconds if made and not made.trace.pauses else 0.0)
+            self.bucket.fill(seconds, made.seconds if made and not made.trace.graph_breaks else 0.0)
         compiles.count += 1
         compiles.seconds += seconds
 
@@ -211,9 +211,9 @@ def may_be_tried(version: Version, config: Config) -> bool:
     return version.trace.exact and not (config.fullgraph or config.check)
 
 
-def trial(version: Version) -> Trial:
+def trial(version: Version) -> TierProfile:
     """Has the next calls of a version take turns with the plain function."""
-    return Trial(version.heavy)
+    return TierProfile(version.heavy)
 
 
 def does_little(version: Version, leaves: tuple[Any, ...]) -> bool:

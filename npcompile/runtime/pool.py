@@ -14,8 +14,8 @@ taken, costs no waiting, and joins in when it comes.  Where another Python threa
 a piece calls it again, the caller runs the whole range.  Which thread runs what never shows in
 results: pieces run under the caller's floating-point control bits, and the exception flags they
 raise are joined into the caller's.  ``npc_pool_call`` does so only if there is ``much`` to do.
-``npc_pool_share`` is for ranges of which some stretches take longer than others: each thread takes
-another stretch when it is done with one.
+``npc_pool_share`` is for ranges of which some regions take longer than others: each thread takes
+another region when it is done with one.
 
 Workers start at the first parallel run.  They spin while others are at work and for some 20 us
 after that, then sleep on a futex; they block all signals and end before a fork and at interpreter

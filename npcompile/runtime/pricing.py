@@ -6,9 +6,11 @@ from collections import defaultdict
 
 from npcompile.core.sizes import Size, floordiv, product
 from npcompile.graph.ir import (
+    CallSite,
     Check,
     Const,
     Extern,
+    Geometry,
     Get,
     Graph,
     HostCall,
@@ -16,9 +18,7 @@ from npcompile.graph.ir import (
     Node,
     Param,
     Region,
-    Site,
     SizeOf,
-    Window,
 )
 from npcompile.graph.types import Array
 from npcompile.ops.record import OPERATORS
@@ -31,7 +31,7 @@ ELEMENT, FUNCTION = 1e-3, 1e-2
 #: iterations of a loop that nobody knows before it ends
 WHILE = 2048
 #: what takes no time, or as long where compiled code calls it
-_FREE = (Param, Const, Window, SizeOf, Get, Check, Site, HostCall)
+_FREE = (Param, Const, Geometry, SizeOf, Get, Check, CallSite, HostCall)
 
 
 def price(graph: Graph) -> Price:

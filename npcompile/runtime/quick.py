@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.records import replace
-from npcompile.graph.ir import Site
+from npcompile.graph.ir import CallSite
 from npcompile.runtime import draws
 
 LEAST = 1000  # elements that are worth it
@@ -47,7 +47,7 @@ def _unique(x: Any, return_index: Any = False, return_inverse: Any = False,
 FUNCTIONS: dict[str, Callable[..., Any]] = {**draws.FUNCTIONS, "numpy.unique": _unique}
 
 
-def quick(site: Site) -> Callable[..., Any]:
+def quick(site: CallSite) -> Callable[..., Any]:
     """The function of a call, which asks the library only where it must."""
     function, stub, call = FUNCTIONS.get(site.path), site.stub, "r = f("
     calls = [k for k, line in enumerate(stub.lines) if line.startswith(call)]

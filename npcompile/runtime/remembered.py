@@ -30,14 +30,14 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.config import Config
 from npcompile.core.records import record
 from npcompile.runtime import match
-from npcompile.runtime.cache import Record, Store, configuration, environment, fingerprint
+from npcompile.runtime.cache import DiskCache, Record, configuration, environment, fingerprint
 from npcompile.runtime.outline import Outline
 from npcompile.runtime.plain import Invalid, read
 from npcompile.runtime.state import Signature
 from npcompile.tracing.sources import Source
 
 if TYPE_CHECKING:
-    from npcompile.backends.cpu.frame import Frame
+    from npcompile.backends.cpu.frame import FrameLayout
     from npcompile.program.ir import Program
     from npcompile.program.results import Result
 
@@ -60,13 +60,13 @@ class Linked:
 
 
 @record
-class Found:
+class StoredVersion:
     """A version that may serve a call; ``rest`` reads its frame and its program, which has no
     statements."""
 
     outline: Outline
     linked: Linked
-    rest: Callable[[], tuple[Program, Frame]]
+    rest: Callable[[], tuple[Program, FrameLayout]]
 
 
 def key(function: FunctionType, config: Config, kinds: object) -> bytes | None:
@@ -82,8 +82,8 @@ def key(function: FunctionType, config: Config, kinds: object) -> bytes | None:
 
 
 def find(
-    store: Store, name: bytes, function: FunctionType, bound: dict[str, Any]
-) -> Iterator[Found]:
+    store: DiskCache, name: bytes, function: FunctionType, bound: dict[str, Any]
+) -> Iterator[StoredVersion]:
     """The versions whose guards watch what they watched."""
     record = store.get(name)
 
@@ -107,7 +107,7 @@ def find(
             known = {what: seen(what) for what in read(left)}  # no arguments, which should not stay
         except (Invalid, *match.ABSENT):
             continue
-        yield Found(outline, linked, cache(partial(read, rest, known.__getitem__)))
+        yield StoredVersion(outline, linked, cache(partial(read, rest, known.__getitem__)))
 
 
 def entries(record: Record) -> list[list[str]]:

@@ -37,7 +37,7 @@ from typing import Any, cast
 
 from npcompile.core.records import field, record
 from npcompile.core.unseen import unseen
-from npcompile.graph.ir import Defined, Resume, Shared
+from npcompile.graph.ir import Defined, Resume, SharedCell
 from npcompile.program.ir import Exit
 from npcompile.tracing.bytecode import analyse
 from npcompile.tracing.values import NULL, UNBOUND
@@ -94,7 +94,7 @@ def activations(
     for frame in resume.frames:
         owner = function(frame.owner)
         boxed = [(name, value(tree)) for name, tree in frame.local]
-        shared = {name: held.settle(space) for name, held in boxed if isinstance(held, Shared)}
+        shared = {name: held.settle(space) for name, held in boxed if isinstance(held, SharedCell)}
         local = {name: _settled(held, space) for name, held in boxed
                  if held is not UNBOUND and name not in shared}
         stack = [_settled(value(tree), space) for tree in frame.stack]

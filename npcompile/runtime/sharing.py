@@ -1,8 +1,8 @@
-"""Ways to call the thread pool: if there is enough to do, and by stretches (see :mod:`.pool`)."""
+"""Ways to call the thread pool: if there is enough to do, and by regions (see :mod:`.pool`)."""
 
 from __future__ import annotations
 
-_STRETCHES = 8  # of a shared range, for each thread
+_REGIONS = 8  # of a shared range, for each thread
 
 CALLS = f"""
 define void @npc_pool_call(ptr %fn, ptr %frame, i64 %n, i64 %grain, i64 %pieces, i1 %much) {{
@@ -55,7 +55,7 @@ entry:
   %wide.enough = and i1 %both, %much
   br i1 %wide.enough, label %wide, label %narrow
 wide:
-  %stretches = mul i64 %threads, {_STRETCHES}
+  %stretches = mul i64 %threads, {_REGIONS}
   %even = udiv i64 %n, %stretches
   %length = add i64 %even, 1
   store ptr %fn, ptr %range

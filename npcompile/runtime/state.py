@@ -25,8 +25,8 @@ from typing import Any
 from npcompile.core.records import record
 from npcompile.core.unseen import unseen
 from npcompile.runtime.helpers import errstate
-from npcompile.runtime.messages import Table
-from npcompile.runtime.words import Word
+from npcompile.runtime.messages import MessageTable
+from npcompile.runtime.words import VersionTag
 from npcompile.tracing.sources import Leaf
 
 _ARGUMENTS_OFFSET = 1 << 63  # PY_VECTORCALL_ARGUMENTS_OFFSET
@@ -35,7 +35,7 @@ _NEVER = 0xA5A5A5A5A5A5A5A5  # neither an address nor a version
 
 
 @record
-class Place:
+class LeafPlace:
     """Where a leaf is found: an argument (keywords count on), the memory that such a tensor lends,
     a variable of the state, or an object that a step has read; or the address of what is at such a
     place as steps name them."""
@@ -45,7 +45,7 @@ class Place:
 
 
 @record
-class Step:
+class AccessStep:
     """Something that an entry reads or tests of an object that an argument leads to.
 
     ::
@@ -77,17 +77,17 @@ class Signature:
     """
 
     leaves: tuple[Leaf, ...]
-    places: tuple[Place, ...]
+    places: tuple[LeafPlace, ...]
     count: int
     keywords: tuple[str, ...] = ()
     same: tuple[int, ...] = ()
     words: int = 0
-    steps: tuple[Step, ...] = ()
+    steps: tuple[AccessStep, ...] = ()
 
     @staticmethod
     def positional(leaves: tuple[Leaf, ...], words: int = 0) -> Signature:
         """The arguments are the leaves."""
-        places = tuple(Place("argument", k) for k in range(len(leaves)))
+        places = tuple(LeafPlace("argument", k) for k in range(len(leaves)))
         return Signature(leaves, places, len(leaves), words=words)
 
     def like(self, other: Signature) -> bool:
@@ -164,7 +164,7 @@ def _spread_exit(exit: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-class State:
+class EntryState:
     """The words of one entry, ``@npc.state`` in its text.
 
     It must live as long as the code; it keeps alive what it points to.
@@ -200,7 +200,7 @@ class State:
         objects = (*same, *signature.keywords, *looked, *constants)
         self._slots = (ctypes.c_uint64 * (signature.object(0) + len(objects)))()
         self._kept: dict[int, Any] = {}
-        self.watched: list[Word] | None = None
+        self.watched: list[VersionTag] | None = None
         self._keep(PYTHON, spread(python))
         self._keep(EXIT, _spread_exit(exit))
         self._keep(BUILD, build)
@@ -237,7 +237,7 @@ class State:
     def alone(self, function: Any) -> None:
         self._keep(ALONE, function)
 
-    def tell(self, table: Table | None) -> None:
+    def tell(self, table: MessageTable | None) -> None:
         """From now on floating-point flags stand for these warnings."""
         self._slots[TABLE] = 0
         self._kept[TABLE] = table
@@ -277,7 +277,7 @@ class State:
             for k in slots
         )
 
-    def watches(self, words: list[Word]) -> bool:
+    def watches(self, words: list[VersionTag]) -> bool:
         """Whether these are the words that are watched now."""
         now = self.watched
         slot = self.signature.word(0)

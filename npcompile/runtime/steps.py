@@ -17,8 +17,8 @@ from npcompile.runtime import words
 from npcompile.runtime.callable import FunctionBase
 from npcompile.runtime.match import LENGTHS, RELATIONS
 from npcompile.runtime.outline import Outline
-from npcompile.runtime.state import Step
-from npcompile.runtime.words import Unwatchable, Word
+from npcompile.runtime.state import AccessStep
+from npcompile.runtime.words import Unwatchable, VersionTag
 from npcompile.tracing.sources import Arg, Attribute, Guard, Item, Source
 
 #: more objects than that are read in Python
@@ -31,14 +31,14 @@ _MISSING = object()
 
 
 @record(eq=False)
-class Method:
+class MethodStep:
     """A function that an object has by its class, which ``holds`` it now."""
 
     function: Any
     kind: type
     holds: Callable[[], bool]
 
-    def words(self) -> Iterator[Word]:
+    def words(self) -> Iterator[VersionTag]:
         """What shows that it stays and does what it did."""
         if not self.holds():
             raise Unwatchable("a class has got another method")
@@ -59,9 +59,9 @@ class Steps:
     """
 
     def __init__(self, traced: Outline, names: Sequence[str]) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[AccessStep] = []
         self.objects: list[Any] = []
-        self.methods: dict[Source | None, Method] = {}
+        self.methods: dict[Source | None, MethodStep] = {}
         self._count = len(names)
         self._classes = {g.source: g.value for g in traced.guards if g.kind == "type"}
         self._read: dict[Source, int] = {}
@@ -92,13 +92,15 @@ class Steps:
         if guard.kind == "type":
             self._of_class(guard.source)
         elif guard.kind in RELATIONS:
-            self.steps.append(Step(guard.kind, self.place(guard.source), self.place(guard.value)))
+            self.steps.append(
+                AccessStep(guard.kind, self.place(guard.source), self.place(guard.value))
+            )
         elif guard.kind == "is" or (guard.kind == "equal" and isinstance(guard.value, SINGLE)):
             self._add("is", self.place(guard.source), guard.value)
         elif guard.kind == "code":
             self._method(guard)
         elif guard.kind in LENGTHS and self._class(guard.source) in _CONTAINERS:
-            self.steps.append(Step(guard.kind, self._of_class(guard.source), guard.value))
+            self.steps.append(AccessStep(guard.kind, self._of_class(guard.source), guard.value))
         elif guard.kind == "equal" and type(guard.value) in _PLAIN:
             place = self.place(guard.source)
             self._test_class(place, type(guard.value))
@@ -133,7 +135,7 @@ class Steps:
             self._add("is", self.place(Attribute(source, "__func__")), function)
         elif isinstance(held, staticmethod):
             self._add("is", place, function)
-        self.methods[source] = Method(function, kind, lambda: _of_class(kind, name) is held)
+        self.methods[source] = MethodStep(function, kind, lambda: _of_class(kind, name) is held)
 
     def _class(self, source: Source) -> type | None:
         return self._classes.get(source)
@@ -151,7 +153,7 @@ class Steps:
             self._add("class", place, kind)
 
     def _add(self, kind: str, place: int, thing: Any) -> None:
-        self.steps.append(Step(kind, place))
+        self.steps.append(AccessStep(kind, place))
         self.objects.append(thing)
 
 

@@ -1,6 +1,6 @@
-"""Functions that run in stretches: Python between pieces of compiled code.
+"""Functions that run in regions: Python between pieces of compiled code.
 
-A compiled stretch pauses before what it can't do.  Python executes the rest of that statement, and
+A compiled region pauses before what it can't do.  Python executes the rest of that statement, and
 what comes after it is compiled as a function of the variables and the value stack, once for each
 place and kind of values.
 """
@@ -29,7 +29,7 @@ from npcompile.runtime.resume import Activation
 from npcompile.runtime.versions import Version
 from npcompile.tracing import observed
 from npcompile.tracing.bytecode import RETURN, accesses, analyse
-from npcompile.tracing.stretches import Slot, Start, statement_end
+from npcompile.tracing.stretches import ResumePoint, Slot, statement_end
 from npcompile.tracing.values import UNBOUND
 
 #: places in one function where compiled code goes on
@@ -37,13 +37,13 @@ PLACES = 16
 #: versions of what comes after one place; where a list gets longer there would be ever more
 CONTINUED = 8
 #: times that a call pauses at one place although there is little to do between
-TURNS = 8
+ITERATIONS = 8
 #: times after which such a call counts as one that Python had better run
 IDLE = 2
 
 
 @record
-class Paused:
+class GraphBreak:
     """Where compiled code stands, before an instruction that it can't follow; ``heavy``: there was
     much to do before.  ``seconds``: what it took to make Python's objects of its variables.
     ``withdraw``: called once Python has executed it, if that shows how to follow it."""
@@ -61,7 +61,7 @@ class Paused:
             self.withdraw()
 
 
-class Names(Parameters):
+class ContinuationParameters(Parameters):
     """The parameters of a continuation."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -74,11 +74,11 @@ class Names(Parameters):
 class Continuation(Dispatcher):
     """What comes after a place in a function."""
 
-    start: Start
+    start: ResumePoint
     limit = CONTINUED
 
     def __init__(
-        self, function: FunctionType, config: Config, start: Start, bucket: Bucket
+        self, function: FunctionType, config: Config, start: ResumePoint, bucket: Bucket
     ) -> None:
         super().__init__(function, config, lambda: None, bucket)
         self.start = start
@@ -87,7 +87,9 @@ class Continuation(Dispatcher):
     def _take_place(self) -> None:
         self.plain = self._plain
         count = sum(map(_count, self.start.stack))
-        self.parameters = Names((*self.start.names, *(f".{k}" for k in range(count))))
+        self.parameters = ContinuationParameters(
+            (*self.start.names, *(f".{k}" for k in range(count)))
+        )
 
     def adopt(self, function: FunctionType, on_version: Callable[[], None]) -> None:
         """Serves another function of the same code."""
@@ -104,38 +106,38 @@ class Continuation(Dispatcher):
         return resume.prepare([Activation.of(self.function, start.offset, local, stack)])()
 
     @unseen
-    def pause(self, version: Version, left: Left, way_out: Exit) -> Any:
-        return paused(version, left, way_out, lambda: self.withdraw(version))
+    def graph_break(self, version: Version, left: Left, way_out: Exit) -> Any:
+        return broken_off(version, left, way_out, lambda: self.withdraw(version))
 
 
-def paused(
+def broken_off(
     version: Version, left: Left, way_out: Exit, withdraw: Callable[[], None]
-) -> Paused:
-    """What a compiled stretch left behind; ``withdraw`` forgets its version."""
+) -> GraphBreak:
+    """What a compiled region left behind; ``withdraw`` forgets its version."""
     (frame,) = way_out.frames
     held = iter(left.held)
     local = {name: next(held) for name, _ in frame.local}
     bound = {name: value for name, value in local.items() if value is not UNBOUND}
     stack = list(held)
-    if not version.trace.pauses[frame.offset].provisional:
-        return Paused(frame.offset, bound, stack, version.heavy, left.seconds)
+    if not version.trace.graph_breaks[frame.offset].provisional:
+        return GraphBreak(frame.offset, bound, stack, version.heavy, left.seconds)
     stack = observed.observers(stack)
-    return Paused(frame.offset, bound, stack, version.heavy, left.seconds, withdraw)
+    return GraphBreak(frame.offset, bound, stack, version.heavy, left.seconds, withdraw)
 
 
-class Stretches:
+class Continuations:
     """The continuations of one function."""
 
     def __init__(self, function: FunctionType, config: Config, bucket: Bucket) -> None:
         self.function, self.config, self.bucket = function, config, bucket
-        self.continuations: dict[Start, Continuation] = {}
+        self.continuations: dict[ResumePoint, Continuation] = {}
         self.rests: Counter[str] = Counter()  # why Python went on to the end
-        self._idle = False  # a call did little between its pauses
+        self._idle = False  # a call did little between its graph breaks
         self._price = 0.0  # microseconds that NumPy would have taken after its first pause
-        self._visits = 0  # how many pauses it had
-        self.paused = 0  # so often
+        self._visits = 0  # how many graph breaks it had
+        self.broken_off = 0  # so often
         self.outside = 0.0  # seconds outside of machine code
-        self._ran = 0.0  # the price of the last stretch
+        self._ran = 0.0  # the price of the last region
 
     def release(self) -> None:
         """Lets go of the function, which is no more."""
@@ -151,25 +153,25 @@ class Stretches:
             continuation.adopt(function, lambda: None)
 
     def idled(self, exact: bool, price: Callable[[], float]) -> bool:
-        """Whether the last call did little between its pauses; ``exact``: a clock tells better how
-        little; ``price``: gives that of what it did before the first."""
+        """Whether the last call did little between its graph breaks; ``exact``: a clock tells
+        better how little; ``price``: gives that of what it did before the first."""
         idle, self._idle = self._idle, False
         return idle or (not exact and self._visits * PAUSE > self._price + price())
 
     @unseen
-    def go(self, place: Paused) -> Any:
-        """Runs everything from a pause on."""
+    def go(self, place: GraphBreak) -> Any:
+        """Runs everything from a graph break on."""
         visits: Counter[int] = Counter()
         price = 0.0
         while True:
             end, depth = statement_end(self.function.__code__, place.offset)
             visits[place.offset] += 1
-            self.paused += 1
+            self.broken_off += 1
             self.outside += place.seconds
             self._visits, self._price = visits.total(), price
             self._idle |= visits[place.offset] > IDLE and not place.heavy
-            if visits[place.offset] > TURNS and not place.heavy:
-                self.rests["there is little to do between pauses"] += 1
+            if visits[place.offset] > ITERATIONS and not place.heavy:
+                self.rests["there is little to do between graph breaks"] += 1
                 end = RETURN
             if end == RETURN:
                 try:
@@ -182,7 +184,7 @@ class Stretches:
             place.executed()
             found = self._after(end, local, stack)
             price += self._ran
-            if not isinstance(found, Paused):
+            if not isinstance(found, GraphBreak):
                 self._price = price
                 return found
             place = found
@@ -197,9 +199,9 @@ class Stretches:
 
     @unseen
     def _statement(
-        self, place: Paused, end: int, depth: int
+        self, place: GraphBreak, end: int, depth: int
     ) -> tuple[dict[str, Any], list[Any]]:
-        """Lets Python execute the statement at a pause."""
+        """Lets Python execute the statement at a graph break."""
         code = analyse(self.function.__code__, end)
         bound = dict.fromkeys(place.local)
         within = [
@@ -226,7 +228,7 @@ class Stretches:
                 self.rests["a loop runs over something that can't be taken apart"] += 1
                 return self._rest(end, local, stack)
             slots.append(slot)
-        start = Start(end, tuple(local), tuple(slots))
+        start = ResumePoint(end, tuple(local), tuple(slots))
         continuation = self.continuations.get(start)
         if continuation is None:
             if len(self.continuations) >= PLACES:

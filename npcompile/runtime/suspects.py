@@ -11,7 +11,7 @@ import numpy as np
 from npcompile.core.lines import file_of
 from npcompile.core.records import replace
 from npcompile.graph.categories import OF_SCALARS, raises
-from npcompile.graph.ir import WRITES, Const, Extern, Graph, Node, Site, walk
+from npcompile.graph.ir import WRITES, CallSite, Const, Extern, Graph, Node, walk
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.runtime.flags import CATEGORIES, Message
@@ -190,8 +190,8 @@ def silent(graph: Graph, operations: Loud) -> frozenset[str]:
 
 
 def ambiguous(graph: Graph, operations: Loud) -> bool:
-    """Whether more than one operation, or one in several turns or places, can raise a category, or
-    NumPy's name for it is not known."""
+    """Whether more than one operation, or one in several iterations or places, can raise a
+    category, or NumPy's name for it is not known."""
     unheard = {category[0] for category in silent(graph, operations)}
     found = [letter for _, letters in operations for letter in letters if letter not in unheard]
     if len(found) != len(set(found)) or any(map(raises, graph.repeated)):
@@ -222,10 +222,10 @@ def late(graph: Graph, operations: Loud) -> bool:
 def repeatable(graph: Graph) -> bool:
     """Whether a call can be run again once its arguments are what they were: it calls nothing
     that has changed, or told, anything else."""
-    return not any(isinstance(n.attrs, Site) and n.attrs.effect for n in walk(graph.region))
+    return not any(isinstance(n.attrs, CallSite) and n.attrs.effect for n in walk(graph.region))
 
 
 def marked(graph: Graph) -> bool:
     """Whether what it calls and others can tell says so when it happens (`core.effects`)."""
     return all(n.attrs.direct is None for n in walk(graph.region)
-               if isinstance(n.attrs, Site) and n.attrs.effect)
+               if isinstance(n.attrs, CallSite) and n.attrs.effect)

@@ -1,8 +1,8 @@
 """Whether Python is faster, found out on the calls themselves.
 
-Some versions need Python around them: arguments that are looked at there, or pauses.  Where such a
-call does little, the plain function is faster.  Both give the same bits, so calls may take turns:
-some are timed in either way, and if Python wins, later calls are left to it.
+Some versions need Python around them: arguments that are looked at there, or graph breaks.  Where
+such a call does little, the plain function is faster.  Both give the same bits, so calls may take
+turns: some are timed in either way, and if Python wins, later calls are left to it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BEFORE = 0.3e-6
 AROUND = 0.1e-6
 
 
-class Trial:
+class TierProfile:
     """The times of one version and of the plain function, in seconds.
 
     ``lost``: calls are left to Python; ``won``: they are not, and nothing is timed any more.
@@ -50,7 +50,7 @@ class Trial:
         self._begin()
 
     def _begin(self) -> None:
-        self.turn, self._longer = 0, 0.0
+        self.iteration, self._longer = 0, 0.0
         self._runs, self._spent = 0, 0.0  # compiled calls
         self.compiled = self.plain = self.between = float("inf")
 
@@ -61,16 +61,16 @@ class Trial:
 
     def in_python(self) -> bool:
         """Whether the next call is Python's."""
-        self.turn += 1
+        self.iteration += 1
         owes = self._spent > DEBT and self.plain == float("inf")
         return self.lost or owes or (
-            self.turn > WARM and (self.turn - WARM - 1) // RUN % 2 == 1)
+            self.iteration > WARM and (self.iteration - WARM - 1) // RUN % 2 == 1)
 
     def note(
-        self, python: bool, seconds: float, busy: float, pauses: int = 0, outside: float = 0.0
+        self, python: bool, seconds: float, busy: float, graph_breaks: int = 0, outside: float = 0.0
     ) -> None:
-        """What a call took, with so many pauses, in which it was so long ``outside`` of machine
-        code; the smaller times count, others were disturbed.
+        """What a call took, with so many graph breaks, in which it was so long ``outside`` of
+        machine code; the smaller times count, others were disturbed.
         ``busy``: seconds that its thread has run, which tell a long call from a disturbed one."""
         if self.lost:
             long = busy > self.longest
@@ -83,19 +83,19 @@ class Trial:
         if not python:
             self._runs, self._spent = self._runs + 1, self._spent + seconds
         owes = self._spent > DEBT
-        if self.turn > WARM or owes:
+        if self.iteration > WARM or owes:
             if python:
                 self.plain = min(self.plain, seconds)
             else:
                 self.compiled = min(self.compiled, seconds)
                 self.between = min(self.between, seconds - outside)
-            enough = busy > LONG or self.turn >= WARM + TIMED // 2
-            slow = self.heavy and (self.turn == WARM + RUN or owes)
-            slow = slow and self.between > BETWEEN * (1 + pauses)
+            enough = busy > LONG or self.iteration >= WARM + TIMED // 2
+            slow = self.heavy and (self.iteration == WARM + RUN or owes)
+            slow = slow and self.between > BETWEEN * (1 + graph_breaks)
             owes = self._spent - self._runs * self.plain > DEBT
             if slow or (enough and LONGER * self.compiled < self.plain < float("inf")):
                 self.won = True
-            elif self.turn >= WARM + TIMED or owes:
+            elif self.iteration >= WARM + TIMED or owes:
                 self.lost = self.compiled > MARGIN * self.plain
                 self.won = not self.lost
                 self._defeats += self.lost

@@ -15,7 +15,7 @@ from npcompile.runtime import match, messages, succession, wiring
 from npcompile.runtime.build import Executable
 from npcompile.runtime.native import Native
 from npcompile.runtime.outline import Outline
-from npcompile.runtime.trial import EXITS, MOST_EXITS, Trial
+from npcompile.runtime.trial import EXITS, MOST_EXITS, TierProfile
 
 #: after so many versions a function stays in Python for what none of them serves
 VERSION_LIMIT = 64
@@ -53,7 +53,7 @@ class Version:
     lasting: bool = False
     heavy: bool = False
     adrift: bool = False
-    trial: Trial | None = None
+    trial: TierProfile | None = None
     seen: int = field(default_factory=effects.latest)
     noted: int = 0
     patience: int = EXITS

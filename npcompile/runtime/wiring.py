@@ -17,11 +17,11 @@ from npcompile.core.records import record
 from npcompile.runtime import match as _match
 from npcompile.runtime import words
 from npcompile.runtime.outline import Outline
-from npcompile.runtime.state import Place, Signature, State
-from npcompile.runtime.steps import SINGLE, Method, Steps
-from npcompile.runtime.words import Unwatchable, Word
+from npcompile.runtime.state import EntryState, LeafPlace, Signature
+from npcompile.runtime.steps import SINGLE, MethodStep, Steps
+from npcompile.runtime.words import Unwatchable, VersionTag
 from npcompile.tracing.sources import (
-    Address,
+    AddressOf,
     Arg,
     Attribute,
     Closure,
@@ -30,9 +30,9 @@ from npcompile.tracing.sources import (
     Global,
     Guard,
     Item,
-    Memory,
+    ObjectWords,
     Source,
-    Words,
+    TensorMemory,
 )
 
 
@@ -42,7 +42,7 @@ class Roots:
     arguments' classes."""
 
     function: types.FunctionType
-    methods: Mapping[Source | None, Method]
+    methods: Mapping[Source | None, MethodStep]
 
 
 @record
@@ -53,10 +53,10 @@ class Wiring:
     signature: Signature
     same: tuple[Any, ...]
     looked: tuple[Any, ...]
-    words: Callable[[], list[Word]]
-    variables: Callable[[State], None]
+    words: Callable[[], list[VersionTag]]
+    variables: Callable[[EntryState], None]
 
-    def connect(self, state: State, holds: Callable[[], bool] = lambda: True) -> bool:
+    def connect(self, state: EntryState, holds: Callable[[], bool] = lambda: True) -> bool:
         """Points a state at the words and variables as they are now; False: they don't fit.
 
         ``holds`` tests the guards once more: another thread may have changed something since.
@@ -99,7 +99,7 @@ def direct(traced: Outline, function: types.FunctionType, names: Sequence[str]) 
 
         kinds = _match.classes(traced)
 
-        def gather() -> list[Word]:
+        def gather() -> list[VersionTag]:
             found = [*_gather(watched, sources, roots), *map(words.of_class, kinds)]
             return found + [word for m in steps.methods.values() for word in m.words()]
 
@@ -121,23 +121,23 @@ def leafwise(traced: Outline) -> Wiring:
 
 def _places(
     traced: Outline, roots: Roots, steps: Steps
-) -> tuple[tuple[Place, ...], Callable[[State], None]]:
-    places: list[Place] = []
+) -> tuple[tuple[LeafPlace, ...], Callable[[EntryState], None]]:
+    places: list[LeafPlace] = []
     held: list[Source] = []
     for leaf in traced.leaves:
         argument = _argument(leaf.source)
         if argument is not None:
             kind = "argument" if argument is leaf.source else "lent"
-            places.append(Place(kind, argument.position))
-        elif isinstance(leaf.source, Address):
-            places.append(Place("address", steps.place(leaf.source.base)))
-        elif isinstance(leaf.source, Words) or not isinstance(_root(leaf.source), Arg):
-            places.append(Place("variable", len(held)))
+            places.append(LeafPlace(kind, argument.position))
+        elif isinstance(leaf.source, AddressOf):
+            places.append(LeafPlace("address", steps.place(leaf.source.base)))
+        elif isinstance(leaf.source, ObjectWords) or not isinstance(_root(leaf.source), Arg):
+            places.append(LeafPlace("variable", len(held)))
             held.append(leaf.source)
         else:
-            places.append(Place("read", ~steps.place(leaf.source)))
+            places.append(LeafPlace("read", ~steps.place(leaf.source)))
 
-    def variables(state: State) -> None:
+    def variables(state: EntryState) -> None:
         for k, source in enumerate(held):
             address = _variable(source, roots)
             if address is not None:
@@ -150,7 +150,7 @@ def _places(
 
 def _argument(source: Source) -> Arg | None:
     """The argument that a leaf is, or whose memory it is."""
-    if isinstance(source, Memory):
+    if isinstance(source, TensorMemory):
         source = source.base
     return source if isinstance(source, Arg) else None
 
@@ -192,7 +192,7 @@ def _same(traced: Outline, names: Sequence[str], steps: Steps) -> list[tuple[int
 
 
 def _root(source: Source) -> Source:
-    while isinstance(source, (Attribute, Item, Memory, Codes, Address)):
+    while isinstance(source, (Attribute, Item, TensorMemory, Codes, AddressOf)):
         source = source.base
     return source
 
@@ -221,7 +221,7 @@ def _value_of(source: Source | None, roots: Roots) -> Any:
             return getattr(_value_of(base, roots), name)
         case Item(base, key):
             return _value_of(base, roots)[key]
-        case Words(name):
+        case ObjectWords(name):
             return _match.words_of(name)
         case _:
             raise Unwatchable(f"{source!r} depends on an argument")
@@ -237,7 +237,7 @@ def _cell(source: Closure, roots: Roots) -> types.CellType:
 
 def _gather(
     guards: Sequence[Guard], sources: Sequence[Source], roots: Roots
-) -> list[Word]:
+) -> list[VersionTag]:
     """The words that show whether guards still hold and variables are where they were."""
     found = _Watched(roots)
     for guard in guards:
@@ -254,9 +254,9 @@ class _Watched:
     def __init__(self, roots: Roots) -> None:
         self.roots = roots
         self.tables: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}  # names by dictionary
-        self.others: dict[int, Word] = {}  # by address
+        self.others: dict[int, VersionTag] = {}  # by address
 
-    def in_order(self) -> list[Word]:
+    def in_order(self) -> list[VersionTag]:
         """Words of dictionaries first: they vouch for the addresses of others."""
         heads = [word for table, known in self.tables.values()
                  for word in words.of_names(table, known)]
@@ -277,7 +277,7 @@ class _Watched:
         if source in self.roots.methods:
             return
         match source:
-            case None | Words():
+            case None | ObjectWords():
                 return
             case Global(name, owner):
                 self.source(owner, True)
@@ -330,5 +330,5 @@ class _Watched:
         for word in words.of_function(function):
             self._add(word)
 
-    def _add(self, word: Word) -> None:
+    def _add(self, word: VersionTag) -> None:
         self.others.setdefault(word.address, word)

@@ -27,7 +27,7 @@ from npcompile.runtime.layout import STRING_KEYS, Layout, key_table, layout
 
 
 @record(eq=False)
-class Word:
+class VersionTag:
     """A word of memory and what it is now.
 
     ``keep`` holds the objects that make the value unique as long as it is watched: the address of
@@ -54,11 +54,11 @@ def _read(address: int) -> int:
     return ctypes.c_uint64.from_address(address).value
 
 
-def _word(address: int, *keep: Any) -> Word:
-    return Word(address, _read(address), keep)
+def _word(address: int, *keep: Any) -> VersionTag:
+    return VersionTag(address, _read(address), keep)
 
 
-def of_dict(table: dict[Any, Any]) -> Word:
+def of_dict(table: dict[Any, Any]) -> VersionTag:
     """Changes with every change of a dict."""
     offset = _layout().dict_version
     if offset is None:
@@ -75,7 +75,7 @@ def class_version(kind: type) -> ctypes.c_uint32 | None:
     return ctypes.c_uint32.from_address(id(kind) + at.type_version)
 
 
-def of_class(kind: type) -> Word:
+def of_class(kind: type) -> VersionTag:
     """Changes when a class or one that it inherits from does."""
     version = class_version(kind)
     getattr(kind, "__init__")  # noqa: B009 -- a look-up makes CPython number the class
@@ -84,7 +84,7 @@ def of_class(kind: type) -> Word:
     return _word(ctypes.addressof(version), kind)
 
 
-def of_cell(cell: CellType) -> Word:
+def of_cell(cell: CellType) -> VersionTag:
     """Changes when a closure cell gets other contents."""
     try:
         return _word(cell_address(cell), cell, cell.cell_contents)
@@ -97,7 +97,7 @@ def cell_address(cell: CellType) -> int:
     return id(cell) + _layout().cell_contents
 
 
-def of_function(function: FunctionType) -> Iterator[Word]:
+def of_function(function: FunctionType) -> Iterator[VersionTag]:
     """Change when a function gets other code or other defaults."""
     at, base = _layout(), id(function)
     yield _word(base + at.func_code, function, function.__code__)
@@ -110,7 +110,7 @@ def of_function(function: FunctionType) -> Iterator[Word]:
 # ------------------------------------------------------------------ names of a module
 
 
-def of_names(table: dict[str, Any], names: Iterable[str]) -> list[Word]:
+def of_names(table: dict[str, Any], names: Iterable[str]) -> list[VersionTag]:
     """Change when one of the names gets another value, is deleted, or comes to be.
 
     The first two words stand for all names of the table; they must be compared first, because
@@ -133,7 +133,7 @@ def name_address(table: dict[str, Any], name: str) -> int | None:
     return None if keys is None else keys[1].get(name)
 
 
-def _versioned_keys(table: dict[str, Any], at: Layout) -> tuple[Word, dict[str, int]] | None:
+def _versioned_keys(table: dict[str, Any], at: Layout) -> tuple[VersionTag, dict[str, int]] | None:
     """The word that points to a dict's keys, and the addresses of their values; None if the keys
     have no version."""
     if at.dict_keys is None or not table:

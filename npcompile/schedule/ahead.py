@@ -13,7 +13,14 @@ from npcompile.core.facts import Facts
 from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Size
 from npcompile.program.ir import Axis, Buffer, Index, Kernel, Load, Store, Value
-from npcompile.schedule.members import Group, Member, Strides, one_store, row_of, written
+from npcompile.schedule.members import (
+    SkewedGroup,
+    SkewedMember,
+    Strides,
+    one_store,
+    row_of,
+    written,
+)
 from npcompile.schedule.rows import Fusion
 from npcompile.schedule.saved import new_buffer
 
@@ -25,7 +32,7 @@ class Ahead:
     """The kernels that compute rows of what a group's members write."""
 
     out: Fusion
-    group: Group
+    group: SkewedGroup
     strides: Strides
     kernels: list[Kernel] = field(default_factory=list)
 
@@ -33,7 +40,7 @@ class Ahead:
     def facts(self) -> Facts:
         return self.out.facts
 
-    def accepts(self, pieces: Sequence[Member], end: int) -> bool:
+    def accepts(self, pieces: Sequence[SkewedMember], end: int) -> bool:
         """Adds members to the group if they can follow the others from row to row."""
         count = len(self.out.made)
         found = [member for piece in pieces if (member := self._member(piece)) is not None]
@@ -48,7 +55,7 @@ class Ahead:
         taken, self.kernels = self.kernels, []
         return taken
 
-    def _member(self, new: Member) -> Member | None:
+    def _member(self, new: SkewedMember) -> SkewedMember | None:
         """A member that reads such rows in place of what the members before it write; None if that
         can't be."""
         made = frozenset[Buffer]().union(*map(written, self.group.members)) & new.still
@@ -101,7 +108,7 @@ class Ahead:
         self.kernels.append(replace(reader, stores=(Store(copy, at, store.value),)))
         return copy
 
-    def _has(self, member: Member, row: Size) -> bool:
+    def _has(self, member: SkewedMember, row: Size) -> bool:
         prove = self.facts.prove
         return bool(prove("<=", member.start, row) and prove("<", row, member.stop))
 
@@ -119,7 +126,7 @@ class Ahead:
         return step == self.facts.norm(stride)
 
 
-def _on_row(kernel: Kernel, member: Member, row: Size) -> Kernel:
+def _on_row(kernel: Kernel, member: SkewedMember, row: Size) -> Kernel:
     """What a member does for one of its rows."""
     axis = member.axis
     assert axis is not None

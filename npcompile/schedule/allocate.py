@@ -12,13 +12,13 @@ from npcompile.program.ir import (
     Bind,
     Buffer,
     Call,
-    Check,
     For,
     Free,
     If,
     Kernel,
-    Library,
     Load,
+    RoutineCall,
+    SideExit,
     Statement,
     Swap,
     While,
@@ -32,9 +32,9 @@ def touched(statement: Statement) -> list[Buffer]:
             loads = [v.buffer for v in statement.values if isinstance(v, Load)]
             stores = [store.buffer for store in statement.stores]
             return loads + stores + [reduce.buffer for reduce in statement.reductions]
-        case Library() | Call():
+        case RoutineCall() | Call():
             return [view.buffer for view in statement.inputs] + list(statement.outputs)
-        case Check():
+        case SideExit():
             return [statement.buffer, *_inside(statement.leaving)]
         case Bind():
             return [statement.buffer]
@@ -88,8 +88,8 @@ def allocate(
 ) -> tuple[Statement, ...]:
     """Allocates each buffer just before its first use and frees it just after its last.
 
-    What only one statement with a block uses is made inside it; not in each turn of a loop, if its
-    size is known before.  ``known`` is there already; ``results`` are made even if nothing is
+    What only one statement with a block uses is made inside it; not in each iteration of a loop, if
+    its size is known before.  ``known`` is there already; ``results`` are made even if nothing is
     stored.  ``arms``: what is needed after a branch, or before it, is made, or freed, in both arms.
     """
     return _Block(arms).write(body, results, known)
@@ -144,7 +144,7 @@ class _Block:
         self, statement: Statement, known: Set[Buffer], begun: list[Buffer], ended: list[Buffer]
     ) -> Statement:
         match statement:
-            case Check() if statement.leaving:
+            case SideExit() if statement.leaving:
                 return replace(statement, leaving=self.write(statement.leaving, (), known))
             case If():
                 then, other = (self.write(arm, begun, known, dict.fromkeys(ended).keys())
@@ -170,7 +170,7 @@ def adopted(statement: Statement) -> set[Buffer]:
 def _is_inner(statement: Statement, buffer: Buffer) -> bool:
     """Whether a buffer that only this statement touches is made inside its blocks."""
     match statement:
-        case Check() | If():
+        case SideExit() | If():
             return True
         case For() | While():
             sizes = (*buffer.shape, *buffer.strides)

@@ -1,8 +1,8 @@
 """Loops in the middle of which Python may have to go on, on threads nevertheless.
 
-What the turns write is copied first.  If a check fails in some turn, everything is put back, and
-the turns run one after the other, up to the one that leaves.  This is done where turns compute
-much more than they write.
+What the iterations write is copied first.  If a check fails in some iteration, everything is put
+back, and the iterations run one after the other, up to the one that leaves.  This is done where
+iterations compute much more than they write.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from npcompile.program.ir import (
     Apply,
     Axis,
     Buffer,
-    Check,
-    Const,
+    Constant,
     For,
     If,
     Index,
     Kernel,
     Load,
+    SideExit,
     SizeValue,
     Statement,
     Store,
@@ -38,11 +38,11 @@ from npcompile.schedule.names import Names, renamed_kernel
 from npcompile.schedule.nest import NAMES
 
 HERE = Index(0, ())
-LEAST, TIMES = 2000, 8  # turns of inner loops, and such for each element that is copied
-UNKNOWN = 8  # turns of a loop, where nothing tells how many
+LEAST, TIMES = 2000, 8  # iterations of inner loops, and such for each element that is copied
+UNKNOWN = 8  # iterations of a loop, where nothing tells how many
 
 
-class Attempt:
+class SpeculativeLoop:
     """``loop`` leaves by ``failed`` becoming true; ``serial`` is the one that leaves for Python."""
 
     def __init__(self, loop: For, private: set[Buffer], number: int) -> None:
@@ -63,9 +63,11 @@ class Attempt:
         self.elements: Size = 0
         for buffer in written:
             self.elements = self.elements + product(buffer.shape)
-        turns = largest(floordiv(loop.stop - loop.start, loop.step), 0)
-        inside = substitute(_turns(loop.body), {loop.symbol: floordiv(loop.start + loop.stop, 2)})
-        self.work = turns * substitute(inside, dict.fromkeys(bound(loop.body), UNKNOWN))
+        iterations = largest(floordiv(loop.stop - loop.start, loop.step), 0)
+        inside = substitute(
+            _iterations(loop.body), {loop.symbol: floordiv(loop.start + loop.stop, 2)}
+        )
+        self.work = iterations * substitute(inside, dict.fromkeys(bound(loop.body), UNKNOWN))
 
     @property
     def made(self) -> list[Buffer]:
@@ -82,7 +84,7 @@ class Attempt:
         copied = [_copy(source, target) for source, target in self.copies.items()]
         restored = [_copy(target, source) for source, target in self.copies.items()]
         values = (SizeValue(self.elements * TIMES), SizeValue(self.work),
-                  Const(np.int64(LEAST), INT), Apply("le", (0, 1), BOOL),
+                  Constant(np.int64(LEAST), INT), Apply("le", (0, 1), BOOL),
                   Apply("le", (2, 1), BOOL), Apply("bit_and", (3, 4), BOOL),
                   Apply("bit_not", (5,), BOOL))
         stores = (Store(self.tried, HERE, 5), Store(self.failed, HERE, 6))
@@ -109,7 +111,7 @@ def _copied(body: Iterable[Statement], names: Names) -> tuple[Statement, ...]:
             case If():
                 arms = _copied(s.then, names), _copied(s.orelse, names)
                 found.append(replace(s, then=arms[0], orelse=arms[1]))
-            case Check():
+            case SideExit():
                 found.append(replace(s, leaving=()))
             case Swap(first, second):
                 found.append(Swap(names.get(first, first), names.get(second, second)))
@@ -120,18 +122,18 @@ def _copied(body: Iterable[Statement], names: Names) -> tuple[Statement, ...]:
     return tuple(found)
 
 
-def _turns(body: Iterable[Statement]) -> Size:
-    """The turns of inner loops, and elements of kernels."""
+def _iterations(body: Iterable[Statement]) -> Size:
+    """The iterations of inner loops, and elements of kernels."""
     total: Size = 0
     for s in body:
         match s:
             case Kernel():
                 total = total + (product([axis.extent for axis in s.axes]) if s.axes else 0)
             case For(symbol, start, stop, step, inner):
-                turns = largest(floordiv(stop - start, step), 0)
-                total = total + turns * (1 + substitute(_turns(inner), {symbol: start}))
+                iterations = largest(floordiv(stop - start, step), 0)
+                total = total + iterations * (1 + substitute(_iterations(inner), {symbol: start}))
             case While(inner):
-                total = total + UNKNOWN * (1 + _turns(inner))
+                total = total + UNKNOWN * (1 + _iterations(inner))
             case If(_, then, other):
-                total = total + _turns(then) + _turns(other)
+                total = total + _iterations(then) + _iterations(other)
     return total

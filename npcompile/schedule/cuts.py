@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from npcompile.core.sizes import Poly, Size, Symbol, floordiv, largest, smallest, symbols
 from npcompile.program.ir import For, Statement
-from npcompile.schedule.members import Group, Inner, Member, row_bytes, some_rows
+from npcompile.schedule.members import RowRange, SkewedGroup, SkewedMember, row_bytes, some_rows
 from npcompile.schedule.rows import Fusion
 
 BLOCK = 1 << 16  # bytes that the rows of a block touch
@@ -22,7 +22,7 @@ PARTS = 12  # at most, for threads to share
 class Cuts:
     """Writes the two loops of a group; see the head of the module."""
 
-    def __init__(self, out: Fusion, group: Group) -> None:
+    def __init__(self, out: Fusion, group: SkewedGroup) -> None:
         self.facts, self.group, self.out = out.facts, group, out
         sizes = [size for m in group.members for size in (m.start, m.stop)]
         sizes += row_bytes(out.facts, group).values()
@@ -49,7 +49,7 @@ class Cuts:
         first = self._parts(inner, parts, width, block)
         return [*group.numbers, *self.here, first, self._cuts(inner, parts, width)]
 
-    def _parts(self, inner: list[Inner], parts: Size, width: Size, block: Size) -> For:
+    def _parts(self, inner: list[RowRange], parts: Size, width: Size, block: Size) -> For:
         """Each part as far as it depends on itself only."""
         part, step = Symbol("part", low=0), Symbol("step", low=0)
         p, t = (Poly((((name,), 1),)) for name in (part, step))
@@ -62,7 +62,7 @@ class Cuts:
         steps = floordiv(width + block - 1, block)
         return For(part, 0, parts, 1, (For(step, 0, steps, 1, tuple(body)),), parallel=True)
 
-    def _cuts(self, inner: list[Inner], parts: Size, width: Size) -> For:
+    def _cuts(self, inner: list[RowRange], parts: Size, width: Size) -> For:
         """What is left around each cut between parts."""
         cut = Symbol("cut", low=1)
         at = Poly((((cut,), 1),)) * width
@@ -72,6 +72,6 @@ class Cuts:
         ]
         return For(cut, 1, parts, 1, tuple(body), parallel=True)
 
-    def _all(self, inner: list[Inner]) -> Iterator[tuple[Member, int, int, Inner]]:
+    def _all(self, inner: list[RowRange]) -> Iterator[tuple[SkewedMember, int, int, RowRange]]:
         group = self.group
         return zip(group.members, group.lags, group.edges, inner, strict=True)

@@ -7,7 +7,7 @@ from copy import copy
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from npcompile.graph.ir import WRITES, Get, Graph, Node, Region, Window, held, result_nodes
+from npcompile.graph.ir import WRITES, Geometry, Get, Graph, Node, Region, held, result_nodes
 from npcompile.graph.types import Array, Scalar
 from npcompile.passes.flagged import raises
 
@@ -189,7 +189,7 @@ class Demand:
             return False
         whole = node.type
         assert isinstance(whole, Array)
-        return node.attrs == Window(0, whole.shape, whole.strides)
+        return node.attrs == Geometry(0, whole.shape, whole.strides)
 
 
 def _nested(region: Region) -> Iterator[Region]:
@@ -213,7 +213,7 @@ def sources(node: Node) -> list[Node]:
 
 
 def carried(loop: Node) -> list[tuple[Node, Node, Node]]:
-    """For each carried value of a loop what it is at first, in a turn, and in the next."""
+    """For each carried value of a loop what it is at first, in an iteration, and in the next."""
     (region,) = loop.regions
     params, results = region.params, region.results
     if loop.op == "for_":

@@ -1,12 +1,13 @@
-"""Whether turns of a loop may touch the same elements.
+"""Whether iterations of a loop may touch the same elements.
 
 The place of an access is a linear form over the index of the loop, the indices of inner loops and
 axes, and whatever else is computed inside of which only the range is known.  Two accesses meet in
-different turns where the difference of their forms is 0 for a distance between turns that is not
+different iterations where the difference of their forms is 0 for a distance between iterations that
+is not
 0.  That is excluded
 
 * if the difference lies on one side of 0 (Banerjee, Dependence Analysis, 1997), or nearer to 0
-  than a turn's step reaches;
+  than an iteration's step reaches;
 * if it is ``P * high + low`` with ``low`` nearer to 0 than P, and one of the two is never 0: the
   indices of an array of several axes one by one (Maslov, Delinearization, PLDI 1992).
 """
@@ -48,10 +49,10 @@ class Term:
 
 
 @record
-class Form:
-    """``constant + turn * index + sum(terms)``."""
+class AffineForm:
+    """``constant + iteration * index + sum(terms)``."""
 
-    turn: Size
+    iteration: Size
     constant: Size
     terms: tuple[Term, ...]
 
@@ -62,13 +63,13 @@ class Access:
 
     buffer: Buffer
     writes: bool
-    form: Form | None
+    form: AffineForm | None
     lines: tuple[int, ...]
 
 
 @dataclass
 class Dependences:
-    """The accesses of a loop's turns and what follows from them."""
+    """The accesses of a loop's iterations and what follows from them."""
 
     facts: Facts
     loop: For
@@ -76,12 +77,12 @@ class Dependences:
     found: dict[Access, None] = field(default_factory=dict)  # equal ones once
 
     def __post_init__(self) -> None:
-        self.ranges[self.loop.symbol] = self._turns(self.loop)
+        self.ranges[self.loop.symbol] = self._iterations(self.loop)
         self.ranges.update(dict.fromkeys(bound(self.loop.body)))
         self._block(self.loop.body)
 
     def conflict(self, private: Iterable[Buffer]) -> tuple[Access, Access] | None:
-        """Two accesses that may meet in different turns, one of them a write."""
+        """Two accesses that may meet in different iterations, one of them a write."""
         own, by_buffer = set(private), dict[Buffer, list[Access]]()
         for access in self.found:
             if access.buffer not in own:
@@ -95,7 +96,7 @@ class Dependences:
 
     # ------------------------------------------------------------------ collecting
 
-    def _turns(self, loop: For) -> Range | None:
+    def _iterations(self, loop: For) -> Range | None:
         """The first and the last value of a loop's index, or what it stays between."""
         first, last = self.extremes(loop.start), self.extremes(loop.stop)
         if first is None or last is None:
@@ -110,7 +111,7 @@ class Dependences:
                 case Kernel():
                     self._kernel(statement)
                 case For():
-                    self.ranges[statement.symbol] = self._turns(statement)
+                    self.ranges[statement.symbol] = self._iterations(statement)
                     self._block(statement.body)
                 case While():
                     self._block(statement.body)
@@ -127,7 +128,7 @@ class Dependences:
                 form = None if anywhere else self._form(kernel, at)
                 self.found[Access(buffer, writes, form, kernel.lines)] = None
 
-    def _form(self, kernel: Kernel, at: Index) -> Form | None:
+    def _form(self, kernel: Kernel, at: Index) -> AffineForm | None:
         form = self.linear(at.offset)
         if form is None:
             return None
@@ -146,9 +147,9 @@ class Dependences:
     def _varies(self, size: Size) -> bool:
         return any(name in self.ranges for name in symbols(size))
 
-    def linear(self, size: Size) -> Form | None:
+    def linear(self, size: Size) -> AffineForm | None:
         """A size as a linear form, if it is one."""
-        turn: Size = 0
+        iteration: Size = 0
         constant: Size = 0
         terms: dict[Atom, Size] = {}
         for atoms, coefficient in _terms(self.facts.norm(size)):
@@ -162,7 +163,7 @@ class Dependences:
             if not moving:
                 constant = constant + factor
             elif moving[0] is self.loop.symbol:
-                turn = turn + factor
+                iteration = iteration + factor
             else:
                 terms[moving[0]] = terms.get(moving[0], 0) + factor
         listed = []
@@ -171,7 +172,7 @@ class Dependences:
             if reach is None:
                 return None
             listed.append(Term(step, *reach))
-        return Form(turn, constant, tuple(listed))
+        return AffineForm(iteration, constant, tuple(listed))
 
     def _moves(self, atom: Atom) -> bool:
         if isinstance(atom, Symbol):
@@ -179,7 +180,7 @@ class Dependences:
         return any(name in self.ranges for name in atom.symbols)
 
     def _reach(self, atom: Atom) -> Range | None:
-        """What an atom stays between in all turns of all loops."""
+        """What an atom stays between in all iterations of all loops."""
         if isinstance(atom, Symbol):
             return self.ranges[atom]
         left, right = self.extremes(atom.left), self.extremes(atom.right)
@@ -197,7 +198,7 @@ class Dependences:
         return pick(left[0], right[0]), pick(left[1], right[1])
 
     def extremes(self, size: Size) -> Range | None:
-        """The least and the largest value of a size in all turns of all loops, or bounds."""
+        """The least and the largest value of a size in all iterations of all loops, or bounds."""
         low: Size = 0
         high: Size = 0
         for atoms, coefficient in _terms(self.facts.norm(size)):
@@ -235,11 +236,11 @@ class Dependences:
     # ------------------------------------------------------------------ pairs
 
     def _may_meet(self, one: Access, other: Access) -> bool:
-        turns = self.ranges[self.loop.symbol]
-        if one.form is None or other.form is None or turns is None:
+        iterations = self.ranges[self.loop.symbol]
+        if one.form is None or other.form is None or iterations is None:
             return True
         before = self.facts.mark()
-        self.facts.learn(Predicate("<", *turns))  # else there are no two such accesses
+        self.facts.learn(Predicate("<", *iterations))  # else there are no two such accesses
         for term in (*one.form.terms, *other.form.terms):
             self.facts.learn(Predicate("<=", term.low, term.high))
         strides = tuple(map(self.facts.norm, one.buffer.strides))
@@ -254,20 +255,28 @@ class Dependences:
             self.facts.undo(before)
 
     def _never_equal(
-        self, one: Form, other: Form, strides: tuple[Size, ...], depth: int
+        self, one: AffineForm, other: AffineForm, strides: tuple[Size, ...], depth: int
     ) -> bool:
-        """Whether two forms are never the same number in different turns."""
+        """Whether two forms are never the same number in different iterations."""
         terms = (*one.terms, *(replace(t, step=-t.step) for t in other.terms))
         constant = self.facts.norm(one.constant - other.constant)
-        step, drift = self.facts.norm(one.turn), self.facts.norm(one.turn - other.turn)
-        turns = self.ranges[self.loop.symbol]
-        assert turns is not None
-        if drift != 0:  # the one turn, beside its distance from the other
-            terms = (*terms, Term(drift, *turns))
+        step, drift = (
+            self.facts.norm(one.iteration),
+            self.facts.norm(one.iteration - other.iteration),
+        )
+        iterations = self.ranges[self.loop.symbol]
+        assert iterations is not None
+        if drift != 0:  # the one iteration, beside its distance from the other
+            terms = (*terms, Term(drift, *iterations))
         span = self._span(constant, terms)
         if span is not None and self._is_apart(step, span):
             return True
-        periods = [*strides, *(t.step for t in (*one.terms, *other.terms)), one.turn, other.turn]
+        periods = [
+            *strides,
+            *(t.step for t in (*one.terms, *other.terms)),
+            one.iteration,
+            other.iteration,
+        ]
         for period in dict.fromkeys(map(self._magnitude, periods) if depth else ()):
             if period is not None and period not in (0, 1):
                 for parts in self._halves(one, other, period):
@@ -275,45 +284,49 @@ class Dependences:
                         return True
         return False
 
-    def _is_apart(self, turn: Size, span: Range) -> bool:
-        """Whether a distance of turns never makes up for what lies in a span."""
+    def _is_apart(self, iteration: Size, span: Range) -> bool:
+        """Whether a distance of iterations never makes up for what lies in a span."""
         prove, (low, high) = self.facts.prove, span
-        step = self._magnitude(turn)
+        step = self._magnitude(iteration)
         if step is None:
             return False
         nearest = step * abs(self.loop.step) if isinstance(self.loop.step, int) else step
         if step != 0 and prove("<", high, nearest) and prove("<", -nearest, low):
             return True
-        turns = self.ranges[self.loop.symbol]
-        assert turns is not None
-        reach = step * (turns[1] - turns[0])
+        iterations = self.ranges[self.loop.symbol]
+        assert iterations is not None
+        reach = step * (iterations[1] - iterations[0])
         return bool(prove("<", reach, low) or prove("<", high, -reach))
 
-    def _halves(self, one: Form, other: Form, period: Size) -> list[tuple[Form, Form]]:
+    def _halves(
+        self, one: AffineForm, other: AffineForm, period: Size
+    ) -> list[tuple[AffineForm, AffineForm]]:
         """Pairs of forms of which one is never equal only if the two forms are not: quotients and
         remainders by a period."""
         (a, low), (b, low2) = (self._divided(form, period) for form in (one, other))
         return [] if low is None or low2 is None else [(a, b), (low, low2)]
 
-    def _divided(self, form: Form, period: Size) -> tuple[Form, Form | None]:
+    def _divided(self, form: AffineForm, period: Size) -> tuple[AffineForm, AffineForm | None]:
         """Quotient and remainder, None if it may be less than 0 or not less than the period."""
         parts = [division(term.step, period) for term in form.terms]
         high, low = (
             tuple([replace(t, step=p[k]) for t, p in zip(form.terms, parts) if p[k] != 0])
             for k in (0, 1)
         )
-        turn, constant = division(form.turn, period), division(form.constant, period)
+        iteration, constant = division(form.iteration, period), division(form.constant, period)
         for shift in (0, 1):
             rest = self.facts.norm(constant[1] + period * shift)
-            reach = self._span(rest, (*low, *self._turn_term(turn[1])))
+            reach = self._span(rest, (*low, *self._iteration_term(iteration[1])))
             if reach is not None and self.facts.prove("<=", 0, reach[0]) and self.facts.prove(
                     "<", reach[1], period):
-                return Form(turn[0], constant[0] - shift, high), Form(turn[1], rest, low)
+                return AffineForm(iteration[0], constant[0] - shift, high), AffineForm(
+                    iteration[1], rest, low
+                )
         return form, None
 
-    def _turn_term(self, step: Size) -> tuple[Term, ...]:
-        turns = self.ranges[self.loop.symbol]
-        return (Term(step, *turns),) if turns is not None and step != 0 else ()
+    def _iteration_term(self, step: Size) -> tuple[Term, ...]:
+        iterations = self.ranges[self.loop.symbol]
+        return (Term(step, *iterations),) if iterations is not None and step != 0 else ()
 
     def _span(self, constant: Size, terms: tuple[Term, ...]) -> Range | None:
         low, high = constant, constant
@@ -332,7 +345,7 @@ class Dependences:
         return -size if self.facts.prove("<=", size, 0) else None
 
 
-def _moved(form: Form, by: Size) -> Form:
+def _moved(form: AffineForm, by: Size) -> AffineForm:
     return replace(form, constant=form.constant - by)
 
 

@@ -37,8 +37,8 @@ def check(s: Scheduler, node: Node) -> None:
 
 
 def edge(s: Scheduler, resume: Resume, line: int, begun: Sequence[Node]) -> Leave:
-    """Schedules what Python needs at the beginning of a turn, if it is to go on there; sizes may
-    be told in numbers that have ``begun`` to be other ones."""
+    """Schedules what Python needs at the beginning of an iteration, if it is to go on there; sizes
+    may be told in numbers that have ``begun`` to be other ones."""
     leave = Leave(None, INTERRUPTED, len(s.exits), resume, Results(s, takes=False), line)
     before = len(s.memories)
     _hand_over(s, leave, begun)

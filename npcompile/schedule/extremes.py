@@ -1,8 +1,8 @@
 """Loops that look for the smallest or largest integer do so in some parts side by side.
 
-``best = max(best, x)`` waits in each turn for the one before.  Turns take several such numbers in
-turn, of which the best is taken in the end: the same number, as integers are.  Everything else that
-the turns do stays in its order.
+``best = max(best, x)`` waits in each iteration for the one before.  Turns take several such numbers
+in iteration, of which the best is taken in the end: the same number, as integers are.  Everything
+else that the iterations do stays in its order.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from npcompile.schedule.independent import Exposed, reads
 from npcompile.schedule.wavefront import Copy, is_free, is_plain
 
 PARTS = 2
-SHORT = 8  # turns that are too few
+SHORT = 8  # iterations that are too few
 HERE = Index(0, ())
 
 
@@ -83,13 +83,13 @@ class Extremes:
         assert isinstance(step, int)
         groups = floordiv(largest((loop.stop - start) * step, 0), PARTS)
         middle = start + groups * (PARTS * step)
-        turn = Poly((((loop.symbol,), 1),))
+        iteration = Poly((((loop.symbol,), 1),))
         parts = [{n: replace(n, name=f"{n.name}.part{len(self.made)}.{k}") for n in numbers}
                  for k in range(1, PARTS)]
         self.made += [number for part in parts for number in part.values()]
         body = list(loop.body)
         for k, part in enumerate(parts, 1):
-            body += Copy(part, {loop.symbol: turn + k * step}).block(loop.body)
+            body += Copy(part, {loop.symbol: iteration + k * step}).block(loop.body)
         rest = Copy({}, {}).block(loop.body)
         return [
             *[_copied(n, other) for part in parts for n, other in part.items()],
@@ -101,11 +101,11 @@ class Extremes:
 
 
 def _fits(loop: For, exits: Sequence[Exit]) -> bool:
-    """Whether it is a short body of numbers, for more than a few turns."""
+    """Whether it is a short body of numbers, for more than a few iterations."""
     every = list(flat(loop.body))
-    turns = loop.stop - loop.start
+    iterations = loop.stop - loop.start
     try:
-        few = is_known(turns) and abs(hint(turns)) < SHORT
+        few = is_known(iterations) and abs(hint(iterations)) < SHORT
     except Unhinted:
         few = False
     return (loop.step in (1, -1) and not loop.parallel and not few and is_light(loop.body)

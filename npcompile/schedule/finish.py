@@ -13,13 +13,13 @@ from npcompile.program.ir import (
     Bind,
     Buffer,
     Call,
-    Check,
     Edge,
     For,
     If,
-    Library,
     Program,
     Result,
+    RoutineCall,
+    SideExit,
     Statement,
     Swap,
     View,
@@ -33,10 +33,10 @@ from npcompile.schedule.independent import Independent, reads
 from npcompile.schedule.lanes import Raised
 from npcompile.schedule.memory import Memory
 from npcompile.schedule.nest import Nest
-from npcompile.schedule.recurrence import Carried
+from npcompile.schedule.recurrence import ScalarReplacement
 from npcompile.schedule.results import Results
 from npcompile.schedule.scheduler import Scheduler
-from npcompile.schedule.shared import Shared
+from npcompile.schedule.shared import SharedMemory
 from npcompile.schedule.short import unrolled
 from npcompile.schedule.steps import (
     Binding,
@@ -47,15 +47,15 @@ from npcompile.schedule.steps import (
     Leave,
     Operand,
     Repeated,
-    Routine,
+    RoutineStep,
     Step,
 )
 from npcompile.schedule.wavefront import Wavefronts
 
 
 def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program:
-    """The program of a finished walk; ``together``: kernels share loops; ``threads``: and turns of
-    loops run side by side."""
+    """The program of a finished walk; ``together``: kernels share loops; ``threads``: and
+    iterations of loops run side by side."""
     graph, results = s.graph, Results(s)
     results.place(graph.result)
     seen = results.memories() | s.flagged
@@ -70,7 +70,7 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
     checked = [e for e, leave in zip(exits, s.exits, strict=True) if leave.memory is not None]
     handed = [result, *(held for e in checked for held in e.held())]
     raised = Raised(_touched(statements, handed))
-    carried = Carried()
+    carried = ScalarReplacement()
     body = carried.block(raised.block(statements))
     if together:
         body = unrolled(body)
@@ -88,7 +88,7 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
         body = parts.block(body)
         fused.made.extend(waves.made + parts.made)
     held = [buffer for e in exits for found in e.held() for buffer in result_buffers(found)]
-    body = Shared(s.facts, _made(s.steps), body, {*lasting, *held}).block(body)
+    body = SharedMemory(s.facts, _made(s.steps), body, {*lasting, *held}).block(body)
     body = allocate(body, [memory.final() for memory in results.cells.values()])
     buffers = [memory.buffer for memory in s.memories if memory.buffer is not None]
     symbols = {
@@ -119,7 +119,7 @@ def _reads(body: tuple[Statement, ...], handed: Sequence[Result]) -> Counter[Buf
 
 
 def _by_loop(steps: list[Step]) -> dict[Symbol, set[Buffer]]:
-    """What turns of each loop leave to the next ones."""
+    """What iterations of each loop leave to the next ones."""
     found: dict[Symbol, set[Buffer]] = {}
     for step in steps:
         match step:
@@ -133,7 +133,7 @@ def _by_loop(steps: list[Step]) -> dict[Symbol, set[Buffer]]:
 
 
 def _made(steps: list[Step]) -> dict[Symbol | Buffer, set[Buffer]]:
-    """What a turn of each loop makes."""
+    """What an iteration of each loop makes."""
     found: dict[Symbol | Buffer, set[Buffer]] = {}
     for step in steps:
         match step:
@@ -175,7 +175,7 @@ def _prune(steps: list[Step], results: set[Memory]) -> set[Memory]:
             case Exchange(source, target, copy):
                 copy.prune({target})
                 wanted |= {source, target}
-            case Host() | Routine():
+            case Host() | RoutineStep():
                 wanted |= {place.memory for place, *_ in step.inputs}
             case Leave():
                 wanted |= _prune_leaving(step)
@@ -198,7 +198,7 @@ def _prune_leaving(leave: Leave) -> set[Memory]:
 
 
 def _carried(steps: list[Step]) -> set[Memory]:
-    """What turns of loops leave to the next ones."""
+    """What iterations of loops leave to the next ones."""
     found: set[Memory] = set()
     for step in steps:
         match step:
@@ -226,7 +226,7 @@ def _statement(step: Step, names: Iterator[int]) -> Statement:
             made = [Alloc(memory.final()) for memory in step.results.cells.values()]
             leaving = (*made, *_block(step.steps, names))
             assert step.memory is not None
-            return Check(step.memory.final(), step.reason, step.number, leaving)
+            return SideExit(step.memory.final(), step.reason, step.number, leaving)
         case Binding(symbol, memory):
             return Bind(symbol, memory.final())
         case Choice(memory, then, other):
@@ -239,8 +239,8 @@ def _statement(step: Step, names: Iterator[int]) -> Statement:
             return While(tuple(_block(steps, names)), again.final(), _edge(step.edge, names))
         case Host(host, inputs, outputs, line):
             return Call(host, _views(inputs), tuple([m.final() for m in outputs]), line)
-        case Routine(routine, inputs, outputs, line):
-            return Library(routine, _views(inputs), tuple([m.final() for m in outputs]), line)
+        case RoutineStep(routine, inputs, outputs, line):
+            return RoutineCall(routine, _views(inputs), tuple([m.final() for m in outputs]), line)
 
 
 def _edge(leave: Leave | None, names: Iterator[int]) -> Edge | None:
@@ -255,6 +255,6 @@ def _edge(leave: Leave | None, names: Iterator[int]) -> Edge | None:
 
 def _views(inputs: tuple[Operand, ...]) -> tuple[View, ...]:
     return tuple([
-        View(place.memory.final(), place.as_window(), dtype, origin)
+        View(place.memory.final(), place.as_geometry(), dtype, origin)
         for place, dtype, origin in inputs
     ])

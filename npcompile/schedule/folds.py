@@ -1,8 +1,8 @@
-"""Integers that turns of a loop only add to, or take the extreme of: in whichever order.
+"""Integers that iterations of a loop only add to, or take the extreme of: in whichever order.
 
-The turns are executed on *shares*: what a number has become since the turn began.  ``(kind,
-number)`` says that it is that number, and what does not depend on it added, or the smaller or
-larger of both; ``("", number)`` the number itself.  ``None`` depends on none of them.
+The iterations are executed on *shares*: what a number has become since the iteration began.
+``(kind, number)`` says that it is that number, and what does not depend on it added, or the smaller
+or larger of both; ``("", number)`` the number itself.  ``None`` depends on none of them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from npcompile.program.ir import (
     Apply,
     Bind,
     Buffer,
-    Check,
-    Const,
+    Constant,
     For,
     If,
     Kernel,
     Load,
+    SideExit,
     Statement,
     Value,
     While,
@@ -29,16 +29,16 @@ from npcompile.program.ir import (
 
 Share = Union[tuple[str, Union[Buffer, bool]], None]
 MIXED: Share = ("mixed", False)
-LIGHT = 12  # operations of a turn beside which it shows that turns wait for each other's extreme
+LIGHT = 12  # operations of an iteration beside which waiting for an extreme shows
 PASSES = 4  # through the body of an inner loop, until nothing changes
 
 
 class Entangled(Exception):
-    """Something else depends on a number that a turn adds to."""
+    """Something else depends on a number that an iteration adds to."""
 
 
 def folds(body: Iterable[Statement], numbers: Iterable[Buffer]) -> dict[Buffer, str]:
-    """How a turn changes each number; raises :class:`Entangled`."""
+    """How an iteration changes each number; raises :class:`Entangled`."""
     run = _Shares({number: ("", number) for number in numbers})
     run.block(body)
     found: dict[Buffer, str] = {}
@@ -53,8 +53,8 @@ def folds(body: Iterable[Statement], numbers: Iterable[Buffer]) -> dict[Buffer, 
 
 
 def extreme(body: Iterable[Statement], number: Buffer) -> tuple[str, set[Buffer]]:
-    """Whether a turn makes of an integer the ``min`` or ``max`` of it and of what does not depend
-    on it, and the other numbers that do; raises :class:`Entangled`."""
+    """Whether an iteration makes of an integer the ``min`` or ``max`` of it and of what does not
+    depend on it, and the other numbers that do; raises :class:`Entangled`."""
     run = _Shares({number: ("", number)})
     run.block(body)
     share = run.shares[number]
@@ -65,7 +65,7 @@ def extreme(body: Iterable[Statement], number: Buffer) -> tuple[str, set[Buffer]
 
 
 def is_light(body: Iterable[Statement]) -> bool:
-    """Whether turns do little but look for extremes, and have no loops inside."""
+    """Whether iterations do little but look for extremes, and have no loops inside."""
     operations = 0
     for statement in flat(body):
         if isinstance(statement, Kernel):
@@ -88,7 +88,7 @@ class _Shares:
             match statement:
                 case Kernel():
                     self.kernel(statement)
-                case Bind(_, buffer) | Check(buffer):
+                case Bind(_, buffer) | SideExit(buffer):
                     self.free(self.shares.get(buffer))
                 case If():
                     self.choose(statement)
@@ -138,7 +138,7 @@ class _Shares:
             case Load(buffer, _, _, by):
                 self.free(None if by is None else found[by])
                 return self.shares.get(buffer)
-            case Const(number, dtype) if dtype == BOOL:
+            case Constant(number, dtype) if dtype == BOOL:
                 return "const", bool(number)
             case Apply(op, args):
                 given = [found[arg] for arg in args]

@@ -1,9 +1,9 @@
-"""Loops whose turns don't need each other become parallel.
+"""Loops whose iterations don't need each other become parallel.
 
-Each turn makes its numbers and temporaries anew; no element that one turn writes is touched by
-another.  Checks may stand inside where Python, if one fails, runs the function from the start: what
-other turns have done till then is not seen; for others see :mod:`.attempts`.  Of loops in each
-other the outermost is taken, unless it has few turns.
+Each iteration makes its numbers and temporaries anew; no element that one iteration writes is
+touched by another.  Checks may stand inside where Python, if one fails, runs the function from the
+start: what other iterations have done till then is not seen; for others see :mod:`.attempts`.  Of
+loops in each other the outermost is taken, unless it has few iterations.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from npcompile.program.ir import (
     Bind,
     Buffer,
     Call,
-    Check,
     Exit,
     For,
     Free,
     If,
     Kernel,
-    Library,
     Load,
+    RoutineCall,
+    SideExit,
     Statement,
     Swap,
     While,
@@ -35,18 +35,18 @@ from npcompile.program.ir import (
 )
 from npcompile.program.verify import result_buffers
 from npcompile.schedule.allocate import allocate, touched
-from npcompile.schedule.attempts import Attempt
+from npcompile.schedule.attempts import SpeculativeLoop
 from npcompile.schedule.dependence import Access, Dependences
 from npcompile.schedule.edges import held, without_edges
 from npcompile.schedule.folds import Entangled, folds, is_light
 from npcompile.schedule.lanes import is_choice
 
 Folds = tuple[tuple[Buffer, str], ...]
-FEW = 4  # turns of a loop that leave threads idle
+FEW = 4  # iterations of a loop that leave threads idle
 
 
 class Dependent(Exception):
-    """Why the turns of a loop run one after the other."""
+    """Why the iterations of a loop run one after the other."""
 
 
 @record(frozen=False)
@@ -54,7 +54,7 @@ class Independent:
     """Statements with such loops marked.
 
     ``whole`` counts how often each buffer is touched, ``reads`` how often numbers are read;
-    ``carried`` is what turns of loops leave to the next ones.
+    ``carried`` is what iterations of loops leave to the next ones.
     """
 
     facts: Facts
@@ -64,7 +64,7 @@ class Independent:
     carried: Mapping[Symbol, Set[Buffer]]
     made: list[Buffer] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    depth: int = 0  # loops around that run turn by turn
+    depth: int = 0  # loops around that run iteration by iteration
 
     def block(self, body: Iterable[Statement]) -> tuple[Statement, ...]:
         return tuple([made for statement in body for made in self._statement(statement)])
@@ -115,25 +115,25 @@ class Independent:
         edge = loop.edge if own.isdisjoint(held(loop, self.exits)) else None
         return replace(loop, body=body, parallel=True, folds=shared, edge=edge)
 
-    def _attempt(self, loop: For, private: set[Buffer], shared: Folds) -> Attempt | None:
+    def _attempt(self, loop: For, private: set[Buffer], shared: Folds) -> SpeculativeLoop | None:
         """How the loop runs, if Python may have to go on in the middle of it."""
-        checks = [s for s in flat(loop.body) if isinstance(s, Check)
+        checks = [s for s in flat(loop.body) if isinstance(s, SideExit)
                   and (s.leaving or self.exits[s.number].frames)]
         if not checks:
             return None
-        attempt = Attempt(loop, private, len(self.made))
+        attempt = SpeculativeLoop(loop, private, len(self.made))
         if shared or not attempt.pays(self.facts):
             raise Dependent(f"Python may take over in the middle ({checks[0].reason})")
         self.made += attempt.made
         return attempt
 
     def _inside(self, loop: For) -> tuple[Statement, ...]:
-        """The statements of a turn, knowing what its index is."""
+        """The statements of an iteration, knowing what its index is."""
         before = self.facts.mark()
-        turn = Poly((((loop.symbol,), 1),))
+        iteration = Poly((((loop.symbol,), 1),))
         if loop.step == 1:
-            self.facts.learn(Predicate("<=", loop.start, turn))
-            self.facts.learn(Predicate("<", turn, loop.stop))
+            self.facts.learn(Predicate("<=", loop.start, iteration))
+            self.facts.learn(Predicate("<", iteration, loop.stop))
         self.depth += 1
         try:
             return self.block(loop.body)
@@ -142,7 +142,8 @@ class Independent:
             self.facts.undo(before)
 
     def _private(self, loop: For) -> tuple[set[Buffer], Folds]:
-        """The arrays that each turn has for itself, and the numbers that all change together."""
+        """The arrays that each iteration has for itself, and the numbers that all change
+        together."""
         every = list(flat(loop.body))
         for statement in every:
             self._allow(statement)
@@ -166,7 +167,7 @@ class Independent:
 
     def _allow(self, statement: Statement) -> None:
         match statement:
-            case Call() | Library():
+            case Call() | RoutineCall():
                 raise Dependent("they call a library function")
             case Alloc() | Free():
                 raise Dependent("they allocate arrays")
@@ -175,12 +176,13 @@ class Independent:
 
     def _held(self, loop: For) -> list[Buffer]:
         """What checks of a loop hand to Python."""
-        return [buffer for s in flat(loop.body) if isinstance(s, Check)
+        return [buffer for s in flat(loop.body) if isinstance(s, SideExit)
                 for held in self.exits[s.number].held() for buffer in result_buffers(held)]
 
     def _numbers(self, loop: For, known: set[Buffer]) -> Folds:
-        """Each turn makes the numbers that it reads, and leaves none, but those that turns change
-        in any order; ``known`` are those that are more than a turn's own."""
+        """Each iteration makes the numbers that it reads, and leaves none, but those that
+        iterations change in any order; ``known`` are those that are more than an iteration's
+        own."""
         made = {b: kernel for kernel in flat(loop.body) if isinstance(kernel, Kernel)
                 for b in kernel.written if b.kind == "scalar"}
         exposed = Exposed()
@@ -230,18 +232,18 @@ def reads(body: Iterable[Statement]) -> Counter[Buffer]:
         match statement:
             case Kernel():
                 found.update(loaded(statement))
-            case Bind(_, buffer) | Check(buffer, leaving=()) | If(buffer) | While(again=buffer):
+            case Bind(_, buffer) | SideExit(buffer, leaving=()) | If(buffer) | While(again=buffer):
                 found[buffer] += 1
-            case Check(buffer, leaving=leaving):
+            case SideExit(buffer, leaving=leaving):
                 found[buffer] += 1
                 found.update(reads(leaving))
-            case Library() | Call():
+            case RoutineCall() | Call():
                 found.update(view.buffer for view in statement.inputs)
     return found
 
 
 def _overwritten(facts: Facts, body: Sequence[Statement], buffer: Buffer) -> bool:
-    """Whether a turn begins with writing all of a temporary."""
+    """Whether an iteration begins with writing all of a temporary."""
     first = next(s for s in body if buffer in touched(s))
     if not isinstance(first, Kernel) or buffer in loaded(first):
         return False
@@ -276,7 +278,7 @@ class Exposed:
                     self.read(*loaded(statement))
                     self.read(*(s.buffer for s in statement.stores if s.mask is not None))
                     self.made.update(statement.written)
-                case Bind(_, buffer) | Check(buffer):
+                case Bind(_, buffer) | SideExit(buffer):
                     self.read(buffer)
                 case For():
                     before = set(self.made)

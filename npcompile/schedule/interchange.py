@@ -1,8 +1,8 @@
 """Loops around kernels whose rows don't depend on each other go inside a loop over the rows.
 
 ``for j: a[:, j] = f(a[:, j - 1])`` runs for a block of rows from the first to the last ``j``,
-while what one turn leaves to the next stays in the cache, and blocks run side by side on threads.
-What is computed, and in which order within a row, stays as it was.
+while what one iteration leaves to the next stays in the cache, and blocks run side by side on
+threads. What is computed, and in which order within a row, stays as it was.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from npcompile.program.ir import (
 from npcompile.schedule.allocate import bound, touched
 from npcompile.schedule.memory import in_turn
 from npcompile.schedule.rows import (
+    FusedRows,
     Fusion,
-    Group,
-    Member,
+    RowMember,
     as_rows,
     by_rows,
     on_rows,
@@ -36,7 +36,7 @@ from npcompile.schedule.rows import (
     touches,
 )
 
-BYTES = 1 << 16  # that the rows of a block touch in one turn
+BYTES = 1 << 16  # that the rows of a block touch in one iteration
 LINE = 64
 LEAST, BLOCKS = 128, 8  # rows of a block, unless they are long, and blocks for threads to share
 
@@ -53,12 +53,12 @@ def interchange(out: Fusion, loop: For) -> list[Statement] | None:
     if first is None or not _numbers_stay(inside, own, uses):
         return None
     kept = [k for k in range(len(first.axes)) if k not in reduced_axes(first)]
-    turns = bound([loop])
+    iterations = bound([loop])
     for rows in dict.fromkeys(facts.norm(first.axes[k].extent) for k in kept):
-        if not turns.isdisjoint(symbols(rows)):
+        if not iterations.isdisjoint(symbols(rows)):
             continue
-        group = Group(facts, rows, 0)
-        members: dict[Kernel, Member] = {}
+        group = FusedRows(facts, rows, 0)
+        members: dict[Kernel, RowMember] = {}
         if _grow(facts, group, members, (loop,)) and not _is_read(kernels, group):
             private = {b: k for b in group.buffers() if b.kind == "temp" and own[b] == uses[b]
                        for k in range(len(b.shape)) if by_rows(facts, group, b, k)}
@@ -94,7 +94,7 @@ def _numbers_stay(
 
 
 def _grow(
-    facts: Facts, group: Group, members: dict[Kernel, Member], loops: tuple[For, ...]
+    facts: Facts, group: FusedRows, members: dict[Kernel, RowMember], loops: tuple[For, ...]
 ) -> bool:
     """Adds the kernels of the innermost loop; false if a row of one depends on others."""
     with in_turn(facts, loops[-1].start, loops[-1].stop, loops[-1].step):
@@ -102,7 +102,7 @@ def _grow(
 
 
 def _grow_in_turn(
-    facts: Facts, group: Group, members: dict[Kernel, Member], loops: tuple[For, ...]
+    facts: Facts, group: FusedRows, members: dict[Kernel, RowMember], loops: tuple[For, ...]
 ) -> bool:
     for statement in loops[-1].body:
         if isinstance(statement, For):
@@ -117,7 +117,7 @@ def _grow_in_turn(
     return True
 
 
-def _is_read(kernels: list[Kernel], group: Group) -> bool:
+def _is_read(kernels: list[Kernel], group: FusedRows) -> bool:
     """Whether numbers are computed from arrays that the group changes."""
     changed = {touch.buffer for touch in group.touches() if touch.writes}
     return any(
@@ -126,7 +126,7 @@ def _is_read(kernels: list[Kernel], group: Group) -> bool:
     )
 
 
-def _write(facts: Facts, loop: For, group: Group, members: dict[Kernel, Member],
+def _write(facts: Facts, loop: For, group: FusedRows, members: dict[Kernel, RowMember],
            private: dict[Buffer, int], out: Fusion) -> list[Statement]:
     before: list[Statement] = []
     rows = group.rows
@@ -159,8 +159,8 @@ def _write(facts: Facts, loop: For, group: Group, members: dict[Kernel, Member],
     return [*before, For(name, 0, rows, block, tuple(body), parallel=True)]
 
 
-def _step_bytes(facts: Facts, members: dict[Kernel, Member]) -> Size:
-    """What a row touches in one turn, by lines of the cache where rows are apart."""
+def _step_bytes(facts: Facts, members: dict[Kernel, RowMember]) -> Size:
+    """What a row touches in one iteration, by lines of the cache where rows are apart."""
     found: dict[Buffer, Size] = {}
     for kernel, member in members.items():
         for touch in touches(facts, kernel, member.axis, member.width):

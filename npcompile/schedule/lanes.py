@@ -1,8 +1,8 @@
-"""Loops over elements that are kernels: their turns don't need each other.
+"""Loops over elements that are kernels: their iterations don't need each other.
 
-Such a loop computes, turn by turn, elements of arrays, or sums of integers, from elements of its
-own turn and from what is the same in all.  Branches become choices.  Where there are enough turns,
-a kernel does the work, in lanes; else the loop does.
+Such a loop computes, iteration by iteration, elements of arrays, or sums of integers, from elements
+of its own iteration and from what is the same in all.  Branches become choices.  Where there are
+enough iterations, a kernel does the work, in lanes; else the loop does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from npcompile.program.ir import (
     Axis,
     AxisIndex,
     Buffer,
-    Const,
+    Constant,
     For,
     If,
     Index,
@@ -36,18 +36,18 @@ from npcompile.program.ir import (
 from npcompile.program.quiet import quiet
 from npcompile.schedule.allocate import touched
 
-MANY = 16  # turns from which on a kernel is worth its call
+MANY = 16  # iterations from which on a kernel is worth its call
 HERE = Index(0, ())
 ALL = Index(0, (0,))
-_ZERO, _ONE = (Const(np.int64(number), INT) for number in (0, 1))
+_ZERO, _ONE = (Constant(np.int64(number), INT) for number in (0, 1))
 
 
-#: values and stores of a kernel, and for each number that the loop adds to what a turn adds
+#: values and stores of a kernel, and for each number that the loop adds to what an iteration adds
 Outcome = tuple[tuple[Value, ...], tuple[Store, ...], dict[Buffer, int]]
 
 
-class Dependent(Exception):
-    """The turns of a loop need each other, or more than a kernel can do."""
+class NotVectorizable(Exception):
+    """The iterations of a loop need each other, or more than a kernel can do."""
 
 
 @record(frozen=False)
@@ -65,7 +65,7 @@ class Raised:
             case For(parallel=False, step=1):
                 try:
                     return self._kernel(statement)
-                except Dependent:
+                except NotVectorizable:
                     return [replace(statement, body=self.block(statement.body))]
             case For(parallel=False) | While():
                 return [replace(statement, body=self.block(statement.body))]
@@ -80,10 +80,10 @@ class Raised:
         return made
 
     def _kernel(self, loop: For) -> list[Statement]:
-        """A kernel, or the loop if there are few turns."""
-        turn = _Turn(loop, self.whole)
-        turn.block(loop.body)
-        values, stores, sums = turn.results()
+        """A kernel, or the loop if there are few iterations."""
+        iteration = _LaneIteration(loop, self.whole)
+        iteration.block(loop.body)
+        values, stores, sums = iteration.results()
         extent = loop.stop - loop.start
         parts = {buffer: self._number(INT) for buffer in sums}
         folds = tuple(Reduce("sum", (0,), value, parts[buffer], ALL, INT, 0)
@@ -93,13 +93,13 @@ class Raised:
         body: list[Statement] = [kernel]
         body += [_add(buffer, part) for buffer, part in parts.items()]
         many = self._number(BOOL)
-        test = (SizeValue(extent), Const(np.int64(MANY), INT), Apply("lt", (1, 0), BOOL))
+        test = (SizeValue(extent), Constant(np.int64(MANY), INT), Apply("lt", (1, 0), BOOL))
         return [Kernel("turns", (), test, (Store(many, HERE, 2),)),
                 If(many, tuple(body), (replace(loop, edge=None),))]
 
 
 def is_choice(choice: If) -> bool:
-    """Whether it is between such a kernel and the loop for few turns."""
+    """Whether it is between such a kernel and the loop for few iterations."""
     first = choice.then[0] if choice.then else None
     return isinstance(first, Kernel) and first.name == "lanes" and bool(choice.orelse)
 
@@ -109,16 +109,16 @@ def _add(buffer: Buffer, part: Buffer) -> Kernel:
     return Kernel("sum", (), values, (Store(buffer, HERE, 2),))
 
 
-class _Turn:
-    """One turn, executed on values of a kernel along the loop."""
+class _LaneIteration:
+    """One iteration, executed on values of a kernel along the loop."""
 
     def __init__(self, loop: For, whole: Counter[Buffer]) -> None:
         self.loop, self.whole = loop, whole
-        self.turn: Size = Poly((((loop.symbol,), 1),))
+        self.iteration: Size = Poly((((loop.symbol,), 1),))
         self.values: list[Value] = []
         self.known: dict[Value, int] = {}
-        self.numbers: dict[Buffer, int] = {}  # what the turn has computed
-        self.before: dict[Buffer, int] = {}  # what was there before the turn
+        self.numbers: dict[Buffer, int] = {}  # what the iteration has computed
+        self.before: dict[Buffer, int] = {}  # what was there before the iteration
         self.stores: dict[Buffer, Store] = {}
         self.loads: dict[Buffer, set[Index]] = {}
         self.mask: int | None = None
@@ -133,18 +133,18 @@ class _Turn:
                 case If():
                     self.choose(statement)
                 case _:
-                    raise Dependent
+                    raise NotVectorizable
 
     def kernel(self, kernel: Kernel) -> None:
         place: list[int] = []
         for value in kernel.values:
             if self.mask is not None and not (
                     isinstance(value, Load) or quiet(kernel.values, value)):
-                raise Dependent
+                raise NotVectorizable
             place.append(self.value(value, place))
         for store in kernel.stores:
             if store.mask is not None or store.by is not None or store.packed or store.at.part:
-                raise Dependent
+                raise NotVectorizable
             if store.buffer.kind == "scalar":
                 self.numbers[store.buffer] = place[store.value]
             else:
@@ -154,13 +154,13 @@ class _Turn:
         match value:
             case Load(buffer, at, dtype, by):
                 if by is not None or at.part or dtype != buffer.dtype or dtype.kind == "c":
-                    raise Dependent
+                    raise NotVectorizable
                 return self.load(buffer, at)
             case SizeValue(size):
                 return self.size(size)
             case Apply(op, args):
                 if op == "rare":
-                    raise Dependent
+                    raise NotVectorizable
                 return self.add(replace(value, args=tuple([place[a] for a in args])))
         return self.add(value)
 
@@ -176,7 +176,7 @@ class _Turn:
                 return self.numbers[buffer]
             return self.before.setdefault(buffer, self.add(Load(buffer, ALL, buffer.dtype)))
         if buffer in self.stores or self.mask is not None:
-            raise Dependent
+            raise NotVectorizable
         where = self.index(at)
         self.loads.setdefault(buffer, set()).add(where)
         return self.add(Load(buffer, where, buffer.dtype))
@@ -186,7 +186,7 @@ class _Turn:
         step = where.coefficients[0]
         known = isinstance(step, int) and step != 0
         if store.buffer in self.stores or not (known or step in store.buffer.strides):
-            raise Dependent
+            raise NotVectorizable
         self.stores[store.buffer] = Store(store.buffer, where, value, self.mask)
 
     def choose(self, choice: If) -> None:
@@ -220,10 +220,10 @@ class _Turn:
     # ------------------------------------------------------------------ addresses
 
     def step(self, size: Size) -> Size:
-        """What a size grows by in each turn."""
-        step = substitute(size, {self.loop.symbol: self.turn + 1}) - size
+        """What a size grows by in each iteration."""
+        step = substitute(size, {self.loop.symbol: self.iteration + 1}) - size
         if self.loop.symbol in symbols(step):
-            raise Dependent
+            raise NotVectorizable
         return step
 
     def index(self, at: Index) -> Index:
@@ -249,19 +249,19 @@ class _Turn:
         for buffer, value in self.numbers.items():
             if inside[buffer] < self.whole[buffer] and value != self.before.get(buffer):
                 if buffer not in self.before or buffer.dtype != INT:
-                    raise Dependent
+                    raise NotVectorizable
                 sums[buffer] = self.added(value, self.before[buffer], changed)
         outputs = [*sums.values(), *(store.value for store in self.stores.values())]
         outputs += [store.mask for store in self.stores.values() if store.mask is not None]
         needed = self.needed(outputs)
         if needed & changed or bool(sums) == bool(self.stores):
-            raise Dependent
+            raise NotVectorizable
         for buffer, store in self.stores.items():
             if not self.loads.get(buffer, set()) <= {store.at}:
-                raise Dependent
+                raise NotVectorizable
         for position, made in enumerate(self.values):
             if isinstance(made, Apply) and position not in needed and not quiet(self.values, made):
-                raise Dependent  # it is computed for its flags
+                raise NotVectorizable  # it is computed for its flags
         return self.pruned(needed, sums)
 
     def added(self, value: int, before: int, changed: set[int]) -> int:
@@ -283,7 +283,7 @@ class _Turn:
             if made.op == "add" and self.values[rest] == _ZERO:
                 return right
             return self.add(Apply(made.op, (rest, right), INT))
-        raise Dependent
+        raise NotVectorizable
 
     def counted(self, condition: int, yes: int, no: int) -> int:
         """A choice; that of 1 and 0 is the condition as a number."""

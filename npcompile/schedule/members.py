@@ -30,7 +30,7 @@ Strides = Mapping[Buffer, Size]
 
 
 @record
-class Touch:
+class RowReach:
     """Row ``i`` of a kernel touches rows ``i + first`` to ``i + last`` of a buffer."""
 
     buffer: Buffer
@@ -40,7 +40,7 @@ class Touch:
 
 
 @record(eq=False)
-class Member:
+class SkewedMember:
     """A kernel whose rows ``start`` to ``stop`` run along ``axis``, ``width`` elements of it each;
     None: it has one row.  ``still`` are buffers that it reads somewhere else than in its rows;
     ``whole`` is the kernel that it is a part of."""
@@ -51,15 +51,15 @@ class Member:
     width: Size
     start: Size
     stop: Size
-    touches: tuple[Touch, ...]
+    touches: tuple[RowReach, ...]
     still: frozenset[Buffer]
 
 
 @record(frozen=False)
-class Group:
+class SkewedGroup:
     """Consecutive members with their lags and edges; ``numbers`` are kernels to be run before."""
 
-    members: list[Member] = field(default_factory=list)
+    members: list[SkewedMember] = field(default_factory=list)
     lags: list[int] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
     numbers: list[Kernel] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Group:
         behind = f", each up to {lag} rows behind the one before" if lag else ""
         return f"{names} sweep over the rows together{behind}"
 
-    def accepts(self, pieces: Sequence[Member], end: int) -> bool:
+    def accepts(self, pieces: Sequence[SkewedMember], end: int) -> bool:
         """Adds members if they can follow the others from row to row."""
         count = len(self.members)
         if all(map(self._accepts, pieces)):
@@ -80,7 +80,7 @@ class Group:
         del self.members[count:], self.lags[count:], self.edges[count:]
         return False
 
-    def _accepts(self, new: Member) -> bool:
+    def _accepts(self, new: SkewedMember) -> bool:
         lag = edge = 0
         for other, its_lag, its_edge in zip(self.members, self.lags, self.edges, strict=True):
             far = written(new) & other.still
@@ -117,14 +117,14 @@ class Group:
         return any(read and wrote and len(read | wrote) > 1 for read, wrote in times.values())
 
 
-def may_copy(member: Member, far: Set[Buffer]) -> bool:
+def may_copy(member: SkewedMember, far: Set[Buffer]) -> bool:
     """Whether a member may read copies of some buffers: it has a single row, or reads none."""
     return not far or (member.stop - member.start == 1 and not any(
         isinstance(v, Load) and v.by is not None and v.buffer in far for v in member.kernel.values
     ))
 
 
-def written(member: Member) -> frozenset[Buffer]:
+def written(member: SkewedMember) -> frozenset[Buffer]:
     return frozenset(touch.buffer for touch in member.touches if touch.writes)
 
 
@@ -137,7 +137,7 @@ def accesses(kernel: Kernel) -> Iterator[tuple[Buffer, Index, bool]]:
         yield store.buffer, store.at, True
 
 
-def uses(group: Group) -> Counter[Buffer]:
+def uses(group: SkewedGroup) -> Counter[Buffer]:
     """How many of a program's kernels touch each buffer."""
     found: dict[Buffer, set[Kernel]] = {}
     for member in group.members:
@@ -171,7 +171,7 @@ def one_store(kernel: Kernel, store: Store) -> Kernel:
     return replace(kernel, values=values, stores=(only,))
 
 
-def row_strides(facts: Facts, group: Group) -> dict[Buffer, Size]:
+def row_strides(facts: Facts, group: SkewedGroup) -> dict[Buffer, Size]:
     """How many elements the rows of what a group touches are apart."""
     found: dict[Buffer, Size] = {}
     for member in group.members:
@@ -181,14 +181,14 @@ def row_strides(facts: Facts, group: Group) -> dict[Buffer, Size]:
     return found
 
 
-def row_bytes(facts: Facts, group: Group) -> dict[Buffer, Size]:
+def row_bytes(facts: Facts, group: SkewedGroup) -> dict[Buffer, Size]:
     """The same in bytes."""
     strides = row_strides(facts, group)
     return {b: facts.norm(stride * b.dtype.itemsize) for b, stride in strides.items()}
 
 
 @record
-class Window:
+class RingBuffer:
     """A buffer that holds some rows of another one, ``stride`` elements each, from ``first`` on."""
 
     buffer: Buffer
@@ -196,7 +196,7 @@ class Window:
     stride: Size
 
 
-def some_rows(member: Member, windows: Mapping[Buffer, Window]) -> Inner:
+def some_rows(member: SkewedMember, geometries: Mapping[Buffer, RingBuffer]) -> RowRange:
     """A kernel on some rows, whose first and number are symbols."""
     low, count = Symbol("low"), Symbol("count", low=0)
     first, rows = (Poly((((name,), 1),)) for name in (low, count))
@@ -209,15 +209,15 @@ def some_rows(member: Member, windows: Mapping[Buffer, Window]) -> Inner:
 
     def moved(buffer: Buffer, at: Index) -> Index:
         offset = at.offset
-        if buffer in windows:
-            offset = offset - windows[buffer].first * windows[buffer].stride
+        if buffer in geometries:
+            offset = offset - geometries[buffer].first * geometries[buffer].stride
         if axis is None:
             return replace(at, offset=offset, coefficients=(0, *at.coefficients))
         distance = at.coefficients[axis] * member.width * (first - member.start)
         return replace(at, offset=offset + distance)
 
     def now(buffer: Buffer) -> Buffer:
-        return windows[buffer].buffer if buffer in windows else buffer
+        return geometries[buffer].buffer if buffer in geometries else buffer
 
     def value(v: Value) -> Value:
         if isinstance(v, Load):
@@ -230,11 +230,11 @@ def some_rows(member: Member, windows: Mapping[Buffer, Window]) -> Inner:
         replace(s, buffer=now(s.buffer), at=moved(s.buffer, s.at)) for s in kernel.stores
     ])
     values = tuple(map(value, kernel.values))
-    return Inner(replace(kernel, axes=tuple(axes), values=values, stores=stores), low, count)
+    return RowRange(replace(kernel, axes=tuple(axes), values=values, stores=stores), low, count)
 
 
 @record(eq=False)
-class Inner:
+class RowRange:
     """A kernel on ``count`` rows from ``low`` on."""
 
     kernel: Kernel
@@ -242,7 +242,8 @@ class Inner:
     count: Symbol
 
     def rows(self, low: Size, high: Size) -> Statement:
-        """The kernel on rows ``low`` to ``high``: loops of one turn give symbols their values."""
+        """The kernel on rows ``low`` to ``high``: loops of one iteration give symbols their
+        values."""
         first = Poly((((self.low,), 1),))
         count = largest(high - first, 0)
         run = For(self.count, count, count + 1, 1, (self.kernel,))
@@ -264,7 +265,7 @@ def row_of(
 def rows_between(
     facts: Facts, reach: tuple[Size, Size], stride: Size
 ) -> tuple[Size, int, int] | None:
-    """The rows that a stretch of elements lies in: a size, and the first and last relative to
+    """The rows that a region of elements lies in: a size, and the first and last relative to
     it."""
     low, below = split(reach[0], stride)
     high, above = split(reach[1], stride)

@@ -11,7 +11,7 @@ import numpy as np
 from npcompile.core.facts import Facts
 from npcompile.core.records import record
 from npcompile.core.sizes import Poly, Predicate, Size, Unhinted, hint
-from npcompile.graph.ir import Window
+from npcompile.graph.ir import Geometry
 from npcompile.program.ir import Buffer
 
 
@@ -41,10 +41,10 @@ class Memory:
         """The memory that this one is as large as."""
         return self if self.like is None else self.like.model
 
-    def whole(self, facts: Facts) -> Place:
+    def whole(self, facts: Facts) -> BufferView:
         """All of it, in the sizes' normal names."""
         shape = tuple(map(facts.norm, self.shape))
-        return Place(self, 0, shape, tuple(map(facts.norm, self.strides)))
+        return BufferView(self, 0, shape, tuple(map(facts.norm, self.strides)))
 
     def final(self) -> Buffer:
         """The buffer; from now on the memory must not change its kind."""
@@ -56,8 +56,8 @@ class Memory:
 
 
 @record
-class Place:
-    """Where the elements of a value are: a window on a memory."""
+class BufferView:
+    """Where the elements of a value are: a view on a memory."""
 
     memory: Memory
     offset: Size
@@ -65,12 +65,14 @@ class Place:
     strides: tuple[Size, ...]
     part: str = ""
 
-    def window(self, w: Window) -> Place:
-        """A window on this place."""
-        return Place(self.memory, self.offset + w.offset, w.shape, w.strides, w.part or self.part)
+    def geometry(self, w: Geometry) -> BufferView:
+        """A view on this place."""
+        return BufferView(
+            self.memory, self.offset + w.offset, w.shape, w.strides, w.part or self.part
+        )
 
-    def as_window(self) -> Window:
-        return Window(self.offset, self.shape, self.strides, self.part)
+    def as_geometry(self) -> Geometry:
+        return Geometry(self.offset, self.shape, self.strides, self.part)
 
     @property
     def dtype(self) -> np.dtype:
@@ -79,7 +81,7 @@ class Place:
 
 
 @record
-class Access:
+class Footprint:
     """What a loop nest touches: ``offset + sum(steps[k] * axis k)`` for all its axes; ``by``: and a
     value of the nest further on."""
 
@@ -90,7 +92,7 @@ class Access:
     by: int | None = None
 
 
-def conflict(facts: Facts, extents: tuple[Size, ...], a: Access, b: Access) -> bool:
+def conflict(facts: Facts, extents: tuple[Size, ...], a: Footprint, b: Footprint) -> bool:
     """Whether iterations of one nest may meet through two accesses, one of them a store."""
     if a.memory is not b.memory:
         return False
@@ -103,18 +105,18 @@ def conflict(facts: Facts, extents: tuple[Size, ...], a: Access, b: Access) -> b
     return not disjoint(facts, (a.offset, extents, a.steps), (b.offset, extents, b.steps))
 
 
-def overlap(facts: Facts, a: Place, b: Place) -> bool:
+def overlap(facts: Facts, a: BufferView, b: BufferView) -> bool:
     """Whether two places may share memory."""
     if a.memory is not b.memory or (a.part and b.part and a.part != b.part):
         return False
     return not disjoint(facts, (a.offset, a.shape, a.strides), (b.offset, b.shape, b.strides))
 
 
-Box = tuple[Size, tuple[Size, ...], tuple[Size, ...]]
+HeapObject = tuple[Size, tuple[Size, ...], tuple[Size, ...]]
 Span = Union[tuple[Size, Size], None]
 
 
-def disjoint(facts: Facts, a: Box, b: Box) -> bool:
+def disjoint(facts: Facts, a: HeapObject, b: HeapObject) -> bool:
     """Whether it is proved that two strided boxes (offset, lengths, steps) have no element in
     common: one ends before the other begins, or does so within each row."""
     if a == b:
@@ -129,7 +131,7 @@ def disjoint(facts: Facts, a: Box, b: Box) -> bool:
 
 
 def _apart(facts: Facts, first: Span, second: Span, period: Size | None) -> bool:
-    """Whether one stretch ends before the other begins; if both come again after each period, they
+    """Whether one region ends before the other begins; if both come again after each period, they
     must lie within one."""
     if first is None or second is None:
         return False
@@ -140,8 +142,8 @@ def _apart(facts: Facts, first: Span, second: Span, period: Size | None) -> bool
     )
 
 
-def _within(box: Box, period: Size) -> Box:
-    """What is left of a box without the axes that step by multiples of a period."""
+def _within(box: HeapObject, period: Size) -> HeapObject:
+    """What is left of a heap object without the axes that step by multiples of a period."""
     offset, lengths, steps = box
     left = [k for k, step in enumerate(steps) if quotient(step, period) is None]
     return offset, tuple([lengths[k] for k in left]), tuple([steps[k] for k in left])
@@ -184,8 +186,8 @@ def split(size: Size, by: Size) -> tuple[Size, Size]:
     return whole, size - whole * by
 
 
-def span(facts: Facts, box: Box) -> Span:
-    """The lowest and the highest element of a box that is not empty."""
+def span(facts: Facts, box: HeapObject) -> Span:
+    """The lowest and the highest element of a heap object that is not empty."""
     low, lengths, steps = box
     high = low
     for length, step in zip(lengths, steps):
@@ -201,7 +203,7 @@ def span(facts: Facts, box: Box) -> Span:
 
 @contextmanager
 def in_turn(facts: Facts, start: Size, stop: Size, step: Size) -> Iterator[None]:
-    """Inside a loop that has a turn."""
+    """Inside a loop that has an iteration."""
     before = facts.mark()
     if facts.prove("<", 0, step):
         facts.learn(Predicate("<", start, stop))

@@ -10,14 +10,14 @@ from npcompile.program.ir import (
     Bind,
     Buffer,
     Call,
-    Check,
     Edge,
     For,
     Free,
     If,
     Kernel,
-    Library,
     Load,
+    RoutineCall,
+    SideExit,
     Statement,
     Swap,
     While,
@@ -39,14 +39,14 @@ def _statement(statement: Statement, names: Names) -> Statement:
     match statement:
         case Kernel():
             return renamed_kernel(statement, names)
-        case Library() | Call():
+        case RoutineCall() | Call():
             views = tuple([replace(v, buffer=now(v.buffer)) for v in statement.inputs])
             return replace(statement, inputs=views, outputs=tuple(map(now, statement.outputs)))
         case Alloc(buffer) | Free(buffer) | Bind(_, buffer):
             return replace(statement, buffer=now(buffer))
         case Swap(first, second):
             return Swap(now(first), now(second))
-        case Check():
+        case SideExit():
             leaving = renamed(statement.leaving, names)
             return replace(statement, buffer=now(statement.buffer), leaving=leaving)
         case For():

@@ -15,7 +15,7 @@ from npcompile.program.ir import (
     Apply,
     Axis,
     AxisIndex,
-    Const,
+    Constant,
     Index,
     Kernel,
     Load,
@@ -25,7 +25,7 @@ from npcompile.program.ir import (
     Value,
 )
 from npcompile.schedule.demand import MOST, code
-from npcompile.schedule.memory import Access, Memory, Place, conflict, weight
+from npcompile.schedule.memory import BufferView, Footprint, Memory, conflict, weight
 
 #: for each axis of a value, the axis of the nest that it runs along; None: its only element
 AxisMap = tuple["int | None", ...]
@@ -37,7 +37,7 @@ NAMES = "ijklmnopqrstuvwxyz"
 class Fetch:
     """A load whose memory is not yet a buffer."""
 
-    access: Access
+    access: Footprint
     dtype: np.dtype
 
 
@@ -45,7 +45,7 @@ class Fetch:
 class Put:
     """A store; ``loud``: its value may raise floating-point flags that nothing else raises."""
 
-    access: Access
+    access: Footprint
     value: int
     mask: int | None = None
     packed: bool = False
@@ -53,11 +53,11 @@ class Put:
 
 
 @record
-class Fold:
+class PendingReduction:
     """A reduction in the making."""
 
     kind: str
-    access: Access
+    access: Footprint
     value: int
     dtype: np.dtype
     initial: Number | None
@@ -65,7 +65,7 @@ class Fold:
     running: bool = False
 
 
-Draft = Union[Fetch, Const, AxisIndex, SizeValue, Apply]
+Draft = Union[Fetch, Constant, AxisIndex, SizeValue, Apply]
 
 
 @record(eq=False, frozen=False)
@@ -82,7 +82,7 @@ class Nest:
     ordered: bool = False
     values: list[Draft] = field(default_factory=list)
     puts: list[Put] = field(default_factory=list)
-    folds: list[Fold] = field(default_factory=list)
+    folds: list[PendingReduction] = field(default_factory=list)
     known: dict[tuple[Node, AxisMap], int] = field(default_factory=dict)
     lines: set[int] = field(default_factory=set)
     cost: int = 0
@@ -99,15 +99,15 @@ class Nest:
             self.cost += code(draft.op) if isinstance(draft, Apply) else 0
         return found
 
-    def access(self, place: Place, axes: AxisMap, by: int | None = None) -> Access:
+    def access(self, place: BufferView, axes: AxisMap, by: int | None = None) -> Footprint:
         """The elements of a place that the nest's indices meet, or that are a value further on."""
         steps: list[Size] = [0] * len(self.extents)
         for axis, stride in zip(axes, place.strides, strict=True):
             if axis is not None:
                 steps[axis] = steps[axis] + stride
-        return Access(place.memory, place.offset, tuple(steps), place.part, by)
+        return Footprint(place.memory, place.offset, tuple(steps), place.part, by)
 
-    def load(self, access: Access, dtype: np.dtype) -> int:
+    def load(self, access: Footprint, dtype: np.dtype) -> int:
         """A load, or the value that this very nest has just stored there."""
         for put in reversed(self.puts):
             if put.access == access and put.mask is None:
@@ -125,7 +125,7 @@ class Nest:
         """Whether so much more work leaves the kernel quickly compiled."""
         return self.cost + cost <= MOST and len(self.puts) < STORES
 
-    def accepts(self, facts: Facts, loads: list[Access], stores: list[Access]) -> bool:
+    def accepts(self, facts: Facts, loads: list[Footprint], stores: list[Footprint]) -> bool:
         """Whether statements with these accesses may run inside, after what is there."""
         mine = [value.access for value in self.values if isinstance(value, Fetch)]
         folded = {fold.access.memory for fold in self.folds}
@@ -209,7 +209,7 @@ class Nest:
             total = total * self.extents[axis]
         return total
 
-    def _accesses(self) -> list[Access]:
+    def _accesses(self) -> list[Footprint]:
         loads = [v.access for v in self.values if isinstance(v, Fetch)]
         return loads + [put.access for put in self.puts] + [fold.access for fold in self.folds]
 
@@ -252,7 +252,7 @@ class Nest:
             if (draft.axis,) in loops:
                 return AxisIndex(loops.index((draft.axis,)))
             assert self.extents[draft.axis] == 1  # which orders of reductions leave out
-            return Const(0, draft.dtype)
+            return Constant(0, draft.dtype)
         return draft
 
 
@@ -266,9 +266,9 @@ def _renumbered(value: Draft, new: dict[int, int]) -> Draft:
     return value
 
 
-def _moved(access: Access, new: dict[int, int]) -> Access:
+def _moved(access: Footprint, new: dict[int, int]) -> Footprint:
     return access if access.by is None else replace(access, by=new[access.by])
 
 
-def _index(access: Access, loops: list[tuple[int, ...]]) -> Index:
+def _index(access: Footprint, loops: list[tuple[int, ...]]) -> Index:
     return Index(access.offset, tuple([access.steps[loop[-1]] for loop in loops]), access.part)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from npcompile.schedule.scheduler import Scheduler
 
 
-class Parts:
+class WorkBounds:
     """How much work each virtual node is, an upper bound in O(1) a node."""
 
     def __init__(self, s: Scheduler) -> None:

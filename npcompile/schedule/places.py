@@ -23,7 +23,7 @@ def scatter(s: Scheduler, node: Node) -> None:
     _, *operands = node.args
     whole = own(s, node)
     s.save(whole, None)
-    target = whole.window(attrs.window)
+    target = whole.geometry(attrs.geometry)
     for operand in operands:
         apart(s, node, operand, target, anywhere=True)
     places = operands[1]

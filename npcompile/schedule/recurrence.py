@@ -1,7 +1,8 @@
-"""Elements that a turn of a loop stores and the next one loads are carried as numbers.
+"""Elements that an iteration of a loop stores and the next one loads are carried as numbers.
 
-``y[i] = f(y[i - 1])``: the processor would wait for its own store.  The first turn's element is
-loaded before the loop, if there is a turn; so are elements that each turn loads and none changes.
+``y[i] = f(y[i - 1])``: the processor would wait for its own store.  The first iteration's element
+is loaded before the loop, if there is an iteration; so are elements that each iteration loads and
+none changes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from npcompile.graph.types import BOOL
 from npcompile.program.ir import (
     Apply,
     Buffer,
-    Const,
+    Constant,
     For,
     If,
     Index,
@@ -34,7 +35,7 @@ HERE = Index(0, ())
 
 
 @record(frozen=False)
-class Carried:
+class ScalarReplacement:
     """Statements with such elements as numbers, and the buffers of these."""
 
     made: list[Buffer] = field(default_factory=list)
@@ -82,7 +83,7 @@ class Carried:
             return [loop]
         some, numbers = self._number(BOOL), [buffer for k in before for buffer in k.written]
         test = (SizeValue(loop.start), SizeValue(loop.stop), Apply("lt", (0, 1), BOOL))
-        else_any = tuple(Const(b.dtype.type(0), b.dtype) for b in numbers)
+        else_any = tuple(Constant(b.dtype.type(0), b.dtype) for b in numbers)
         stores = [Store(buffer, HERE, at) for at, buffer in enumerate((some, *numbers), 2)]
         return [Kernel("turns", (), (*test, *else_any), tuple(stores)),
                 If(some, tuple(before), ()), loop]
@@ -93,8 +94,8 @@ def _at_start(loop: For, at: Index) -> Index:
 
 
 def _steady(loop: For) -> dict[Load, tuple[int, ...]]:
-    """Elements that every turn loads before anything may end it, and that none changes, with the
-    lines that do so."""
+    """Elements that every iteration loads before anything may end it, and that none changes, with
+    the lines that do so."""
     found: dict[Load, tuple[int, ...]] = {}
     for kernel in loop.body:
         if not isinstance(kernel, Kernel):
@@ -120,7 +121,8 @@ def _with_loaded(loop: For, load: Load, number: Buffer) -> For:
 
 
 def _recurrences(loop: For) -> list[tuple[int, Load]]:
-    """(position of the kernel that stores, load) of the elements that the turn before stored."""
+    """(position of the kernel that stores, load) of the elements that the iteration before
+    stored."""
     found: list[tuple[int, Load]] = []
     for number, kernel in enumerate(loop.body):
         if not isinstance(kernel, Kernel):
@@ -133,14 +135,15 @@ def _recurrences(loop: For) -> list[tuple[int, Load]]:
 
 
 def _loaded_before(loop: For, number: int, store: Store) -> Load | None:
-    """What loads the element that the turn before stored, if nothing else changes the array."""
+    """What loads the element that the iteration before stored, if nothing else changes the
+    array."""
     buffer = store.buffer
     if buffer.kind == "scalar" or store.mask is not None or store.by is not None or store.at.part:
         return None
     if sum(_changes(s, buffer) for s in loop.body) != 1:
         return None
-    turn = Poly((((loop.symbol,), 1),))
-    earlier = substitute(store.at.offset, {loop.symbol: turn - 1})
+    iteration = Poly((((loop.symbol,), 1),))
+    earlier = substitute(store.at.offset, {loop.symbol: iteration - 1})
     if earlier == store.at.offset:
         return None
     for kernel in loop.body[: number + 1]:

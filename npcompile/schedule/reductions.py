@@ -20,7 +20,7 @@ from npcompile.graph.types import Array
 from npcompile.ops.canonical import is_canonical, plan
 from npcompile.program.ir import Apply
 from npcompile.schedule.memory import weight
-from npcompile.schedule.nest import Fold, Nest
+from npcompile.schedule.nest import Nest, PendingReduction
 
 if TYPE_CHECKING:
     from npcompile.schedule.scheduler import Scheduler, Work
@@ -76,7 +76,7 @@ def _reduce(s: Scheduler, node: Node, order: Order, initial: Number | None) -> N
     place = memory.whole(s.facts)
     along = _along(len(extents), attrs)
     access = nest.access(place, along)
-    nest.folds.append(Fold(attrs.kind, access, value, attrs.loop, initial, order.chunk))
+    nest.folds.append(PendingReduction(attrs.kind, access, value, attrs.loop, initial, order.chunk))
     nest.lines.add(node.line)
     s.place[node] = place
 
@@ -95,7 +95,9 @@ def _running(s: Scheduler, node: Node, attrs: Reduction) -> None:
     if operand.dtype != attrs.loop:
         value = nest.value(Apply("cast", (value,), attrs.loop))
     access = nest.access(place, axes)
-    nest.folds.append(Fold(attrs.kind, access, value, attrs.loop, None, 0, running=True))
+    nest.folds.append(
+        PendingReduction(attrs.kind, access, value, attrs.loop, None, 0, running=True)
+    )
     nest.lines.add(node.line)
     s.place[node] = place
 
@@ -120,7 +122,7 @@ def _order(s: Scheduler, operand: Node, attrs: Reduction) -> Order:
     strides = _norm(s.facts, operand.type.strides)
     shape = _norm(s.facts, operand.type.shape)
     if is_canonical(attrs):
-        if place is not None and _norm(s.facts, place.as_window().steps) != strides:
+        if place is not None and _norm(s.facts, place.as_geometry().steps) != strides:
             raise refuse(attrs.kind, "of an array whose copy is laid out in another way",
                          operand.line)
         return _canonical(s, shape, strides, attrs, operand.dtype != attrs.loop)
@@ -229,7 +231,7 @@ def _nest(
     return nest
 
 
-def _alike(folds: list[Fold], attrs: Reduction, order: Order) -> bool:
+def _alike(folds: list[PendingReduction], attrs: Reduction, order: Order) -> bool:
     """Whether the runs of another sum are cut into the same pieces and leaves: those of complex
     numbers are smaller."""
     sums = [fold for fold in folds if fold.kind == "sum" and fold.dtype.kind in "fc"]

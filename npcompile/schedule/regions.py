@@ -1,8 +1,9 @@
 """Branches and loops on data.
 
 What a region uses from outside is computed before it.  Arrays that are changed inside stay where
-they are, in both arms and in every turn; what arms and turns make anew gets a *home*, a memory that
-both arms or all turns store it to.  Nothing that is computed inside is known outside but there.
+they are, in both arms and in every iteration; what arms and iterations make anew gets a *home*, a
+memory that both arms or all iterations store it to.  Nothing that is computed inside is known
+outside but there.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from npcompile.passes.flagged import raises
 from npcompile.program.ir import SizeValue
 from npcompile.schedule.demand import carried, is_number, sources
 from npcompile.schedule.exits import edge
-from npcompile.schedule.memory import Memory, Place, in_turn, overlap
+from npcompile.schedule.memory import BufferView, Memory, in_turn, overlap
 from npcompile.schedule.nest import Nest, Put
 from npcompile.schedule.steps import Choice, Counted, Repeated
 from npcompile.schedule.writes import assign, bring
@@ -38,7 +39,7 @@ def choose(s: Scheduler, node: Node) -> None:
         region = node.regions[k]
         s.demand, s.written = demand.without(node.regions[1 - k]), before
         with s.aside(steps):
-            s.turn = len(s.memories)  # what was made before is needed after the other arm too
+            s.iteration = len(s.memories)  # what was made before is needed after the other arm too
             for root, home in outside.items():
                 if s.place[root] != home:  # its old contents are somewhere else
                     s.live.pop(root, None)
@@ -59,7 +60,7 @@ def choose(s: Scheduler, node: Node) -> None:
     _leave(s, node, homes)
 
 
-def _raised(node: Node, homes: list[Place]) -> set[Memory]:
+def _raised(node: Node, homes: list[BufferView]) -> set[Memory]:
     """Memory of results whose computation may raise floating-point flags, also if nobody reads
     them."""
     found = set()
@@ -91,7 +92,7 @@ def repeat(s: Scheduler, node: Node) -> None:
         step = Counted(loop.symbol, (loop.start, loop.stop, loop.step), memories, node.line)
     s.written |= any(n in s.demand.own_writes for r in _regions(node) for n in r.nodes)
     with s.aside(step.steps):
-        s.now, s.turn = s.demand.start[node], len(s.memories)
+        s.now, s.iteration = s.demand.start[node], len(s.memories)
         _anew(s, node)
         if isinstance(step, Counted):
             s.since[step.symbol] = len(s.memories)
@@ -107,8 +108,8 @@ def repeat(s: Scheduler, node: Node) -> None:
         with in_turn(s.facts, *step.bounds) if isinstance(step, Counted) else nullcontext():
             s.walk(region)
             _finish(s, region)
-            again = _turn(s, node, homes)
-        step.made.extend(s.memories[s.turn :])
+            again = _iteration(s, node, homes)
+        step.made.extend(s.memories[s.iteration :])
     if isinstance(step, Repeated):
         step.again = again
     s.steps.append(step)
@@ -119,7 +120,7 @@ def repeat(s: Scheduler, node: Node) -> None:
 
 
 #: arrays from outside that are changed inside, and the memory where that happens
-Homes = dict[Node, Place]
+Homes = dict[Node, BufferView]
 
 
 def _prepare(s: Scheduler, node: Node) -> Homes:
@@ -154,7 +155,7 @@ def _regions(node: Node) -> Iterator[Region]:
 
 def _changed(s: Scheduler, node: Node, inside: list[Node], own: set[Node]) -> dict[Node, bool]:
     """The arrays from outside that are changed inside, and whether they are parameters' own.  A
-    loop changes only what it carries: each turn writes into copies of all else."""
+    loop changes only what it carries: each iteration writes into copies of all else."""
     carries = node.op != "if_"
     params = {param: result for _, param, result in carried(node)} if carries else {}
     found: dict[Node, bool] = {}
@@ -169,8 +170,8 @@ def _changed(s: Scheduler, node: Node, inside: list[Node], own: set[Node]) -> di
 
 
 def _anew(s: Scheduler, loop: Node) -> None:
-    """Arrays from outside that a turn must leave as they are: each turn makes those that nothing
-    is read for, and copies the others before it writes into them."""
+    """Arrays from outside that an iteration must leave as they are: each iteration makes those that
+    nothing is read for, and copies the others before it writes into them."""
     inside = [inner for region in _regions(loop) for inner in region.nodes]
     own = {*inside, *(param for region in _regions(loop) for param in region.params)}
     turning = {param: param is not result for _, param, result in carried(loop)}
@@ -207,7 +208,7 @@ def _roots(s: Scheduler, version: Node, own: set[Node]) -> list[Node]:
     return [node for node in seen if node not in own]
 
 
-def _changeable(s: Scheduler, outside: Homes, root: Node, mine: bool) -> Place:
+def _changeable(s: Scheduler, outside: Homes, root: Node, mine: bool) -> BufferView:
     """Memory that holds an array and is nobody else's."""
     place = s.laid_out(root)
     if not mine and (not s.may_change(root, place) or _meets(s, place, outside)):
@@ -216,11 +217,11 @@ def _changeable(s: Scheduler, outside: Homes, root: Node, mine: bool) -> Place:
     return place
 
 
-def _meets(s: Scheduler, place: Place, outside: Homes) -> bool:
+def _meets(s: Scheduler, place: BufferView, outside: Homes) -> bool:
     return any(overlap(s.facts, place, home) for home in outside.values())
 
 
-def _clear(s: Scheduler, home: Place, until: int) -> None:
+def _clear(s: Scheduler, home: BufferView, until: int) -> None:
     """Copies what is in a memory, or computed from it, and needed after a position."""
     known: dict[Node, bool] = {}
     for node in list(s.live):
@@ -230,7 +231,7 @@ def _clear(s: Scheduler, home: Place, until: int) -> None:
             known[node] = False
 
 
-def _home(s: Scheduler, node: Node) -> Place:
+def _home(s: Scheduler, node: Node) -> BufferView:
     """New memory for values of a node's type."""
     type_ = node.type
     if isinstance(type_, Array):
@@ -239,7 +240,7 @@ def _home(s: Scheduler, node: Node) -> Place:
     return s.memory("s", "scalar", node.dtype).whole(s.facts)
 
 
-def _leave(s: Scheduler, node: Node, homes: list[Place]) -> None:
+def _leave(s: Scheduler, node: Node, homes: list[BufferView]) -> None:
     """What is known after the regions."""
     s.now = s.demand.position[node]
     for user in s.demand.consumers[node]:
@@ -257,10 +258,10 @@ def _finish(s: Scheduler, region: Region) -> None:
 # ------------------------------------------------------------------ arms
 
 
-def _common_homes(s: Scheduler, node: Node, outside: Homes) -> list[Place]:
+def _common_homes(s: Scheduler, node: Node, outside: Homes) -> list[BufferView]:
     """Where both arms leave each result: in place if it is the same array from outside."""
     own = {n for region in _regions(node) for n in (*region.nodes, *region.params)}
-    homes: list[Place] = []
+    homes: list[BufferView] = []
     for x, y in zip(*(region.results for region in node.regions)):
         roots = {*_roots(s, x, own), *_roots(s, y, own)} if isinstance(x.type, Array) else set()
         home = outside.get(roots.pop()) if len(roots) == 1 else None
@@ -270,17 +271,17 @@ def _common_homes(s: Scheduler, node: Node, outside: Homes) -> list[Place]:
     return homes
 
 
-# ------------------------------------------------------------------ turns
+# ------------------------------------------------------------------ iterations
 
 
-def _carry(s: Scheduler, node: Node, outside: Homes) -> list[Place]:
-    """Where each carried value is at the start of a turn."""
-    homes: list[Place] = []
+def _carry(s: Scheduler, node: Node, outside: Homes) -> list[BufferView]:
+    """Where each carried value is at the start of an iteration."""
+    homes: list[BufferView] = []
     written = {param for arg, param, result in carried(node) if arg in outside}
     for arg, param, result in carried(node):
         if result is not param and result in written:
             # never a whole-array copy for the sake of one element
-            raise refuse("loop", "needs in each turn what an array held before it", node.line)
+            raise refuse("loop", "needs in each iteration what an array held before it", node.line)
         if is_number(arg):
             if result is param and arg.op not in ("const", "size"):  # those stay what they are
                 homes.append(s.number(arg).whole(s.facts))
@@ -306,8 +307,8 @@ def _index(s: Scheduler, index: Node, step: Counted) -> None:
     s.place[index] = memory.whole(s.facts)
 
 
-def _turn(s: Scheduler, node: Node, homes: list[Place]) -> Memory | None:
-    """The end of a turn: all values of the next one are computed, then they take their homes.
+def _iteration(s: Scheduler, node: Node, homes: list[BufferView]) -> Memory | None:
+    """The end of an iteration: all values of the next one are computed, then they take their homes.
     The test of a ``while_``."""
     counted = node.op == "for_"
     again = [] if counted else node.regions[0].results[:1]

@@ -83,7 +83,7 @@ class Results:
         return memory
 
     def _check_layout(self, base: NewArray) -> None:
-        """A view's window is told in the strides of the type."""
+        """A view's view is told in the strides of the type."""
         type_ = base.node.type
         assert isinstance(type_, Array)
         norm = self.s.facts.norm
@@ -97,10 +97,10 @@ class Results:
                 return ParamResult(index)
             case NewArray(cell, _):
                 return BufferResult(self.cells[cell].final())
-            case ViewOf(ident, base, window, dtype, writeable):
+            case ViewOf(ident, base, geometry, dtype, writeable):
                 owner = self.tree(base)
                 assert isinstance(owner, (ParamResult, BufferResult))
-                return ViewResult(ident, owner, window, dtype, writeable)
+                return ViewResult(ident, owner, geometry, dtype, writeable)
             case NumberOf(node, ident):
                 assert isinstance(node.type, Scalar)
                 return ScalarResult(self.numbers[node].final(), node.type.origin, ident)

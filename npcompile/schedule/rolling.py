@@ -30,8 +30,8 @@ from npcompile.program.ir import (
     Store,
 )
 from npcompile.schedule.members import (
-    Group,
-    Window,
+    RingBuffer,
+    SkewedGroup,
     row_bytes,
     row_strides,
     some_rows,
@@ -39,7 +39,7 @@ from npcompile.schedule.members import (
     written,
 )
 from npcompile.schedule.rows import Fusion
-from npcompile.schedule.saved import Halo, Reach, Rows, far_rows, new_halo, reaches, rows_of
+from npcompile.schedule.saved import Halo, Reach, RowLayout, far_rows, new_halo, reaches, rows_of
 
 NEAR = 1 << 18  # bytes that the rows of a block touch
 PART = 1 << 18  # bytes that the rows of a part touch at least, if some are copied for others
@@ -67,7 +67,7 @@ class Depth:
     more: int
 
 
-def write(out: Fusion, group: Group) -> list[Statement] | None:
+def write(out: Fusion, group: SkewedGroup) -> list[Statement] | None:
     """The loop over parts of a group, if temporaries of it can be windows, and that pays."""
     depths = _depths(out, group)
     if not depths or not (group.useful or _pieced(group, depths.keys())):
@@ -79,24 +79,24 @@ def write(out: Fusion, group: Group) -> list[Statement] | None:
     if margins is None or rows is None:
         return None
     far_rows(out, group)
-    return _Writer(out, group, depths, margins, old, rows).write()
+    return _RollingWriter(out, group, depths, margins, old, rows).write()
 
 
-def _pieced(group: Group, windows: Set[Buffer]) -> bool:
+def _pieced(group: SkewedGroup, geometries: Set[Buffer]) -> bool:
     """Whether a temporary is put together from pieces of different rows (``np.roll``): a block of
     rows does not pass through all of these (see :mod:`.rows`)."""
     rows: dict[Buffer, set[tuple[Size, Size]]] = {}
     for member in group.members:
-        for buffer in written(member) & windows:
+        for buffer in written(member) & geometries:
             rows.setdefault(buffer, set()).add((member.start, member.stop))
     return any(len(found) > 1 for found in rows.values())
 
 
 def _saved(
-    out: Fusion, group: Group, old: list[Reach | None]
-) -> dict[Buffer, Rows] | None:
+    out: Fusion, group: SkewedGroup, old: list[Reach | None]
+) -> dict[Buffer, RowLayout] | None:
     """The rows of what parts overwrite and others read; None where they can't be told."""
-    found, strides = dict[Buffer, Rows](), row_strides(out.facts, group)
+    found, strides = dict[Buffer, RowLayout](), row_strides(out.facts, group)
     for buffer in [b for reach in old if reach is not None for b in reach.buffers]:
         rows = rows_of(out.facts, buffer, strides[buffer]) if buffer in strides else None
         if rows is None:
@@ -105,7 +105,7 @@ def _saved(
     return found
 
 
-def _depths(out: Fusion, group: Group) -> dict[Buffer, Depth]:
+def _depths(out: Fusion, group: SkewedGroup) -> dict[Buffer, Depth]:
     """The temporaries that only the group uses, whose rows all members know."""
     own = uses(group)
     still = frozenset[Buffer]().union(*(member.still for member in group.members))
@@ -139,16 +139,16 @@ def _axis(facts: Facts, buffer: Buffer, row: Size) -> int | None:
     return None
 
 
-def _margins(group: Group, windows: Set[Buffer], changed: Set[Buffer],
+def _margins(group: SkewedGroup, geometries: Set[Buffer], changed: Set[Buffer],
              old: list[Reach | None]) -> list[Margins] | None:
     """What each member computes beyond a part; None where one reads what others have left in other
     rows than those that it changes: parts do not wait for each other."""
-    needs = dict.fromkeys(windows, (0, 0))  # rows of each that later members read
+    needs = dict.fromkeys(geometries, (0, 0))  # rows of each that later members read
     found: list[Margins] = []
     for member, reach in zip(reversed(group.members), reversed(old), strict=True):
         before = behind = 0
         for touch in member.touches:
-            if touch.writes and touch.buffer in windows:
+            if touch.writes and touch.buffer in geometries:
                 before = max(before, needs[touch.buffer][0] + touch.last)
                 behind = max(behind, needs[touch.buffer][1] - touch.first)
         after = changed if reach is None else changed - reach.buffers
@@ -159,7 +159,7 @@ def _margins(group: Group, windows: Set[Buffer], changed: Set[Buffer],
                 return None
             before, behind = row, -row
         for touch in member.touches:
-            if not touch.writes and touch.buffer in windows:
+            if not touch.writes and touch.buffer in geometries:
                 low, high = needs[touch.buffer]
                 needs[touch.buffer] = (
                     max(low, before - touch.first), max(high, behind + touch.last)
@@ -168,11 +168,18 @@ def _margins(group: Group, windows: Set[Buffer], changed: Set[Buffer],
     return found[::-1]
 
 
-class _Writer:
+class _RollingWriter:
     """Writes the loop over parts; see the head of the module."""
 
-    def __init__(self, out: Fusion, group: Group, depths: dict[Buffer, Depth],
-                 margins: list[Margins], old: list[Reach | None], rows: dict[Buffer, Rows]) -> None:
+    def __init__(
+        self,
+        out: Fusion,
+        group: SkewedGroup,
+        depths: dict[Buffer, Depth],
+        margins: list[Margins],
+        old: list[Reach | None],
+        rows: dict[Buffer, RowLayout],
+    ) -> None:
         self.out, self.group, self.depths, self.margins = out, group, depths, margins
         self.old, self.rows = old, rows
         sizes = row_bytes(out.facts, group)
@@ -198,16 +205,16 @@ class _Writer:
         block = bind("block", smallest(near, most), early)
         self._note()
         halo = new_halo(self.out, self.rows, *self._around(), parts, width)
-        windows = self._windows(_size(self.part) * width, block)
-        made = [window.buffer for window in windows.values()]
+        geometries = self._geometries(_size(self.part) * width, block)
+        made = [geometry.buffer for geometry in geometries.values()]
         start, stop = -self.lead, width + self.trail
-        body = (*self._members(windows, halo, parts, block),
-                *self._keep(windows, stop, block))
+        body = (*self._members(geometries, halo, parts, block),
+                *self._keep(geometries, stop, block))
         steps = For(self.base, start, stop, block, tuple(body))
-        turn: list[Statement] = [*map(Alloc, made), steps, *map(Free, made)]
+        iteration: list[Statement] = [*map(Alloc, made), steps, *map(Free, made)]
         here = [] if early is self.out.front else early
         return [*group.numbers, *here, *halo.write(parts),
-                For(self.part, 0, parts, 1, tuple(turn), parallel=True)]
+                For(self.part, 0, parts, 1, tuple(iteration), parallel=True)]
 
     def _parts(self) -> tuple[Size, Size]:
         """How many parts there are, and their rows."""
@@ -241,16 +248,16 @@ class _Writer:
         rolled = f"temporaries that hold some rows at a time: {len(self.depths)}"
         self.out.notes.append(f"{self.group.told()}; {rolled}")
 
-    def _windows(self, begin: Size, block: Size) -> dict[Buffer, Window]:
+    def _geometries(self, begin: Size, block: Size) -> dict[Buffer, RingBuffer]:
         found, base = {}, begin + _size(self.base)
         for buffer, depth in self.depths.items():
             shape = list(buffer.shape)
             shape[depth.axis] = block + depth.more
             small = self.out.smaller[buffer] = replace(buffer, shape=tuple(shape))
-            found[buffer] = Window(small, base - depth.behind, depth.stride)
+            found[buffer] = RingBuffer(small, base - depth.behind, depth.stride)
         return found
 
-    def _members(self, windows: dict[Buffer, Window], halo: Halo, parts: Size,
+    def _members(self, geometries: dict[Buffer, RingBuffer], halo: Halo, parts: Size,
                  block: Size) -> list[Statement]:
         """What the members do in a step."""
         begin, body = _size(self.part) * halo.width, list[Statement]()
@@ -261,28 +268,30 @@ class _Writer:
             end = begin + halo.width + margins.behind
             high = smallest(smallest(base - lag + block, end), member.stop)
             if reach is None:
-                body.append(some_rows(member, windows).rows(low, high))
+                body.append(some_rows(member, geometries).rows(low, high))
                 continue
             part, left = _size(self.part), parts - 1 - _size(self.part)
             first = begin - min(reach.first, margins.before) * smallest(part, 1)
             last = end - max(reach.last + margins.behind, 0) * smallest(left, 1)
             if margins.before > reach.first:
-                before = {**windows, **halo.windows(reach.buffers, part)}
+                before = {**geometries, **halo.geometries(reach.buffers, part)}
                 body.append(some_rows(member, before).rows(low, smallest(high, first)))
-            own = some_rows(member, windows)
+            own = some_rows(member, geometries)
             body.append(own.rows(largest(low, first), smallest(high, last)))
             if margins.behind > -reach.last:
-                behind = {**windows, **halo.windows(reach.buffers, part + 1)}
+                behind = {**geometries, **halo.geometries(reach.buffers, part + 1)}
                 body.append(some_rows(member, behind).rows(largest(low, last), high))
         return body
 
-    def _keep(self, windows: dict[Buffer, Window], stop: Size, block: Size) -> list[Statement]:
+    def _keep(
+        self, geometries: dict[Buffer, RingBuffer], stop: Size, block: Size
+    ) -> list[Statement]:
         """The rows that are needed again go to the front, unless this was the last step."""
         copies = []
-        for buffer, window in windows.items():
-            count = window.stride * self.depths[buffer].more
-            load = Load(window.buffer, Index(block * window.stride, (1,)), buffer.dtype)
-            store = Store(window.buffer, Index(0, (1,)), 0)
+        for buffer, geometry in geometries.items():
+            count = geometry.stride * self.depths[buffer].more
+            load = Load(geometry.buffer, Index(block * geometry.stride, (1,)), buffer.dtype)
+            store = Store(geometry.buffer, Index(0, (1,)), 0)
             if self.depths[buffer].more:
                 copies.append(Kernel("keep", (Axis("i", count),), (load,), (store,)))
         if not copies:

@@ -37,7 +37,7 @@ from npcompile.program.ir import (
     Value,
 )
 from npcompile.schedule.allocate import touched
-from npcompile.schedule.memory import Box, quotient, span, split
+from npcompile.schedule.memory import HeapObject, quotient, span, split
 
 #: bytes that the rows of a block touch, so that the next block finds room beside it in the nearest
 #: cache, and most that its least rows may
@@ -52,7 +52,7 @@ COLUMNS = 256
 
 
 @record
-class Touch:
+class RowAccess:
     """One access of a kernel as rows: elements ``low`` to ``high`` of row 0 (None: unknown),
     ``step`` further in each row; ``count`` elements of a row.
 
@@ -69,13 +69,13 @@ class Touch:
 
 
 @record
-class Member:
+class RowMember:
     """A kernel of a group: ``axis`` runs over the rows, in each over ``width`` elements."""
 
     kernel: Kernel
     axis: int
     width: Size
-    touches: tuple[Touch, ...]
+    touches: tuple[RowAccess, ...]
 
 
 @record(frozen=False)
@@ -117,7 +117,7 @@ def blocks(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
 class _Fuser:
     def __init__(self, out: Fusion, body: Sequence[Statement]) -> None:
         self.facts, self.out, self.body = out.facts, out, body
-        self.members: dict[tuple[Kernel, Size], Member | None] = {}
+        self.members: dict[tuple[Kernel, Size], RowMember | None] = {}
 
     def run(self) -> list[Statement]:
         at, found = 0, list[Statement]()
@@ -133,9 +133,9 @@ class _Fuser:
 
     # ------------------------------------------------------------------ finding groups
 
-    def _group(self, at: int) -> Group | None:
+    def _group(self, at: int) -> FusedRows | None:
         """The group that begins with a statement, if it is worth while."""
-        found: list[Group] = []
+        found: list[FusedRows] = []
         for rows in self._counts(at):
             group = self._grow(at, rows)
             if len(group.members) > 1 and group.shared():
@@ -156,9 +156,9 @@ class _Fuser:
                         found[self.facts.norm(axis.extent)] = None
         return list(found)
 
-    def _grow(self, at: int, rows: Size) -> Group:
+    def _grow(self, at: int, rows: Size) -> FusedRows:
         """The longest group from a statement on.  Numbers that it does not make come first."""
-        group = Group(self.facts, rows, at)
+        group = FusedRows(self.facts, rows, at)
         for end, statement in enumerate(self.body[at : at + LONGEST], at + 1):
             if not isinstance(statement, Kernel):
                 break
@@ -174,13 +174,13 @@ class _Fuser:
         del group.numbers[group.numbers_used :]
         return group
 
-    def _member(self, kernel: Kernel, rows: Size) -> Member | None:
+    def _member(self, kernel: Kernel, rows: Size) -> RowMember | None:
         key = kernel, rows
         if key not in self.members:
             self.members[key] = as_rows(self.facts, kernel, rows)
         return self.members[key]
 
-    def _small(self, group: Group) -> bool:
+    def _small(self, group: FusedRows) -> bool:
         """Whether a row stays in the cache; asked for the sizes at hand."""
         names = ", ".join(m.kernel.name for m in group.members)
         try:
@@ -193,7 +193,7 @@ class _Fuser:
                                   f"for the cache")
         return small
 
-    def _fits(self, group: Group) -> bool:
+    def _fits(self, group: FusedRows) -> bool:
         size, at_most = group.bytes * group.least, self.facts.at_most
         if at_most(size, ROW):
             return True
@@ -201,7 +201,7 @@ class _Fuser:
 
     # ------------------------------------------------------------------ writing them
 
-    def _write(self, group: Group) -> list[Statement]:
+    def _write(self, group: FusedRows) -> list[Statement]:
         """The loop over blocks of a group, and what it needs before."""
         out: list[Statement] = list(group.numbers)
         block = self._block(group, out)
@@ -224,14 +224,14 @@ class _Fuser:
                               f"{shrunk}")
         return out
 
-    def _block(self, group: Group, out: list[Statement]) -> Size:
+    def _block(self, group: FusedRows, out: list[Statement]) -> Size:
         """Rows of a block, as a symbol that is computed once if it is no constant."""
         fit = BLOCK // largest(group.bytes, 1)
         fit = largest(fit // TOGETHER * TOGETHER, smallest(fit, TOGETHER - 1))
         size = largest(smallest(largest(fit, group.least), group.rows), 1)
         return self.out.bind("block", size, out)
 
-    def _private(self, group: Group) -> Iterator[tuple[Buffer, int]]:
+    def _private(self, group: FusedRows) -> Iterator[tuple[Buffer, int]]:
         """Temporaries that only this group uses, and their axes that run over the rows."""
         own = Counter(b for member in group.members for b in set(touched(member.kernel)))
         for buffer in group.buffers():
@@ -242,7 +242,7 @@ class _Fuser:
                         break
 
 
-def by_rows(facts: Facts, group: Group, buffer: Buffer, axis: int) -> bool:
+def by_rows(facts: Facts, group: FusedRows, buffer: Buffer, axis: int) -> bool:
     """Whether rows of a group are those of a buffer along its slowest axis."""
     norm, prove = facts.norm, facts.prove
     shape = tuple(map(norm, buffer.shape))
@@ -254,31 +254,31 @@ def by_rows(facts: Facts, group: Group, buffer: Buffer, axis: int) -> bool:
     )
 
 
-class Group:
+class FusedRows:
     """Consecutive kernels over the same rows; ``numbers`` are kernels to be run before."""
 
     def __init__(self, facts: Facts, rows: Size, start: int) -> None:
         self.facts, self.rows = facts, rows
         self.start = self.end = start
-        self.members: list[Member] = []
+        self.members: list[RowMember] = []
         self.numbers: list[Kernel] = []
         self.numbers_used = 0
-        self._touches: dict[Buffer, dict[Touch, None]] = {}  # equal ones once
+        self._touches: dict[Buffer, dict[RowAccess, None]] = {}  # equal ones once
 
-    def add(self, member: Member, end: int) -> None:
+    def add(self, member: RowMember, end: int) -> None:
         self.members.append(member)
         self.numbers_used, self.end = len(self.numbers), end
         for touch in member.touches:
             self._touches.setdefault(touch.buffer, {})[touch] = None
 
-    def touches(self) -> Iterator[Touch]:
+    def touches(self) -> Iterator[RowAccess]:
         for touches in self._touches.values():
             yield from touches
 
     def buffers(self) -> list[Buffer]:
         return list(self._touches)
 
-    def accepts(self, member: Member) -> bool:
+    def accepts(self, member: RowMember) -> bool:
         """Whether rows of a kernel depend on the same rows of the group only."""
         fresh = [t for t in member.touches if t not in self._touches.get(t.buffer, ())]
         return all(
@@ -287,7 +287,7 @@ class Group:
             if new.buffer is other.buffer and (new.writes or other.writes)
         )
 
-    def _aligned(self, a: Touch, b: Touch) -> bool:
+    def _aligned(self, a: RowAccess, b: RowAccess) -> bool:
         if a.low is None or a.high is None or b.low is None or b.high is None:
             return False
         if a.step != b.step or a.period != b.period:
@@ -332,7 +332,7 @@ class Group:
 
 def as_rows(
     facts: Facts, kernel: Kernel, rows: Size, loops: tuple[For, ...] = ()
-) -> Member | None:
+) -> RowMember | None:
     """A kernel inside some loops as rows, if its steps can be told."""
     if kernel.in_order:
         return None
@@ -341,14 +341,14 @@ def as_rows(
         extent = facts.norm(along.extent)
         width = quotient(extent, rows) if extent == rows or not isinstance(rows, int) else None
         if width is not None and axis not in counted:
-            return Member(kernel, axis, width, tuple(touches(facts, kernel, axis, width, loops)))
+            return RowMember(kernel, axis, width, tuple(touches(facts, kernel, axis, width, loops)))
     return None
 
 
 def touches(
     facts: Facts, kernel: Kernel, axis: int, width: Size, loops: tuple[For, ...] = ()
-) -> Iterator[Touch]:
-    """What a row of a kernel touches, in all turns of the loops around it."""
+) -> Iterator[RowAccess]:
+    """What a row of a kernel touches, in all iterations of the loops around it."""
     extents = [a.extent for a in kernel.axes]
     extents[axis] = width
     varies = {name for extent in extents for name in symbols(extent)}
@@ -368,14 +368,14 @@ def touches(
             rows = facts.norm(kernel.axes[axis].extent)
             reach, period = _periodic(facts, turned, step, rows) or (reach, None)
         low, high = reach if reach is not None else (None, None)
-        yield Touch(buffer, step, low, high, count, writes, period)
+        yield RowAccess(buffer, step, low, high, count, writes, period)
 
 
 def _periodic(
-    facts: Facts, box: Box, step: Size, rows: Size
+    facts: Facts, box: HeapObject, step: Size, rows: Size
 ) -> tuple[tuple[Size, Size], Size] | None:
-    """What a box covers from each multiple of a period on, and the period, if that is such that
-    all rows lie within one."""
+    """What a heap object covers from each multiple of a period on, and the period, if that is such
+    that all rows lie within one."""
     offset, extents, steps = box
     for period in dict.fromkeys(s if facts.prove("<", 0, s) else -s for s in steps if s != 0):
         kept = [k for k, s in enumerate(steps) if quotient(s, period) is None]
@@ -388,9 +388,11 @@ def _periodic(
     return None
 
 
-def _in_turns(facts: Facts, box: Box, loops: tuple[For, ...], named: set[Symbol]) -> Box | None:
-    """What a box covers in all turns of loops, the outermost first; None where the turn shows
-    otherwise than by a distance."""
+def _in_turns(
+    facts: Facts, box: HeapObject, loops: tuple[For, ...], named: set[Symbol]
+) -> HeapObject | None:
+    """What a heap object covers in all iterations of loops, the outermost first; None where the
+    iteration shows otherwise than by a distance."""
     offset, extents, steps = box
     for loop in reversed(loops):
         if loop.symbol in named or loop.step not in (1, -1):
@@ -414,7 +416,7 @@ def reduced_axes(kernel: Kernel) -> set[int]:
     return {axis for reduce in kernel.reductions for axis in reduce.axes}
 
 
-def on_rows(member: Member, start: Size, count: Size, private: dict[Buffer, Buffer]) -> Kernel:
+def on_rows(member: RowMember, start: Size, count: Size, private: dict[Buffer, Buffer]) -> Kernel:
     """A kernel on ``count`` rows from ``start`` on."""
     kernel, axis = member.kernel, member.axis
     axes = list(kernel.axes)

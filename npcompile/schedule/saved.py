@@ -17,7 +17,7 @@ from npcompile.core.records import record, replace
 from npcompile.core.sizes import Poly, Predicate, Size, Symbol, largest, product, smallest
 from npcompile.graph.types import c_strides
 from npcompile.program.ir import Axis, Buffer, For, Index, Kernel, Load, Statement, Store, Value
-from npcompile.schedule.members import Group, Inner, Window, written
+from npcompile.schedule.members import RingBuffer, RowRange, SkewedGroup, written
 from npcompile.schedule.memory import span
 from npcompile.schedule.rows import Fusion
 
@@ -32,7 +32,7 @@ class Reach:
     buffers: frozenset[Buffer]
 
 
-def reaches(group: Group, changed: Set[Buffer]) -> list[Reach | None]:
+def reaches(group: SkewedGroup, changed: Set[Buffer]) -> list[Reach | None]:
     """What each member reads of the contents that changed buffers had before the sweep."""
     found: list[Reach | None] = []
     overwritten: set[Buffer] = set()
@@ -47,7 +47,7 @@ def reaches(group: Group, changed: Set[Buffer]) -> list[Reach | None]:
 
 
 @record
-class Rows:
+class RowLayout:
     """The rows of a buffer: along an axis, ``stride`` elements apart; None: all are contiguous."""
 
     axis: int | None
@@ -55,7 +55,7 @@ class Rows:
     count: Size
 
 
-def rows_of(facts: Facts, buffer: Buffer, stride: Size) -> Rows | None:
+def rows_of(facts: Facts, buffer: Buffer, stride: Size) -> RowLayout | None:
     """The rows of a buffer, if no element of one lies between those of another."""
     shape, strides = (tuple(map(facts.norm, sizes)) for sizes in (buffer.shape, buffer.strides))
     before = facts.mark()
@@ -70,9 +70,9 @@ def rows_of(facts: Facts, buffer: Buffer, stride: Size) -> Rows | None:
                 if reach is not None and facts.prove("<=", 0, reach[0]) and (
                     facts.prove("<", reach[1], stride)
                 ):
-                    return Rows(axis, stride, shape[axis])
+                    return RowLayout(axis, stride, shape[axis])
         if stride == 1 and strides == tuple(map(facts.norm, c_strides(shape))):
-            return Rows(None, stride, product(shape))
+            return RowLayout(None, stride, product(shape))
     finally:
         facts.undo(before)
     return None
@@ -82,16 +82,16 @@ def rows_of(facts: Facts, buffer: Buffer, stride: Size) -> Rows | None:
 class Halo:
     """Copies of ``below`` rows before and ``above`` rows after each cut, ``width`` rows apart."""
 
-    rows: Mapping[Buffer, Rows]
+    rows: Mapping[Buffer, RowLayout]
     copies: Mapping[Buffer, Buffer]
     below: int
     above: int
     width: Size
 
-    def windows(self, buffers: Set[Buffer], cut: Size) -> dict[Buffer, Window]:
+    def geometries(self, buffers: Set[Buffer], cut: Size) -> dict[Buffer, RingBuffer]:
         """The copies around a cut in place of what they are copies of."""
         first = cut * self.width - self.below - (cut - 1) * (self.below + self.above)
-        return {b: Window(self.copies[b], first, self.rows[b].stride)
+        return {b: RingBuffer(self.copies[b], first, self.rows[b].stride)
                 for b in self.copies if b in buffers}
 
     def write(self, parts: Size) -> list[Statement]:
@@ -100,16 +100,16 @@ class Halo:
         cut = Poly((((symbol,), 1),))
         low, high = cut * self.width - self.below, cut * self.width + self.above
         body = [
-            self._copy(buffer, window).rows(
+            self._copy(buffer, geometry).rows(
                 largest(low, 0), smallest(high, self.rows[buffer].count))
-            for buffer, window in self.windows(self.copies.keys(), cut).items()
+            for buffer, geometry in self.geometries(self.copies.keys(), cut).items()
         ]
         if not body:
             return []
         copies = For(symbol, 1, parts, 1, tuple(body), parallel=True)
         return [For(Symbol("once"), 0, smallest(parts - 1, 1), 1, (copies,))]
 
-    def _copy(self, buffer: Buffer, window: Window) -> Inner:
+    def _copy(self, buffer: Buffer, geometry: RingBuffer) -> RowRange:
         low, count = Symbol("low"), Symbol("count", low=0)
         first, many = (Poly((((name,), 1),)) for name in (low, count))
         rows = self.rows[buffer]
@@ -120,11 +120,11 @@ class Halo:
         else:
             axes[rows.axis] = Axis("i", many)
         load = Load(buffer, Index(first * rows.stride, steps), buffer.dtype)
-        store = Store(window.buffer, Index((first - window.first) * rows.stride, steps), 0)
-        return Inner(Kernel("save", tuple(axes), (load,), (store,)), low, count)
+        store = Store(geometry.buffer, Index((first - geometry.first) * rows.stride, steps), 0)
+        return RowRange(Kernel("save", tuple(axes), (load,), (store,)), low, count)
 
 
-def new_halo(out: Fusion, rows: Mapping[Buffer, Rows], below: int, above: int, parts: Size,
+def new_halo(out: Fusion, rows: Mapping[Buffer, RowLayout], below: int, above: int, parts: Size,
              width: Size) -> Halo:
     """Room for the rows around the cuts between parts."""
     copies = {
@@ -140,7 +140,7 @@ def new_buffer(out: Fusion, stem: str, dtype: np.dtype, shape: tuple[Size, ...])
     return made
 
 
-def far_rows(out: Fusion, group: Group) -> None:
+def far_rows(out: Fusion, group: SkewedGroup) -> None:
     """Has single rows of a group read copies of what is overwritten while it sweeps."""
     later: set[Buffer] = set()
     for k in range(len(group.members) - 1, -1, -1):

@@ -1,7 +1,7 @@
 """Walks a graph in traced order and writes loop nests.
 
 Elementwise values are *virtual*: they are computed inside the nests of whoever needs them.  A
-value gets memory of its own when a reduction, a host call, a window or a result needs it there,
+value gets memory of its own when a reduction, a host call, a view or a result needs it there,
 when memory that it reads is about to change, or when it would be expensive to compute twice.
 Writes happen at their own place, straight into the memory of the version before.
 """
@@ -23,6 +23,7 @@ from npcompile.graph import layout
 from npcompile.graph.builder import learn
 from npcompile.graph.ir import Const as ConstAttrs
 from npcompile.graph.ir import (
+    Geometry,
     Get,
     Graph,
     Node,
@@ -31,17 +32,16 @@ from npcompile.graph.ir import (
     SizeOf,
     Subprogram,
     Table,
-    Window,
     result_nodes,
 )
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, OBJECT, Array, Opaque, Scalar
-from npcompile.program.ir import Apply, AxisIndex, Const, SizeValue
+from npcompile.program.ir import Apply, AxisIndex, Constant, SizeValue
 from npcompile.schedule.demand import COSTS, END, HEAVY, LIMIT, Demand, code, is_number
 from npcompile.schedule.exits import check, may_flag
-from npcompile.schedule.memory import Access, Memory, Place, overlap
+from npcompile.schedule.memory import BufferView, Footprint, Memory, overlap
 from npcompile.schedule.nest import AxisMap, Nest, Put
-from npcompile.schedule.parts import Parts
+from npcompile.schedule.parts import WorkBounds
 from npcompile.schedule.places import pack, scatter
 from npcompile.schedule.reductions import narrow, reduce
 from npcompile.schedule.regions import choose, repeat
@@ -60,21 +60,21 @@ class Scheduler:
         self.graph = graph
         self.facts: Facts = graph.facts
         self.demand = Demand(graph)
-        self.place: dict[Node, Place] = {}
+        self.place: dict[Node, BufferView] = {}
         self.live: dict[Node, None] = {}  # nodes seen so far whose last use is to come
         self.costs: dict[Node, int] = {}
         self.shapes: dict[Node, tuple[Size, ...]] = {}
-        self.axis_of: dict[Node, AxisMap] = {}  # virtual windows: base axis -> window axis
+        self.axis_of: dict[Node, AxisMap] = {}  # virtual views: base axis -> view axis
         self.steps: list[Step] = []
         self.memories: list[Memory] = []
         self.params: list[Memory] = []
         self.exits: list[Leave] = []
         self.notes: list[str] = []
         self.names: set[str] = set()
-        self.parts = Parts(self)
+        self.parts = WorkBounds(self)
         self.now = -1
-        self.turn = 0  # how many memories there were before the turn of a loop at hand
-        self.kept: set[Node] = set()  # arrays that a turn of the loop at hand must not change
+        self.iteration = 0  # how many memories there were before the iteration of a loop at hand
+        self.kept: set[Node] = set()  # arrays that an iteration of the loop at hand must not change
         self.flagged: set[Memory] = set()  # computed only for floating-point flags
         self.written = False  # whether memory that the caller sees has been changed
         self.returned = {n for n in result_nodes(graph.result) if isinstance(n.type, Array)}
@@ -108,14 +108,14 @@ class Scheduler:
     @contextmanager
     def aside(self, steps: list[Step]) -> Iterator[None]:
         """Schedules into other steps; what they compute is unknown afterwards."""
-        before = self.steps, self.place, self.live, self.kept, self.turn
+        before = self.steps, self.place, self.live, self.kept, self.iteration
         found = self.facts.mark()
         self.steps, self.place, self.live = steps, dict(self.place), dict(self.live)
         self.kept = set(self.kept)
         try:
             yield
         finally:
-            self.steps, self.place, self.live, self.kept, self.turn = before
+            self.steps, self.place, self.live, self.kept, self.iteration = before
             self.facts.undo(found)
 
     # ------------------------------------------------------------------ memories
@@ -129,7 +129,7 @@ class Scheduler:
         strides: tuple[Size, ...] = (),
         title: str = "",
     ) -> Memory:
-        """New memory.  Strides are a wish, as they may be a view's, but of what others make."""
+        """New memory.  Strides are a request, as they may be a view's, but of what others make."""
         if kind != "owned":
             strides = layout.packed_strides(self.facts, shape, strides)
         name = self.name(f"{stem}{len(self.memories)}")
@@ -137,11 +137,11 @@ class Scheduler:
         self.memories.append(made)
         return made
 
-    def name(self, wish: str) -> str:
-        while wish in self.names:
-            wish += "_"
-        self.names.add(wish)
-        return wish
+    def name(self, request: str) -> str:
+        while request in self.names:
+            request += "_"
+        self.names.add(request)
+        return request
 
     def fresh(self, node: Node, kind: Literal["result", "temp"] = "temp") -> Memory:
         """Memory for all of a node's elements, laid out as NumPy lays out a fresh array."""
@@ -176,7 +176,7 @@ class Scheduler:
         if self.demand.last_use.get(node, -1) >= 0:
             self.live[node] = None
 
-    def is_whole(self, place: Place) -> bool:
+    def is_whole(self, place: BufferView) -> bool:
         """Whether a place is all of its memory.  Sizes are compared in the names that are normal
         now: questions asked on the way may have found some of them equal."""
         norm, whole = self.facts.norm, place.memory.whole(self.facts)
@@ -184,7 +184,7 @@ class Scheduler:
             tuple(map(norm, place.shape)), tuple(map(norm, place.strides))
         ) == (whole.shape, whole.strides)
 
-    def may_change(self, node: Node, place: Place) -> bool:
+    def may_change(self, node: Node, place: BufferView) -> bool:
         """Whether an array's memory is nobody else's, so that its next version may take it."""
         return (
             place.memory.kind != "param" and self.is_whole(place) and node not in self.kept
@@ -220,18 +220,18 @@ class Scheduler:
 
     def _read(self, node: Node) -> None:
         version = node.args[0]
-        window = cast(Window, node.attrs)
+        geometry = cast(Geometry, node.attrs)
         if version not in self.place:
-            axes = axis_window(version, window)
+            axes = axis_geometry(version, geometry)
             if axes is not None:
                 self.axis_of[node] = axes
                 self._cost(node, node.args)
                 return
             self.note(node, "a slice of a computed value, which is stored first")
-        self.place[node] = self.laid_out(version).window(window)
+        self.place[node] = self.laid_out(version).geometry(geometry)
 
-    def laid_out(self, version: Node) -> Place:
-        """Where a version is, its strides being those of its type, so that windows fit."""
+    def laid_out(self, version: Node) -> BufferView:
+        """Where a version is, its strides being those of its type, so that views fit."""
         place = self.materialise(version)
         assert isinstance(version.type, Array)
         norm = self.facts.norm
@@ -291,7 +291,7 @@ class Scheduler:
 
     # ------------------------------------------------------------------ making values
 
-    def materialise(self, node: Node) -> Place:
+    def materialise(self, node: Node) -> BufferView:
         """Where a node's elements are; they are computed now if they are nowhere yet."""
         found = self.place.get(node)
         if found is not None:
@@ -310,7 +310,7 @@ class Scheduler:
             place = self.place[node] = self.store(node, self.fresh(node))
         return place.memory
 
-    def store(self, node: Node, memory: Memory) -> Place:
+    def store(self, node: Node, memory: Memory) -> BufferView:
         """Computes or copies all of a node's elements into a memory.  What is overwritten before
         anybody reads it has raised its flags."""
         place = memory.whole(self.facts)
@@ -318,7 +318,7 @@ class Scheduler:
         return place
 
     def put(
-        self, nodes: Sequence[Node], target: Place, line: int, loud: bool = False
+        self, nodes: Sequence[Node], target: BufferView, line: int, loud: bool = False
     ) -> None:
         """Stores ``nodes[0]`` (where ``nodes[1]`` holds, if given) into a place, broadcast;
         ``loud``: it may raise flags that nobody else does."""
@@ -334,7 +334,7 @@ class Scheduler:
         mask = positions[1] if positions[1:] else None
         nest.puts.append(Put(access, positions[0], mask, loud=loud))
 
-    def open_nest(self, extents: tuple[Size, ...], work: Work, target: Place) -> Nest:
+    def open_nest(self, extents: tuple[Size, ...], work: Work, target: BufferView) -> Nest:
         """The last nest, if these statements may run inside it, or a new one."""
         stores = [whole_access(target)]
         last = self.steps[-1] if self.steps else None
@@ -357,7 +357,7 @@ class Scheduler:
     def _code(self, work: Work) -> int:
         return sum(code(node.op) for node, _ in work.order if node not in self.place)
 
-    def _may_precede(self, nest: Nest, work: Work, target: Place) -> bool:
+    def _may_precede(self, nest: Nest, work: Work, target: BufferView) -> bool:
         """Whether numbers may be computed before the last nest: they don't depend on it."""
         touched = {load.memory for load in work.loads}
         return target.memory.kind == "scalar" and not any(
@@ -385,7 +385,7 @@ class Scheduler:
     def _walk(self, extents: tuple[Size, ...], roots: Sequence[Node]) -> tuple[Work, list[Node]]:
         probe = Nest(extents)
         keys: dict[Key, None] = {}
-        loads: list[Access] = []
+        loads: list[Footprint] = []
         first: dict[Node, None] = {}
         stack = [self.along(node, extents) for node in roots]
         while stack:
@@ -431,9 +431,9 @@ class Scheduler:
         """A node broadcast to a nest."""
         return node, broadcast(self.shape(node), extents)
 
-    def gathered(self, node: Node) -> Place:
+    def gathered(self, node: Node) -> BufferView:
         """Where a ``gather`` counts from."""
-        return self.place[node.args[0]].window(cast(Window, node.attrs))
+        return self.place[node.args[0]].geometry(cast(Geometry, node.attrs))
 
     def _align(self, arg: Node, node: Node, axes: AxisMap) -> Key:
         """An operand of an elementwise node, and the nest's axes that its axes run along."""
@@ -500,7 +500,7 @@ class Scheduler:
         """Whether some elements of it will be read, for which all are stored."""
         return any(
             user.op == "read" and self.demand.position[user] > self.now
-            and axis_window(node, cast(Window, user.attrs)) is None
+            and axis_geometry(node, cast(Geometry, user.attrs)) is None
             for user in self.demand.consumers[node]
         )
 
@@ -516,7 +516,7 @@ class Scheduler:
 
     # ------------------------------------------------------------------ memory that changes
 
-    def save(self, target: Place, but: Node | None) -> None:
+    def save(self, target: BufferView, but: Node | None) -> None:
         """Before a place changes, stores every value that reads it and is needed later."""
         known: dict[Node, bool] = {}
         for node in list(self.live):
@@ -527,7 +527,7 @@ class Scheduler:
                 self.place[node] = self.store(node, self.fresh(node))
                 known[node] = False
 
-    def touches(self, root: Node, target: Place, known: dict[Node, bool]) -> bool:
+    def touches(self, root: Node, target: BufferView, known: dict[Node, bool]) -> bool:
         """Whether a value is in a place or computed from what is there."""
         seen = {root}
         stack = [root]
@@ -555,7 +555,7 @@ class Work:
     """Values for one nest in traced order, and the memory that they load."""
 
     order: list[Key]
-    loads: list[Access]
+    loads: list[Footprint]
     roots: frozenset[Node] = frozenset()
 
 
@@ -575,15 +575,15 @@ def broadcast(shape: tuple[Size, ...], extents: tuple[Size, ...]) -> AxisMap:
     ])
 
 
-def axis_window(version: Node, window: Window) -> AxisMap | None:
-    """A window that only permutes and repeats axes: for each axis of the version the one of the
-    window that runs along it.  One that shows less would lose floating-point flags."""
-    if window.part or window.offset != 0:
+def axis_geometry(version: Node, geometry: Geometry) -> AxisMap | None:
+    """A view that only permutes and repeats axes: for each axis of the version the one of the
+    view that runs along it.  One that shows less would lose floating-point flags."""
+    if geometry.part or geometry.offset != 0:
         return None
     whole = version.type
     assert isinstance(whole, Array)
     axes: list[int | None] = [None] * whole.ndim
-    for k, (size, stride) in enumerate(zip(window.shape, window.strides)):
+    for k, (size, stride) in enumerate(zip(geometry.shape, geometry.strides)):
         if stride == 0 or _is_one(size):
             continue
         match = [
@@ -598,9 +598,9 @@ def axis_window(version: Node, window: Window) -> AxisMap | None:
     return tuple(axes)
 
 
-def whole_access(place: Place) -> Access:
+def whole_access(place: BufferView) -> Footprint:
     """The access of a nest over exactly this place."""
-    return Access(place.memory, place.offset, place.strides, place.part)
+    return Footprint(place.memory, place.offset, place.strides, place.part)
 
 
 # ------------------------------------------------------------------ one value
@@ -611,15 +611,15 @@ def _compute(nest: Nest, node: Node, axes: AxisMap, args: list[int], name: str) 
     match node.op:
         case "const":
             value = node.dtype.type(cast(ConstAttrs, node.attrs).value)
-            return nest.value(Const(value, node.dtype))
+            return nest.value(Constant(value, node.dtype))
         case "size":
             return nest.value(SizeValue(cast(SizeOf, node.attrs).size))
         case "iota":
             if axes[0] is None:
-                return nest.value(Const(np.int64(0), node.dtype))
+                return nest.value(Constant(np.int64(0), node.dtype))
             return nest.value(AxisIndex(axes[0]))
         case "empty":
-            return nest.value(Const(node.dtype.type(0), node.dtype))
+            return nest.value(Constant(node.dtype.type(0), node.dtype))
         case "full" | "copy" | "read" | "write" | "cast":
             if nest.values[args[0]].dtype == node.dtype:
                 return args[0]

@@ -1,10 +1,10 @@
 """Temporaries of a loop that are never needed at once share one memory.
 
-Memory is taken before loops, not in each turn, so that every temporary of a turn has memory of its
-own as long as the loop runs.  Like values in registers (linear scan: Poletto and Sarkar, TOPLAS
-1999), those of equal dtype and layout share it where the statements of a turn that touch them don't
-overlap.  What a turn makes is its own: it leaves nothing in there to the next one, nor to what
-comes after the loop.
+Memory is taken before loops, not in each iteration, so that every temporary of an iteration has
+memory of its own as long as the loop runs.  Like values in registers (linear scan: Poletto and
+Sarkar, TOPLAS 1999), those of equal dtype and layout share it where the statements of an iteration
+that touch them don't overlap.  What an iteration makes is its own: it leaves nothing in there to
+the next one, nor to what comes after the loop.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from npcompile.program.ir import Buffer, Call, For, If, Statement, While, flat
 from npcompile.schedule.allocate import bound, touched, uses
 from npcompile.schedule.names import renamed
 
-#: what a turn of each loop makes; of a ``while`` by the number that says whether it goes on
+#: what an iteration of each loop makes; of a ``while`` by the number that says whether it goes on
 Made = Mapping[Union[Symbol, Buffer], Set[Buffer]]
 
 
-class Shared:
+class SharedMemory:
     """Statements whose temporaries share memory, but for those that are ``kept`` for others."""
 
     def __init__(self, facts: Facts, made: Made, body: Sequence[Statement],
@@ -44,11 +44,11 @@ class Shared:
                 key = statement.symbol if isinstance(statement, For) else statement.again
                 if key in self.made:
                     inner = replace(statement, body=self.block(statement.body))
-                    return replace(inner, body=self._turn(inner, self.made[key]))
+                    return replace(inner, body=self._iteration(inner, self.made[key]))
         return statement
 
-    def _turn(self, loop: For | While, made: Set[Buffer]) -> tuple[Statement, ...]:
-        """The statements of a turn, with fewer temporaries."""
+    def _iteration(self, loop: For | While, made: Set[Buffer]) -> tuple[Statement, ...]:
+        """The statements of an iteration, with fewer temporaries."""
         last = {buffer: k for k, s in enumerate(loop.body) for buffer in touched(s)}
         own = self._own(loop, made)
         idle: dict[object, list[Buffer]] = {}
@@ -68,7 +68,7 @@ class Shared:
         return renamed(loop.body, names)
 
     def _own(self, loop: For | While, made: Set[Buffer]) -> set[Buffer]:
-        """The temporaries that only a turn uses, in memory that is there before the loop."""
+        """The temporaries that only an iteration uses, in memory that is there before the loop."""
         inside, inner = uses([loop]), bound([loop])
         return {
             b for b in inside

@@ -12,7 +12,7 @@ from npcompile.core.records import replace
 from npcompile.program.ir import (
     Apply,
     AxisIndex,
-    Const,
+    Constant,
     For,
     If,
     Index,
@@ -72,7 +72,7 @@ def _value(value: Value, place: tuple[int, ...], first: int) -> Value:
         case Load(at=at, by=by):
             return replace(value, at=_index(at, place), by=None if by is None else first + by)
         case AxisIndex(axis, dtype):
-            return Const(np.int64(place[axis]), dtype)
+            return Constant(np.int64(place[axis]), dtype)
         case Apply(args=args):
             return replace(value, args=tuple([first + arg for arg in args]))
     return value

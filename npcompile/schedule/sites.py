@@ -8,39 +8,39 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 
 from npcompile.core.errors import refuse
-from npcompile.graph.ir import Extern, Get, HostCall, Node, Site, Window
+from npcompile.graph.ir import CallSite, Extern, Geometry, Get, HostCall, Node
 from npcompile.graph.types import OBJECT, Array, Nothing, Opaque, Scalar, Tuple, Type, c_strides
 from npcompile.schedule.demand import is_number
-from npcompile.schedule.memory import Memory, Place
-from npcompile.schedule.steps import Host, Operand, Routine
+from npcompile.schedule.memory import BufferView, Memory
+from npcompile.schedule.steps import Host, Operand, RoutineStep
 
 if TYPE_CHECKING:
     from npcompile.schedule.scheduler import Scheduler
 
 
 def call_routine(s: Scheduler, node: Node) -> None:
-    """Schedules a call of a routine.  A window of another operand is found in its memory: BLAS
+    """Schedules a call of a routine.  A view of another operand is found in its memory: BLAS
     takes another way for a matrix times its own transpose."""
     for arg in node.args:
         if arg.op == "read" and arg not in s.place and arg.args[0] in node.args:
-            s.place[arg] = s.laid_out(arg.args[0]).window(cast(Window, arg.attrs))
+            s.place[arg] = s.laid_out(arg.args[0]).geometry(cast(Geometry, arg.attrs))
     inputs, outputs = _operands(s, node)
-    s.steps.append(Routine(cast(Extern, node.attrs), inputs, outputs, node.line))
+    s.steps.append(RoutineStep(cast(Extern, node.attrs), inputs, outputs, node.line))
 
 
 def settle(s: Scheduler, node: Node) -> None:
-    """Schedules the end of a stretch whose floating-point flags are its own."""
+    """Schedules the end of a region whose floating-point flags are its own."""
     inputs = tuple([
         ((s.number(arg).whole(s.facts) if isinstance(arg.type, Scalar) else s.materialise(arg)),
          arg.dtype, "np") for arg in node.args
     ])
-    s.steps.append(Routine(cast(Extern, node.attrs), inputs, (), node.line))
+    s.steps.append(RoutineStep(cast(Extern, node.attrs), inputs, (), node.line))
 
 
 def call(s: Scheduler, node: Node) -> None:
     """Schedules a call of a Python function."""
     _put_together(s)
-    if isinstance(node.attrs, Site):
+    if isinstance(node.attrs, CallSite):
         call_site(s, node, node.attrs)
         return
     inputs, outputs = _operands(s, node)
@@ -55,7 +55,7 @@ def _put_together(s: Scheduler) -> None:
     all be there during the call."""
     needed = {place.memory for node, place in s.place.items()
               if s.demand.last_use.get(node, -1) > s.now}
-    made = {memory for memory in s.memories[s.turn :] if memory.kind == "temp"} - needed
+    made = {memory for memory in s.memories[s.iteration :] if memory.kind == "temp"} - needed
     for node in list(s.live):
         if (node not in s.place and not is_number(node) and s.demand.last_use[node] > s.now
                 and len(_read(s, node) & made) > 1):
@@ -100,7 +100,7 @@ def _operands(s: Scheduler, node: Node) -> tuple[tuple[Operand, ...], tuple[Memo
     return inputs, tuple(outputs)
 
 
-def call_site(s: Scheduler, node: Node, site: Site) -> None:
+def call_site(s: Scheduler, node: Node, site: CallSite) -> None:
     """Schedules a call.  An array operand is in memory of a NumPy array, so that what the callee
     keeps of it stays valid."""
     inputs = tuple([_operand(s, arg) for arg in node.args])
@@ -112,7 +112,7 @@ def call_site(s: Scheduler, node: Node, site: Site) -> None:
     s.steps.append(Host(site, inputs, outputs, node.line))
 
 
-def _operand(s: Scheduler, arg: Node) -> tuple[Place, np.dtype, str]:
+def _operand(s: Scheduler, arg: Node) -> tuple[BufferView, np.dtype, str]:
     if isinstance(arg.type, Scalar):
         return s.number(arg).whole(s.facts), arg.dtype, arg.type.origin
     if isinstance(arg.type, Opaque):

@@ -8,20 +8,20 @@ import numpy as np
 
 from npcompile.core.records import field, record
 from npcompile.core.sizes import Size, Symbol
-from npcompile.graph.ir import Extern, HostCall, Resume, Site
+from npcompile.graph.ir import CallSite, Extern, HostCall, Resume
 from npcompile.program.ir import Exit, Suspended
-from npcompile.schedule.memory import Memory, Place
+from npcompile.schedule.memory import BufferView, Memory
 from npcompile.schedule.nest import Nest
 
 if TYPE_CHECKING:
     from npcompile.schedule.results import Results
 
 Step = Union[
-    Nest, "Exchange", "Leave", "Binding", "Host", "Routine", "Choice", "Counted", "Repeated",
+    Nest, "Exchange", "Leave", "Binding", "Host", "RoutineStep", "Choice", "Counted", "Repeated",
 ]
 
 #: of a call: where it is, its dtype, and a number's origin
-Operand = tuple[Place, np.dtype, str]
+Operand = tuple[BufferView, np.dtype, str]
 
 
 @record(eq=False)
@@ -65,7 +65,7 @@ class Leave:
                 frame.drops,
             )
             for frame in self.resume.frames
-        ]), self.resume.pauses, self.line)
+        ]), self.resume.graph_breaks, self.line)
 
 
 @record(eq=False)
@@ -78,14 +78,14 @@ class Binding:
 class Host:
     """A host call."""
 
-    function: HostCall | Site
+    function: HostCall | CallSite
     inputs: tuple[Operand, ...]
     outputs: tuple[Memory, ...]
     line: int
 
 
 @record(eq=False)
-class Routine:
+class RoutineStep:
     """A call of a routine."""
 
     function: Extern
@@ -105,8 +105,8 @@ class Choice:
 
 @record(eq=False, frozen=False)
 class Counted:
-    """A loop over a range; ``carried`` is what one turn leaves to the next, ``made`` what it makes
-    anew; ``edge`` is where it may be left between two turns."""
+    """A loop over a range; ``carried`` is what one iteration leaves to the next, ``made`` what it
+    makes anew; ``edge`` is where it may be left between two iterations."""
 
     symbol: Symbol
     bounds: tuple[Size, Size, Size]
@@ -119,7 +119,7 @@ class Counted:
 
 @record(eq=False, frozen=False)
 class Repeated:
-    """A loop that goes on while ``again`` holds at the end of a turn."""
+    """A loop that goes on while ``again`` holds at the end of an iteration."""
 
     carried: set[Memory]
     steps: list[Step] = field(default_factory=list)

@@ -23,10 +23,10 @@ from npcompile.schedule.ahead import Ahead
 from npcompile.schedule.allocate import touched
 from npcompile.schedule.cuts import Cuts
 from npcompile.schedule.members import (
-    Group,
-    Member,
+    RowReach,
+    SkewedGroup,
+    SkewedMember,
     Strides,
-    Touch,
     accesses,
     one_store,
     rows_between,
@@ -40,7 +40,7 @@ from npcompile.schedule.saved import far_rows
 SWEPT = 128  #: kernels of one function that sweep, each of which is compiled for several cases
 LONGEST = 64  #: kernels of one sweep
 #: kernels as rows, by what :func:`_member` looks at; groups that begin elsewhere ask again
-Known = dict[tuple[Kernel, tuple[Size | None, ...]], list[Member]]
+Known = dict[tuple[Kernel, tuple[Size | None, ...]], list[SkewedMember]]
 
 
 def sweeps(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
@@ -73,7 +73,7 @@ def _sweep(
     out: Fusion, run: Sequence[Kernel], known: Known
 ) -> tuple[list[Statement], int] | None:
     """The longest group that begins with a kernel as a sweep, if that is worth while, and of how
-    many kernels it is.  Kernels are divided where all temporaries can be windows then."""
+    many kernels it is.  Kernels are divided where all temporaries can be views then."""
     if len(run) < 2 or not run[0].axes:
         return None
     group = _grow(out, run, known)
@@ -92,7 +92,7 @@ def _sweep(
 # ------------------------------------------------------------------ finding groups
 
 
-def _thrifty(out: Fusion, group: Group) -> Group:
+def _thrifty(out: Fusion, group: SkewedGroup) -> SkewedGroup:
     """The group with fewer temporaries, if it stays as large."""
     found = _grow(out, _share(out, group), {})
     if len(found.members) < len(group.members):
@@ -101,10 +101,10 @@ def _thrifty(out: Fusion, group: Group) -> Group:
     return found
 
 
-def _grow(out: Fusion, run: Sequence[Kernel], known: Known, divide: bool = True) -> Group:
+def _grow(out: Fusion, run: Sequence[Kernel], known: Known, divide: bool = True) -> SkewedGroup:
     """The longest group that begins with the first kernel; ``divide``: of parts of kernels, too."""
     facts, strides = out.facts, _strides(out.facts, run)
-    group, waiting = Group(), list[Kernel]()
+    group, waiting = SkewedGroup(), list[Kernel]()
     ahead = Ahead(out, group, strides)
     for end, kernel in enumerate(run, 1):
         if not kernel.axes:
@@ -124,7 +124,7 @@ def _grow(out: Fusion, run: Sequence[Kernel], known: Known, divide: bool = True)
     return group
 
 
-def _share(out: Fusion, group: Group) -> list[Kernel]:
+def _share(out: Fusion, group: SkewedGroup) -> list[Kernel]:
     """The kernels of a group with one temporary for several that are not needed at the same time,
     as nobody else uses them; in a sweep all would be there at once.  What is computed before the
     sweep is needed from its begin on."""
@@ -179,7 +179,7 @@ def _whole_rows(facts: Facts, kernel: Kernel, steps: Mapping[Buffer, Size]) -> l
             if row not in (0, 1) and split(facts.norm(kernel.axes[0].extent), row)[1] == 0]
 
 
-def _pieces(facts: Facts, kernel: Kernel, strides: Strides) -> list[Member]:
+def _pieces(facts: Facts, kernel: Kernel, strides: Strides) -> list[SkewedMember]:
     """A kernel as a member, or what it stores as one each; none if neither can be."""
     whole = _member(facts, kernel, strides)
     if whole is not None:
@@ -199,7 +199,7 @@ def _divided(kernel: Kernel) -> list[Kernel]:
     return pieces if len(pieces) > 1 and once and free else []
 
 
-def _member(facts: Facts, kernel: Kernel, strides: Strides) -> Member | None:
+def _member(facts: Facts, kernel: Kernel, strides: Strides) -> SkewedMember | None:
     """A kernel as rows, along the first axis that allows it."""
     if kernel.in_order or any(s.buffer.kind == "scalar" or s.by is not None for s in kernel.stores):
         return None
@@ -225,7 +225,7 @@ def _some_rows(facts: Facts, kernel: Kernel, strides: Strides) -> Iterator[None]
     facts.undo(before)
 
 
-def _along(facts: Facts, kernel: Kernel, axis: int | None, strides: Strides) -> Member | None:
+def _along(facts: Facts, kernel: Kernel, axis: int | None, strides: Strides) -> SkewedMember | None:
     width, rows = _width(facts, kernel, axis, strides), None
     if width is None:
         return None
@@ -236,7 +236,7 @@ def _along(facts: Facts, kernel: Kernel, axis: int | None, strides: Strides) -> 
             return None
         extents[axis] = width
     still = {v.buffer for v in kernel.values if isinstance(v, Load) and v.by is not None}
-    touches, base = list[Touch](), None
+    touches, base = list[RowReach](), None
     for buffer, at, writes in sorted(accesses(kernel), key=lambda access: not access[2]):
         steps = tuple(map(facts.norm, at.coefficients))
         if axis is not None and width == 1:
@@ -253,7 +253,7 @@ def _along(facts: Facts, kernel: Kernel, axis: int | None, strides: Strides) -> 
             still.add(buffer)
             continue
         base, first, last = found
-        touches.append(Touch(buffer, first, last, writes))
+        touches.append(RowReach(buffer, first, last, writes))
     if base is None or not facts.prove("<=", 0, base):
         return None
     shift = next((touch.first for touch in touches if touch.writes), 0)
@@ -261,7 +261,7 @@ def _along(facts: Facts, kernel: Kernel, axis: int | None, strides: Strides) -> 
         base = base + shift
         touches = [replace(t, first=t.first - shift, last=t.last - shift) for t in touches]
     stop = base + (1 if rows is None else rows)
-    return Member(kernel, kernel, axis, width, base, stop, tuple(dict.fromkeys(touches)),
+    return SkewedMember(kernel, kernel, axis, width, base, stop, tuple(dict.fromkeys(touches)),
                   frozenset(still))
 
 

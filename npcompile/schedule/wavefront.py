@@ -1,7 +1,7 @@
 """Nests of scalar loops two rows at a time, the second row some columns behind the first.
 
-``a[i, j] = f(a[i - 1, j], a[i, j - 1])`` waits in each turn for the one before.  Two rows wait at
-the same time: the outer loop is unrolled, its turns are jammed together (Callahan, Carr and
+``a[i, j] = f(a[i - 1, j], a[i, j - 1])`` waits in each iteration for the one before.  Two rows wait
+at the same time: the outer loop is unrolled, its iterations are jammed together (Callahan, Carr and
 Kennedy, Improving register allocation for subscripted variables, PLDI 1990) and skewed (Wolfe,
 Loop skewing: the wavefront method revisited, 1986).  Every element is computed once, from the same
 numbers as before; what changes is that row ``i + 1`` has done column ``j - lag`` before row ``i``
@@ -34,14 +34,14 @@ from npcompile.graph.types import BOOL, INT
 from npcompile.program.ir import (
     Apply,
     Buffer,
-    Check,
-    Const,
+    Constant,
     Exit,
     For,
     If,
     Index,
     Kernel,
     Load,
+    SideExit,
     SizeValue,
     Statement,
     Store,
@@ -54,12 +54,12 @@ from npcompile.schedule.independent import Exposed, reads
 from npcompile.schedule.memory import in_turn
 
 FARTHEST = 3  # columns that the second row may be behind
-LONG = 80  # values of a turn that fill the processor without help
-SHORT = 16  # turns of the inner loop that are too few
+LONG = 80  # values of an iteration that fill the processor without help
+SHORT = 16  # iterations of the inner loop that are too few
 
 
 @record
-class Touch:
+class ArrayAccess:
     """An access to an array; ``place`` is None where nobody knows it."""
 
     buffer: Buffer
@@ -151,8 +151,8 @@ class Wavefronts:
                 return lag
         return None
 
-    def _in_order(self, outer: For, inner: For, firsts: Sequence[Touch],
-                  seconds: Sequence[Touch], lag: int) -> bool:
+    def _in_order(self, outer: For, inner: For, firsts: Sequence[ArrayAccess],
+                  seconds: Sequence[ArrayAccess], lag: int) -> bool:
         """Whether what a row touches later than ``lag`` columns on was not touched by the next row
         yet; what comes before that row's loop is done with its first column."""
         return all(
@@ -161,7 +161,9 @@ class Wavefronts:
             if one.buffer is other.buffer and (one.writes or other.writes)
         )
 
-    def _apart(self, outer: For, inner: For, one: Touch, other: Touch, lag: int) -> bool:
+    def _apart(
+        self, outer: For, inner: For, one: ArrayAccess, other: ArrayAccess, lag: int
+    ) -> bool:
         """Whether ``one`` in row i and a column beyond j + lag never is ``other`` in row i + 1 and
         column j: their distance is never 0, growing or falling with that of the columns."""
         if one.place is None or other.place is None:
@@ -198,36 +200,36 @@ def is_plain(statement: Statement) -> bool:
 
 def is_free(statement: Statement, exits: Sequence[Exit]) -> bool:
     """Whether it is a check that has Python run the function from the start."""
-    return isinstance(statement, Check) and not (
+    return isinstance(statement, SideExit) and not (
         statement.leaving or exits[statement.number].frames)
 
 
 def _pays(inner: For) -> bool:
-    """Whether turns wait for what those before have made, and for nothing else: branches that
+    """Whether iterations wait for what those before have made, and for nothing else: branches that
     choose what to load or store are foretold worse where those of two rows alternate."""
     exposed = Exposed()
     exposed.block(inner.body)
     kernels = [s for s in flat(inner.body) if isinstance(s, Kernel)]
     made = {buffer for kernel in kernels for buffer in kernel.written}
-    turns = inner.stop - inner.start
+    iterations = inner.stop - inner.start
     return (
         not made.isdisjoint(exposed.found) and sum(len(k.values) for k in kernels) <= LONG
         and not any(isinstance(s, If) and any(_touches((s,))) for s in flat(inner.body))
-        and not (is_known(turns) and hint(turns) < SHORT)
+        and not (is_known(iterations) and hint(iterations) < SHORT)
     )
 
 
-def _touches(body: Sequence[Statement]) -> Iterator[Touch]:
+def _touches(body: Sequence[Statement]) -> Iterator[ArrayAccess]:
     for statement in flat(body):
         if isinstance(statement, Kernel):
             for value in statement.values:
                 if isinstance(value, Load) and value.buffer.kind != "scalar":
                     place = value.at.offset if value.by is None else None
-                    yield Touch(value.buffer, False, place)
+                    yield ArrayAccess(value.buffer, False, place)
             for store in statement.stores:
                 if store.buffer.kind != "scalar":
                     known = store.by is None and not store.packed
-                    yield Touch(store.buffer, True, store.at.offset if known else None)
+                    yield ArrayAccess(store.buffer, True, store.at.offset if known else None)
 
 
 # ------------------------------------------------------------------ writing them
@@ -246,8 +248,12 @@ def _jammed(outer: For, inner: For, before: Sequence[Statement],
     left = (outer.stop - row) * step  # rows
     whole = largest(2 - left, 0) * largest(stop - start, 0)
     begin = start + lag + whole
-    test = Kernel("pair", (), (SizeValue(left), Const(np.int64(1), INT), Apply("lt", (1, 0), BOOL)),
-                  (Store(there, Index(0, ()), 2),))
+    test = Kernel(
+        "pair",
+        (),
+        (SizeValue(left), Constant(np.int64(1), INT), Apply("lt", (1, 0), BOOL)),
+        (Store(there, Index(0, ()), 2),),
+    )
     body = (
         *first.block(before),
         replace(inner, stop=smallest(begin, stop), body=first.block(inner.body), rolled=True),
@@ -278,7 +284,7 @@ class Copy:
                                 for s in statement.stores])
                 return replace(
                     statement, values=tuple(map(self._value, statement.values)), stores=stores)
-            case Check():
+            case SideExit():
                 return replace(statement, buffer=self._name(statement.buffer))
             case If():
                 then, orelse = self.block(statement.then), self.block(statement.orelse)

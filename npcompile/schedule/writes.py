@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, cast
 from npcompile.core.errors import refuse
 from npcompile.core.records import replace
 from npcompile.core.sizes import symbols
-from npcompile.graph.ir import Node, Window
+from npcompile.graph.ir import Geometry, Node
 from npcompile.graph.types import Array
 from npcompile.schedule.exits import may_flag
-from npcompile.schedule.memory import Access, Memory, Place, conflict
+from npcompile.schedule.memory import BufferView, Footprint, Memory, conflict
 from npcompile.schedule.nest import Nest, Put
 from npcompile.schedule.steps import Exchange
 
@@ -27,7 +27,7 @@ def write(s: Scheduler, node: Node) -> None:
         return
     _, value, *mask = node.args
     whole = own(s, node)
-    target = whole.window(cast(Window, node.attrs))
+    target = whole.geometry(cast(Geometry, node.attrs))
     stays = _stays(s, value, target) and not mask
     s.save(target, value if stays else None)
     for operand in (value, *mask):
@@ -62,7 +62,7 @@ def _uses(s: Scheduler, value: Node, version: Node) -> bool:
     return False
 
 
-def assign(s: Scheduler, value: Node, target: Place, by: Node) -> None:
+def assign(s: Scheduler, value: Node, target: BufferView, by: Node) -> None:
     """Brings a value into a memory of ours, where it can be found from then on."""
     if s.place.get(value) != target:
         s.save(target, value)
@@ -71,15 +71,15 @@ def assign(s: Scheduler, value: Node, target: Place, by: Node) -> None:
         s.place[value] = target
 
 
-def bring(s: Scheduler, value: Node, target: Place, by: Node) -> None:
-    """The same at the end of a turn: if the value is the beginning of memory that each turn makes,
-    this and the target change places."""
+def bring(s: Scheduler, value: Node, target: BufferView, by: Node) -> None:
+    """The same at the end of an iteration: if the value is the beginning of memory that each
+    iteration makes, this and the target change places."""
     begins = value.op == "write" and value.args[0].op == "empty"
     if not (begins and _exchange(s, value, target, by)):
         assign(s, value, target, by)
 
 
-def _exchange(s: Scheduler, value: Node, target: Place, by: Node) -> bool:
+def _exchange(s: Scheduler, value: Node, target: BufferView, by: Node) -> bool:
     place = s.place.get(value)
     if place is None or not _begins(s, place, target) or target.memory.kind != "temp":
         return False
@@ -98,14 +98,14 @@ def _exchange(s: Scheduler, value: Node, target: Place, by: Node) -> bool:
     return True
 
 
-def _begins(s: Scheduler, place: Place, target: Place) -> bool:
-    """Whether a place of ours, in memory that each turn makes, is laid out as another one, and both
-    stand at the beginning."""
+def _begins(s: Scheduler, place: BufferView, target: BufferView) -> bool:
+    """Whether a place of ours, in memory that each iteration makes, is laid out as another one, and
+    both stand at the beginning."""
     norm = s.facts.norm
     one, two = ((norm(p.offset), p.part, *map(norm, p.strides)) for p in (place, target))
     return (
         place.memory.kind == "temp" and place.memory is not target.memory
-        and place.memory in s.memories[s.turn :] and place.dtype == target.dtype
+        and place.memory in s.memories[s.iteration :] and place.dtype == target.dtype
         and one == two and one[:2] == (0, "")
     )
 
@@ -138,19 +138,19 @@ def _sized(s: Scheduler, mine: Memory, other: Memory) -> bool:
 def _taken_over(s: Scheduler, node: Node) -> bool:
     """Whether a write is the beginning of a fresh array, whose memory is that of the value."""
     base, value, *mask = node.args
-    place, window = s.place.get(value), cast(Window, node.attrs)
+    place, geometry = s.place.get(value), cast(Geometry, node.attrs)
     if mask or base.op != "empty" or s.demand.consumers[base] != [node] or place is None:
         return False
-    if s.shape(value) != tuple(map(s.facts.norm, window.shape)):  # it is repeated
+    if s.shape(value) != tuple(map(s.facts.norm, geometry.shape)):  # it is repeated
         return False
     given = s.place.get(base)
     if given is not None:
-        if not s.is_whole(given) or not _exchange(s, value, given.window(window), node):
+        if not s.is_whole(given) or not _exchange(s, value, given.geometry(geometry), node):
             return False
         s.place[node] = given
         return True
     made = s.fresh(node)
-    if not _begins(s, place, made.whole(s.facts).window(window)) or not _fits(
+    if not _begins(s, place, made.whole(s.facts).geometry(geometry)) or not _fits(
         s, place.memory, made
     ):
         return False
@@ -158,7 +158,7 @@ def _taken_over(s: Scheduler, node: Node) -> bool:
     return True
 
 
-def apart(s: Scheduler, by: Node, value: Node, target: Place, anywhere: bool = False) -> None:
+def apart(s: Scheduler, by: Node, value: Node, target: BufferView, anywhere: bool = False) -> None:
     """Stores a value elsewhere if computing it would read what is written, which may be
     ``anywhere`` in the target's memory."""
     if _meets(s, value, target, anywhere):
@@ -168,7 +168,7 @@ def apart(s: Scheduler, by: Node, value: Node, target: Place, anywhere: bool = F
             s.place[value] = s.store(value, s.fresh(value))
 
 
-def own(s: Scheduler, node: Node) -> Place:
+def own(s: Scheduler, node: Node) -> BufferView:
     """The memory to write into: the old version's own, or a copy if that is somebody else's."""
     version = node.args[0]
     place = s.laid_out(version)
@@ -181,7 +181,7 @@ def own(s: Scheduler, node: Node) -> Place:
     return copy
 
 
-def _stays(s: Scheduler, value: Node, target: Place) -> bool:
+def _stays(s: Scheduler, value: Node, target: BufferView) -> bool:
     """Whether the value can be found in the target from now on."""
     return (
         isinstance(value.type, Array) and value not in s.place and not target.part
@@ -191,9 +191,9 @@ def _stays(s: Scheduler, value: Node, target: Place) -> bool:
     )
 
 
-def _meets(s: Scheduler, operand: Node, target: Place, anywhere: bool) -> bool:
+def _meets(s: Scheduler, operand: Node, target: BufferView, anywhere: bool) -> bool:
     """Whether a value reads elements of the target other than the one it is stored to."""
     work = s.collect(target.shape, [operand])
     by = 0 if anywhere else None  # any of the nest's values: no two places are told apart by it
-    store = Access(target.memory, target.offset, target.strides, target.part, by)
+    store = Footprint(target.memory, target.offset, target.strides, target.part, by)
     return any(conflict(s.facts, target.shape, load, store) for load in work.loads)

@@ -131,7 +131,7 @@ def _about_0(n: Expr, x: Expr, odd: float) -> Expr:
     return where(n == 0.0, 1.0, where(n == 1.0, x / (2.0 + odd), 0.0))
 
 
-def _growing(n: Expr, x: Expr, start: Expr, odd: float) -> Expr:
+def _vector(n: Expr, x: Expr, start: Expr, odd: float) -> Expr:
     """I for positive finite x, whose function of order 0 is given."""
     small = x <= TINY
     value = start * _falling(n, n * 0.0, where(small, 1.0, x), odd, 1.0)
@@ -192,7 +192,7 @@ def jn(n: Expr, x: Expr) -> Expr:
 
 def _in(n: Expr, x: Expr, first: Callable[[Expr], Expr], end: float) -> Expr:
     order, (inside, fine) = abs(n), _inside(abs(x))
-    value = _growing(order, inside, first(inside), 0.0)
+    value = _vector(order, inside, first(inside), 0.0)
     value = where(abs(x) == INFINITY, end, where(fine, value, _about_0(order, x, 0.0)))
     return where(x == x, _with_parity(n, x, value), x)
 
@@ -242,7 +242,7 @@ def spherical_yn(n: Expr, x: Expr) -> Expr:
 def spherical_in(n: Expr, x: Expr) -> Expr:
     """The modified spherical Bessel function i."""
     inside, fine = _inside(abs(x))
-    value = _growing(where(n > 0.0, n, 0.0), inside, sinh(clamp(inside, 0.0, 800.0)) / inside, 1.0)
+    value = _vector(where(n > 0.0, n, 0.0), inside, sinh(clamp(inside, 0.0, 800.0)) / inside, 1.0)
     endless = where(abs(x) == INFINITY, INFINITY, _about_0(n, x, 1.0))
     value = _with_parity(n, x, where(fine, value, endless))
     return where((x == x) & (n >= 0.0), value, NAN)

@@ -199,13 +199,17 @@ def writes(ctx: Context, target: Tensor, sources: Sequence[Operand], what: str) 
         if still and not ctx.facts.equal(n, 1):
             raise ctx.refuse(what, "several elements lie in one place: Python raises")
     for x in sources:
-        if isinstance(x, Tensor) and x.memory.cell is ref.cell and not same(ctx, ref, x.memory):
+        if (
+            isinstance(x, Tensor)
+            and x.memory.storage is ref.storage
+            and not same(ctx, ref, x.memory)
+        ):
             raise ctx.refuse(what, "reads elements that it may write")
 
 
 def same(ctx: Context, one: ArrayRef, other: ArrayRef) -> bool:
     """Whether views of one memory are the same elements in the same order."""
-    a, b, facts = one.window, other.window, ctx.facts
+    a, b, facts = one.geometry, other.geometry, ctx.facts
     alike = a.shape == b.shape and a.strides == b.strides
     return alike and facts.prove("==", a.offset, b.offset) is True
 

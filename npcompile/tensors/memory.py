@@ -149,7 +149,7 @@ def kind(tensor: Any, exact: bool) -> object:
 # ------------------------------------------------------------------ results
 
 
-class Made:
+class NewTensor:
     """As the kind of a result: a tensor over the memory of a new array."""
 
     @classmethod
@@ -161,7 +161,7 @@ class Made:
         return torch.from_numpy(array)
 
 
-class Part:
+class TensorView:
     """As the kind of a result: the view of a tensor that an array is of its memory."""
 
     @classmethod

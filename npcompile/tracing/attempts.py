@@ -1,4 +1,5 @@
-"""One attempt at a loop as a region: what a turn begins with, the turn, what it ends with."""
+"""One attempt at a loop as a region: what an iteration begins with, the iteration, what it ends
+with."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ import numpy as np
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, lower_bound, symbol
 from npcompile.graph.builder import Carried
-from npcompile.graph.ir import Loop, Node, Region, Window
+from npcompile.graph.ir import Geometry, Loop, Node, Region
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
-from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.tracing import (
     control,
     edges,
@@ -25,9 +26,9 @@ from npcompile.tracing import (
     wishes,
 )
 from npcompile.tracing.bodies import (
-    Again,
     MayBeEmpty,
-    Unlike,
+    Retry,
+    TypeMismatch,
     closed_over,
     reruns,
     same_contents,
@@ -39,20 +40,20 @@ from npcompile.tracing.joins import unread
 from npcompile.tracing.mixed import Mixed
 from npcompile.tracing.references import movable
 from npcompile.tracing.selectors import same
-from npcompile.tracing.turns import Turns
+from npcompile.tracing.turns import Iterations
 from npcompile.tracing.values import (
     UNBOUND,
-    Box,
-    Either,
-    Exits,
     Frame,
-    Growing,
-    Knowledge,
+    HeapObject,
+    LoopFacts,
     Object,
     Scope,
     Sequence,
     State,
+    Successors,
+    TaggedUnion,
     Value,
+    Vector,
     sequence,
 )
 
@@ -73,51 +74,57 @@ def last_instruction(frame: Frame, header: int) -> Instruction:
     return found
 
 
-class Attempt:
+class LoopAttempt:
     """One attempt at a loop: ``over`` is what a ``for`` runs over."""
 
     def __init__(
-        self, t: Tracer, frame: Frame, header: int, state: State, knowledge: Knowledge,
-        over: Turns | None, followed: int = 0,
+        self, t: Tracer, frame: Frame, header: int, state: State, loop_facts: LoopFacts,
+        over: Iterations | None, followed: int = 0,
     ) -> None:
         self.t, self.frame, self.header, self.state = t, frame, header, state
-        self.knowledge, self.over = knowledge, over
-        self.rebound = frozenset(knowledge.rebound)
+        self.loop_facts, self.over = loop_facts, over
+        self.rebound = frozenset(loop_facts.rebound)
         self.last = last_instruction(frame, header)
         self.body = frame.code.loops[header]
         self.live = frame.code.live[header]
         self.slots = stored(frame, self.body)
         self.region = Region()
-        self.scope = Scope(state.cells, t.scope, t.builder.param)
+        self.scope = Scope(state.heap, t.scope, t.builder.param)
         self.carried: dict[Node, Node | None] = {}  # parameter -> initial value, None: any
-        self.next: dict[Node, Node] = {}  # parameter -> what the next turn begins with
+        self.next: dict[Node, Node] = {}  # parameter -> what the next iteration begins with
         self.extra: dict[Node, Node] = {}  # node of the region -> parameter that carries it out
-        self.followed = followed  # turns before this one
+        self.followed = followed  # iterations before this one
         #: and the parameters and the array that it is made of
-        self.mixed: dict[Either, tuple[Mixed, list[Node], ArrayRef | None]] = {}
-        self.created: set[Cell | Box | Object] = set()
-        self.anew: dict[Box, Any] = {}  # lists, ... that each turn makes anew, and their contents
-        self.before: dict[Box, Box] = {}  # and what stood in their place before the loop
-        self.names = rebinding.Names()
-        self.moves: list[tuple[Growing, Growing]] = []  # to where the next turn finds them
-        self.learned = False  # whether there is more to know, and the turn must be traced again
-        self.doubt: Unlike | None = None  # raised if there is no more to know
+        self.mixed: dict[TaggedUnion, tuple[Mixed, list[Node], ArrayRef | None]] = {}
+        self.created: set[Storage | HeapObject | Object] = set()
+        self.anew: dict[
+            HeapObject, Any
+        ] = {}  # lists, ... that each iteration makes anew, and their contents
+        self.before: dict[
+            HeapObject, HeapObject
+        ] = {}  # and what stood in their place before the loop
+        self.names = rebinding.Renamings()
+        self.moves: list[tuple[Vector, Vector]] = []  # to where the next iteration finds them
+        self.learned = (
+            False  # whether there is more to know, and the iteration must be traced again
+        )
+        self.doubt: TypeMismatch | None = None  # raised if there is no more to know
         self.nonempty = False
         self.index = t.builder.param(PY_INT)  # of a ``for``
         self.results: dict[Node, Node] = {}
-        self.stored: dict[tuple[Node, Window, Size], Node] = {}  # arrays with room for more
+        self.stored: dict[tuple[Node, Geometry, Size], Node] = {}  # arrays with room for more
         self.varying: dict[Node, lengths.Varying] = {}  # parameter -> what is said of its length
         self._inner: set[Node] | None = None
         self._of_next: dict[Node, Node] | None = None
         self.known = t.facts.mark()  # before the loop
         self.size: Size = 0  # the index of a ``for``
 
-    def exits(self) -> Exits:
+    def exits(self) -> Successors:
         t, frame, visible, created = self.t, self.frame, self.t.visible, len(self.t.created)
-        if self.knowledge.pairs and not rebinding.even(self):
+        if self.loop_facts.pairs and not rebinding.even(self):
             raise t.refuse("loop", "swaps arrays as often as only the run knows")
         begin = self.begin()
-        t.visible += self.knowledge.writes
+        t.visible += self.loop_facts.writes
         t.scope = self.scope
         with t.builder.inside(self.region):
             for length, size, most in self.varying.values():
@@ -127,14 +134,14 @@ class Attempt:
             frame.regions += 1
             parted = t.parted
             ends = self.run(begin.copy())
-            if self.knowledge.early and t.parted > parted:
+            if self.loop_facts.early and t.parted > parted:
                 mixed.parts(self)
             frame.regions -= 1
-            if self.knowledge.pairs and len(ends.states) > 1:
+            if self.loop_facts.pairs and len(ends.states) > 1:
                 raise t.refuse("loop", "swaps arrays and may be left early")
             back = ends.states.get(self.header)
             if back is None:
-                raise Unlike("never comes to a second turn")
+                raise TypeMismatch("never comes to a second iteration")
             frame.state = back
             self.compare(begin, back)
             if self.moves:
@@ -154,45 +161,47 @@ class Attempt:
         t.builder.line = self.last.line
         return self.finish(begin, ends, again)
 
-    # ------------------------------------------------------------------ a turn
+    # ------------------------------------------------------------------ an iteration
 
     def begin(self) -> State:
-        """The state that a turn begins with."""
+        """The state that an iteration begins with."""
         inside = self.state.copy()
-        inside.cells = {k: v for k, v in inside.cells.items() if isinstance(k, Box)}
+        inside.heap = {k: v for k, v in inside.heap.items() if isinstance(k, HeapObject)}
         rebinding.count(self, inside)
         for slot in self.slots:
             live = slot in self.live
             inside.locals[slot] = self.enter(inside.locals[slot], (slot,)) if live else UNBOUND
         for slot in closed_over(self.frame, self.body):
-            box = inside.locals[slot]
-            if isinstance(box, Box):
-                inside.cells[box] = self.enter(inside.cells[box], (-1, slot))
-        for box in self.changing(inside):
-            inside.cells[box] = self.enter_contents(box, inside.cells[box])
+            obj = inside.locals[slot]
+            if isinstance(obj, HeapObject):
+                inside.heap[obj] = self.enter(inside.heap[obj], (-1, slot))
+        for obj in self.changing(inside):
+            inside.heap[obj] = self.enter_contents(obj, inside.heap[obj])
         for made, held in self.anew.items():
-            inside.cells[made] = held
+            inside.heap[made] = held
         return inside
 
-    def changing(self, state: State) -> list[Box]:
-        """The lists, dictionaries and instances that turns change, in the order of the program."""
-        return [b for b in state.cells if isinstance(b, Box) and b in self.knowledge.changed]
+    def changing(self, state: State) -> list[HeapObject]:
+        """The lists, dictionaries and instances that iterations change, in the order of the
+        program."""
+        return [b for b in state.heap if isinstance(b, HeapObject) and b in self.loop_facts.changed]
 
-    def enter_contents(self, box: Box, held: Any) -> Any:
-        """What stands for the contents of a list, dictionary or instance that a turn changes."""
-        box = self.before.get(box, box)  # of a name that the next attempt knows, too
-        if isinstance(held, Growing):
+    def enter_contents(self, obj: HeapObject, held: Any) -> Any:
+        """What stands for the contents of a list, dictionary or instance that an iteration
+        changes."""
+        obj = self.before.get(obj, obj)  # of a name that the next attempt knows, too
+        if isinstance(held, Vector):
             return replace(held, length=self.carry(held.length))
         if isinstance(held, dict):
-            return {key: self.enter(item, ((box, key),)) for key, item in held.items()}
+            return {key: self.enter(item, ((obj, key),)) for key, item in held.items()}
         if isinstance(held, tuple):
-            return tuple(self.enter(item, ((box, k),)) for k, item in enumerate(held))
-        return self.enter(held, ((box, None),))
+            return tuple(self.enter(item, ((obj, k),)) for k, item in enumerate(held))
+        return self.enter(held, ((obj, None),))
 
     def enter(self, value: Value, path: Path) -> Value:
         """What stands for a variable's value inside the loop."""
         t = self.t
-        if isinstance(value, Either) or path in self.knowledge.mixed:
+        if isinstance(value, TaggedUnion) or path in self.loop_facts.mixed:
             return mixed.enter(self, value, path)
         value = spread(value)
         number = as_number(t, value)
@@ -203,28 +212,28 @@ class Attempt:
             return sequence(items, value.kind)
         if isinstance(value, ArrayRef) and path[0] in self.rebound:
             return rebinding.enter(self, value, path[0])
-        if isinstance(value, Box) and path[0] in self.rebound:
-            return self.enter_box(value, path[0])
+        if isinstance(value, HeapObject) and path[0] in self.rebound:
+            return self.enter_object(value, path[0])
         return value
 
-    def enter_box(self, value: Box, slot: Any) -> Box:
-        """What stands for a list, dictionary or instance that each turn makes anew."""
-        held = self.state.cells[value]
+    def enter_object(self, value: HeapObject, slot: Any) -> HeapObject:
+        """What stands for a list, dictionary or instance that each iteration makes anew."""
+        held = self.state.heap[value]
         if not movable(self.t, self.frame, self.state, self.live, value):
-            raise Unlike("gives one name to different objects")
+            raise TypeMismatch("gives one name to different objects")
         made = value.like()
-        made.lent |= slot in self.knowledge.lent
+        made.borrowed |= slot in self.loop_facts.borrowed
         self.t.homes[made] = self.scope
         self.created.add(made)
         self.before[made] = value
         self.anew[made] = self.enter_contents(made, held)
         return made
 
-    def made(self, version: Node, window: Window, dtype: np.dtype) -> ArrayRef:
+    def made(self, version: Node, geometry: Geometry, dtype: np.dtype) -> ArrayRef:
         """An array that stands for another one inside the loop."""
-        ref = ArrayRef(Cell(version), window, dtype)
-        self.t.homes[ref.cell] = self.scope
-        self.created.add(ref.cell)
+        ref = ArrayRef(Storage(version), geometry, dtype)
+        self.t.homes[ref.storage] = self.scope
+        self.created.add(ref.storage)
         self.t.trees.own(ref)
         return ref
 
@@ -233,15 +242,15 @@ class Attempt:
         self.carried[param] = init
         return param
 
-    def run(self, state: State) -> Exits:
-        """The exits of one turn."""
+    def run(self, state: State) -> Successors:
+        """The exits of one iteration."""
         t, frame, over = self.t, self.frame, self.over
         inner = self.body - {self.header}
         if over is None:
             return control.run(t, frame, control.execute(t, frame, self.header, state), inner)
         size = symbol(f"i{len(t.builder.bound)}", None, _least(over))
         self.symbol = t.builder.bind(size, self.index)
-        twice = self.knowledge.pairs
+        twice = self.loop_facts.pairs
         low, high = over.low, over.high
         if twice and turns.is_positive(t, over.step):
             high = high - 1
@@ -249,15 +258,15 @@ class Attempt:
             low = low + 1
         t.facts.ranges[self.symbol] = (low, high)
         self.size = size
-        ends = self.turn(state, self.index, size, inner)
+        ends = self.iteration(state, self.index, size, inner)
         if not twice:
             return ends
         if list(ends.states) != [self.header]:
             raise t.refuse("loop", "swaps arrays and may be left early")
         following = size + over.step
-        return self.turn(ends.states[self.header], t.builder.size(following), following, inner)
+        return self.iteration(ends.states[self.header], t.builder.size(following), following, inner)
 
-    def turn(self, state: State, index: Node, size: Size, inner: set[int]) -> Exits:
+    def iteration(self, state: State, index: Node, size: Size, inner: set[int]) -> Successors:
         """Takes the item at an index, and runs the body."""
         t, frame, over = self.t, self.frame, self.over
         assert over is not None
@@ -267,82 +276,89 @@ class Attempt:
         item, rest = over.item(index, size)
         state.stack[-1] = rest
         state.stack.append(item)
-        return control.run(t, frame, Exits({self.last.after: state}), inner)
+        return control.run(t, frame, Successors({self.last.after: state}), inner)
 
     # ------------------------------------------------------------------ the back edge
 
     def compare(self, begin: State, back: State) -> None:
-        """What the next turn begins with, for everything that this one began with."""
+        """What the next iteration begins with, for everything that this one began with."""
         rebinding.swaps(self, begin, back)
         for slot in sorted(self.slots & self.live):
             try:
                 self.match(begin, (slot,), begin.locals[slot], back.locals[slot], back)
-            except Unlike as unlike:
-                raise Unlike(f"{unlike} ({self.frame.code.names[slot]})") from None
+            except TypeMismatch as unlike:
+                raise TypeMismatch(f"{unlike} ({self.frame.code.names[slot]})") from None
         if self.learned:
             rebinding.settle(self, begin, back)
-            raise Again
+            raise Retry
         outer = slice(None, -1) if self.over is not None else slice(None)
         if not all(map(same, begin.stack[outer], back.stack[outer])):
-            raise Unlike("changes what an expression around it holds")
+            raise TypeMismatch("changes what an expression around it holds")
         carried = {begin.locals[k]: k for k in closed_over(self.frame, self.body)}
-        for box, contents in begin.cells.items():
-            if box in self.anew:
+        for obj, contents in begin.heap.items():
+            if obj in self.anew:
                 continue
-            if box in carried:
-                self.match(begin, (-1, carried[box]), contents, back.cells[box], back)
-            elif isinstance(box, Box) and box in self.knowledge.changed:
-                self.match_contents(begin, box, contents, back)
-            elif not same_contents(contents, back.cells[box]):
-                assert isinstance(box, Box)
-                self.changed(box, contents, back.cells[box])
+            if obj in carried:
+                self.match(begin, (-1, carried[obj]), contents, back.heap[obj], back)
+            elif isinstance(obj, HeapObject) and obj in self.loop_facts.changed:
+                self.match_contents(begin, obj, contents, back)
+            elif not same_contents(contents, back.heap[obj]):
+                assert isinstance(obj, HeapObject)
+                self.changed(obj, contents, back.heap[obj])
         if self.learned:
-            raise Again
+            raise Retry
         if self.doubt is not None:
             raise self.doubt
 
-    def stays(self, ends: Exits) -> Node | None:
-        """Whether another turn comes; None if the turn does not tell."""
+    def stays(self, ends: Successors) -> Node | None:
+        """Whether another iteration comes; None if the iteration does not tell."""
         if len(ends.states) == 1:
             return None
         assert ends.selector is not None
         return selectors.selects(self.t, ends.selector, self.header)
 
     def versions(self, back: State) -> None:
-        """What arrays hold as the next turn begins."""
-        for cell, param in self.scope.params.items():
-            self.carried[param] = self.scope.inits[cell]
-            self.next[param] = back.cells.get(cell, param)
+        """What arrays hold as the next iteration begins."""
+        for storage, param in self.scope.params.items():
+            self.carried[param] = self.scope.inits[storage]
+            self.next[param] = back.heap.get(storage, param)
 
-    def changed(self, box: Box, first: Any, last: Any, other: Box | None = None) -> None:
-        """A list, dictionary or instance that a turn changes."""
+    def changed(
+        self, obj: HeapObject, first: Any, last: Any, other: HeapObject | None = None
+    ) -> None:
+        """A list, dictionary or instance that an iteration changes."""
         alike = (
-            box.kind is None
-            or (isinstance(first, Growing) and isinstance(last, Growing))
+            obj.kind is None
+            or (isinstance(first, Vector) and isinstance(last, Vector))
             or (isinstance(first, dict) and isinstance(last, dict) and list(first) == list(last))
             or (isinstance(first, tuple) and isinstance(last, tuple) and len(first) == len(last))
         )
         if alike:
-            self.knowledge.changed.add(box)
+            self.loop_facts.changed.add(obj)
             self.learned = True
             return
-        if box.kind is list:
-            wishes.for_both(self.t, (box, other or box), (first, last))
+        if obj.kind is list:
+            wishes.for_both(self.t, (obj, other or obj), (first, last))
             raise self.t.refuse("loop", "changes the length of a list")
-        raise Unlike("changes the keys of a dictionary or object")
+        raise TypeMismatch("changes the keys of a dictionary or object")
 
     def match_contents(
-        self, begin: State, box: Box, first: Any, back: State, other: Box | None = None
+        self,
+        begin: State,
+        obj: HeapObject,
+        first: Any,
+        back: State,
+        other: HeapObject | None = None,
     ) -> None:
-        """What the next turn begins with in a list, dictionary or instance; ``other``: it is
-        another one from turn to turn."""
-        last = back.cells[other or box]
-        name = self.before.get(box, box)
-        if isinstance(first, Growing) and isinstance(last, Growing):
+        """What the next iteration begins with in a list, dictionary or instance; ``other``: it is
+        another one from iteration to iteration."""
+        last = back.heap[other or obj]
+        name = self.before.get(obj, obj)
+        if isinstance(first, Vector) and isinstance(last, Vector):
             if first.item != last.item:
-                raise Unlike("changes the type of a list's items")
+                raise TypeMismatch("changes the type of a list's items")
             self.next[first.length] = last.length
-            if other not in (None, box):
+            if other not in (None, obj):
                 self.moves.append((first, last))
         elif isinstance(first, dict) and isinstance(last, dict) and list(first) == list(last):
             for key, item in first.items():
@@ -350,15 +366,15 @@ class Attempt:
         elif isinstance(first, tuple) and isinstance(last, tuple) and len(first) == len(last):
             for k, (a, b) in enumerate(zip(first, last)):
                 self.match(begin, ((name, k),), a, b, back)
-        elif box.kind is None:
+        elif obj.kind is None:
             self.match(begin, ((name, None),), first, last, back)
         else:
-            self.changed(box, first, last, other)
+            self.changed(obj, first, last, other)
 
     def match(self, begin: State, path: Path, first: Value, last: Value, back: State) -> None:
-        """What the next turn begins with in place of ``first``."""
+        """What the next iteration begins with in place of ``first``."""
         last = spread(last, first) if isinstance(first, Sequence) else last
-        if isinstance(first, Either):
+        if isinstance(first, TaggedUnion):
             mixed.match(self, path, first, last, back)
         elif isinstance(first, Node):
             number = as_number(self.t, last)
@@ -368,36 +384,42 @@ class Attempt:
                 self.next[first] = number
         elif isinstance(first, Sequence) and isinstance(last, Sequence):
             if first.kind is not last.kind or len(first.items) != len(last.items):
-                raise Unlike("changes the length of a tuple")
+                raise TypeMismatch("changes the length of a tuple")
             for k, (a, b) in enumerate(zip(first.items, last.items)):
                 self.match(begin, (*path, k), a, b, back)
-        elif isinstance(first, Box) and isinstance(last, Box) and first.kind is last.kind:
-            self.match_box(begin, path, first, last, back)
+        elif (
+            isinstance(first, HeapObject)
+            and isinstance(last, HeapObject)
+            and first.kind is last.kind
+        ):
+            self.match_object(begin, path, first, last, back)
         elif isinstance(first, ArrayRef) and path[0] in self.rebound:
             rebinding.match(self, path[0], first, last, back)
         elif isinstance(first, ArrayRef) and isinstance(last, ArrayRef) and first is not last:
-            self.knowledge.rebound.add(path[0])
+            self.loop_facts.rebound.add(path[0])
             if lengths.shorter(self.t, first, last):
-                self.knowledge.varying.add(path[0])
+                self.loop_facts.varying.add(path[0])
             self.learned = True
         elif first is UNBOUND and last is not UNBOUND and isinstance(path[0], int):
             begin.locals[path[0]] = self.first_bound(path[0], last)
         elif not same(first, last):
             mixed.widen(self, path, first, last, back, "changes the kind of a variable")
 
-    def match_box(self, begin: State, path: Path, first: Box, last: Box, back: State) -> None:
+    def match_object(
+        self, begin: State, path: Path, first: HeapObject, last: HeapObject, back: State
+    ) -> None:
         """A name that is bound to a list, dictionary or instance anew."""
         if first not in self.anew:
             if first is not last:
-                self.knowledge.rebound.add(path[0])
-                raise Again
+                self.loop_facts.rebound.add(path[0])
+                raise Retry
             return
         if not movable(self.t, self.frame, back, self.live, last):
-            raise Unlike("gives one name to different objects")
-        if last.lent and not first.lent:
-            self.knowledge.lent.add(path[0])
-            raise Again
-        self.match_contents(begin, first, begin.cells[first], back, last)
+            raise TypeMismatch("gives one name to different objects")
+        if last.borrowed and not first.borrowed:
+            self.loop_facts.borrowed.add(path[0])
+            raise Retry
+        self.match_contents(begin, first, begin.heap[first], back, last)
 
     def first_bound(self, slot: int, last: Value) -> Value:
         """A variable that is bound in the loop and read only after it."""
@@ -405,17 +427,17 @@ class Attempt:
         over = self.over
         read = over is None or slot in self.frame.code.live[self.last.after]
         if number is None or read or not self.runs():
-            raise Unlike("binds a variable for the first time")
+            raise TypeMismatch("binds a variable for the first time")
         param = self.t.builder.param(number.type)
         self.carried[param] = None
         self.next[param] = number
         return param
 
     def runs(self) -> bool:
-        """Whether there is a first turn; what a turn has found says nothing about it."""
+        """Whether there is a first iteration; what an iteration has found says nothing about it."""
         assert self.over is not None
         with self.t.facts.earlier(self.known):
-            return self.nonempty or turns.has_turns(self.t, self.over)
+            return self.nonempty or turns.has_iterations(self.t, self.over)
 
     def count(self) -> None:
         """The index becomes a carried number: a loop that may be left early is a ``while_``."""
@@ -426,7 +448,7 @@ class Attempt:
         self.carried[self.index] = None
         self.next[self.index] = t.builder.size(self.size + over.step)
 
-    def again(self, ends: Exits) -> Node | None:
+    def again(self, ends: Successors) -> Node | None:
         """The tail test; None: a ``for_`` needs none."""
         t, over = self.t, self.over
         stays = self.stays(ends)
@@ -444,14 +466,14 @@ class Attempt:
 
     def effects(self, visible: int) -> None:
         """Checks in a loop that writes what the caller sees must know where Python goes on."""
-        if self.t.visible > visible and not visible and not self.knowledge.writes:
-            self.knowledge.writes = True
+        if self.t.visible > visible and not visible and not self.loop_facts.writes:
+            self.loop_facts.writes = True
             if reruns(self.region):
-                raise Again
+                raise Retry
 
     # ------------------------------------------------------------------ after the loop
 
-    def finish(self, begin: State, ends: Exits, again: Node | None) -> Exits:
+    def finish(self, begin: State, ends: Successors, again: Node | None) -> Successors:
         """Emits the loop; what holds at each of its exits."""
         over = self.over
         del ends.states[self.header]
@@ -467,36 +489,36 @@ class Attempt:
         }
         if over is None:
             selector = self.outside(ends.selector, None) if len(states) > 1 else None
-            return Exits(states, selector)
+            return Successors(states, selector)
         exhausted = self.exhausted(begin)
         if not states:
-            return Exits({self.last.target: exhausted})
+            return Successors({self.last.target: exhausted})
         return self.both(states, exhausted, self.outside(ends.selector, None))
 
     def leave(self, target: int, state: State, out: Callable[[Node, Any], Node]) -> State:
         """The state of an early exit, moved out of the region."""
         escape = Escape(self.t, state, self.created, out, self.store)
         live = self.frame.live(target)
-        first_cell = self.frame.code.code.co_nlocals
+        first_storage = self.frame.code.code.co_nlocals
         variables = [
-            escape.value(v) if k in live or k >= first_cell else UNBOUND
+            escape.value(v) if k in live or k >= first_storage else UNBOUND
             for k, v in enumerate(state.locals)
         ]
         depth = len(self.state.stack) if self.over is not None and target >= RETURN else 0
         stack = [*self.state.stack[:depth], *map(escape.value, state.stack[depth:])]
-        cells = dict(self.state.cells)
-        for cell, param in self.scope.params.items():
-            version = state.cells.get(cell, param)
+        heap = dict(self.state.heap)
+        for storage, param in self.scope.params.items():
+            version = state.heap.get(storage, param)
             if version is not param or self.next[param] is not param:
-                cells[cell] = out(self.next[param], cell)  # one memory, at all exits
-        for box, contents in state.cells.items():
-            if isinstance(box, Box) and box not in self.created:
-                cells[box] = escape.contents(contents)
-        return State(variables, stack, {**cells, **escape.cells})
+                heap[storage] = out(self.next[param], storage)  # one memory, at all exits
+        for obj, contents in state.heap.items():
+            if isinstance(obj, HeapObject) and obj not in self.created:
+                heap[obj] = escape.contents(contents)
+        return State(variables, stack, {**heap, **escape.heap})
 
-    def store(self, version: Node, window: Window, most: Size) -> Node:
-        """An array that a turn made, in one with room for more."""
-        key = version, window, most
+    def store(self, version: Node, geometry: Geometry, most: Size) -> Node:
+        """An array that an iteration made, in one with room for more."""
+        key = version, geometry, most
         if key not in self.stored:
             self.stored[key] = lengths.stored(self.t, self.region, *key)
             self._inner = None
@@ -507,7 +529,7 @@ class Attempt:
         inside = node in self.inner
         if inside and node not in self.extra and node not in self.of_next:
             init = self.carried.get(node)
-            if isinstance(like, Cell) and like in self.scope.inits:
+            if isinstance(like, Storage) and like in self.scope.inits:
                 init = self.scope.inits[like]
             param = self.t.builder.param(node.type)
             self.extra[node] = param
@@ -529,7 +551,7 @@ class Attempt:
 
     @property
     def of_next(self) -> dict[Node, Node]:
-        """Which parameter carries a node to the next turn."""
+        """Which parameter carries a node to the next iteration."""
         if self._of_next is None:
             self._of_next = {node: param for param, node in reversed(self.next.items())}
         return self._of_next
@@ -541,7 +563,7 @@ class Attempt:
         return node if param is None else self.after(param)
 
     def after(self, param: Node) -> Node:
-        """What a carried value is after the last turn."""
+        """What a carried value is after the last iteration."""
         init = self.carried[param]
         return init if init is not None and self.next[param] is param else self.results[param]
 
@@ -556,7 +578,7 @@ class Attempt:
         if again is None:
             over = self.over
             assert over is not None
-            stride = over.step * 2 if self.knowledge.pairs else over.step
+            stride = over.step * 2 if self.loop_facts.pairs else over.step
             loop = Loop(over.start, over.stop, stride, self.symbol)
             node = t.builder.for_(loop, self.index, found, self.region)
         else:
@@ -564,26 +586,26 @@ class Attempt:
         self.results = {c.param: t.builder.get(node, k) for k, c in enumerate(found)}
 
     def exhausted(self, begin: State) -> State:
-        """The state after the last turn of a ``for``."""
+        """The state after the last iteration of a ``for``."""
         live = self.frame.code.live[self.last.target]
         after = self.state.copy()
         after.stack.pop()
         for slot in self.slots:
             after.locals[slot] = self.rebuilt(begin.locals[slot]) if slot in live else UNBOUND
         for slot in closed_over(self.frame, self.body):
-            box = begin.locals[slot]
-            if isinstance(box, Box):
-                after.cells[box] = self.rebuilt(begin.cells[box])
-        for box in (*self.anew, *self.changing(begin)):
-            after.cells[box] = self.rebuilt_contents(begin.cells[box])
-        for cell, param in self.scope.params.items():
+            obj = begin.locals[slot]
+            if isinstance(obj, HeapObject):
+                after.heap[obj] = self.rebuilt(begin.heap[obj])
+        for obj in (*self.anew, *self.changing(begin)):
+            after.heap[obj] = self.rebuilt_contents(begin.heap[obj])
+        for storage, param in self.scope.params.items():
             if self.next[param] is not param:
-                after.cells[cell] = self.after(param)
+                after.heap[storage] = self.after(param)
         return after
 
     def rebuilt_contents(self, held: Any) -> Any:
         """What a list, dictionary or instance holds after the loop."""
-        if isinstance(held, Growing):
+        if isinstance(held, Vector):
             return replace(held, length=lengths.of_list(self, held.length))
         if isinstance(held, dict):
             return {key: self.rebuilt(item) for key, item in held.items()}
@@ -593,19 +615,19 @@ class Attempt:
         """What stands after the loop for what stood in it."""
         if isinstance(value, Node) and value in self.carried:
             return self.after(value)
-        if isinstance(value, Either) and value in self.mixed:
+        if isinstance(value, TaggedUnion) and value in self.mixed:
             return mixed.after(self, value)
         if isinstance(value, Sequence):
             items = tuple(map(self.rebuilt, value.items))
             made = sequence(items, value.kind)
             return value if items == value.items else made
-        if isinstance(value, ArrayRef) and value.cell.first in self.varying:
+        if isinstance(value, ArrayRef) and value.storage.first in self.varying:
             return lengths.after(self, value)
-        if isinstance(value, ArrayRef) and value.cell.first in self.carried:
+        if isinstance(value, ArrayRef) and value.storage.first in self.carried:
             return rebinding.after(self, value)
         return value
 
-    def both(self, states: dict[int, State], exhausted: State, selector: Node) -> Exits:
+    def both(self, states: dict[int, State], exhausted: State, selector: Node) -> Successors:
         """Early exits and exhaustion."""
         t, target = self.t, self.last.target
         if target in states:
@@ -615,8 +637,8 @@ class Attempt:
         early = t.builder.const(next(iter(states))) if len(states) == 1 else selector
         mixed = t.builder.map("where", (ended, end, early), end.dtype, origin="py")
         t.selectors[mixed] = (ended, end, early)
-        return Exits({**states, target: exhausted}, mixed)
+        return Successors({**states, target: exhausted}, mixed)
 
 
-def _least(over: Turns) -> int | None:
+def _least(over: Iterations) -> int | None:
     return over.low if isinstance(over.low, int) else lower_bound(over.low)

@@ -28,13 +28,13 @@ from npcompile.tracing.inputs import pinned
 from npcompile.tracing.sources import Attribute, Source
 from npcompile.tracing.stores import ordinary
 from npcompile.tracing.values import (
-    Box,
-    Dead,
+    HeapObject,
     Method,
     Object,
     Sequence,
     Slice,
     Static,
+    Unreachable,
     Value,
     described,
     is_model,
@@ -57,7 +57,7 @@ _OF_MEMBERS = ("name", "value", "_name_", "_value_")  # of enumerations
 
 def method(t: Tracer, value: Value, name: str) -> Value | None:
     """The plain function that ``value.name(...)`` calls with ``value`` first, if it is one."""
-    if t.stores.load(value, name) is not None:
+    if t.effects.load(value, name) is not None:
         return None
     if isinstance(value, Static):
         if isinstance(value.value, (type, ModuleType)):
@@ -80,8 +80,8 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
         if isinstance(value, ArrayRef):
             devices.check_attribute(t, name)
         return Static(getattr(kind, name))
-    if isinstance(value, Box) and (type(found) is FunctionType or wrapped_by_us(found)):
-        if name in t.cells[value]:
+    if isinstance(value, HeapObject) and (type(found) is FunctionType or wrapped_by_us(found)):
+        if name in t.heap[value]:
             return None
         return _class_function(t, value, name)
     return None
@@ -107,13 +107,13 @@ def _method_outside(t: Tracer, held: Any, source: Source, name: str) -> Value | 
     return None
 
 
-def _class_function(t: Tracer, box: Box, name: str) -> Value:
+def _class_function(t: Tracer, obj: HeapObject, name: str) -> Value:
     """A function of the class of an instance that the program made."""
-    assert box.kind is not None
-    held = inspect.getattr_static(box.kind, name)
-    if box.source is None:
+    assert obj.kind is not None
+    held = inspect.getattr_static(obj.kind, name)
+    if obj.source is None:
         return Static(held)
-    return t.inputs.lift(held, Attribute(box.source, name))
+    return t.inputs.lift(held, Attribute(obj.source, name))
 
 
 def _fields(kind: type) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 def load(t: Tracer, value: Value, name: str, on_stack: bool = False) -> Value:
     """``value.name``.  ``on_stack``: it goes on the stack, nothing else."""
-    found = t.stores.load(value, name)
+    found = t.effects.load(value, name)
     if found is not None:
         return found
     found = method(t, value, name)
@@ -146,7 +146,7 @@ def load(t: Tracer, value: Value, name: str, on_stack: bool = False) -> Value:
         case Slice() if name in ("start", "stop", "step"):
             part: Value = getattr(value, name)
             return part
-        case Box() if value.kind not in (None, list, dict):
+        case HeapObject() if value.kind not in (None, list, dict):
             return _instance(t, value, name, on_stack)
         case Static(held, source):
             return _static(t, held, source, name, on_stack)
@@ -155,7 +155,7 @@ def load(t: Tracer, value: Value, name: str, on_stack: bool = False) -> Value:
 
 def has(t: Tracer, value: Value, name: str) -> bool:
     """``hasattr(value, name)``; of an object from outside each call looks anew."""
-    if t.stores.load(value, name) is not None:
+    if t.effects.load(value, name) is not None:
         return True
     if isinstance(value, Static) and value.source is not None and not is_library(value.value):
         return _has_outside(t, value, value.source, name)
@@ -166,9 +166,9 @@ def has(t: Tracer, value: Value, name: str) -> bool:
         return hasattr(kind, name)
     if isinstance(value, Sequence) and getattr(kind, "__dictoffset__", False):
         raise t.refuse("hasattr", f"of a {kind.__name__}, which may have other attributes")
-    if isinstance(value, Box) and isinstance(t.cells[value], dict) and name in t.cells[value]:
+    if isinstance(value, HeapObject) and isinstance(t.heap[value], dict) and name in t.heap[value]:
         return True
-    if isinstance(value, Box) and value.source is not None:
+    if isinstance(value, HeapObject) and value.source is not None:
         _refuse_hooks(t, kind)
         return _noted(t, value.source, name, hasattr(kind, name))
     return hasattr(kind, name)
@@ -224,19 +224,19 @@ def _number(t: Tracer, node: Node, name: str) -> Value:
     return t.operate(views.attribute, node, name)
 
 
-def _instance(t: Tracer, box: Box, name: str, on_stack: bool) -> Value:
-    contents = t.cells[box]
+def _instance(t: Tracer, obj: HeapObject, name: str, on_stack: bool) -> Value:
+    contents = t.heap[obj]
     if name in contents:
         found: Value = contents[name]
         return found
-    held = inspect.getattr_static(box.kind, name, _MISSING)
+    held = inspect.getattr_static(obj.kind, name, _MISSING)
     if held is _MISSING:
-        raise Dead
+        raise Unreachable
     if isinstance(held, property):
-        return computed(t, held, box.source, name, box, on_stack)
-    if hasattr(type(held), "__get__") or box.source is None:
+        return computed(t, held, obj.source, name, obj, on_stack)
+    if hasattr(type(held), "__get__") or obj.source is None:
         raise t.refuse(f".{name}", "of this kind of object is left to Python")
-    return t.inputs.lift(held, Attribute(box.source, name))
+    return t.inputs.lift(held, Attribute(obj.source, name))
 
 
 def computed(
@@ -266,7 +266,7 @@ def _static(
 ) -> Value:
     if isinstance(held, ModuleType) and is_library(held):
         if not hasattr(held, name):
-            raise Dead
+            raise Unreachable
         found = getattr(held, name)
         if not _stays(held, found):
             return _changing(t, source, held, name)
@@ -275,7 +275,7 @@ def _static(
         isinstance(held, type) and is_library(sys.modules.get(held.__module__))
     ):
         if not hasattr(held, name):
-            raise Dead
+            raise Unreachable
         return t.value(getattr(held, name))
     if source is None:
         raise t.refuse(f".{name}", f"of a {type(held).__name__} is left to Python")
@@ -306,7 +306,7 @@ def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) ->
     """An attribute of an object, class or module from outside."""
     if isinstance(held, (ModuleType, type)):
         if not hasattr(held, name):
-            raise Dead
+            raise Unreachable
         if isinstance(held, ModuleType) and not _kept(held, name):
             raise t.refuse(f".{name}", "of a module is computed by Python")
         return t.attribute_of(held, source, name)
@@ -342,12 +342,12 @@ def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False
         raise t.refuse(f".{name} =", f"of {described(target)} is left to Python")
     if _set_by_property(t, target, name, value, plain):
         return
-    if isinstance(target, Box) and target.kind not in (None, list, dict):
+    if isinstance(target, HeapObject) and target.kind not in (None, list, dict):
         kind = target.kind
         on_class = inspect.getattr_static(kind, name, _MISSING)
         if ordinary(kind) and not hasattr(type(on_class), "__set__"):
             t.generators.changes(target)
-            t.cells[target] = {**t.cells[target], name: value}
+            t.heap[target] = {**t.heap[target], name: value}
             return
     if isinstance(target, ArrayRef) and name == "shape":
         reshaping.assign(t, target, value)
@@ -357,7 +357,7 @@ def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False
     if isinstance(target, Static):
         if _holds(t, target, name, value):
             return  # what ``target.name += b`` assigns in the end
-        if t.stores.store(target, name, value):
+        if t.effects.store(target, name, value):
             return
     raise t.refuse(f".{name} =", "changes an object that comes from outside")
 
@@ -367,7 +367,7 @@ def _set_by_property(t: Tracer, target: Value, name: str, value: Value, plain: b
     from npcompile.tracing import calls
 
     kind, owner = None, None
-    if isinstance(target, Box) and target.kind not in (None, list, dict):
+    if isinstance(target, HeapObject) and target.kind not in (None, list, dict):
         kind, owner = target.kind, target.source
     elif isinstance(target, Static) and target.source is not None:
         kind, owner = type(target.value), Attribute(target.source, "__class__")

@@ -7,19 +7,19 @@ from typing import Any
 from npcompile.graph.ir import Check, Region
 from npcompile.tracing.bytecode import accesses
 from npcompile.tracing.selectors import same
-from npcompile.tracing.values import Box, Frame, Growing, Value
+from npcompile.tracing.values import Frame, HeapObject, Value, Vector
 
 
-class Again(Exception):
+class Retry(Exception):
     """Something was learned about the loop: its body must be traced again."""
 
 
-class Unlike(Exception):
-    """A turn ends with values of other types than it began with."""
+class TypeMismatch(Exception):
+    """An iteration ends with values of other types than it began with."""
 
 
 class MayBeEmpty(Exception):
-    """The loop must only be entered where it has a turn."""
+    """The loop must only be entered where it has an iteration."""
 
 
 def stored(frame: Frame, body: set[int]) -> set[int]:
@@ -39,11 +39,11 @@ def closed_over(frame: Frame, body: set[int]) -> list[int]:
 
 
 def _is_cell(value: Value) -> bool:
-    return isinstance(value, Box) and value.kind is None
+    return isinstance(value, HeapObject) and value.kind is None
 
 
 def same_contents(a: Any, b: Any) -> bool:
-    if isinstance(a, Growing) and isinstance(b, Growing):
+    if isinstance(a, Vector) and isinstance(b, Vector):
         return a.length is b.length
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(same, a, b))

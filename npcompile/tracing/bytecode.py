@@ -13,7 +13,7 @@ from itertools import pairwise
 from types import CodeType
 from weakref import WeakKeyDictionary
 
-from npcompile.core.lines import Line
+from npcompile.core.lines import SourceLine
 from npcompile.core.records import record, replace
 
 VERSION = sys.version_info[:2]
@@ -57,7 +57,7 @@ class Instruction:
         return self.after % COPY
 
 
-def paused(offset: int) -> int:
+def broken_off(offset: int) -> int:
     """The target of an exit that lets Python execute the instruction at an offset."""
     return RETURN - 1 - offset
 
@@ -78,10 +78,10 @@ class Protected:
 def _lines(code: CodeType) -> dict[int, int]:
     """The line of each offset."""
     lines: dict[int, int] = {}
-    last = Line(code.co_firstlineno, code.co_filename)
+    last = SourceLine(code.co_firstlineno, code.co_filename)
     for start, end, line in code.co_lines():
         if line is not None and line != last:
-            last = Line(line, code.co_filename)
+            last = SourceLine(line, code.co_filename)
         for offset in range(start, end, 2):
             lines[offset] = last
     return lines
@@ -96,7 +96,7 @@ def _read_by_super(code: CodeType) -> tuple[int, ...]:
 
 def _decode(code: CodeType) -> list[Instruction]:
     raw, lines, names = code.co_code, _lines(code), opcode.opname
-    head = Line(code.co_firstlineno, code.co_filename)
+    head = SourceLine(code.co_firstlineno, code.co_filename)
     found: list[Instruction] = []
     start, extended, keywords, of_super = -1, 0, -1, _read_by_super(code)
     for offset in range(0, len(raw), 2):
@@ -196,8 +196,9 @@ class Code:
     ``live`` a block to the locals that are read from there on; ``raises`` holds the blocks from
     which every path raises.
 
-    With a ``start`` it is the code from that offset on.  Inside loops, the turns that are under
-    way there are copies of the loops' blocks, so that each loop is still entered at its header.
+    With a ``start`` it is the code from that offset on.  Inside loops, the iterations that are
+    under way there are copies of the loops' blocks, so that each loop is still entered at its
+    header.
     """
 
     def __init__(self, code: CodeType, start: int | None = None) -> None:
@@ -250,7 +251,8 @@ class Code:
                 self.successors[start] = (i.after,)
 
     def _begin(self, start: int) -> None:
-        """Makes ``start`` the entry: what is left of a turn of each loop around it is copied."""
+        """Makes ``start`` the entry: what is left of an iteration of each loop around it is
+        copied."""
         self._order()
         self._dominators()
         self._natural_loops()
@@ -411,10 +413,10 @@ class Code:
         caught = [self.live[h] for h in self._handlers_of(block)]
         return self._before(rest, after).union(*caught)
 
-    def pause(self, block: int, i: Instruction) -> int:
+    def graph_break(self, block: int, i: Instruction) -> int:
         """The target of an exit that lets Python execute an instruction of a block."""
-        self.live[paused(i.offset)] = self.live_at(block, i.offset)
-        return paused(i.offset)
+        self.live[broken_off(i.offset)] = self.live_at(block, i.offset)
+        return broken_off(i.offset)
 
     def _inside_handlers(self) -> set[int]:
         """The instructions that run while an exception is being handled: what is being handled

@@ -33,17 +33,17 @@ from npcompile.tracing.sources import Attribute, Default, Source
 from npcompile.tracing.values import (
     NULL,
     UNBOUND,
-    Box,
-    Dead,
     Frame,
     Function,
-    Growing,
+    HeapObject,
     Method,
     Partial,
     Sequence,
     State,
     Static,
+    Unreachable,
     Value,
+    Vector,
     described,
     python_class,
 )
@@ -66,7 +66,7 @@ def call(
             return call(t, inner, first + args, {**keywords, **kwargs}, plain)
         case Static(held, source):
             return _call_object(t, held, source, args, kwargs, plain)
-        case Box():
+        case HeapObject():
             method = attributes.method(t, function, "__call__")
             if method is not None:
                 return call(t, method, (function, *args), kwargs, plain)
@@ -146,8 +146,8 @@ def _arrays(
     if op.name == "diff" and (len(args) > 1 or "n" in kwargs):  # n=0 gives what it got
         return args
     return tuple(
-        growing.as_array(t, t.cells[arg])
-        if isinstance(arg, Box) and isinstance(t.cells[arg], Growing) else arg
+        growing.as_array(t, t.heap[arg])
+        if isinstance(arg, HeapObject) and isinstance(t.heap[arg], Vector) else arg
         for arg in args
     )
 
@@ -270,7 +270,7 @@ def inline(
     variables = _bind(t, f, args, kwargs)
     code = analyse(f.code)
     variables += [UNBOUND] * (len(code.names) - len(variables))
-    state = State(variables, [], t.cells)
+    state = State(variables, [], t.heap)
     frame = Frame(code, f.space, f.owner, f.closure, state, plain, transparent)
     return t.enter(frame)
 
@@ -294,7 +294,7 @@ def _bind(
         elif variables[place] is UNBOUND:
             variables[place] = value
         else:
-            raise Dead
+            raise Unreachable
     first = positional - len(f.defaults)
     for place in range(total):
         if variables[place] is UNBOUND:
@@ -303,7 +303,7 @@ def _bind(
             elif first <= place < positional:
                 variables[place] = f.defaults[place - first]
             else:
-                raise Dead
+                raise Unreachable
     return variables + _rest(t, f, args[positional:], extra)
 
 
@@ -315,11 +315,11 @@ def _rest(
     if f.code.co_flags & 0x04:
         rest.append(Sequence(args))
     elif args:
-        raise Dead
+        raise Unreachable
     if f.code.co_flags & 0x08:
-        rest.append(t.box(dict, dict(kwargs)))
+        rest.append(t.allocate(dict, dict(kwargs)))
     elif kwargs:
-        raise Dead
+        raise Unreachable
     return rest
 
 
@@ -351,7 +351,7 @@ def _construct(
     if fields is not None and is_named_tuple(kind):
         return _named_tuple(t, kind, fields, args, kwargs)
     if issubclass(kind, BaseException):
-        return t.box(kind, {})  # it can only be raised
+        return t.allocate(kind, {})  # it can only be raised
     plain_new: Any = object.__new__
     ordinary = (type(kind) is type and kind.__new__ is plain_new and kind.__dictoffset__ != 0
                 and not _has_slots(kind) and looks_up_plainly(kind))
@@ -360,15 +360,15 @@ def _construct(
         raise Refused(replace(refusal, general=True))
     if not ordinary or source is None:
         raise t.refuse(kind.__qualname__, "only Python makes objects of this class")
-    box = t.box(kind, {}, source)
+    obj = t.allocate(kind, {}, source)
     held: Any = inspect.getattr_static(kind, "__init__")
     if held is object.__init__:
         if args or kwargs:
-            raise Dead
-        return box
+            raise Unreachable
+        return obj
     init = t.inputs.lift(held, Attribute(source, "__init__"))
-    call_for(t, (box,), init, (box, *args), kwargs, plain)
-    return box
+    call_for(t, (obj,), init, (obj, *args), kwargs, plain)
+    return obj
 
 
 def _has_slots(kind: type) -> bool:
@@ -382,11 +382,11 @@ def _named_tuple(
     defaults = getattr(kind, "_field_defaults", {})
     found = dict(zip(fields, args))
     if len(args) > len(fields) or any(k in found or k not in fields for k in kwargs):
-        raise Dead
+        raise Unreachable
     found.update(kwargs)
     for name in fields:
         if name not in found:
             if name not in defaults:
-                raise Dead
+                raise Unreachable
             found[name] = t.value(defaults[name])
     return Sequence(tuple(found[name] for name in fields), kind)

@@ -1,10 +1,10 @@
 """Values that depend on the path that was taken, and the instructions that look at them.
 
 Where two paths meet and a variable holds a ``float`` on one and a ``np.float64`` on the other,
-nothing has to be decided: the variable becomes an :class:`~npcompile.tracing.values.Either`, and
-goes on.  An instruction that looks at it is traced once for each option, and what it leaves behind
-is joined again.  Mostly that is the same on all paths (``x < least`` of NumPy's numbers), so that
-nothing of the choice is left in the graph.
+nothing has to be decided: the variable becomes an :class:`~npcompile.tracing.values.TaggedUnion`,
+and goes on.  An instruction that looks at it is traced once for each option, and what it leaves
+behind is joined again.  Mostly that is the same on all paths (``x < least`` of NumPy's numbers), so
+that nothing of the choice is left in the graph.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from npcompile.core.errors import Refused, refuse
 from npcompile.core.records import replace
 from npcompile.graph.builder import IMPURE, Diverged
 from npcompile.graph.ir import Node
-from npcompile.ops.operands import Cell
+from npcompile.ops.operands import Storage
 from npcompile.tracing import calls, control, joins, loops, selectors
-from npcompile.tracing.bodies import Unlike
+from npcompile.tracing.bodies import TypeMismatch
 from npcompile.tracing.bytecode import NEXT, VERSION, Instruction
 from npcompile.tracing.joins import Arm
 from npcompile.tracing.values import (
     NULL,
     UNBOUND,
-    Box,
-    Dead,
-    Either,
-    Exits,
     Frame,
+    HeapObject,
     Iterator,
     Method,
     Partial,
     Sequence,
     Slice,
     State,
+    Successors,
     Super,
+    TaggedUnion,
+    Unreachable,
     Value,
 )
 
@@ -66,11 +66,11 @@ _JUMPS = ("POP_JUMP", "JUMP_IF")
 _MAKES = {"BUILD_MAP": 2, "BUILD_CONST_KEY_MAP": 1, "BUILD_STRING": 1, "MAKE_FUNCTION": 0}
 
 
-def looked_at(t: Tracer, frame: Frame, i: Instruction) -> Either | None:
+def looked_at(t: Tracer, frame: Frame, i: Instruction) -> TaggedUnion | None:
     """A value that an instruction looks at and that depends on the path."""
-    stack, cells = frame.state.stack, frame.state.cells
+    stack, heap = frame.state.stack, frame.state.heap
     if i.op in _LOOKS:
-        return _first(_within(value, cells) for value in stack[-_LOOKS[i.op] :])
+        return _first(_within(value, heap) for value in stack[-_LOOKS[i.op] :])
     if i.op in _GLANCES or i.op.startswith(_JUMPS):
         return _first([stack[-1]])
     if i.op in _BINDS:
@@ -85,9 +85,9 @@ def looked_at(t: Tracer, frame: Frame, i: Instruction) -> Either | None:
         heads = _first(called[:2])
         if heads is not None or calls.inlines(t, *_callee(called[0], called[1])):
             return heads
-        return _first(_within(value, cells) for value in called)
+        return _first(_within(value, heap) for value in called)
     if i.op in _MAKES:
-        return _first(_within(v, cells) for v in stack[len(stack) - _MAKES[i.op] * i.arg - 1 :])
+        return _first(_within(v, heap) for v in stack[len(stack) - _MAKES[i.op] * i.arg - 1 :])
     return None
 
 
@@ -97,15 +97,15 @@ def _callee(first: Value, second: Value) -> tuple[Value]:
     return (first,)
 
 
-def _first(found: Iterable[Value | None]) -> Either | None:
-    return next((value for value in found if isinstance(value, Either)), None)
+def _first(found: Iterable[Value | None]) -> TaggedUnion | None:
+    return next((value for value in found if isinstance(value, TaggedUnion)), None)
 
 
-def _unbound(value: Value) -> Either | None:
-    return value if isinstance(value, Either) and UNBOUND in value.options else None
+def _unbound(value: Value) -> TaggedUnion | None:
+    return value if isinstance(value, TaggedUnion) and UNBOUND in value.options else None
 
 
-def _parts(value: Value, cells: dict[Cell | Box, Any]) -> tuple[Value, ...]:
+def _parts(value: Value, heap: dict[Storage | HeapObject, Any]) -> tuple[Value, ...]:
     """What a value is made of, as an operator sees it."""
     match value:
         case Sequence(items):
@@ -120,37 +120,37 @@ def _parts(value: Value, cells: dict[Cell | Box, Any]) -> tuple[Value, ...]:
             return (value.after, value.receiver)
         case Iterator():
             return value.parts
-        case Box() if value.kind in (list, dict):
-            if value not in cells:
+        case HeapObject() if value.kind in (list, dict):
+            if value not in heap:
                 raise refuse("if", "depends on data, and only one path makes a list or object")
-            contents = cells[value]
+            contents = heap[value]
             if isinstance(contents, dict):
                 return tuple(contents.values())
             return contents if isinstance(contents, tuple) else ()
     return ()
 
 
-def _within(value: Value, cells: dict[Cell | Box, Any]) -> Either | None:
-    if isinstance(value, Either):
+def _within(value: Value, heap: dict[Storage | HeapObject, Any]) -> TaggedUnion | None:
+    if isinstance(value, TaggedUnion):
         return value
-    return _first(_within(part, cells) for part in _parts(value, cells))
+    return _first(_within(part, heap) for part in _parts(value, heap))
 
 
 # ---------------------------------------------------------------------- one option at a time
 
 
-def _narrowed(state: State, either: Either, to: Value, depth: int) -> State:
+def _narrowed(state: State, union: TaggedUnion, to: Value, depth: int) -> State:
     """The state in which a value is one of its options, from a depth of the stack on; all of it
     where that is 0."""
 
     def within(value: Value) -> Value:
         match value:
-            case Either() if value is either:
+            case TaggedUnion() if value is union:
                 return to
-            case Sequence(items, kind) if _within(value, state.cells) is not None:
+            case Sequence(items, kind) if _within(value, state.heap) is not None:
                 return Sequence(tuple(map(within, items)), kind)
             case Slice():
-                return Slice(*map(within, _parts(value, state.cells)))
+                return Slice(*map(within, _parts(value, state.heap)))
             case Method():
                 return Method(within(value.function), within(value.receiver))
             case Partial():
@@ -160,12 +160,12 @@ def _narrowed(state: State, either: Either, to: Value, depth: int) -> State:
                 return Super(within(value.after), within(value.receiver))
             case Iterator():
                 return replace(value, parts=tuple(map(within, value.parts)))
-            case Box() if value.kind in (list, dict):
-                contents = made.cells[value]
+            case HeapObject() if value.kind in (list, dict):
+                contents = made.heap[value]
                 if isinstance(contents, dict):
-                    made.cells[value] = {key: within(item) for key, item in contents.items()}
+                    made.heap[value] = {key: within(item) for key, item in contents.items()}
                 elif isinstance(contents, tuple):
-                    made.cells[value] = tuple(map(within, contents))
+                    made.heap[value] = tuple(map(within, contents))
         return value
 
     made = state.copy()
@@ -175,47 +175,47 @@ def _narrowed(state: State, either: Either, to: Value, depth: int) -> State:
     return made
 
 
-def fork(t: Tracer, frame: Frame, i: Instruction, either: Either) -> Exits | None:
+def fork(t: Tracer, frame: Frame, i: Instruction, union: TaggedUnion) -> Successors | None:
     """Executes an instruction for the first option of a value that it looks at, and for the
     others; what a handler returns."""
     t.forks += 1
     if t.forks > FORKS:
         raise t.refuse("if", "depends on data, and what follows differs from path to path")
-    first, *others = either.options
+    first, *others = union.options
     everywhere = i.op in _BINDS or i.jumps or "LOAD_FAST" in i.op
-    depth = 0 if everywhere else _depth(frame, either)
+    depth = 0 if everywhere else _depth(frame, union)
     before = frame.state
-    if not others:  # what loops carry may be of one kind and yet another array in each turn
-        frame.state = _narrowed(before, either, first, depth)
+    if not others:  # what loops carry may be of one kind and yet another array in each iteration
+        frame.state = _narrowed(before, union, first, depth)
         return control.instruct(t, frame, i, frame.stack)
-    rest = replace(either, codes=either.codes[1:], options=tuple(others))
+    rest = replace(union, codes=union.codes[1:], options=tuple(others))
     second = others[0] if len(others) == 1 else rest
-    states = [_narrowed(before, either, option, depth) for option in (first, second)]
+    states = [_narrowed(before, union, option, depth) for option in (first, second)]
     if not everywhere and _alike(t, frame, i, states):
         return None
-    condition = selectors.selects(t, either.which, either.codes[0])
+    condition = selectors.selects(t, union.tag, union.codes[0])
     return _arms(t, frame, i, condition, states, lambda option: _narrowed(
-        before, either, (first, second)[option], 0))
+        before, union, (first, second)[option], 0))
 
 
-def _depth(frame: Frame, either: Either) -> int:
+def _depth(frame: Frame, union: TaggedUnion) -> int:
     """Where the operands of an instruction begin that looks at a value."""
-    stack, cells = frame.state.stack, frame.state.cells
+    stack, heap = frame.state.stack, frame.state.heap
     depth = len(stack)
     for k, value in enumerate(stack):
-        if _within(value, cells) is either:
+        if _within(value, heap) is union:
             depth = min(depth, k)
     return depth
 
 
-def _once(t: Tracer, frame: Frame, i: Instruction, state: State) -> Exits:
+def _once(t: Tracer, frame: Frame, i: Instruction, state: State) -> Successors:
     """The exits of an instruction; NEXT is the one after it."""
     frame.state = state
     try:
         exits = control.instruct(t, frame, i, state.stack)
-    except Dead:
-        return Exits({})
-    return Exits({NEXT: frame.state}) if exits is None else exits
+    except Unreachable:
+        return Successors({})
+    return Successors({NEXT: frame.state}) if exits is None else exits
 
 
 def _alike(t: Tracer, frame: Frame, i: Instruction, states: list[State]) -> bool:
@@ -230,9 +230,9 @@ def _alike(t: Tracer, frame: Frame, i: Instruction, states: list[State]) -> bool
         frame.state = state.copy()
         if control.instruct(t, frame, i, stack) is not None:
             raise Diverged
-        if t.stores.pending.keys() != before.pending.keys():  # a cell that the other has not
+        if t.effects.pending.keys() != before.pending.keys():  # a cell that the other has not
             raise Diverged
-        arm = Arm(NEXT, frame.state, Exits({NEXT: frame.state}), (t.writes, t.visible))
+        arm = Arm(NEXT, frame.state, Successors({NEXT: frame.state}), (t.writes, t.visible))
         arm.created.update(t.created[created:])
         return arm
 
@@ -248,14 +248,14 @@ def _alike(t: Tracer, frame: Frame, i: Instruction, states: list[State]) -> bool
         if len(builder.region.nodes) != nodes or (again is None and builder.expected):
             raise Diverged
         frame.state = joins.same_states(t, frame, one, other)
-    except (Diverged, Refused, Dead):
+    except (Diverged, Refused, Unreachable):
         builder.expected = expected
         before.restore()
         del t.created[made:]
         if t.trying > 1:
             raise Diverged from None
         return False
-    except Unlike:  # a loop around begins anew
+    except TypeMismatch:  # a loop around begins anew
         builder.expected = expected
         raise
     finally:
@@ -268,11 +268,11 @@ def _alike(t: Tracer, frame: Frame, i: Instruction, states: list[State]) -> bool
 def _arms(
     t: Tracer, frame: Frame, i: Instruction, condition: Node, states: list[State],
     certain: Callable[[int], State],
-) -> Exits | None:
+) -> Successors | None:
     """Executes an instruction for both options, each in a region of its own."""
     t.parted += 1
     origin, consumed = (t.writes, t.visible), set(t.consumed)
-    arms = [Arm(NEXT, state, Exits({NEXT: state.copy()}), origin) for state in states]
+    arms = [Arm(NEXT, state, Successors({NEXT: state.copy()}), origin) for state in states]
     for k, arm in enumerate(arms):
         control.enter(
             t, frame, arm, origin, lambda exits: _once(t, frame, i, exits.states[NEXT])

@@ -160,7 +160,7 @@ def same(a: Any, b: Any) -> Any:
     return a == b
 
 
-def either(condition: Any, first: Any, second: Any) -> Any:
+def union(condition: Any, first: Any, second: Any) -> Any:
     """``first if condition else second``"""
     if condition:
         return first

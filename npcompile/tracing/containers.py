@@ -33,14 +33,14 @@ from npcompile.tracing.references import once
 from npcompile.tracing.values import (
     FALSE,
     NONE,
-    Box,
-    Dead,
-    Growing,
+    HeapObject,
     Iterator,
     Sequence,
     Slice,
     Static,
+    Unreachable,
     Value,
+    Vector,
     boolean,
     described,
     is_model,
@@ -57,48 +57,48 @@ CHOSEN = 32  #: items of a tuple that an index of the run's chooses from
 LASTING = (str, bytes, tuple, range, frozenset, bool, int, float, complex, np.generic, np.dtype)
 
 
-def items_of(t: Tracer, box: Box) -> tuple[Value, ...]:
+def items_of(t: Tracer, obj: HeapObject) -> tuple[Value, ...]:
     """The items of a list that is followed item by item."""
-    found = t.cells[box]
-    if isinstance(found, Growing):
+    found = t.heap[obj]
+    if isinstance(found, Vector):
         known, count = t.known(found.length)
         if not known or count > LONGEST:
             raise t.refuse("list", "of a length that only the run knows")
-        return tuple([growing.load(t, box, found, k) for k in range(count)])
+        return tuple([growing.load(t, obj, found, k) for k in range(count)])
     items: tuple[Value, ...] = found
     return items
 
 
-def append(t: Tracer, box: Box, value: Value) -> None:
+def append(t: Tracer, obj: HeapObject, value: Value) -> None:
     """``box.append(value)``"""
-    held, writes = t.cells[box], t.writes
-    grown = isinstance(held, Growing)
-    t.cells[box] = growing.append(t, box, held, value) if grown else (*held, value)
-    own = box.place is not None and box.place[-1][0] is t.frame.code.code
+    held, writes = t.heap[obj], t.writes
+    grown = isinstance(held, Vector)
+    t.heap[obj] = growing.append(t, obj, held, value) if grown else (*held, value)
+    own = obj.place is not None and obj.place[-1][0] is t.frame.code.code
     if t.frame.transparent and own:
         t.writes = writes  # nobody else sees the list: it is made anew
 
 
-def extend(t: Tracer, box: Box, items: tuple[Value, ...]) -> None:
-    """``box.extend(items)``; a list display is an empty list that is extended."""
-    held = t.cells[box]
-    anew = isinstance(held, Growing) and t.known(held.length) == (True, 0)
-    if anew and box.place in t.columns:
-        t.cells[box] = growing.begin(t, items, t.columns[box.place])
+def extend(t: Tracer, obj: HeapObject, items: tuple[Value, ...]) -> None:
+    """``obj.extend(items)``; a list display is an empty list that is extended."""
+    held = t.heap[obj]
+    anew = isinstance(held, Vector) and t.known(held.length) == (True, 0)
+    if anew and obj.place in t.columns:
+        t.heap[obj] = growing.begin(t, items, t.columns[obj.place])
         return
-    if isinstance(held, Growing):
+    if isinstance(held, Vector):
         once(t, items)
     for item in items:
-        append(t, box, item)
+        append(t, obj, item)
 
 
-def _static(t: Tracer, box: Box, key: Value, what: str) -> Any:
+def _static(t: Tracer, obj: HeapObject, key: Value, what: str) -> Any:
     """An index into a list that is followed item by item."""
     try:
         return t.static(key, what)
     except Refused:
-        wishes.for_columns(t, box, t.cells[box], False)
-        wishes.for_line(t, box)
+        wishes.for_columns(t, obj, t.heap[obj], False)
+        wishes.for_line(t, obj)
         raise
 
 
@@ -108,11 +108,11 @@ def _at(t: Tracer, items: tuple[Value, ...], key: Value, kind: type) -> Value:
     try:
         if isinstance(index, slice):
             part = items[index]
-            return t.box(list, part) if kind is list else Sequence(part, kind)
+            return t.allocate(list, part) if kind is list else Sequence(part, kind)
         found: Value = items[index]
         return found
     except (IndexError, TypeError):
-        raise Dead from None
+        raise Unreachable from None
 
 
 def _is_tuple(key: Value) -> bool:
@@ -147,10 +147,10 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
             return texts.getitem(t, container, key)
         case Sequence(items, kind):
             return _in_tuple(t, items, key, kind)
-        case Box() if container.kind is list:
+        case HeapObject() if container.kind is list:
             return _in_list(t, container, key)
-        case Box() if container.kind is dict:
-            return _in_dict(t, container, t.cells[container], key)
+        case HeapObject() if container.kind is dict:
+            return _in_dict(t, container, t.heap[container], key)
         case Static(held, source) if source is not None and type(held) is list:
             return _from_outside(t, container, key)
         case Static(held, source) if source is not None and type(held) is dict:
@@ -175,7 +175,7 @@ def _in_dict(t: Tracer, container: Value, held: Any, key: Value) -> Value:
     except Refused:
         return lookups.get(t, within.mapping(t, container), key)
     if not (within.has(t, container, name) if isinstance(container, Static) else name in held):
-        raise Dead
+        raise Unreachable
     found: Value = within.item(t, container, name) if isinstance(container, Static) else held[name]
     return found
 
@@ -188,7 +188,7 @@ def _in_constant(t: Tracer, container: Static, held: Any, key: Value) -> Value:
     try:
         return t.value(held[t.static(key, "an index")])
     except (IndexError, TypeError):
-        raise Dead from None
+        raise Unreachable from None
     except Refused:
         found = texts.of_constant(t, held, key) if type(held) in (str, bytes) else None
         if found is None:
@@ -212,31 +212,31 @@ def _from_outside(t: Tracer, container: Static, key: Value) -> Value:
     if isinstance(index, int):
         found = outside.item(t, held, source, index)
         if found is None:
-            raise Dead
+            raise Unreachable
         return found
     return _at(t, t.items_outside(held, source), key, list)
 
 
-def _in_list(t: Tracer, box: Box, key: Value) -> Value:
+def _in_list(t: Tracer, obj: HeapObject, key: Value) -> Value:
     """An item, or a slice, of a list that the program made."""
-    held = t.cells[box]
-    if not isinstance(held, Growing):
-        index = _static(t, box, key, "an index of a list or tuple")
+    held = t.heap[obj]
+    if not isinstance(held, Vector):
+        index = _static(t, obj, key, "an index of a list or tuple")
         return _at(t, held, Static(index), list)
     if not isinstance(key, Slice):
-        return growing.getitem(t, box, held, key)
+        return growing.getitem(t, obj, held, key)
     operand = t.operand(key)
     start, count, step = slices.bounds(t, operand, growing.size(t, held))
-    return growing.copied(t, box, held, start, count, step)
+    return growing.copied(t, obj, held, start, count, step)
 
 
 def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bool:
     """``a[k] = a[k]``: the end of every ``a[k] += b``.  It is a write like others, which Python
     may refuse, unless the array was written before."""
-    if not isinstance(value, ArrayRef) or value.cell is not container.cell:
+    if not isinstance(value, ArrayRef) or value.storage is not container.storage:
         return False
-    cell = container.cell
-    if not container.writeable or (cell.param >= 0 and t.version(cell) is t.first(cell)):
+    storage = container.storage
+    if not container.writeable or (storage.param >= 0 and t.version(storage) is t.first(storage)):
         return False
     mark = t.builder.mark()
     target = t.operate(indexing.getitem, container, key)
@@ -270,46 +270,46 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
     if isinstance(container, Iterator) and container.kind == "flat":
         flats.setitem(t, container, key, value)
         return
-    held = t.cells.get(container) if isinstance(container, Box) else None
-    if isinstance(container, Box) and container.lent and not isinstance(key, Slice):
+    held = t.heap.get(container) if isinstance(container, HeapObject) else None
+    if isinstance(container, HeapObject) and container.borrowed and not isinstance(key, Slice):
         wishes.for_line(t, container)
-        if isinstance(held, Growing):
+        if isinstance(held, Vector):
             growing.setitem(t, container, held, key, value)
             return
     if _put_outside(t, container, key, value):
         return
-    box = own(t, container)
-    if box.kind is dict:
+    obj = own(t, container)
+    if obj.kind is dict:
         try:
             name = t.static(key, "a dictionary's key")
         except Refused:
-            if models.wanted(t, box, key, value):
+            if models.wanted(t, obj, key, value):
                 raise
-            t.cells[box] = lookups.replaced(t, t.cells[box], key, value)
+            t.heap[obj] = lookups.replaced(t, t.heap[obj], key, value)
             return
-        t.cells[box] = {**t.cells[box], name: value}
+        t.heap[obj] = {**t.heap[obj], name: value}
         return
-    held = t.cells[box]
-    if isinstance(held, Growing):
+    held = t.heap[obj]
+    if isinstance(held, Vector):
         if isinstance(key, Slice):
-            t.cells[box] = growing.replaced(t, box, held, t.operand(key), value)
+            t.heap[obj] = growing.replaced(t, obj, held, t.operand(key), value)
         else:
-            growing.setitem(t, box, held, key, value)
+            growing.setitem(t, obj, held, key, value)
         return
-    index = _static(t, box, key, "an index of a list")
+    index = _static(t, obj, key, "an index of a list")
     items = list(held)
     try:
         items[index] = iteration.items(t, value) if isinstance(index, slice) else value
     except (IndexError, ValueError, TypeError):
-        raise Dead from None
-    t.cells[box] = tuple(items)
+        raise Unreachable from None
+    t.heap[obj] = tuple(items)
 
 
 def _put_outside(t: Tracer, container: Value, key: Value, value: Value) -> bool:
     """``container[key] = value``, if it is a list or dictionary from outside."""
     if not isinstance(container, Static) or type(container.value) not in (list, dict):
         return False
-    return t.stores.put(container, t.static(key, "a key"), value)
+    return t.effects.put(container, t.static(key, "a key"), value)
 
 
 def delitem(t: Tracer, container: Value, key: Value) -> None:
@@ -317,22 +317,22 @@ def delitem(t: Tracer, container: Value, key: Value) -> None:
     if is_model(container):
         models.special(t, container, "__delitem__", key)
         return
-    box = own(t, container)
-    if isinstance(t.cells[box], Growing):
-        _pop(t, box, key)
+    obj = own(t, container)
+    if isinstance(t.heap[obj], Vector):
+        _pop(t, obj, key)
         return
-    contents = dict(t.cells[box]) if box.kind is dict else list(t.cells[box])
+    contents = dict(t.heap[obj]) if obj.kind is dict else list(t.heap[obj])
     try:
         del contents[t.static(key, "a key")]
     except (IndexError, KeyError, TypeError):
-        raise Dead from None
-    t.cells[box] = contents if box.kind is dict else tuple(contents)
+        raise Unreachable from None
+    t.heap[obj] = contents if obj.kind is dict else tuple(contents)
 
 
-def own(t: Tracer, value: Value) -> Box:
+def own(t: Tracer, value: Value) -> HeapObject:
     """A list or dictionary that the program made and may change."""
-    if isinstance(value, Box) and value.kind in (list, dict):
-        if value.lent:
+    if isinstance(value, HeapObject) and value.kind in (list, dict):
+        if value.borrowed:
             raise t.refuse("list", "in a list of a length that only the run knows is changed")
         t.generators.changes(value)
         return value
@@ -346,7 +346,7 @@ def contains(t: Tracer, container: Value, item: Value) -> Value:
     """``item in container``: TRUE, FALSE or a traced bool."""
     if is_model(container):
         return models.special(t, container, "__contains__", item)
-    if isinstance(container, Box) and isinstance(t.cells[container], Growing):
+    if isinstance(container, HeapObject) and isinstance(t.heap[container], Vector):
         return consumers.follow(t, consumers.held, container, item)
     found = texts.contained(t, container, item)
     if found is not None:
@@ -391,8 +391,8 @@ def _contains(t: Tracer, container: Value, item: Value) -> bool:
     """``item in container`` of anything but tuples and lists."""
     if isinstance(container, Static) and type(container.value) is dict:
         return t.static(item, "in") in within.keys(t, container)
-    if isinstance(container, Box) and container.kind is dict:
-        return t.static(item, "in") in t.cells[container]
+    if isinstance(container, HeapObject) and container.kind is dict:
+        return t.static(item, "in") in t.heap[container]
     if isinstance(container, (ArrayRef, Node)) or tensors.is_tensor(container):
         raise t.refuse("in", "of an array is left to Python")
     if isinstance(container, Static) and isinstance(container.value, (str, bytes, frozenset)):
@@ -402,7 +402,7 @@ def _contains(t: Tracer, container: Value, item: Value) -> bool:
         try:
             return t.static(item, "in") in container.value
         except (TypeError, ValueError):
-            raise Dead from None
+            raise Unreachable from None
     if isinstance(container, Iterator):
         return _in_view(t, container, item)
     return t.static(item, "in") in [
@@ -432,11 +432,11 @@ def count(t: Tracer, value: Value) -> Value | None:
             return texts.length(t, value)
         case Sequence(items):
             return Static(len(items))
-        case Box() if isinstance(t.cells[value], Growing):
-            length: Node = t.cells[value].length
+        case HeapObject() if isinstance(t.heap[value], Vector):
+            length: Node = t.heap[value].length
             return length
-        case Box() if value.kind in (list, dict):
-            return Static(len(t.cells[value]))
+        case HeapObject() if value.kind in (list, dict):
+            return Static(len(t.heap[value]))
         case Static(held, source) if source is not None and type(held) in (list, dict):
             return Static(within.size(t, value))
         case Static(held, source) if hasattr(held, "__len__"):
@@ -457,69 +457,69 @@ def count(t: Tracer, value: Value) -> Value | None:
 ListMethod = Callable[..., Value]
 
 
-def _append(t: Tracer, box: Value, value: Value) -> Value:
-    append(t, t.stores.more(box) or own(t, box), value)
+def _append(t: Tracer, obj: Value, value: Value) -> Value:
+    append(t, t.effects.more(obj) or own(t, obj), value)
     return NONE
 
 
-def _extend(t: Tracer, box: Value, more: Value) -> Value:
-    target = t.stores.more(box) or own(t, box)
-    more = growing.owned(t, more) if isinstance(more, Box) and more.kind is list else more
-    held = t.cells[target]
-    other = t.cells[more] if isinstance(more, Box) and more.kind is list else more
-    if isinstance(held, Growing) and isinstance(other, (Growing, ArrayRef)):
-        assert isinstance(more, (Box, ArrayRef))
-        t.cells[target] = growing.extend(t, target, held, more)
+def _extend(t: Tracer, obj: Value, more: Value) -> Value:
+    target = t.effects.more(obj) or own(t, obj)
+    more = growing.owned(t, more) if isinstance(more, HeapObject) and more.kind is list else more
+    held = t.heap[target]
+    other = t.heap[more] if isinstance(more, HeapObject) and more.kind is list else more
+    if isinstance(held, Vector) and isinstance(other, (Vector, ArrayRef)):
+        assert isinstance(more, (HeapObject, ArrayRef))
+        t.heap[target] = growing.extend(t, target, held, more)
         return NONE
-    if isinstance(other, (Growing, ArrayRef)):
+    if isinstance(other, (Vector, ArrayRef)):
         wishes.for_items_of(t, target, other)
     extend(t, target, iteration.items(t, more))
     return NONE
 
 
-def _insert(t: Tracer, box: Value, index: Value, value: Value) -> Value:
-    target = own(t, box)
-    held = t.cells[target]
-    if isinstance(held, Growing):
-        t.cells[target] = growing.insert(t, target, held, index, value)
+def _insert(t: Tracer, obj: Value, index: Value, value: Value) -> Value:
+    target = own(t, obj)
+    held = t.heap[target]
+    if isinstance(held, Vector):
+        t.heap[target] = growing.insert(t, target, held, index, value)
         return NONE
     items = list(held)
     items.insert(t.static(index, "an index of a list"), value)
-    t.cells[target] = tuple(items)
+    t.heap[target] = tuple(items)
     return NONE
 
 
-def _pop(t: Tracer, box: Value, *index: Value) -> Value:
-    target = own(t, box)
-    contents = t.cells[target]
+def _pop(t: Tracer, obj: Value, *index: Value) -> Value:
+    target = own(t, obj)
+    contents = t.heap[target]
     if target.kind is dict:
         name = t.static(index[0], "a dictionary's key")
         if name not in contents and len(index) == 2:
             return index[1]
         if name not in contents:
-            raise Dead
-        t.cells[target] = {k: v for k, v in contents.items() if k != name}
+            raise Unreachable
+        t.heap[target] = {k: v for k, v in contents.items() if k != name}
         found: Value = contents[name]
         return found
-    if isinstance(contents, Growing):
-        found, t.cells[target] = growing.pop(t, target, contents, *index)
+    if isinstance(contents, Vector):
+        found, t.heap[target] = growing.pop(t, target, contents, *index)
         return found
     items = list(contents)
     try:
         found = items.pop(*(t.static(k, "an index of a list") for k in index))
     except IndexError:
-        raise Dead from None
-    t.cells[target] = tuple(items)
+        raise Unreachable from None
+    t.heap[target] = tuple(items)
     return found
 
 
-def _reverse(t: Tracer, box: Value) -> Value:
-    target = own(t, box)
-    held = t.cells[target]
-    if isinstance(held, Growing):
-        growing.turn(t, target, held)
+def _reverse(t: Tracer, obj: Value) -> Value:
+    target = own(t, obj)
+    held = t.heap[target]
+    if isinstance(held, Vector):
+        growing.reverse_items(t, target, held)
         return NONE
-    t.cells[target] = tuple(reversed(held))
+    t.heap[target] = tuple(reversed(held))
     return NONE
 
 
@@ -531,15 +531,15 @@ def backwards(t: Tracer, value: Value) -> bool:
     return bool(held)
 
 
-def _sort(t: Tracer, box: Value, **options: Value) -> Value:
-    target = own(t, box)
-    held = t.cells[target]
+def _sort(t: Tracer, obj: Value, **options: Value) -> Value:
+    target = own(t, obj)
+    held = t.heap[target]
     reverse = backwards(t, options.pop("reverse", Static(False)))
     if options:
         raise t.refuse("sort", "by a key")
-    if not isinstance(held, Growing):
+    if not isinstance(held, Vector):
         known = [t.static(v, "sort") for v in held]
-        t.cells[target] = tuple(map(Static, sorted(known, reverse=reverse)))
+        t.heap[target] = tuple(map(Static, sorted(known, reverse=reverse)))
         return NONE
     growing.sort(t, held, reverse)
     return NONE
@@ -548,32 +548,32 @@ def _sort(t: Tracer, box: Value, **options: Value) -> Value:
 def _search(consumer: Any) -> ListMethod:
     """``index`` and ``count``."""
 
-    def search(t: Tracer, box: Value, wanted: Value) -> Value:
-        return consumers.follow(t, consumer, box, wanted)
+    def search(t: Tracer, obj: Value, wanted: Value) -> Value:
+        return consumers.follow(t, consumer, obj, wanted)
 
     return search
 
 
-def _clear(t: Tracer, box: Value) -> Value:
-    target = own(t, box)
-    held = t.cells[target]
-    if isinstance(held, Growing):
-        t.cells[target] = growing.emptied(t, target, held)
+def _clear(t: Tracer, obj: Value) -> Value:
+    target = own(t, obj)
+    held = t.heap[target]
+    if isinstance(held, Vector):
+        t.heap[target] = growing.emptied(t, target, held)
         return NONE
-    t.cells[target] = {} if target.kind is dict else ()
+    t.heap[target] = {} if target.kind is dict else ()
     return NONE
 
 
 def _copy(t: Tracer, container: Value) -> Value:
     if (isinstance(container, Static) and type(container.value) is list) or (
-        isinstance(container, Box) and container.kind is list
+        isinstance(container, HeapObject) and container.kind is list
     ):
-        held = t.cells[container] if isinstance(container, Box) else ()
-        if isinstance(held, Growing):
-            assert isinstance(container, Box)
+        held = t.heap[container] if isinstance(container, HeapObject) else ()
+        if isinstance(held, Vector):
+            assert isinstance(container, HeapObject)
             return growing.copied(t, container, held, 0, growing.size(t, held))
-        return t.box(list, iteration.items(t, container))
-    return t.box(dict, dict(within.mapping(t, container)))
+        return t.allocate(list, iteration.items(t, container))
+    return t.allocate(dict, dict(within.mapping(t, container)))
 
 
 def _get(t: Tracer, container: Value, key: Value, default: Value = NONE) -> Value:
@@ -595,31 +595,31 @@ def _view(kind: str) -> Callable[[Tracer, Value], Value]:
     return view
 
 
-def _update(t: Tracer, box: Value, *other: Value, **named: Value) -> Value:
+def _update(t: Tracer, obj: Value, *other: Value, **named: Value) -> Value:
     more = within.mapping(t, other[0]) if other else {}
-    if isinstance(box, Static):
+    if isinstance(obj, Static):
         for key, value in {**more, **named}.items():
-            setitem(t, box, Static(key), value)
+            setitem(t, obj, Static(key), value)
         return NONE
-    target = own(t, box)
-    t.cells[target] = {**t.cells[target], **more, **named}
+    target = own(t, obj)
+    t.heap[target] = {**t.heap[target], **more, **named}
     return NONE
 
 
-def _setdefault(t: Tracer, box: Value, key: Value, default: Value = NONE) -> Value:
-    if isinstance(box, Static):
-        if not within.has(t, box, t.static(key, "a dictionary's key")):
-            setitem(t, box, key, default)
-        return getitem(t, box, key)
-    target = own(t, box)
+def _setdefault(t: Tracer, obj: Value, key: Value, default: Value = NONE) -> Value:
+    if isinstance(obj, Static):
+        if not within.has(t, obj, t.static(key, "a dictionary's key")):
+            setitem(t, obj, key, default)
+        return getitem(t, obj, key)
+    target = own(t, obj)
     try:
         name = t.static(key, "a dictionary's key")
     except Refused:
         models.wanted(t, target, key, default)
         raise
-    if name not in t.cells[target]:
-        t.cells[target] = {**t.cells[target], name: default}
-    found: Value = t.cells[target][name]
+    if name not in t.heap[target]:
+        t.heap[target] = {**t.heap[target], name: default}
+    found: Value = t.heap[target][name]
     return found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from npcompile.tracing.bytecode import Instruction
 from npcompile.tracing.functions import Args, Keywords, rule
 from npcompile.tracing.opcodes import on, pop, push
-from npcompile.tracing.values import NONE, Box, Frame, Method, Static, Value
+from npcompile.tracing.values import NONE, Frame, HeapObject, Method, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -23,7 +23,7 @@ CATEGORIES = ("divide", "over", "under", "invalid")
 
 
 def _set(t: Tracer, categories: str) -> None:
-    t.cells[t.errstate] = Static(categories)
+    t.heap[t.errstate] = Static(categories)
     t.builder.quiet = categories
 
 
@@ -37,16 +37,16 @@ def _errstate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         CATEGORIES
     ):
         raise t.refuse("errstate", "that does more than to ignore is left to Python")
-    return t.box(np.errstate, {"ignored": Static("".join(sorted(name[0] for name in found)))})
+    return t.allocate(np.errstate, {"ignored": Static("".join(sorted(name[0] for name in found)))})
 
 
 @on("BEFORE_WITH")
 def before_with(t: Tracer, frame: Frame, i: Instruction) -> None:
     held = pop(frame)
-    if not isinstance(held, Box) or held.kind is not np.errstate or "before" in t.cells[held]:
+    if not isinstance(held, HeapObject) or held.kind is not np.errstate or "before" in t.heap[held]:
         raise t.refuse("with", "is left to Python")
-    before, more = t.ignored(), t.cells[held]["ignored"].value
-    t.cells[held] = {**t.cells[held], "before": Static(before)}
+    before, more = t.ignored(), t.heap[held]["ignored"].value
+    t.heap[held] = {**t.heap[held], "before": Static(before)}
     _set(t, "".join(sorted({*before, *more})))
     push(frame, Method(Static(np.errstate.__exit__), held), NONE)
 
@@ -54,6 +54,6 @@ def before_with(t: Tracer, frame: Frame, i: Instruction) -> None:
 @rule(np.errstate.__exit__)
 def _exit(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     held = args[0]
-    assert isinstance(held, Box)
-    _set(t, t.cells[held]["before"].value)
+    assert isinstance(held, HeapObject)
+    _set(t, t.heap[held]["before"].value)
     return NONE

@@ -29,12 +29,12 @@ from npcompile.tracing.joins import Arm
 from npcompile.tracing.opcodes import HANDLERS
 from npcompile.tracing.stretches import TOO_LONG
 from npcompile.tracing.values import (
-    Dead,
-    Exits,
     Frame,
     Iterator,
     State,
     Static,
+    Successors,
+    Unreachable,
     Value,
 )
 
@@ -47,7 +47,7 @@ BLOCKS = 2000  #: blocks that are followed in all
 NODES = 4000  #: nodes of a graph with unrolled loops
 
 
-def run(t: Tracer, frame: Frame, exits: Exits, allowed: set[int]) -> Exits:
+def run(t: Tracer, frame: Frame, exits: Successors, allowed: set[int]) -> Successors:
     """Goes on until no exit leads to a block in ``allowed``."""
     before, frame.allowed = frame.allowed, allowed
     try:
@@ -56,7 +56,7 @@ def run(t: Tracer, frame: Frame, exits: Exits, allowed: set[int]) -> Exits:
         frame.allowed = before
 
 
-def _run(t: Tracer, frame: Frame, exits: Exits, allowed: set[int]) -> Exits:
+def _run(t: Tracer, frame: Frame, exits: Successors, allowed: set[int]) -> Successors:
     while True:
         inside = [target for target in exits.states if target in allowed]
         if not inside:
@@ -68,8 +68,8 @@ def _run(t: Tracer, frame: Frame, exits: Exits, allowed: set[int]) -> Exits:
 
 
 def _one_of(
-    t: Tracer, frame: Frame, exits: Exits, inside: list[int], allowed: set[int]
-) -> Exits:
+    t: Tracer, frame: Frame, exits: Successors, inside: list[int], allowed: set[int]
+) -> Successors:
     """Goes on at the first of several places, where the selector says so."""
     assert exits.selector is not None
     target = min(inside, key=frame.code.order.__getitem__)
@@ -78,8 +78,8 @@ def _one_of(
     condition = selectors.selects(t, exits.selector, target)
     counts = (t.writes, t.visible)
     stand(t, frame, target, exits.states[target])
-    taken = Arm(target, frame.state, Exits({target: frame.state.copy()}), counts)
-    passed = Arm(RETURN, frame.state, Exits(rest, exits.selector), counts)
+    taken = Arm(target, frame.state, Successors({target: frame.state.copy()}), counts)
+    passed = Arm(RETURN, frame.state, Successors(rest, exits.selector), counts)
     _enter(t, frame, taken, own, counts)
     if not taken.exits.states:
         _check(t, condition, False, "an exception is raised")
@@ -96,7 +96,7 @@ def stand(t: Tracer, frame: Frame, block: int, state: State) -> None:
     frame.instruction = frame.code.blocks[block][0]
 
 
-def step(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
+def step(t: Tracer, frame: Frame, block: int, state: State) -> Successors:
     """Executes one block, or a loop that begins there."""
     frame.state, frame.block = state, block
     if block in frame.code.loops:
@@ -107,7 +107,7 @@ def step(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
     return execute(t, frame, block, state)
 
 
-def execute(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
+def execute(t: Tracer, frame: Frame, block: int, state: State) -> Successors:
     """Executes one block."""
     frame.state, frame.block = state, block
     t.builder.quiet = t.ignored()
@@ -116,21 +116,21 @@ def execute(t: Tracer, frame: Frame, block: int, state: State) -> Exits:
         raise t.refuse("function", TOO_LONG)
     try:
         for instruction in frame.code.blocks[block]:
-            if instruction.offset in t.pauses and len(t.frames) == 1:
+            if instruction.offset in t.graph_breaks and len(t.frames) == 1:
                 frame.instruction, frame.stack = instruction, list(state.stack)
                 frame.writes, t.builder.line = t.writes, instruction.line
-                return _pause(t, frame, instruction)
+                return _graph_break(t, frame, instruction)
             exits = instruct(t, frame, instruction, state.stack)
             if exits is not None:
                 return exits
             state = frame.state
-    except Dead:
-        return Exits({})
+    except Unreachable:
+        return Successors({})
     except (Refused, Unhinted) as stuck:
         if len(t.frames) == 1 and frame.instruction is not None:
             _placed(stuck, frame.instruction)
         raise
-    return Exits({frame.code.successors[block][0]: state})
+    return Successors({frame.code.successors[block][0]: state})
 
 
 def _placed(stuck: Refused | Unhinted, here: Instruction) -> None:
@@ -144,28 +144,31 @@ def _placed(stuck: Refused | Unhinted, here: Instruction) -> None:
         stuck.place = here.offset
 
 
-def _pause(t: Tracer, frame: Frame, instruction: Instruction) -> Exits:
+def _graph_break(t: Tracer, frame: Frame, instruction: Instruction) -> Successors:
     """Leaves for Python before an instruction, wherever in the function it is."""
     state = frame.state
     for k, value in enumerate(state.stack):
         if isinstance(value, Iterator):
             state.stack[k] = turns.standing(t, value)
-    t.places[target := frame.code.pause(frame.block, instruction)] = (frame.block, instruction)
-    return Exits({target: state})
+    t.places[target := frame.code.graph_break(frame.block, instruction)] = (
+        frame.block,
+        instruction,
+    )
+    return Successors({target: state})
 
 
-def instruct(t: Tracer, frame: Frame, i: Instruction, stack: list[Value]) -> Exits | None:
+def instruct(t: Tracer, frame: Frame, i: Instruction, stack: list[Value]) -> Successors | None:
     """Executes one instruction, which finds ``stack`` for Python."""
     frame.instruction, frame.stack, frame.writes = i, list(stack), t.writes
     t.made = len(t.created)
     t.builder.line = i.line
     if t.undecided:
-        either = choices.looked_at(t, frame, i)
-        if either is not None and i.op.startswith("POP_JUMP") and not i.op.endswith("NONE"):
-            choices.fork(t, frame, replace(i, op="TO_BOOL", jumps=False), either)
+        union = choices.looked_at(t, frame, i)
+        if union is not None and i.op.startswith("POP_JUMP") and not i.op.endswith("NONE"):
+            choices.fork(t, frame, replace(i, op="TO_BOOL", jumps=False), union)
             frame.instruction, frame.stack, frame.writes = i, list(stack), t.writes
-        elif either is not None:
-            return choices.fork(t, frame, i, either)
+        elif union is not None:
+            return choices.fork(t, frame, i, union)
     handler = HANDLERS.get(i.op)
     if handler is None:
         raise t.refuse(_construct(i.op), "is left to Python")
@@ -211,7 +214,7 @@ def unrolls(t: Tracer, iterator: Iterator) -> None:
 
 def branch(
     t: Tracer, frame: Frame, condition: Value, then: int, other: int, popping: int = RETURN
-) -> Exits:
+) -> Successors:
     """Goes on in block ``then`` if the condition holds, else in ``other``.
 
     On the way to ``popping`` the top of the stack is dropped.
@@ -225,19 +228,19 @@ def branch(
 
     if isinstance(condition, Static):
         target = then if condition.value else other
-        return Exits({target: state(target)})
+        return Successors({target: state(target)})
     assert isinstance(condition, Node)
     raising = [target in frame.code.raises for target in (then, other)]
     if all(raising):
-        raise Dead
+        raise Unreachable
     if any(raising):
         _check(t, condition, raising[1], "an exception is raised")
         target = other if raising[0] else then
-        return Exits({target: state(target)})
+        return Successors({target: state(target)})
     decided = _decide(t, frame, condition)
     if decided is not None:
         target = then if decided else other
-        return Exits({target: state(target)})
+        return Successors({target: state(target)})
     then_arm, other_arm = (
         (target, state(target), _own(frame, target)) for target in (then, other)
     )
@@ -287,12 +290,12 @@ def negate(t: Tracer, condition: Node) -> Node:
     return t.builder.emit("bit_not", (condition,), None, Scalar(BOOL, "py"))
 
 
-def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Exits:
+def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Successors:
     """Traces both ways to go on from here, and joins what they leave behind."""
     origin, consumed = (t.writes, t.visible), set(t.consumed)
     leaves(frame, {then[0], other[0]})
     arms = [
-        Arm(target, state, Exits({target: state.copy()}), origin)
+        Arm(target, state, Successors({target: state.copy()}), origin)
         for target, state, _ in (then, other)
     ]
     for k, (arm, (_, _, own)) in enumerate(zip(arms, (then, other))):
@@ -310,7 +313,8 @@ def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Exi
 
 
 def leaves(frame: Frame, targets: set[int]) -> None:
-    """Refuses to leave a loop that is followed turn by turn where only the run knows when."""
+    """Refuses to leave a loop that is followed iteration by iteration where only the run knows
+    when."""
     for header, refused in frame.unrolled.items():
         body = frame.code.loops[header]
         if frame.block in body and not body.issuperset(targets):
@@ -325,7 +329,11 @@ def _enter(
 
 
 def enter(
-    t: Tracer, frame: Frame, arm: Arm, origin: tuple[int, int], go: Callable[[Exits], Exits]
+    t: Tracer,
+    frame: Frame,
+    arm: Arm,
+    origin: tuple[int, int],
+    go: Callable[[Successors], Successors],
 ) -> None:
     """Traces some of an arm into its region; all else stays as it was."""
     before, created = replace(frame), len(t.created)
@@ -341,8 +349,8 @@ def enter(
     t.builder.line = frame.instruction.line
 
 
-def _only(t: Tracer, condition: Node, arm: Arm, holds: bool, consumed: set[object]) -> Exits:
+def _only(t: Tracer, condition: Node, arm: Arm, holds: bool, consumed: set[object]) -> Successors:
     """One arm where the other certainly raises."""
     t.consumed = consumed
     _check(t, condition, holds, "an exception is raised")
-    return Exits({arm.target: arm.state})
+    return Successors({arm.target: arm.state})

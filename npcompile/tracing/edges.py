@@ -15,7 +15,7 @@ from npcompile.graph import ir
 from npcompile.graph.ir import Items, NewArray, Node, Resume, Tree, ViewOf, result_nodes, trees
 from npcompile.graph.types import Scalar
 from npcompile.tracing import control
-from npcompile.tracing.turns import Turns
+from npcompile.tracing.turns import Iterations
 from npcompile.tracing.values import Frame, State
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def edge(
-    t: Tracer, frame: Frame, header: int, begin: State, over: Turns | None, size: Size
+    t: Tracer, frame: Frame, header: int, begin: State, over: Iterations | None, size: Size
 ) -> Resume | None:
     """The frames at a loop's header; ``begin`` is the state there, and ``size`` the index of the
     iteration that comes next, if the loop runs over something."""
@@ -33,7 +33,7 @@ def edge(
     before, mark, looked = replace(frame), t.builder.mark(), len(t.scope.params)
     state = begin.copy()
     try:
-        with t.lending.apart():
+        with t.aliases.apart():
             control.stand(t, frame, header, state)
             if over is not None:
                 frame.stack[-1] = state.stack[-1] = over.before(size)
@@ -58,7 +58,7 @@ def edge(
 _PLAIN = frozenset({"const", "size", "cast", "add", "sub", "mul"})
 
 
-def _is_there(t: Tracer, frames: tuple[ir.Frame, ...]) -> bool:
+def _is_there(t: Tracer, frames: tuple[ir.ResumeFrame, ...]) -> bool:
     """Whether all that frames hold is there where an iteration begins, but for such numbers."""
     inside = set(t.builder.region.nodes)
     work = [node for tree in trees(Resume(frames)) for node in result_nodes(tree)]
@@ -74,8 +74,8 @@ def _is_there(t: Tracer, frames: tuple[ir.Frame, ...]) -> bool:
 def _older(tree: Tree, versions: dict[Node, Node]) -> Tree:
     """A tree with other versions of arrays."""
     match tree:
-        case NewArray(cell, node):
-            return NewArray(cell, versions.get(node, node))
+        case NewArray(storage, node):
+            return NewArray(storage, versions.get(node, node))
         case ViewOf(_, NewArray() as base):
             return replace(tree, base=_older(base, versions))
         case Items(_, items):

@@ -9,15 +9,13 @@ import numpy as np
 
 from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Size, Symbol, substitute, symbols
-from npcompile.graph.ir import Const, Node, Window
+from npcompile.graph.ir import Const, Geometry, Node
 from npcompile.graph.texts import Character
 from npcompile.graph.types import SUPPORTED, Array, Scalar, Type
-from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.tracing import lengths
 from npcompile.tracing.values import (
-    Box,
-    Either,
-    Growing,
+    HeapObject,
     Iterator,
     Method,
     Object,
@@ -25,7 +23,9 @@ from npcompile.tracing.values import (
     Slice,
     State,
     Static,
+    TaggedUnion,
     Value,
+    Vector,
 )
 
 if TYPE_CHECKING:
@@ -77,18 +77,18 @@ def retyped(t: Tracer, node: Node, type_: Type) -> Node:
 
 class Escape:
     """Moves one state's values out of a region: ``out`` gives what a node is outside, ``created``
-    are the cells and boxes that were made inside.  ``store`` puts an array of the region into one
-    with room for so many elements along the first axis."""
+    are the cells and heap objects that were made inside.  ``store`` puts an array of the region
+    into one with room for so many elements along the first axis."""
 
     def __init__(
-        self, t: Tracer, state: State, created: set[Cell | Box | Object],
-        out: Callable[[Node, Value | Cell | None], Node],
-        store: Callable[[Node, Window, Size], Node],
+        self, t: Tracer, state: State, created: set[Storage | HeapObject | Object],
+        out: Callable[[Node, Value | Storage | None], Node],
+        store: Callable[[Node, Geometry, Size], Node],
     ) -> None:
         self.t, self.state, self.created, self.out = t, state, created, out
         self.store = store
         self.made: dict[Any, Any] = {}
-        self.cells: dict[Cell | Box, Any] = {}
+        self.heap: dict[Storage | HeapObject, Any] = {}
         self.symbols: dict[Symbol, Size] = {}
 
     def value(self, value: Value, like: Value | None = None) -> Value:
@@ -110,19 +110,19 @@ class Escape:
                 return Slice(*map(self.value, parts))
             case Object() if value in self.created:
                 raise self.t.refuse("object", "made in a branch or a loop and used after it")
-            case Box() if value in self.created:
-                box: Box = self._once(value, lambda: self._box(value))
-                return box
+            case HeapObject() if value in self.created:
+                obj: HeapObject = self._once(value, lambda: self._obj(value))
+                return obj
             case Iterator():
                 return replace(value, parts=tuple(map(self.value, value.parts)))
-            case Either(which, codes, options):
+            case TaggedUnion(tag, codes, options):
                 moved = tuple(map(self._option, options))
-                return Either(self.node(which), codes, moved)
+                return TaggedUnion(self.node(tag), codes, moved)
             case Method():
                 return Method(self.value(value.function), self.value(value.receiver))
         return value
 
-    def node(self, node: Node, like: Value | Cell | None = None) -> Node:
+    def node(self, node: Node, like: Value | Storage | None = None) -> Node:
         if isinstance(node.attrs, Const) and isinstance(node.type, Scalar):
             return self.t.builder.const(node.attrs.value, node.type)
         size = self.t.builder.known_size(node)
@@ -150,42 +150,42 @@ class Escape:
         return self.made[key]
 
     def _array(self, ref: ArrayRef, like: Value | None) -> ArrayRef:
-        t, cell = self.t, ref.cell
-        if cell in self.created:
-            other = like.cell if isinstance(like, ArrayRef) else None
-            cell = self._once(cell, lambda: self._cell(ref.cell, other))
-        window = self._window(ref.window)
-        if cell is ref.cell and window == ref.window:
+        t, storage = self.t, ref.storage
+        if storage in self.created:
+            other = like.storage if isinstance(like, ArrayRef) else None
+            storage = self._once(storage, lambda: self._storage(ref.storage, other))
+        geometry = self._geometry(ref.geometry)
+        if storage is ref.storage and geometry == ref.geometry:
             return ref
-        made = ArrayRef(cell, window, ref.dtype, ref.writeable)
+        made = ArrayRef(storage, geometry, ref.dtype, ref.writeable)
         if t.trees.owns(ref):
             t.trees.own(made)
         return made
 
-    def _cell(self, cell: Cell, like: Cell | None) -> Cell:
-        version = self.state.cells.get(cell, cell.first)
+    def _storage(self, storage: Storage, like: Storage | None) -> Storage:
+        version = self.state.heap.get(storage, storage.first)
         assert isinstance(version.type, Array)
         if lengths.hides(self.t, version.type):
             most = lengths.room(self.t, version.type)
             if most is not None:
-                whole = Window(0, version.type.shape, version.type.strides)
+                whole = Geometry(0, version.type.shape, version.type.strides)
                 version = self.store(version, whole, most)
-        return self.t.register(Cell(self.node(version, like)))
+        return self.t.register(Storage(self.node(version, like)))
 
-    def _box(self, box: Box) -> Box:
-        if box not in self.state.cells:
+    def _obj(self, obj: HeapObject) -> HeapObject:
+        if obj not in self.state.heap:
             raise self.t.refuse("if", "depends on data, and only one path makes a list or object")
-        made = self.t.register(box.like())
-        if box.part_of is not None:
-            whole = self.value(box.part_of)
-            assert isinstance(whole, Box)
+        made = self.t.register(obj.like())
+        if obj.part_of is not None:
+            whole = self.value(obj.part_of)
+            assert isinstance(whole, HeapObject)
             made.part_of = whole
-        self.cells[made] = self.contents(self.state.cells[box])
+        self.heap[made] = self.contents(self.state.heap[obj])
         return made
 
     def contents(self, contents: Any) -> Any:
         """What a list, dictionary, instance or closure cell holds."""
-        if isinstance(contents, Growing):
+        if isinstance(contents, Vector):
             return contents.map(lambda length: self.out(length, None), self.value)
         if isinstance(contents, tuple):
             return tuple(map(self.value, contents))
@@ -193,12 +193,12 @@ class Escape:
             return {key: self.value(item) for key, item in contents.items()}
         return self.value(contents)
 
-    def _window(self, window: Window) -> Window:
-        return Window(
-            self._size(window.offset),
-            tuple(map(self._size, window.shape)),
-            tuple(map(self._size, window.strides)),
-            window.part,
+    def _geometry(self, geometry: Geometry) -> Geometry:
+        return Geometry(
+            self._size(geometry.offset),
+            tuple(map(self._size, geometry.shape)),
+            tuple(map(self._size, geometry.strides)),
+            geometry.part,
         )
 
     def _size(self, size: Size) -> Size:

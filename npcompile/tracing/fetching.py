@@ -29,14 +29,14 @@ from npcompile.tracing import consumers
 from npcompile.tracing.inputs import label
 from npcompile.tracing.sources import Arg, Item, Source
 from npcompile.tracing.values import (
-    Box,
-    Either,
     Fetched,
-    Growing,
+    HeapObject,
     Kind,
     Sequence,
     Static,
+    TaggedUnion,
     Value,
+    Vector,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _tuple(held: list[tuple[Any, ...]]) -> Kind | None:
     return known if len(known) == len(kinds) else None
 
 
-def opened(t: Tracer, held: list[Any], source: Source, item: Fetched) -> Box:
+def opened(t: Tracer, held: list[Any], source: Source, item: Fetched) -> HeapObject:
     """What stands for a list from outside."""
     t.inputs.guard(source, "type", list)
     _guard(t, held, source, item)
@@ -97,13 +97,13 @@ def _guard(t: Tracer, held: Any, source: Source, item: Kind) -> None:
         _guard(t, value, Item(source, k), kind)
 
 
-def load(t: Tracer, box: Box | None, g: Growing, at: Node) -> Value:
+def load(t: Tracer, obj: HeapObject | None, g: Vector, at: Node) -> Value:
     """The item of such a list at a place that is in range."""
     assert isinstance(g.item, Fetched)
     if g.columns[0] in t.packed:
         return _packed(t, t.packed[g.columns[0]], g.item.kind, at)
     shown = arguments.view(g.columns[0], (), (), g.columns[0].strides[0] * t.builder.size_of(at))
-    path = t.fetched.get(box) if box is not None else None
+    path = t.fetched.get(obj) if obj is not None else None
     if path is not None and len(path) == 1:
         _ask_to_pack(t, path[0], g.item.kind)
     return _value(t, arguments.element(t, shown), g.item.kind, path and (*path, at))
@@ -113,7 +113,7 @@ def load(t: Tracer, box: Box | None, g: Growing, at: Node) -> Value:
 
 def _ask_to_pack(t: Tracer, whole: Value, kind: Kind) -> None:
     """Asks for copies, made at each call, of what a list holds that a loop in a loop reads: only of
-    a few items, so that copying takes no time to speak of, should the loops have few turns."""
+    a few items, so that copying takes no time to speak of, should the loops have few iterations."""
     assert isinstance(whole, Static) and whole.source is not None
     nested = t.scope is not None and t.scope.outer is not None
     if nested and _parts(kind) and len(whole.value) <= PACKED:
@@ -127,22 +127,22 @@ def _parts(kind: Kind) -> list[Scalar]:
     return numbers if len(numbers) == len(found) else []
 
 
-def pack(t: Tracer, box: Box, source: Source) -> None:
+def pack(t: Tracer, obj: HeapObject, source: Source) -> None:
     """Copies what a list holds to arrays, from which it is read from here on."""
     t.inputs.guard(source, "most", PACKED)
-    g = t.cells[box]
-    assert isinstance(g, Growing) and isinstance(g.item, Fetched)
+    g = t.heap[obj]
+    assert isinstance(g, Vector) and isinstance(g.item, Fetched)
     n, parts = t.builder.size_of(g.length, 0), _parts(g.item.kind)
     kinds = [contiguous(part.dtype, (n,)) for part in parts]
     made = [t.new(t.builder.emit("empty", (), None, kind)) for kind in kinds]
     if isinstance(g.item.kind, tuple):
-        consumers.follow(t, consumers.filled_columns, Sequence(tuple(made)), box)
+        consumers.follow(t, consumers.filled_columns, Sequence(tuple(made)), obj)
     else:
-        consumers.follow(t, consumers.filled, made[0], box)
+        consumers.follow(t, consumers.filled, made[0], obj)
     copies = [t.builder.emit("copy", (t.read(a),), None, kind) for a, kind in zip(made, kinds)]
     t.packed[g.columns[0]] = [replace(t.new(copy), writeable=False) for copy in copies]
     t.facts.limit(n, PACKED)
-    t.cells[box] = replace(g, length=t.builder.size(n))
+    t.heap[obj] = replace(g, length=t.builder.size(n))
 
 
 def _packed(t: Tracer, arrays: list[ArrayRef], kind: Kind, at: Node) -> Value:
@@ -155,14 +155,14 @@ def _packed(t: Tracer, arrays: list[ArrayRef], kind: Kind, at: Node) -> Value:
 
 # ---------------------------------------------------------------------- objects
 
-def _list(t: Tracer, address: Node, item: Fetched, path: Path) -> Box:
+def _list(t: Tracer, address: Node, item: Fetched, path: Path) -> HeapObject:
     """A list at an address; it has been checked that it is one."""
     length = t.builder.emit("cast", (_word(t, address, objects.LENGTH),), None, PY_INT)
     n = _measure(t, length, path)
     first = _place(t, _word(t, address, objects.ITEMS))
     column = arguments.view(t.inputs.words("heap"), (n,), (1,), first)
-    made = t.register(Box(list, lent=True))
-    t.cells[made] = Growing(length, (column,), item, False)
+    made = t.register(HeapObject(list, borrowed=True))
+    t.heap[made] = Vector(length, (column,), item, False)
     if path is not None:
         t.fetched[made] = path
     return made
@@ -191,7 +191,7 @@ def _word(t: Tracer, address: Node, k: int, dtype: np.dtype[Any] = INT) -> Node:
     """A word of the object at an address."""
     heap = t.inputs.words("heap")
     shown = arguments.view(heap, (), (), _place(t, address) + k)
-    return arguments.element(t, ArrayRef(heap.cell, shown.window, dtype, False))
+    return arguments.element(t, ArrayRef(heap.storage, shown.geometry, dtype, False))
 
 
 def _class(t: Tracer, k: int) -> Node:
@@ -226,7 +226,7 @@ def _value(t: Tracer, address: Node, kind: Kind, path: Path) -> Value:
         b.check(b.map("bit_and", (b.map("bit_or", (whole, real), BOOL), fits), BOOL), reason)
         t.undecided = True
         options = number, py_scalar(t, _word(t, address, objects.VALUE, FLOAT), _NUMBERS[float])
-        return Either(b.emit("cast", (real,), None, PY_INT), (0, 1), options)
+        return TaggedUnion(b.emit("cast", (real,), None, PY_INT), (0, 1), options)
     known = kind.dtype.type if kind.origin == "np" else kind.python_type
     (holds,) = _is(t, address, known)
     if known is int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def of(t: Tracer, array: ArrayRef) -> Iterator:
     """``array.flat``"""
-    if array.window.part or not views.is_contiguous(t, array):
+    if array.geometry.part or not views.is_contiguous(t, array):
         raise t.refuse(".flat", "of an array whose elements are not next to each other")
     return Iterator("flat", (t.operate(views.ravel, array), array), token=t.token())
 

@@ -45,18 +45,18 @@ from npcompile.tracing.item_types import item_type
 from npcompile.tracing.values import (
     NONE,
     NULL,
-    Box,
-    Dead,
-    Either,
     Function,
-    Growing,
+    HeapObject,
     Iterator,
     Method,
     Partial,
     Sequence,
     Slice,
     Static,
+    TaggedUnion,
+    Unreachable,
     Value,
+    Vector,
     boolean,
     described,
     is_model,
@@ -213,10 +213,10 @@ def _setattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 @rule(object.__setattr__, counts=(3, 3))
 def _object_setattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    box, name = args[0], t.static(args[1], "__setattr__")
-    if not isinstance(box, Box) or is_model(box):
+    obj, name = args[0], t.static(args[1], "__setattr__")
+    if not isinstance(obj, HeapObject) or is_model(obj):
         raise t.refuse("__setattr__", "of an object that comes from outside")
-    t.cells[box] = {**t.cells[box], name: args[2]}
+    t.heap[obj] = {**t.heap[obj], name: args[2]}
     return NONE
 
 
@@ -230,8 +230,8 @@ def _is_long(t: Tracer, args: Args) -> bool:
     value = args[0]
     if is_model(value):
         return True
-    if isinstance(value, Box) and value.kind is list:
-        return isinstance(t.cells[value], Growing)
+    if isinstance(value, HeapObject) and value.kind is list:
+        return isinstance(t.heap[value], Vector)
     known = (Iterator, ArrayRef)
     if not isinstance(value, known) or (isinstance(value, ArrayRef) and not value.ndim):
         return False
@@ -250,7 +250,7 @@ def _tuple(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 def _list(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if _is_long(t, args):
         return consumers.follow(t, consumers.listed, args[0])
-    return t.box(list, iteration.items(t, args[0]) if args else ())
+    return t.allocate(list, iteration.items(t, args[0]) if args else ())
 
 
 @rule(np.ndarray.tolist)
@@ -265,20 +265,22 @@ def _deque(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     most = kwargs.get("maxlen", args[1] if len(args) > 1 else NONE)
     if python_class(most) is int and len(args) + len(kwargs) < 3:
         if t.static(most, "deque") < 0:
-            raise Dead
-        found = t.box(Queue, {"_items": t.box(list, ()), "_head": Static(0), "_most": most})
+            raise Unreachable
+        found = t.allocate(
+            Queue, {"_items": t.allocate(list, ()), "_head": Static(0), "_most": most}
+        )
         if args:
             models.special(t, found, "extend", args[0])
         return found
     if not isinstance(most, Static) or most.value is not None:
         return NULL
     items = _list(t, args[:1], {})
-    return t.box(Queue, {"_items": items, "_head": Static(0), "_most": NONE})
+    return t.allocate(Queue, {"_items": items, "_head": Static(0), "_most": NONE})
 
 
 @rule(set, counts=(0, 1))
 def _set(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    found = t.box(HashedSet, models.unhashed(t, False))
+    found = t.allocate(HashedSet, models.unhashed(t, False))
     if args:
         if issubclass(python_class(args[0]), (dict, set, frozenset)):
             raise t.refuse("set", "of a dictionary or set: Python makes room for all at once, "
@@ -292,7 +294,7 @@ def _defaultdict(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     factory = t.known(args[0])[1]
     if factory not in (int, float):
         return NULL
-    return t.box(DefaultDict, {**models.unhashed(t, True), "_factory": Static(factory)})
+    return t.allocate(DefaultDict, {**models.unhashed(t, True), "_factory": Static(factory)})
 
 
 @rule(whole)
@@ -319,10 +321,10 @@ def _dict(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         for pair in iteration.items(t, args[0]):
             parts = iteration.items(t, pair)
             if len(parts) != 2:
-                raise Dead
+                raise Unreachable
             key, value = parts
             found[t.static(key, "a dictionary's key")] = value
-    return t.box(dict, {**found, **kwargs})
+    return t.allocate(dict, {**found, **kwargs})
 
 
 @rule(slice, counts=(1, 3))
@@ -340,7 +342,7 @@ def _range(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         (Static(0), args[0], Static(1)) if len(args) == 1 else (*args, Static(1))[:3]
     )
     made = Iterator("range", (start, stop, step), itself=True)
-    if not any(isinstance(part, Either) for part in made.parts):
+    if not any(isinstance(part, TaggedUnion) for part in made.parts):
         turns.check(t, made)
     return made
 
@@ -414,7 +416,7 @@ def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         return appliers.in_order(t, args, kwargs)
     if is_model(args[0]):
         args = (consumers.follow(t, consumers.listed, args[0]),)
-    if _is_long(t, args[:1]) and isinstance(args[0], Box):
+    if _is_long(t, args[:1]) and isinstance(args[0], HeapObject):
         made = containers.METHODS[list.copy](t, args[0])
         containers.METHODS[list.sort](t, made, **kwargs)
         return made
@@ -431,7 +433,7 @@ def _sum(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     total = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
     if _is_long(t, args[:1]):
         found = consumers.follow(t, consumers.total, args[0], total)
-        kinds = found.options if isinstance(found, Either) else (found,)
+        kinds = found.options if isinstance(found, TaggedUnion) else (found,)
         if VERSION >= (3, 12) and any(python_class(v) is float for v in kinds):
             raise t.refuse("sum", "of Python floats is compensated since Python 3.12")
         return found
@@ -458,7 +460,7 @@ def _extreme(function: Any, consumer: Any, pair: Any) -> Rule:
             return consumers.follow(t, consumer, args[0])
         items = iteration.items(t, args[0]) if len(args) == 1 else args
         if not items:
-            raise Dead
+            raise Unreachable
         if len(items) == 1:
             return items[0]
         if all(t.known(v)[0] for v in items):
@@ -476,7 +478,7 @@ def _extreme(function: Any, consumer: Any, pair: Any) -> Rule:
 
 def _unlike(t: Tracer, a: Value, b: Value) -> bool:
     """Whether these are numbers of two types, by the path perhaps."""
-    if isinstance(a, Either):
+    if isinstance(a, TaggedUnion):
         return True
     first, second = as_number(t, a), as_number(t, b)
     return first is not None and second is not None and first.type != second.type
@@ -608,7 +610,7 @@ def _replace(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     kind: Any = whole.kind
     fields: tuple[str, ...] = kind._fields
     if len(args) > 1 or not kwargs.keys() <= set(fields):
-        raise Dead
+        raise Unreachable
     items = [kwargs.get(name, item) for name, item in zip(fields, whole.items, strict=True)]
     return Sequence(tuple(items), kind)
 

@@ -17,12 +17,12 @@ from numbers import Number
 from typing import TYPE_CHECKING
 
 from npcompile.graph.types import Scalar
-from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.tracing.bytecode import GENERATORS
 from npcompile.tracing.consumers import OURS
 from npcompile.tracing.iteration import of_dictionary
 from npcompile.tracing.references import reached
-from npcompile.tracing.values import Box, Frame, Growing, Static, Value, python_class
+from npcompile.tracing.values import Frame, HeapObject, Static, Value, Vector, python_class
 from npcompile.tracing.values import Iterator as Position
 
 if TYPE_CHECKING:
@@ -39,32 +39,32 @@ class Generators:
 
     def __init__(self, t: Tracer) -> None:
         self.t = t
-        self.running: list[set[Cell]] = []  # what those that are run now have read
+        self.running: list[set[Storage]] = []  # what those that are run now have read
         self.visible: list[int] = []  # what the caller could see when they began
-        self.wrote: set[Cell] = set()  # and what they have written
-        self.yielded: set[Cell] = set()
-        self.read: dict[object, set[Cell]] = {}
+        self.wrote: set[Storage] = set()  # and what they have written
+        self.yielded: set[Storage] = set()
+        self.read: dict[object, set[Storage]] = {}
         self.lists: set[Value] = set()  # that hold their items
         self.looks = False  # whether any may look at a list, a dictionary, an instance or variable
 
-    def reads(self, cell: Cell) -> None:
+    def reads(self, storage: Storage) -> None:
         """An array's memory is read."""
-        for cells in self.running:
-            cells.add(cell)
+        for heap in self.running:
+            heap.add(storage)
 
-    def writes(self, cell: Cell, fresh: bool) -> None:
+    def writes(self, storage: Storage, fresh: bool) -> None:
         """An array's memory is written; ``fresh``: it has had one name only."""
         if self.running:
-            self.wrote.add(cell)
-        if any(cell in cells or (cells and not fresh) for cells in self.read.values()):
+            self.wrote.add(storage)
+        if any(storage in heap or (heap and not fresh) for heap in self.read.values()):
             for value in self._waiting():
                 read = self._behind(value)
-                if cell in read or (read and not fresh):
+                if storage in read or (read and not fresh):
                     raise self.t.refuse("generator", "reads what is written before it is done")
 
-    def changes(self, box: Box) -> None:
+    def changes(self, obj: HeapObject) -> None:
         """A list, a dictionary, an instance or a variable that functions share changes."""
-        if box.awaited and self.waits():
+        if obj.awaited and self.waits():
             raise self.t.refuse("generator", "looks at what is changed before it is done")
 
     def waits(self) -> bool:
@@ -81,13 +81,13 @@ class Generators:
 
     def pending(self, value: Position) -> bool:
         """Whether an iterator may go on with what a generator has read or looked at."""
-        looked = self.looks or self.t.stores.awaited
+        looked = self.looks or self.t.effects.awaited
         if not looked and not any(self.read.values()):
             return False
         return any(_gives(p) or (looked and p.token in self.read)
                    for p in _positions([value], self.t))
 
-    def _behind(self, value: Position) -> set[Cell]:
+    def _behind(self, value: Position) -> set[Storage]:
         """What the generator that an iterator goes on with has read."""
         if value.token in self.read:
             return self.read[value.token]
@@ -113,17 +113,17 @@ class Generators:
         self.running.append(set())
         given = list(reached([*frame.state.locals, *frame.closure], frame.state))
         for value in given:
-            if isinstance(value, Box):
+            if isinstance(value, HeapObject):
                 value.awaited = self.looks = True
             elif isinstance(value, Position) and value.kind == "outside":
-                t.stores.looks(value.parts[0])
+                t.effects.looks(value.parts[0])
         if _is_expression(frame):
             return
         unknown = (
             code.code.co_flags & GENERATORS != _GENERATOR
             or any(i.op in _HANDLING for block in code.blocks.values() for i in block)
             or any(code.blocks[header][0].op != "FOR_ITER" for header in code.loops)
-            or any(isinstance(value, Box) for value in given)
+            or any(isinstance(value, HeapObject) for value in given)
         )
         if unknown:
             raise t.refuse(code.code.co_name, "is a generator that may never end, or hears of its"
@@ -134,18 +134,18 @@ class Generators:
         if _is_expression(frame):
             return
         for part in reached([value], frame.state):
-            if isinstance(part, Box):
+            if isinstance(part, HeapObject):
                 raise self.t.refuse("yield", "of a list, a dictionary or an instance")
             if isinstance(part, ArrayRef):
-                self.yielded.add(part.cell)
+                self.yielded.add(part.storage)
 
-    def end(self, frame: Frame, made: int, before: dict[Cell | Box, object]) -> object:
+    def end(self, frame: Frame, made: int, before: dict[Storage | HeapObject, object]) -> object:
         """A generator has been run; the token of the iterator over its items."""
         t, read, visible = self.t, self.running.pop(), self.visible.pop()
         own = set(t.created[made:])
         changed = t.visible > visible or self.wrote - own or any(
-            isinstance(box, Box) and box not in self.lists and t.cells.get(box) is not held
-            for box, held in before.items()
+            isinstance(obj, HeapObject) and obj not in self.lists and t.heap.get(obj) is not held
+            for obj, held in before.items()
         )
         expression = _is_expression(frame)
         if (changed and not (expression and self._all_taken(frame))) or (
@@ -164,8 +164,8 @@ class Generators:
     def _all_taken(self, frame: Frame) -> bool:
         """Whether the next instruction takes all items of the generator that a frame has run."""
         assert frame.yields is not None
-        items = self.t.cells[frame.yields]
-        numbers = isinstance(items.item, Scalar) if isinstance(items, Growing) else all(
+        items = self.t.heap[frame.yields]
+        numbers = isinstance(items.item, Scalar) if isinstance(items, Vector) else all(
             issubclass(python_class(item), Number) for item in items
         )
         for outer in reversed(self.t.frames):

@@ -8,7 +8,7 @@ A list in a list that is as long as all others there is a view of the columns in
 program may write into.
 
 Lists are followed item by item at first; what can't be followed so asks for columns where the list
-was made (:mod:`.wishes`).
+was made (:mod:`.requests`).
 
 The columns of a list that grows have a large fixed capacity.  It is address space, not memory: the
 system gives pages as they are first written.  A list that would be longer leaves for Python.
@@ -54,16 +54,16 @@ from npcompile.tracing.item_types import (
 from npcompile.tracing.references import once, sole, unseen
 from npcompile.tracing.values import (
     AnyOrigin,
-    Box,
-    Dead,
-    Either,
     Fetched,
-    Growing,
+    HeapObject,
     Item,
     Sequence,
+    TaggedUnion,
+    Unreachable,
     Value,
+    Vector,
 )
-from npcompile.tracing.wishes import Wish
+from npcompile.tracing.wishes import Request
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -75,19 +75,19 @@ def same_length(t: Tracer, a: Node, b: Node) -> bool:
     return a is b or t.builder.size_of(a, 0) == t.builder.size_of(b, 0)
 
 
-def begin(t: Tracer, items: tuple[Value, ...], made: Wish) -> Growing:
+def begin(t: Tracer, items: tuple[Value, ...], made: Request) -> Vector:
     """A list at a place where columns are wanted."""
     once(t, items)
     item = here(t, made.item)
     capacity = room(item) if made.grows else len(items)
     columns = tuple(_column(t, kind, capacity) for kind in leaves(item))
-    found = Growing(t.builder.const(len(items)), columns, item, made.grows)
+    found = Vector(t.builder.const(len(items)), columns, item, made.grows)
     for k, value in enumerate(items):
         _store(t, found, k, value)
     return found
 
 
-def repeated(t: Tracer, items: tuple[Value, ...], times: Node, made: Wish) -> Growing:
+def repeated(t: Tracer, items: tuple[Value, ...], times: Node, made: Request) -> Vector:
     """``[item] * times``."""
     if len(items) != 1:
         raise t.refuse("*", "of a list of several items, as often as only the run knows")
@@ -98,7 +98,7 @@ def repeated(t: Tracer, items: tuple[Value, ...], times: Node, made: Wish) -> Gr
     for number in _flat(t, items[0], made.item):
         full = t.builder.full((count,), _plain(t, number))
         columns.append(_roomy(t, full, made.item) if made.grows else t.new(full))
-    return Growing(t.builder.size(count), tuple(columns), made.item, made.grows)
+    return Vector(t.builder.size(count), tuple(columns), made.item, made.grows)
 
 
 def room(item: Item) -> Size:
@@ -131,7 +131,7 @@ def _flat(t: Tracer, value: Value, item: Item) -> list[Node]:
     kind, inner = item_type(t, value), parts(item)
     if not alike(t, kind, item):
         raise t.refuse("list", "gets items of several types, or arrays that have other names")
-    if isinstance(value, Box) and (value.lent or not sole(t, value)):
+    if isinstance(value, HeapObject) and (value.borrowed or not sole(t, value)):
         raise t.refuse("list", "gets a list that has another name")
     if isinstance(item, Line):
         return _lined(t, value, item)
@@ -139,7 +139,7 @@ def _flat(t: Tracer, value: Value, item: Item) -> list[Node]:
         pairs = zip(held_parts(t, value) or (), inner)
         return [n for v, kind in pairs for n in _flat(t, v, kind)]
     if isinstance(value, ArrayRef):
-        t.lending.copied(value)
+        t.aliases.copied(value)
         return [t.read(value)]
     number = as_number(t, value)
     assert number is not None
@@ -151,9 +151,9 @@ def _flat(t: Tracer, value: Value, item: Item) -> list[Node]:
 
 def _lined(t: Tracer, value: Value, line: Line) -> list[Node]:
     """The numbers of a list that becomes one of a list's equally long ones: an array of each."""
-    held = t.cells[value] if isinstance(value, Box) else ()
-    if not isinstance(held, Growing):
-        held = begin(t, held, Wish(line.item, False))
+    held = t.heap[value] if isinstance(value, HeapObject) else ()
+    if not isinstance(held, Vector):
+        held = begin(t, held, Request(line.item, False))
     found = [t.read(_items(column, 0, line.size)) for column in held.columns]
     if len(found) < len(leaves(line.item)):
         flag = t.builder.const(np.bool_(is_numpys(held.item)))
@@ -168,50 +168,50 @@ def _plain(t: Tracer, number: Node) -> Node:
     return py_scalar(t, number, Scalar(number.dtype, "np"))
 
 
-def _fits(t: Tracer, box: Box, g: Growing, value: Value) -> None:
+def _fits(t: Tracer, obj: HeapObject, g: Vector, value: Value) -> None:
     """Asks for another kind of columns if a list gets a number that is Python's and not NumPy's,
     or the other way round."""
     kind = item_type(t, value)
     both = common(t, (g.item, kind))
     if both is not None and both != g.item:
-        wishes.ask_for_items(t, box, g, both)
+        wishes.ask_for_items(t, obj, g, both)
         raise t.refuse("list", "gets numbers of Python's and of NumPy's")
 
 
-def _stays(t: Tracer, box: Box, g: Growing) -> None:
+def _stays(t: Tracer, obj: HeapObject, g: Vector) -> None:
     """Refuses that a list's equally long lists change places where somebody sees one."""
     frame = t.frame
     after = frame.instruction.following if frame.instruction else 0
     live = frame.code.live_at(frame.block, after)
-    if shows(g) and not unseen(t, frame, frame.state, live, box):
+    if shows(g) and not unseen(t, frame, frame.state, live, obj):
         raise t.refuse("list", "of lists that change places while one of them has a name")
 
 
-def shows(g: Growing) -> bool:
+def shows(g: Vector) -> bool:
     """Whether what is read from a list shows its columns."""
     return isinstance(g.item, Line)
 
 
-def _store(t: Tracer, g: Growing, at: Size, value: Value) -> None:
+def _store(t: Tracer, g: Vector, at: Size, value: Value) -> None:
     once(t, (value,))
     for column, number in zip(g.columns, _flat(t, value, g.item)):
         t.write(_item(column, at), _plain(t, number))
 
 
-def load(t: Tracer, box: Box | None, g: Growing, at: Size) -> Value:
+def load(t: Tracer, obj: HeapObject | None, g: Vector, at: Size) -> Value:
     """The item of a list at a place that is in range; a list of a list's equally long ones is a
     view of the columns."""
     if isinstance(g.item, Fetched):
-        return fetching.load(t, box, g, t.builder.size(at))
+        return fetching.load(t, obj, g, t.builder.size(at))
     if isinstance(g.item, Line):
         columns = tuple(_item(column, at) for column in g.columns)
-        made = t.register(Box(list, lent=True, part_of=box))
-        t.cells[made] = Growing(t.builder.size(g.item.size), columns, g.item.item, False)
+        made = t.register(HeapObject(list, borrowed=True, part_of=obj))
+        t.heap[made] = Vector(t.builder.size(g.item.size), columns, g.item.item, False)
         return made
     found = [_loaded(t, _item(c, at), kind) for c, kind in zip(g.columns, leaves(g.item))]
     value = _built(t, g.item, iter(found))
-    if isinstance(value, Box):
-        value.part_of = box
+    if isinstance(value, HeapObject):
+        value.part_of = obj
     return value
 
 
@@ -226,7 +226,7 @@ def _loaded(t: Tracer, place: ArrayRef, kind: Scalar | Array) -> Value:
     return found
 
 
-def size(t: Tracer, g: Growing) -> Size:
+def size(t: Tracer, g: Vector) -> Size:
     """The length."""
     return t.builder.size_of(g.length, 0)
 
@@ -234,16 +234,16 @@ def size(t: Tracer, g: Growing) -> Size:
 # ---------------------------------------------------------------------- what programs do
 
 
-def append(t: Tracer, box: Box, g: Growing, value: Value) -> Growing:
+def append(t: Tracer, obj: HeapObject, g: Vector, value: Value) -> Vector:
     """The list with one more item."""
     n = size(t, g)
-    _roomy_for(t, box, g, n + 1)
-    _fits(t, box, g, value)
+    _roomy_for(t, obj, g, n + 1)
+    _fits(t, obj, g, value)
     _store(t, g, n, value)
     return replace(g, length=_moved(t, g, 1))
 
 
-def _moved(t: Tracer, g: Growing, by: int) -> Node:
+def _moved(t: Tracer, g: Vector, by: int) -> Node:
     """The length and a number; it can't overflow."""
     n = size(t, g)
     made = t.builder.map("add", (g.length, t.builder.const(by)), INT, origin="py")
@@ -251,41 +251,41 @@ def _moved(t: Tracer, g: Growing, by: int) -> Node:
     return made
 
 
-def pop(t: Tracer, box: Box, g: Growing, index: Value | None = None) -> tuple[Value, Growing]:
+def pop(t: Tracer, obj: HeapObject, g: Vector, index: Value | None = None) -> tuple[Value, Vector]:
     """An item, by default the last, and the list without it."""
-    _stays(t, box, g)
+    _stays(t, obj, g)
     n = size(t, g)
     if index is None:
         if t.facts.prove("<", 0, n) is False:
-            raise Dead
+            raise Unreachable
         arguments.require(t, "<", 0, n, "pop from an empty list")
-        return _alone(t, load(t, box, g, n - 1)), replace(g, length=_moved(t, g, -1))
+        return _alone(t, load(t, obj, g, n - 1)), replace(g, length=_moved(t, g, -1))
     at = position(t, g, index)
-    found = _alone(t, load(t, box, g, at))
+    found = _alone(t, load(t, obj, g, at))
     _put(t, g, at, n - 1 - at, part(t, g, at + 1, n - 1 - at))
     return found, replace(g, length=_moved(t, g, -1))
 
 
 def _alone(t: Tracer, value: Value) -> Value:
     """An item that its list holds no more."""
-    held = t.cells.get(value) if isinstance(value, Box) else None
-    if not isinstance(held, Growing):
+    held = t.heap.get(value) if isinstance(value, HeapObject) else None
+    if not isinstance(held, Vector):
         return value
-    made = t.register(Box(list))
+    made = t.register(HeapObject(list))
     nodes = part(t, held, 0, size(t, held))
-    t.cells[made] = Growing(held.length, tuple(map(t.new, nodes)), held.item, False)
+    t.heap[made] = Vector(held.length, tuple(map(t.new, nodes)), held.item, False)
     return made
 
 
-def _put(t: Tracer, g: Growing, at: Size, count: Size, nodes: tuple[Node, ...]) -> None:
+def _put(t: Tracer, g: Vector, at: Size, count: Size, nodes: tuple[Node, ...]) -> None:
     """Writes items from a place on."""
     for column, node in zip(g.columns, nodes):
         t.write(_items(column, at, count), node)
 
 
-def insert(t: Tracer, box: Box, g: Growing, index: Value, value: Value) -> Growing:
+def insert(t: Tracer, obj: HeapObject, g: Vector, index: Value, value: Value) -> Vector:
     """The list with one more item, before a place; Python cuts the place off at the ends."""
-    _stays(t, box, g)
+    _stays(t, obj, g)
     n = size(t, g)
     at = arguments.integer(t, t.operand(index), "insert")
     if not t.facts.prove("<=", 0, at):
@@ -293,79 +293,83 @@ def insert(t: Tracer, box: Box, g: Growing, index: Value, value: Value) -> Growi
     if t.facts.prove("<=", at, n) is None:
         at = t.builder.size_of(t.builder.map(
             "minimum", (t.builder.size(at), g.length), INT, origin="py"), 0)
-    made = append(t, box, g, value)
+    made = append(t, obj, g, value)
     _put(t, g, at + 1, n - at, part(t, g, at, n - at))
     _store(t, g, at, value)
     return made
 
 
-def extend(t: Tracer, box: Box, g: Growing, value: Box | ArrayRef) -> Growing:
+def extend(t: Tracer, obj: HeapObject, g: Vector, value: HeapObject | ArrayRef) -> Vector:
     """The list with the items of another one, or of an array."""
     if isinstance(value, ArrayRef):
         if Scalar(value.dtype, "np") != g.item or value.ndim != 1:
             raise t.refuse("list", "gets items of several types")
-        more = Growing(t.builder.size(value.shape[0]), (t.new(t.read(value)),), g.item, False)
+        more = Vector(t.builder.size(value.shape[0]), (t.new(t.read(value)),), g.item, False)
     else:
-        more = t.cells[value]
+        more = t.heap[value]
     if more.item != g.item:
         raise t.refuse("list", "gets items of several types")
     _given(t, g, value)
-    _stays(t, box, g)
+    _stays(t, obj, g)
     if holds_objects(g.item):
-        t.lending.shares()
+        t.aliases.shares()
     n, count = size(t, g), size(t, more)
-    _roomy_for(t, box, g, n + count)
+    _roomy_for(t, obj, g, n + count)
     _put(t, g, n, count, part(t, more, 0, count))
     return replace(g, length=t.builder.size(n + count))
 
 
-def _given(t: Tracer, g: Growing, value: Value) -> None:
+def _given(t: Tracer, g: Vector, value: Value) -> None:
     """Refuses that a list gets another one's equally long lists, which somebody still sees there:
     it would have copies."""
-    if shows(g) and isinstance(value, Box) and (value.part_of is not None or not sole(t, value)):
+    if (
+        shows(g)
+        and isinstance(value, HeapObject)
+        and (value.part_of is not None or not sole(t, value))
+    ):
         raise t.refuse("list", "gets the lists of a list that has a name")
 
 
-def replaced(t: Tracer, box: Box, g: Growing, key: Any, value: Value) -> Growing:
+def replaced(t: Tracer, obj: HeapObject, g: Vector, key: Any, value: Value) -> Vector:
     """The list with other items in place of a slice, of step 1."""
-    _stays(t, box, g)
+    _stays(t, obj, g)
     n = size(t, g)
     start, gone, step = slices.bounds(t, key, n)
-    held = t.cells.get(value) if isinstance(value, Box) else None
+    held = t.heap.get(value) if isinstance(value, HeapObject) else None
     if isinstance(held, tuple):
-        held = begin(t, held, Wish(g.item, False))
-    same = isinstance(held, Growing) and (
+        held = begin(t, held, Request(g.item, False))
+    same = isinstance(held, Vector) and (
         alike(t, held.item, g.item) and alike(t, g.item, held.item)
     )
-    if step != 1 or not isinstance(held, Growing) or not same:
+    if step != 1 or not isinstance(held, Vector) or not same:
         raise t.refuse("list", "assignment to a slice of something that is no such list")
     _given(t, g, value)
     if holds_objects(g.item):
-        t.lending.shares()
+        t.aliases.shares()
     count, rest = size(t, held), n - start - gone
     new, tail = part(t, held, 0, count), part(t, g, start + gone, rest)
     if not t.facts.prove("==", count, gone):
-        _roomy_for(t, box, g, n - gone + count)
+        _roomy_for(t, obj, g, n - gone + count)
         _put(t, g, start + count, rest, tail)
     _put(t, g, start, count, new)
     return replace(g, length=t.builder.size(n - gone + count))
 
 
-def _roomy_for(t: Tracer, box: Box, g: Growing, count: Size) -> None:
+def _roomy_for(t: Tracer, obj: HeapObject, g: Vector, count: Size) -> None:
     if not g.grows:
-        wishes.ask(t, box, Wish(g.item, True))
+        wishes.ask(t, obj, Request(g.item, True))
         raise t.refuse("list", "grows, and was made for a fixed number of items")
     arguments.require(t, "<=", count, room(g.item), "a list that is very long")
 
 
-def turn(t: Tracer, box: Box, g: Growing) -> None:
+def reverse_items(t: Tracer, obj: HeapObject, g: Vector) -> None:
     """Reverses the list in place."""
-    _stays(t, box, g)
+    _stays(t, obj, g)
     n = size(t, g)
     _put(t, g, 0, n, part(t, g, n - 1, n, -1))
 
 
-def sort(t: Tracer, g: Growing, reverse: bool) -> None:
+def sort(t: Tracer, g: Vector, reverse: bool) -> None:
     """Sorts numbers in place; NaN sorts as Python's comparisons happen to go."""
     if not isinstance(g.item, Scalar) or g.item.dtype.kind not in "iufb":
         raise t.refuse("sort", "of tuples or complex numbers")
@@ -385,29 +389,29 @@ def sort(t: Tracer, g: Growing, reverse: bool) -> None:
     t.write(arguments.view(g.columns[0], (n,), (1,)), t.read(ordered))
 
 
-def position(t: Tracer, g: Growing, index: Value) -> Size:
+def position(t: Tracer, g: Vector, index: Value) -> Size:
     """An index, counted from the front."""
     operand, n = t.operand(index), size(t, g)
     at = arguments.integer(t, operand, "index")
     if t.facts.prove("<", at, -n) or t.facts.prove("<", at, n) is False:
-        raise Dead
+        raise Unreachable
     return slices.position(t, operand, n)
 
 
-def getitem(t: Tracer, box: Box | None, g: Growing, index: Value) -> Value:
-    return load(t, box, g, position(t, g, index))
+def getitem(t: Tracer, obj: HeapObject | None, g: Vector, index: Value) -> Value:
+    return load(t, obj, g, position(t, g, index))
 
 
-def setitem(t: Tracer, box: Box, g: Growing, index: Value, value: Value) -> None:
+def setitem(t: Tracer, obj: HeapObject, g: Vector, index: Value, value: Value) -> None:
     if isinstance(g.item, Fetched):
         raise t.refuse("list", "comes from outside and would be changed")
-    _stays(t, box, g)
-    outer = t.cells.get(box.part_of) if box.part_of is not None else None
-    if box.lent and shows(g) and not (
-        isinstance(outer, Growing) and isinstance(outer.item, Line) and outer.item.item == g.item
+    _stays(t, obj, g)
+    outer = t.heap.get(obj.part_of) if obj.part_of is not None else None
+    if obj.borrowed and shows(g) and not (
+        isinstance(outer, Vector) and isinstance(outer.item, Line) and outer.item.item == g.item
     ):
         raise t.refuse("list", "gets a list in a part of it, which is a list of its own")
-    _fits(t, box, g, value)
+    _fits(t, obj, g, value)
     _store(t, g, position(t, g, index), value)
 
 
@@ -448,8 +452,8 @@ def _changes(item: Any) -> bool:
 def _built(t: Tracer, item: Item, numbers: Iterator[Value]) -> Value:
     """An item of its numbers."""
     if isinstance(item, Row):
-        made = t.register(Box(list, lent=True))
-        t.cells[made] = tuple(_built(t, part, numbers) for part in item.items)
+        made = t.register(HeapObject(list, borrowed=True))
+        t.heap[made] = tuple(_built(t, part, numbers) for part in item.items)
         return made
     if isinstance(item, tuple):
         return Sequence(tuple(_built(t, part, numbers) for part in item))
@@ -458,13 +462,13 @@ def _built(t: Tracer, item: Item, numbers: Iterator[Value]) -> Value:
         return found
     flag = next(numbers)
     assert isinstance(found, Node) and isinstance(flag, Node)
-    which = t.builder.emit("cast", (flag,), None, PY_INT)
+    tag = t.builder.emit("cast", (flag,), None, PY_INT)
     t.undecided = True
-    return Either(which, (0, 1), (retyped(t, found, Scalar(item.dtype, "py")), found))
+    return TaggedUnion(tag, (0, 1), (retyped(t, found, Scalar(item.dtype, "py")), found))
 
 
 def part(
-    t: Tracer, g: Growing, start: Size, count: Size, step: Size = 1
+    t: Tracer, g: Vector, start: Size, count: Size, step: Size = 1
 ) -> tuple[Node, ...]:
     """What the columns hold from a place on: copies."""
     if isinstance(g.item, Fetched):
@@ -477,24 +481,24 @@ def part(
     return tuple(found)
 
 
-def truth(t: Tracer, g: Growing) -> Node:
+def truth(t: Tracer, g: Vector) -> Node:
     """Whether there are items."""
     return t.builder.map("ne", (g.length, t.builder.const(0)), BOOL, origin="py")
 
 
-def contents(t: Tracer, g: Growing) -> list[ArrayRef]:
+def contents(t: Tracer, g: Vector) -> list[ArrayRef]:
     """Fresh arrays of the items: one for each column."""
     return [t.new(node) for node in part(t, g, 0, size(t, g))]
 
 
-def as_array(t: Tracer, g: Growing) -> ArrayRef:
+def as_array(t: Tracer, g: Vector) -> ArrayRef:
     """What ``np.asarray`` makes of it; of an empty list an empty array of float64."""
     if isinstance(g.item, Fetched):
-        shown = t.register(Box(list, lent=True))
-        t.cells[shown] = g
+        shown = t.register(HeapObject(list, borrowed=True))
+        t.heap[shown] = g
         made = owned(t, shown)
-        g = t.cells[made]  # which are others now
-        if not isinstance(g, Growing):
+        g = t.heap[made]  # which are others now
+        if not isinstance(g, Vector):
             raise t.refuse("list", "an array of a list from outside")
     if g.item != Scalar(FLOAT, "np") and g.item != PY_FLOAT:
         arguments.require(t, "<", 0, size(t, g), "an array of an empty list")
@@ -517,47 +521,53 @@ def as_array(t: Tracer, g: Growing) -> ArrayRef:
 
 def beside(t: Tracer, value: Value, other: Value) -> Value:
     """What an array takes a value for that it is computed with, or given: a list for an array."""
-    held = t.cells.get(value) if isinstance(value, Box) else None
-    if isinstance(held, Growing) and isinstance(other, ArrayRef):
+    held = t.heap.get(value) if isinstance(value, HeapObject) else None
+    if isinstance(held, Vector) and isinstance(other, ArrayRef):
         return as_array(t, held)
     return value
 
 
 def copied(
-    t: Tracer, box: Box, g: Growing, start: Size, count: Size, step: Size = 1, rest: bool = False
-) -> Box:
+    t: Tracer,
+    obj: HeapObject,
+    g: Vector,
+    start: Size,
+    count: Size,
+    step: Size = 1,
+    rest: bool = False,
+) -> HeapObject:
     """A list of some of the items; ``rest``: only to go on in Python with.  Of equally long lists
     it shows the columns."""
     if holds_objects(g.item) and not rest:
-        t.lending.shares()
+        t.aliases.shares()
     if isinstance(g.item, Fetched):
         column = _items(g.columns[0], start, count, step)
-        part_of_it = t.register(Box(list, lent=True))
-        t.cells[part_of_it] = Growing(t.builder.size(count), (column,), g.item, False)
+        part_of_it = t.register(HeapObject(list, borrowed=True))
+        t.heap[part_of_it] = Vector(t.builder.size(count), (column,), g.item, False)
         return part_of_it if rest else owned(t, part_of_it)
     if shows(g):
         views = tuple(_items(column, start, count, step) for column in g.columns)
-        shown = t.register(Box(list, lent=True, part_of=box))
-        t.cells[shown] = Growing(t.builder.size(count), views, g.item, False)
+        shown = t.register(HeapObject(list, borrowed=True, part_of=obj))
+        t.heap[shown] = Vector(t.builder.size(count), views, g.item, False)
         return shown
-    made = t.register(Box(list, place=t.place()))
+    made = t.register(HeapObject(list, place=t.place()))
     wanted = None if rest else t.columns.get(made.place)
     columns = tuple(
         _roomy(t, node, g.item) if wanted is not None and wanted.grows else t.new(node)
         for node in part(t, g, start, count, step)
     )
     grows = wanted is not None and wanted.grows
-    t.cells[made] = Growing(t.builder.size(count), columns, g.item, grows)
+    t.heap[made] = Vector(t.builder.size(count), columns, g.item, grows)
     return made
 
 
-def owned(t: Tracer, box: Box) -> Box:
+def owned(t: Tracer, obj: HeapObject) -> HeapObject:
     """A list from outside as one of the program's own, of the same items; others as they are."""
-    held = t.cells[box]
-    if not isinstance(held, Growing) or not isinstance(held.item, Fetched):
-        return box
-    made = consumers.follow(t, consumers.listed, box)
-    assert isinstance(made, Box)
+    held = t.heap[obj]
+    if not isinstance(held, Vector) or not isinstance(held.item, Fetched):
+        return obj
+    made = consumers.follow(t, consumers.listed, obj)
+    assert isinstance(made, HeapObject)
     return made
 
 
@@ -570,13 +580,13 @@ def _roomy(t: Tracer, node: Node, item: Item) -> ArrayRef:
     return column
 
 
-def emptied(t: Tracer, box: Box, g: Growing) -> Growing:
-    _stays(t, box, g)
+def emptied(t: Tracer, obj: HeapObject, g: Vector) -> Vector:
+    _stays(t, obj, g)
     return replace(g, length=t.builder.const(0))
 
 
-def move(t: Tracer, moves: list[tuple[Growing, Growing]], stays: Node | None) -> None:
-    """Copies lists, all at once, to where the next turn of a loop finds them, if it comes."""
+def move(t: Tracer, moves: list[tuple[Vector, Vector]], stays: Node | None) -> None:
+    """Copies lists, all at once, to where the next iteration of a loop finds them, if it comes."""
     counts = [_moving(t, held, stays) for _, held in moves]
     found = [part(t, held, 0, count) for (_, held), count in zip(moves, counts)]
     for (to, _), nodes, count in zip(moves, found, counts):
@@ -584,8 +594,9 @@ def move(t: Tracer, moves: list[tuple[Growing, Growing]], stays: Node | None) ->
         _put(t, to, 0, count, nodes)
 
 
-def _moving(t: Tracer, g: Growing, stays: Node | None) -> Size:
-    """How many items the next turn gets; None where the loop is left: others may see the list."""
+def _moving(t: Tracer, g: Vector, stays: Node | None) -> Size:
+    """How many items the next iteration gets; None where the loop is left: others may see the
+    list."""
     count = size(t, g)
     if stays is None:
         return count

@@ -26,15 +26,15 @@ from npcompile.tracing.values import (
     NONE,
     NULL,
     UNBOUND,
-    Box,
-    Dead,
-    Exits,
     Frame,
+    HeapObject,
     Iterator,
     Sequence,
     Slice,
     State,
     Static,
+    Successors,
+    Unreachable,
     Value,
 )
 
@@ -49,7 +49,7 @@ _TABLES: Any = opcode  # those of operators have no public names
 def _load(frame: Frame, index: int) -> None:
     value = frame.state.locals[index]
     if value is UNBOUND:
-        raise Dead
+        raise Unreachable
     push(frame, value)
 
 
@@ -95,13 +95,13 @@ def store_and_load(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("DELETE_FAST")
 def delete_fast(t: Tracer, frame: Frame, i: Instruction) -> None:
     if frame.state.locals[i.arg] is UNBOUND:
-        raise Dead
+        raise Unreachable
     frame.state.locals[i.arg] = UNBOUND
 
 
 @on("MAKE_CELL")
 def make_cell(t: Tracer, frame: Frame, i: Instruction) -> None:
-    frame.state.locals[i.arg] = t.box(None, frame.state.locals[i.arg])
+    frame.state.locals[i.arg] = t.allocate(None, frame.state.locals[i.arg])
 
 
 @on("COPY_FREE_VARS")
@@ -113,30 +113,30 @@ def copy_free_variables(t: Tracer, frame: Frame, i: Instruction) -> None:
 def load_deref(t: Tracer, frame: Frame, i: Instruction) -> None:
     value = t.contents(frame.state.locals[i.arg])
     if value is UNBOUND:
-        raise Dead
+        raise Unreachable
     push(frame, value)
 
 
-def _own_cell(t: Tracer, frame: Frame, index: int) -> Box:
-    cell = frame.state.locals[index]
-    if not isinstance(cell, Box):
+def _own_storage(t: Tracer, frame: Frame, index: int) -> HeapObject:
+    storage = frame.state.locals[index]
+    if not isinstance(storage, HeapObject):
         name = frame.code.names[index]
         raise t.refuse(name, "is a variable of an enclosing function, which stays changed")
-    return cell
+    return storage
 
 
 @on("STORE_DEREF")
 def store_deref(t: Tracer, frame: Frame, i: Instruction) -> None:
-    cell = _own_cell(t, frame, i.arg)
-    t.generators.changes(cell)
-    t.cells[cell] = pop(frame)
+    storage = _own_storage(t, frame, i.arg)
+    t.generators.changes(storage)
+    t.heap[storage] = pop(frame)
 
 
 @on("DELETE_DEREF")
 def delete_deref(t: Tracer, frame: Frame, i: Instruction) -> None:
-    cell = _own_cell(t, frame, i.arg)
-    t.generators.changes(cell)
-    t.cells[cell] = UNBOUND
+    storage = _own_storage(t, frame, i.arg)
+    t.generators.changes(storage)
+    t.heap[storage] = UNBOUND
 
 
 def _global(t: Tracer, frame: Frame, name: str) -> Value:
@@ -147,7 +147,7 @@ def _global(t: Tracer, frame: Frame, name: str) -> Value:
             raise t.refuse(name, "is looked for in builtins of the function's own")
         found = getattr(builtins, name, UNBOUND)
     if found is UNBOUND:
-        raise Dead
+        raise Unreachable
     if frame.owner is consumers.OURS:
         return Static(found)
     return t.inputs.lift(found, Global(name, frame.owner))
@@ -324,38 +324,38 @@ def build_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 
 @on("RETURN_VALUE")
-def return_value(t: Tracer, frame: Frame, i: Instruction) -> Exits:
-    return Exits({RETURN: State([], [pop(frame)], frame.state.cells)})
+def return_value(t: Tracer, frame: Frame, i: Instruction) -> Successors:
+    return Successors({RETURN: State([], [pop(frame)], frame.state.heap)})
 
 
 @on("RETURN_CONST")
-def return_const(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+def return_const(t: Tracer, frame: Frame, i: Instruction) -> Successors:
     value = Static(frame.code.code.co_consts[i.arg])
-    return Exits({RETURN: State([], [value], frame.state.cells)})
+    return Successors({RETURN: State([], [value], frame.state.heap)})
 
 
 @on("RAISE_VARARGS", "RERAISE")
-def raise_(t: Tracer, frame: Frame, i: Instruction) -> Exits:
-    raise Dead
+def raise_(t: Tracer, frame: Frame, i: Instruction) -> Successors:
+    raise Unreachable
 
 
 @on("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
-def jump(t: Tracer, frame: Frame, i: Instruction) -> Exits:
-    return Exits({i.target: frame.state})
+def jump(t: Tracer, frame: Frame, i: Instruction) -> Successors:
+    return Successors({i.target: frame.state})
 
 
 @on(
     "POP_JUMP_IF_FALSE", "POP_JUMP_FORWARD_IF_FALSE", "POP_JUMP_BACKWARD_IF_FALSE",
     "POP_JUMP_IF_TRUE", "POP_JUMP_FORWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_TRUE",
 )
-def pop_jump(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+def pop_jump(t: Tracer, frame: Frame, i: Instruction) -> Successors:
     condition = operators.truth(t, pop(frame))
     targets = (i.target, i.after) if i.op.endswith("TRUE") else (i.after, i.target)
     return control.branch(t, frame, condition, *targets)
 
 
 @on("JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP")
-def jump_or_pop(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+def jump_or_pop(t: Tracer, frame: Frame, i: Instruction) -> Successors:
     condition = operators.truth(t, frame.state.stack[-1])
     targets = (i.target, i.after) if "TRUE" in i.op else (i.after, i.target)
     return control.branch(t, frame, condition, *targets, popping=i.after)
@@ -365,10 +365,10 @@ def jump_or_pop(t: Tracer, frame: Frame, i: Instruction) -> Exits:
     "POP_JUMP_IF_NONE", "POP_JUMP_FORWARD_IF_NONE", "POP_JUMP_BACKWARD_IF_NONE",
     "POP_JUMP_IF_NOT_NONE", "POP_JUMP_FORWARD_IF_NOT_NONE", "POP_JUMP_BACKWARD_IF_NOT_NONE",
 )
-def pop_jump_none(t: Tracer, frame: Frame, i: Instruction) -> Exits:
+def pop_jump_none(t: Tracer, frame: Frame, i: Instruction) -> Successors:
     is_none = operators.identical(t, pop(frame), NONE)
     jumps = is_none != i.op.endswith("NOT_NONE")
-    return Exits({i.target if jumps else i.after: frame.state})
+    return Successors({i.target if jumps else i.after: frame.state})
 
 
 @on("GET_ITER")
@@ -379,7 +379,7 @@ def get_iter(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 
 @on("FOR_ITER")
-def for_iter(t: Tracer, frame: Frame, i: Instruction) -> Exits | None:
+def for_iter(t: Tracer, frame: Frame, i: Instruction) -> Successors | None:
     iterator = frame.state.stack[-1]
     assert isinstance(iterator, Iterator), iterator
     if iteration.length(t, iterator) is None:
@@ -388,7 +388,7 @@ def for_iter(t: Tracer, frame: Frame, i: Instruction) -> Exits | None:
     control.unrolls(t, iterator)
     step = iteration.advance(t, iterator)
     if step is None:
-        return Exits({i.target: frame.state})
+        return Successors({i.target: frame.state})
     item, following = step
     push(frame, following, item)
-    return Exits({i.after: frame.state})
+    return Successors({i.after: frame.state})

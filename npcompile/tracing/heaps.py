@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from npcompile.tracing import wishes
 from npcompile.tracing.consumers import follow
 from npcompile.tracing.functions import Args, Keywords, Rule, rule
-from npcompile.tracing.values import NULL, Box, Growing, Value
+from npcompile.tracing.values import NULL, HeapObject, Value, Vector
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -90,13 +90,13 @@ def _of_heap(function: Any, count: int) -> Rule:
     """A function of a list; one that is followed item by item is wanted in columns."""
 
     def called(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-        box, *item = args or (NULL,)
+        obj, *item = args or (NULL,)
         fits = len(args) == count and not kwargs
-        if not fits or not isinstance(box, Box) or box.kind is not list:
+        if not fits or not isinstance(obj, HeapObject) or obj.kind is not list:
             return NULL
-        held = t.cells[box]
-        if not isinstance(held, Growing):
-            wishes.for_columns(t, box, (*held, *item), True)
+        held = t.heap[obj]
+        if not isinstance(held, Vector):
+            wishes.for_columns(t, obj, (*held, *item), True)
             raise t.refuse(f"heapq.{function.__name__.strip('_')}", "of a list of objects")
         return follow(t, function, *args)
 

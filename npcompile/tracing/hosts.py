@@ -17,8 +17,8 @@ import numpy as np
 
 from npcompile.core.effects import happened
 from npcompile.core.sizes import Size, symbol
-from npcompile.graph.ir import Check, Direct, Node, Resume, Site, StaticObject
-from npcompile.graph.stubs import Globals, Place, Stub
+from npcompile.graph.ir import CallSite, Check, Direct, Node, Resume, StaticObject
+from npcompile.graph.stubs import FramePlace, Globals, Stub
 from npcompile.graph.texts import CLASSES, Character
 from npcompile.graph.types import (
     BOOL,
@@ -41,7 +41,7 @@ from npcompile.tracing.prediction import Shape, fresh_strides
 from npcompile.tracing.selectors import same
 from npcompile.tracing.values import (
     NONE,
-    Box,
+    HeapObject,
     Object,
     Sequence,
     Slice,
@@ -83,7 +83,7 @@ def call(
 def _opened(t: Tracer, value: Value) -> Value:
     """A list from outside as a list of its items."""
     if isinstance(value, Static) and value.source is not None and type(value.value) is list:
-        return t.box(list, t.items_outside(value.value, value.source))
+        return t.allocate(list, t.items_outside(value.value, value.source))
     return value
 
 
@@ -154,10 +154,10 @@ class _Call:
             case Sequence(items, kind) if kind is Character or kind not in (Tensor, *CLASSES):
                 inner = "".join(f"{self.text(item)}, " for item in items)
                 return f"({inner})" if kind is tuple else f"{self.constant(kind)}({inner})"
-            case Box() if value.kind is list:
+            case HeapObject() if value.kind is list:
                 held = prediction.contents(self.t, value)
                 return "[" + "".join(f"{self.text(i)}, " for i in held) + "]"
-            case Box() if value.kind is dict:
+            case HeapObject() if value.kind is dict:
                 items = prediction.contents(self.t, value).items()
                 return "{" + "".join(
                     f"{self.constant(key)}: {self.text(item)}, " for key, item in items
@@ -167,7 +167,7 @@ class _Call:
                 return f"slice({parts})"
             case Static(held, source):
                 if source is not None and not pinned(held):
-                    if isinstance(held, (list, dict, set)) or self.t.stores.pending:
+                    if isinstance(held, (list, dict, set)) or self.t.effects.pending:
                         raise self.t.refuse(label(source), "goes to a library function as it is")
                     self.t.inputs.guard(source, "is", held)
                 return self.constant(held)
@@ -314,7 +314,7 @@ class _Call:
         # a generator without a seed is another one at each call
         unseeded = found.path == "numpy.random.default_rng" and not self.seeded
         guarantee = "none" if unseeded else found.guarantee
-        site = Site(found.path, text, found.effect, guarantee, self.direct)
+        site = CallSite(found.path, text, found.effect, guarantee, self.direct)
         node = self.t.builder.emit("host_call", self.nodes, site, Tuple(types))
         self.t.visible += self.found.effect
         return node
@@ -350,10 +350,10 @@ class _Call:
                 return self.t.register(Object(next(parts), shape.type, shape.sample))
             case "sequence":
                 items = tuple([self._value(item, parts) for item in shape.items])
-                return self.t.box(list, items) if shape.type is list else Sequence(
+                return self.t.allocate(list, items) if shape.type is list else Sequence(
                     items, shape.type
                 )
-        self.t.lending.loose |= bool(shape.steps)
+        self.t.aliases.loose |= bool(shape.steps)
         return self.t.new(next(parts))
 
 
@@ -384,5 +384,5 @@ def stub(t: Tracer, lines: list[str], count: int, constants: dict[str, Any]) -> 
         assert frame.instruction is not None
         code, line = frame.code.code, frame.instruction.line
         names = (code.co_filename, code.co_name, code.co_qualname)
-        places.append(Place(*names, line, Globals(frame.space)))
+        places.append(FramePlace(*names, line, Globals(frame.space)))
     return Stub(tuple(lines), count, dict(constants), tuple(places))

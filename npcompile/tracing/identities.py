@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from npcompile.graph import ir
 from npcompile.graph.ir import Const, Get, Items, Node, NumberOf, Param, StaticObject, Tree
-from npcompile.graph.objects import Found
+from npcompile.graph.objects import ExternalItem
 from npcompile.graph.texts import TextIterator
 from npcompile.tracing.bytecode import analyse
 from npcompile.tracing.values import python_class
@@ -30,8 +30,16 @@ _NEW = frozenset({
     "power", "sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "read", "reduce", "extern", "size",
 })
 #: what holds numbers that say where it stands
-_PLACES = (ir.RANGE_ITERATOR, ir.ARRAY_ITERATOR, ir.LIST_ITERATOR, range, zip, enumerate, Found,
-           TextIterator)
+_PLACES = (
+    ir.RANGE_ITERATOR,
+    ir.ARRAY_ITERATOR,
+    ir.LIST_ITERATOR,
+    range,
+    zip,
+    enumerate,
+    ExternalItem,
+    TextIterator,
+)
 
 _SMALL = range(-5, 257)  #: ints of which there is one object each
 
@@ -40,13 +48,13 @@ def origins(t: Tracer, number: Node) -> frozenset[Node] | None:
     """The objects that a number may be: parameters, constants, and what makes new ones; None where
     one node may stand for several objects, or it is not known."""
     found, seen, work = set(), set(), [number]
-    turns: dict[Node, tuple[Node, ...]] = {}  # what loops carry
+    iterations: dict[Node, tuple[Node, ...]] = {}  # what loops carry
     while work:
         node = work.pop()
         if node in seen:
             continue
         seen.add(node)
-        joined = _joined(node, turns)
+        joined = _joined(node, iterations)
         if joined is not None:
             work += joined
         elif isinstance(node.attrs, (Param, Const)) or (
@@ -58,12 +66,12 @@ def origins(t: Tracer, number: Node) -> frozenset[Node] | None:
     return frozenset(found)
 
 
-def _joined(node: Node, turns: dict[Node, tuple[Node, ...]]) -> Iterable[Node] | None:
+def _joined(node: Node, iterations: dict[Node, tuple[Node, ...]]) -> Iterable[Node] | None:
     """What a number is one of."""
     if node.op == "where":
         return node.args[1:]
     if not isinstance(node.attrs, Get):
-        return turns.get(node)
+        return iterations.get(node)
     (whole,) = node.args
     if whole.op == "if_":
         return [region.results[node.attrs.index] for region in whole.regions]
@@ -71,8 +79,8 @@ def _joined(node: Node, turns: dict[Node, tuple[Node, ...]]) -> Iterable[Node] |
         return None
     (region,), first = whole.regions, -len(whole.args)
     carried = region.params[first:]
-    turns |= zip(carried, zip(whole.args, region.results[first:]))
-    return turns[carried[node.attrs.index]]
+    iterations |= zip(carried, zip(whole.args, region.results[first:]))
+    return iterations[carried[node.attrs.index]]
 
 
 def _is_new(node: Node) -> bool:
@@ -108,7 +116,7 @@ def identical(t: Tracer, left: Node, right: Node) -> bool | None:
     return False if apart else None
 
 
-def agree(t: Tracer, frame: ir.Frame) -> bool:
+def agree(t: Tracer, frame: ir.ResumeFrame) -> bool:
     """Whether Python has the objects that it would have without us where a frame goes on, or does
     not look at which they are."""
     if not compares(frame.code):

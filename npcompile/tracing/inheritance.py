@@ -16,8 +16,8 @@ from npcompile.tracing.values import (
     NONE,
     NULL,
     UNBOUND,
-    Box,
     Frame,
+    HeapObject,
     Method,
     Static,
     Super,
@@ -103,7 +103,11 @@ FUNCTIONS[object.__init__] = _made
 
 def _class(t: Tracer, receiver: Value) -> tuple[type, Source]:
     """The class of an instance, and where it is found."""
-    if isinstance(receiver, Box) and receiver.kind is not None and receiver.source is not None:
+    if (
+        isinstance(receiver, HeapObject)
+        and receiver.kind is not None
+        and receiver.source is not None
+    ):
         return receiver.kind, receiver.source
     if isinstance(receiver, Static) and receiver.source is not None:
         kind = type(receiver.value)

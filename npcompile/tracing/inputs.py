@@ -20,6 +20,7 @@ from npcompile.core.sizes import Size, Symbol, lone_symbol, symbol
 from npcompile.core.tuples import reads_as_tuple
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
+    Geometry,
     Graph,
     Node,
     Param,
@@ -27,7 +28,6 @@ from npcompile.graph.ir import (
     SameParam,
     Tree,
     ViewOf,
-    Window,
     handed,
     leaves,
     walk,
@@ -45,7 +45,7 @@ from npcompile.graph.types import (
     contiguous,
 )
 from npcompile.ops.foreign import GENERATORS
-from npcompile.ops.operands import ArrayRef, Cell, Inherited, Tensor
+from npcompile.ops.operands import ArrayRef, Inherited, Storage, Tensor
 from npcompile.tensors import device, memory
 from npcompile.tracing.answers import (
     has_finalizer,
@@ -54,7 +54,7 @@ from npcompile.tracing.answers import (
     wrapped_by_us,
 )
 from npcompile.tracing.sources import (
-    Address,
+    AddressOf,
     Arg,
     Attribute,
     Closure,
@@ -64,9 +64,9 @@ from npcompile.tracing.sources import (
     Guard,
     Item,
     Leaf,
-    Memory,
+    ObjectWords,
     Source,
-    Words,
+    TensorMemory,
     is_given,
 )
 from npcompile.tracing.values import Method, Object, Partial, Sequence, Slice, Static, Value
@@ -78,13 +78,13 @@ LONGEST = 256
 def label(source: Source) -> str:
     """A source as the user would write it."""
     match source:
-        case Arg(name) | Global(name) | Closure(name) | Default(name) | Words(name):
+        case Arg(name) | Global(name) | Closure(name) | Default(name) | ObjectWords(name):
             return name
         case Attribute(base, name):
             return f"{label(base)}.{name}"
         case Item(base, key):
             return f"{label(base)}[{key!r}]"
-        case Memory(base) | Codes(base) | Address(base):
+        case TensorMemory(base) | Codes(base) | AddressOf(base):
             return label(base)
 
 
@@ -199,9 +199,9 @@ class Inputs:
         self.leaves.append(Leaf(source, type_, contiguous))
         index = len(self.leaves) - 1
         self.objects[index] = value
-        window = Window(0, type_.shape, type_.strides)
+        geometry = Geometry(0, type_.shape, type_.strides)
         writeable = bool(value.flags.writeable) or Inherited.READ_ONLY
-        made = ArrayRef(Cell(node, index), window, type_.dtype, writeable)
+        made = ArrayRef(Storage(node, index), geometry, type_.dtype, writeable)
         self.own(made)
         return made
 
@@ -210,9 +210,9 @@ class Inputs:
         reason = memory.refused(value)
         if reason:
             raise refuse(label(source), reason)
-        made = self._array(memory.lend(value), Memory(source))
+        made = self._array(memory.lend(value), TensorMemory(source))
         assert isinstance(made, ArrayRef)
-        self.tensors[made.cell.param] = Static(value, source)
+        self.tensors[made.storage.param] = Static(value, source)
         return Sequence((made,), Tensor)
 
     def _text(self, value: Any, source: Source) -> Value:
@@ -220,20 +220,20 @@ class Inputs:
         self.guard(source, "type", type(value))
         made = self._array(codes(value), Codes(source))
         assert isinstance(made, ArrayRef)
-        self.strings[made.cell.param] = Static(value, source)
+        self.strings[made.storage.param] = Static(value, source)
         return Sequence((made,), Text if type(value) is str else Bytes)
 
     def words(self, name: str) -> ArrayRef:
         """An array by which objects are read."""
-        source = Words(name)
+        source = ObjectWords(name)
         found = self._known.get(source)
         if found is None:
             array = words(name)
             kind = contiguous(array.dtype, array.shape)
             node = self._param(name, kind, None)
             self.objects[len(self.leaves)] = array
-            window = Window(0, kind.shape, kind.strides)
-            found = ArrayRef(Cell(node, len(self.leaves)), window, kind.dtype, False)
+            geometry = Geometry(0, kind.shape, kind.strides)
+            found = ArrayRef(Storage(node, len(self.leaves)), geometry, kind.dtype, False)
             self.leaves.append(Leaf(source, kind))
             self.own(found)
             self._known[source] = found
@@ -243,7 +243,7 @@ class Inputs:
     def address(self, source: Source) -> Node:
         """Where an object lies."""
         node = self._param(label(source), PY_INT, None)
-        self.leaves.append(Leaf(Address(source), PY_INT))
+        self.leaves.append(Leaf(AddressOf(source), PY_INT))
         return self.builder.emit("cast", (node,), None, Scalar(PY_INT.dtype, "np"))
 
     def _on_device(self, value: Any, source: Source) -> Value:
@@ -251,7 +251,7 @@ class Inputs:
         if not self.device and any(isinstance(leaf.type, Array) for leaf in self.leaves):
             raise refuse(label(source), "is an array of CuPy's, and others are not")
         self.device = True
-        return self._array(device.image(value), Memory(source))
+        return self._array(device.image(value), TensorMemory(source))
 
     def _accept(self, array: Any, source: Source) -> None:
         dtype = array.dtype

@@ -14,38 +14,38 @@ from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.escapes import as_number
 from npcompile.tracing.values import (
     AnyOrigin,
-    Box,
     Fetched,
-    Growing,
+    HeapObject,
     Item,
     Sequence,
     Static,
     Value,
+    Vector,
 )
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
-Cells = Mapping[Any, Any]
+Heap = Mapping[Any, Any]
 
 
-def item_type(t: Tracer, value: Value, cells: Cells | None = None) -> Item | None:
-    """What kind of item a value is; None: none that columns hold.  ``cells``: what lists hold."""
-    held = (t.cells if cells is None else cells).get(value) if isinstance(value, Box) else None
-    if isinstance(held, Growing):
+def item_type(t: Tracer, value: Value, heap: Heap | None = None) -> Item | None:
+    """What kind of item a value is; None: none that columns hold.  ``heap``: what lists hold."""
+    held = (t.heap if heap is None else heap).get(value) if isinstance(value, HeapObject) else None
+    if isinstance(held, Vector):
         size = t.lengths.get(held.length)
         count = t.builder.size_of(held.length, 0) if size is None else size
         return Line(held.item, count) if is_plain(held.item) else None
-    inner = held_parts(t, value, cells)
+    inner = held_parts(t, value, heap)
     if inner is not None:
-        found = [item_type(t, part, cells) for part in inner]
+        found = [item_type(t, part, heap) for part in inner]
         items = tuple([item for item in found if item is not None])
         if not items or len(items) != len(found):
             return None
         if any(isinstance(item, Line) for item in items):
-            same = isinstance(value, Box) and all(alike(t, item, items[0]) for item in items)
+            same = isinstance(value, HeapObject) and all(alike(t, item, items[0]) for item in items)
             return Line(items[0], len(items)) if same else None
-        return Row(items) if isinstance(value, Box) else items
+        return Row(items) if isinstance(value, HeapObject) else items
     if isinstance(value, ArrayRef):
         return contiguous(value.dtype, value.shape) if value.ndim and _ordered(t, value) else None
     number = as_number(t, value)
@@ -58,10 +58,10 @@ def _ordered(t: Tracer, value: ArrayRef) -> bool:
     return made == c_strides(value.shape)
 
 
-def held_parts(t: Tracer, value: Value, cells: Cells | None = None) -> tuple[Value, ...] | None:
+def held_parts(t: Tracer, value: Value, heap: Heap | None = None) -> tuple[Value, ...] | None:
     """The items of a plain tuple, or of a list that is followed item by item."""
-    if isinstance(value, Box) and value.kind is list:
-        held = (t.cells if cells is None else cells).get(value)
+    if isinstance(value, HeapObject) and value.kind is list:
+        held = (t.heap if heap is None else heap).get(value)
         return held if isinstance(held, tuple) else None
     if isinstance(value, Sequence) and value.kind is tuple:
         return value.items

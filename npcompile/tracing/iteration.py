@@ -10,13 +10,13 @@ from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import devices, models, tensors, texts, within
 from npcompile.tracing.values import (
-    Box,
-    Dead,
-    Growing,
+    HeapObject,
     Iterator,
     Sequence,
     Static,
+    Unreachable,
     Value,
+    Vector,
     described,
     is_model,
 )
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @record
-class Kind:
+class IteratorKind:
     """``length`` of the whole (None: only the run knows), and the item at a position."""
 
     length: Callable[[Tracer, Iterator], int | None]
@@ -40,14 +40,14 @@ def begin(t: Tracer, value: Value) -> Iterator:
         if found.token in t.consumed:
             raise t.refuse("iterator", "is run a second time")
         if t.homes[found.token] is not t.scope:
-            raise t.refuse("iterator", "is older than the loop whose turns go on with it")
+            raise t.refuse("iterator", "is older than the loop whose iterations go on with it")
         t.consumed.add(found.token)
     if found.kind in VIEWS:  # its dictionary must not grow or shrink from now on
         found = replace(found, parts=(found.parts[0], Static(len(_keys(t, found)))))
     if found.kind == "grown":
-        box = found.parts[0]
-        assert isinstance(box, Box)
-        found = replace(found, parts=(box, t.cells[box].length))
+        obj = found.parts[0]
+        assert isinstance(obj, HeapObject)
+        found = replace(found, parts=(obj, t.heap[obj].length))
     return replace(found, nodes=len(t.builder.region.nodes), itself=False, begun=True)
 
 
@@ -65,13 +65,13 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
             return Iterator("text", (value,))
         case Sequence(parts):
             return Iterator("items", parts)
-        case Box() if isinstance(t.cells.get(value), Growing):
+        case HeapObject() if isinstance(t.heap.get(value), Vector):
             return Iterator("grown", (value,))
-        case Box() if value.kind is list:
+        case HeapObject() if value.kind is list:
             return Iterator("list", (value,))
-        case Box() if value.kind is dict:
+        case HeapObject() if value.kind is dict:
             return Iterator("keys", (value,))
-        case Box() if is_model(value):
+        case HeapObject() if is_model(value):
             found = models.special(t, value, "__iter__")
             assert isinstance(found, Iterator)
             return found
@@ -79,7 +79,7 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
             devices.check_iteration(t, value)
             return Iterator("array", (value,))
         case Static(held, source) if source is not None and type(held) is list:
-            return Iterator("outside", (value, *t.turns_outside(held, source)))
+            return Iterator("outside", (value, *t.iterations_outside(held, source)))
         case Static(held) if type(held) is dict:
             return Iterator("keys", (value,))
         case Static(held) if _gives_its_items(type(held)):
@@ -97,10 +97,10 @@ def _gives_its_items(kind: type) -> bool:
     )
 
 
-def _items_of(t: Tracer, box: Box) -> tuple[Value, ...]:
+def _items_of(t: Tracer, obj: HeapObject) -> tuple[Value, ...]:
     from npcompile.tracing import containers
 
-    return containers.items_of(t, box)
+    return containers.items_of(t, obj)
 
 
 def length(t: Tracer, iterator: Iterator) -> int | None:
@@ -127,7 +127,7 @@ def items(t: Tracer, value: Value, exactly: int = -1) -> tuple[Value, ...]:
     """All items of something; ``exactly``: how many the program wants (-1: all there are)."""
     if isinstance(value, Sequence) and not (tensors.is_tensor(value) or texts.is_text(value)):
         return value.items
-    if isinstance(value, Box) and value.kind is list:
+    if isinstance(value, HeapObject) and value.kind is list:
         return _items_of(t, value)
     iterator = begin(t, value)
     count = length(t, iterator)
@@ -154,9 +154,9 @@ def _text_length(t: Tracer, it: Iterator) -> int | None:
 
 
 def _list_contents(t: Tracer, it: Iterator) -> tuple[Value, ...]:
-    box = it.parts[0]
-    assert isinstance(box, Box)
-    return _items_of(t, box)
+    obj = it.parts[0]
+    assert isinstance(obj, HeapObject)
+    return _items_of(t, obj)
 
 
 def _list_item(t: Tracer, it: Iterator, k: int) -> Value:
@@ -263,7 +263,7 @@ def _keys(t: Tracer, it: Iterator) -> list[Any]:
 def _view_length(t: Tracer, it: Iterator) -> int:
     count = len(_keys(t, it))
     if len(it.parts) > 1 and isinstance(it.parts[1], Static) and it.parts[1].value != count:
-        raise Dead
+        raise Unreachable
     return count
 
 
@@ -283,28 +283,28 @@ def of_dictionary(it: Iterator) -> bool:
 
 def _item_outside(t: Tracer, it: Iterator, k: int) -> Value:
     """An item of a list from outside: what it was when the loop began, or is now."""
-    found = t.stores.load(it.parts[0], (k,))
+    found = t.effects.load(it.parts[0], (k,))
     return it.parts[k + 1] if found is None else found
 
 
-KINDS: dict[str, Kind] = {
-    **dict.fromkeys(VIEWS, Kind(_view_length, _view_item)),
-    "static": Kind(lambda t, it: len(_held(it).value), _held_item),
-    "items": Kind(lambda t, it: len(it.parts), lambda t, it, k: it.parts[k]),
-    "outside": Kind(lambda t, it: len(it.parts) - 1, _item_outside),
-    "list": Kind(lambda t, it: len(_list_contents(t, it)), _list_item),
-    "array": Kind(_array_length, _row),
-    "text": Kind(_text_length, lambda t, it, k: texts.item(t, it.parts[0], k)),
-    "range": Kind(_unknown, _range_item),
-    "grown": Kind(_unknown, _range_item),
-    "zip": Kind(_shortest, _zipped),
-    "enumerate": Kind(_first_length, _enumerated),
-    "reversed": Kind(_first_length, _reversed),
-    "map": Kind(_shortest, _mapped),
-    "ndindex": Kind(_grid_length, _grid_item),
-    "ndenumerate": Kind(_grid_length, _grid_item),
-    "flat": Kind(_unknown, _range_item),
-    "lost": Kind(_unknown, _range_item),  # nobody knows where it stands
+KINDS: dict[str, IteratorKind] = {
+    **dict.fromkeys(VIEWS, IteratorKind(_view_length, _view_item)),
+    "static": IteratorKind(lambda t, it: len(_held(it).value), _held_item),
+    "items": IteratorKind(lambda t, it: len(it.parts), lambda t, it, k: it.parts[k]),
+    "outside": IteratorKind(lambda t, it: len(it.parts) - 1, _item_outside),
+    "list": IteratorKind(lambda t, it: len(_list_contents(t, it)), _list_item),
+    "array": IteratorKind(_array_length, _row),
+    "text": IteratorKind(_text_length, lambda t, it, k: texts.item(t, it.parts[0], k)),
+    "range": IteratorKind(_unknown, _range_item),
+    "grown": IteratorKind(_unknown, _range_item),
+    "zip": IteratorKind(_shortest, _zipped),
+    "enumerate": IteratorKind(_first_length, _enumerated),
+    "reversed": IteratorKind(_first_length, _reversed),
+    "map": IteratorKind(_shortest, _mapped),
+    "ndindex": IteratorKind(_grid_length, _grid_item),
+    "ndenumerate": IteratorKind(_grid_length, _grid_item),
+    "flat": IteratorKind(_unknown, _range_item),
+    "lost": IteratorKind(_unknown, _range_item),  # nobody knows where it stands
 }
 
 

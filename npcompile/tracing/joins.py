@@ -3,7 +3,7 @@
 Arms that only bind numbers become ``where``.  Otherwise an ``if_`` node yields what differs:
 numbers of one type, versions of arrays that an arm wrote, and arrays that both arms made.  All
 else that one variable holds, by the path, stays apart as the options of an
-:class:`~npcompile.tracing.values.Either`: a join is exact, and decides nothing.
+:class:`~npcompile.tracing.values.TaggedUnion`: a join is exact, and decides nothing.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from npcompile.core.errors import Refused
 from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Size, largest, symbols
 from npcompile.graph.builder import Diverged
-from npcompile.graph.ir import Node, Region, SizeOf, Window
+from npcompile.graph.ir import Geometry, Node, Region, SizeOf
 from npcompile.graph.layout import is_packed_here
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, c_strides
-from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.tracing import lengths, turns, wishes
 from npcompile.tracing.bytecode import RETURN
 from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
@@ -28,18 +28,18 @@ from npcompile.tracing.references import exclusive, reached
 from npcompile.tracing.selectors import recoded, same
 from npcompile.tracing.values import (
     UNBOUND,
-    Box,
-    Either,
-    Exits,
     Frame,
-    Growing,
+    HeapObject,
     Iterator,
     Object,
     Sequence,
     Slice,
     State,
     Static,
+    Successors,
+    TaggedUnion,
     Value,
+    Vector,
     sequence,
 )
 
@@ -57,24 +57,24 @@ _SPECULATIVE = frozenset({"const", "size"}) | {
 class Arm:
     """One way to go on from a branch: where it starts, and what tracing it left behind.
 
-    ``created`` are the cells and boxes that it made, ``reached`` its counts of writes,
+    ``created`` are the cells and heap objects that it made, ``reached`` its counts of writes,
     ``stand_ins`` what it yields in place of values that only the other arm has, ``stored`` and
     ``counts`` arrays and lengths that only it knows.
     """
 
     target: int
     state: State
-    exits: Exits
+    exits: Successors
     reached: tuple[int, int]
     region: Region = field(default_factory=Region)
-    created: set[Cell | Box | Object] = field(default_factory=set)
+    created: set[Storage | HeapObject | Object] = field(default_factory=set)
     stand_ins: dict[Node, Node] = field(default_factory=dict)
-    stored: dict[tuple[Node, Window, Size], Node] = field(default_factory=dict)
+    stored: dict[tuple[Node, Geometry, Size], Node] = field(default_factory=dict)
     counts: dict[Size, Node] = field(default_factory=dict)
 
-    def store(self, t: Tracer, version: Node, window: Window, most: Size) -> Node:
+    def store(self, t: Tracer, version: Node, geometry: Geometry, most: Size) -> Node:
         """An array that the arm has, in one with room for more."""
-        key = version, window, most
+        key = version, geometry, most
         if key not in self.stored:
             self.stored[key] = lengths.stored(t, self.region, *key)
         return self.stored[key]
@@ -113,7 +113,7 @@ class Arm:
         return self.added[key]
 
 
-def join(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Exits:
+def join(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Successors:
     """The exits of either arm."""
     if all(node.op in _SPECULATIVE for arm in (a, b) for node in arm.region.nodes):
         mark, counts = t.builder.mark(), [len(arm.region.nodes) for arm in (a, b)]
@@ -134,7 +134,7 @@ def _where(t: Tracer, condition: Node, a: Node, b: Node) -> Node:
     return t.builder.map("where", (condition, a, b), a.dtype, origin=a.type.origin)
 
 
-def _regions(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Exits:
+def _regions(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Successors:
     """An ``if_`` node; merging is tried first to find what the regions must yield."""
     pairs: dict[tuple[Node, Node], Node] = {}
 
@@ -155,7 +155,7 @@ def _regions(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Exits:
 Export = Callable[[Node, Node], Node]
 
 
-def _exits(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm, export: Export) -> Exits:
+def _exits(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm, export: Export) -> Successors:
     """The states that the arms end in, target by target, and which it is."""
     states = {}
     for target in dict.fromkeys((*a.exits.states, *b.exits.states)):
@@ -168,27 +168,27 @@ def _exits(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm, export: Exp
             assert y is not None
             states[target] = _alone(t, frame, target, b, a, y, lambda q, p: export(p, q))
     if len(states) == 1:
-        return Exits(states)
+        return Successors(states)
     _one_memory(t, a, b, states, export)
     first, second = (
         arm.exits.selector or t.builder.const(next(iter(arm.exits.states))) for arm in (a, b)
     )
     selector = first if first is second else export(first, second)
     t.selectors[selector] = (condition, first, second)
-    return Exits(states, selector)
+    return Successors(states, selector)
 
 
 def _one_memory(
     t: Tracer, a: Arm, b: Arm, states: dict[int, State], export: Export
 ) -> None:
     """Arrays from before the branch are one memory: what it holds does not depend on the target."""
-    first, second = (next(iter(arm.exits.states.values())).cells for arm in (a, b))
-    for cell in dict.fromkeys((*first, *second)):
-        if isinstance(cell, Cell) and cell not in a.created and cell not in b.created:
-            x, y = (cells.get(cell) or t.first(cell) for cells in (first, second))
+    first, second = (next(iter(arm.exits.states.values())).heap for arm in (a, b))
+    for storage in dict.fromkeys((*first, *second)):
+        if isinstance(storage, Storage) and storage not in a.created and storage not in b.created:
+            x, y = (heap.get(storage) or t.first(storage) for heap in (first, second))
             held = x if x is y else export(x, y)
             for state in states.values():
-                state.cells[cell] = held
+                state.heap[storage] = held
 
 
 def _alone(
@@ -204,39 +204,39 @@ def _alone(
 
     escape = Escape(t, state, arm.created, out, partial(arm.store, t))
     live = frame.live(target)
-    first_cell = frame.code.code.co_nlocals
+    first_storage = frame.code.code.co_nlocals
     others = [*beside.locals, *[None] * (len(state.locals) - len(beside.locals))]
     variables: list[Value] = [
-        escape.value(v, others[k]) if k in live or k >= first_cell else UNBOUND
+        escape.value(v, others[k]) if k in live or k >= first_storage else UNBOUND
         for k, v in enumerate(state.locals)
     ]
     stack = [escape.value(v) for v in state.stack]
-    for cell, contents in state.cells.items():
-        if cell in arm.created:
+    for storage, contents in state.heap.items():
+        if storage in arm.created:
             continue
-        if isinstance(cell, Cell):
-            escape.cells[cell] = escape.node(contents, cell)
+        if isinstance(storage, Storage):
+            escape.heap[storage] = escape.node(contents, storage)
         else:
-            escape.cells[cell] = escape.contents(contents)
-    return State(variables, stack, escape.cells)
+            escape.heap[storage] = escape.contents(contents)
+    return State(variables, stack, escape.heap)
 
 
 def _untouched(frame: Frame, target: int, state: State) -> State:
     """A state as it was before the branch, without what nobody needs any more."""
     live = frame.live(target)
-    first_cell = frame.code.code.co_nlocals
+    first_storage = frame.code.code.co_nlocals
     variables: list[Value] = [
-        v if k in live or k >= first_cell else UNBOUND for k, v in enumerate(state.locals)
+        v if k in live or k >= first_storage else UNBOUND for k, v in enumerate(state.locals)
     ]
-    return State(variables, list(state.stack), dict(state.cells))
+    return State(variables, list(state.stack), dict(state.heap))
 
 
 def _stand_in(t: Tracer, arm: Arm, state: State, node: Node, like: Any) -> Node:
     """A value of a node's type that an arm has at hand, where nobody looks at it."""
     if isinstance(like, ArrayRef):
-        like = like.cell
-    if isinstance(like, Cell):
-        like = state.cells.get(like) or (like.first if like in arm.created else t.first(like))
+        like = like.storage
+    if isinstance(like, Storage):
+        like = state.heap.get(like) or (like.first if like in arm.created else t.first(like))
     if isinstance(like, Node) and like.type == node.type:
         return like
     if isinstance(like, Static):
@@ -269,7 +269,7 @@ class _Merge:
         self.t, self.condition, self.export = t, condition, export
         self.arms, self.states = (a, b), (first, second)
         self.name = ""  # of the variable that is being merged
-        self.cells: dict[Cell | Box, Any] = {}
+        self.heap: dict[Storage | HeapObject, Any] = {}
         self.hidden = t.builder.closed
         # what each thing that an arm made is from now on
         self.escapes: tuple[Escape, ...] = (
@@ -281,19 +281,19 @@ class _Merge:
         """The state after either arm; what is not live may differ."""
         a, b = self.states
         self.frame, self.target = frame, target
-        self._old_cells(a, b)
+        self._old_heap(a, b)
         live = frame.live(target)
-        first_cell = frame.code.code.co_nlocals
+        first_storage = frame.code.code.co_nlocals
         variables: list[Value] = []
         for k, (x, y) in enumerate(zip(a.locals, b.locals)):
             self.name = frame.code.names[k]
-            needed = k in live or k >= first_cell
+            needed = k in live or k >= first_storage
             variables.append(self.value(x, y) if needed else x if same(x, y) else UNBOUND)
         self.name = ""
         stack = [self.value(x, y) for x, y in zip(a.stack, b.stack)]
         for escape in self.escapes:
-            self.cells.update(escape.cells)
-        made = State(variables, stack, self.cells)
+            self.heap.update(escape.heap)
+        made = State(variables, stack, self.heap)
         self._keep(made)
         self.escapes = ()  # they lead back here, and would keep the program's objects alive
         return made
@@ -301,23 +301,23 @@ class _Merge:
     def _keep(self, made: State) -> None:
         """What lists hold that only one path knows, and values by path still refer to."""
         for value in reached((*made.locals, *made.stack), made):
-            if isinstance(value, Box) and value not in made.cells:
+            if isinstance(value, HeapObject) and value not in made.heap:
                 for escape, state in zip(self.escapes, self.states):
-                    if value in state.cells:
-                        made.cells[value] = escape.contents(state.cells[value])
+                    if value in state.heap:
+                        made.heap[value] = escape.contents(state.heap[value])
 
-    def _old_cells(self, a: State, b: State) -> None:
+    def _old_heap(self, a: State, b: State) -> None:
         """What was there before the branch."""
         new = self.arms[0].created | self.arms[1].created
-        for cell in dict.fromkeys((*a.cells, *b.cells)):
-            if cell in new:
+        for storage in dict.fromkeys((*a.heap, *b.heap)):
+            if storage in new:
                 continue
-            if isinstance(cell, Cell):
+            if isinstance(storage, Storage):
                 first = self.t.first
-                x, y = (s.cells[cell] if cell in s.cells else first(cell) for s in (a, b))
-                self.cells[cell] = self.node(x, y)
-            elif cell in a.cells and cell in b.cells:  # else out of sight since a branch before
-                self.cells[cell] = self.contents(a.cells[cell], b.cells[cell], cell)
+                x, y = (s.heap[storage] if storage in s.heap else first(storage) for s in (a, b))
+                self.heap[storage] = self.node(x, y)
+            elif storage in a.heap and storage in b.heap:  # else out of sight since a branch before
+                self.heap[storage] = self.contents(a.heap[storage], b.heap[storage], storage)
 
     def position(self, a: Iterator, b: Iterator, parts: tuple[Value, ...]) -> Iterator:
         """An iterator that goes through one thing or the other."""
@@ -328,23 +328,23 @@ class _Merge:
             raise self.differ("go through different things")
         return Iterator(a.kind, parts, token=self.t.token(), itself=a.itself, begun=a.begun)
 
-    def contents(self, a: Any, b: Any, *boxes: Box) -> Any:
+    def contents(self, a: Any, b: Any, *objects: HeapObject) -> Any:
         """What a list, dictionary, instance or closure cell holds."""
-        if isinstance(a, Growing) and isinstance(b, Growing) and a.item == b.item:
+        if isinstance(a, Vector) and isinstance(b, Vector) and a.item == b.item:
             columns: Any = tuple(map(self.value, a.columns, b.columns))
-            if any(isinstance(column, Either) for column in columns):
+            if any(isinstance(column, TaggedUnion) for column in columns):
                 raise self.differ("leave a list in either of two memories")
             return replace(a, length=self.node(a.length, b.length), columns=columns)
-        if isinstance(a, Growing) or isinstance(b, Growing):
+        if isinstance(a, Vector) or isinstance(b, Vector):
             raise self.differ("make lists of several kinds")
         if isinstance(a, tuple) and len(a) == len(b):
             return tuple(map(self.value, a, b))
         if isinstance(a, dict) and list(a) == list(b):
             return {key: self.value(a[key], b[key]) for key in a}
         if isinstance(a, tuple) and isinstance(b, tuple):
-            cells = {k: v for state in self.states for k, v in state.cells.items()}
-            for box in boxes:
-                wishes.for_columns(self.t, box, (*a, *b), True, cells)
+            heap = {k: v for state in self.states for k, v in state.heap.items()}
+            for obj in objects:
+                wishes.for_columns(self.t, obj, (*a, *b), True, heap)
         if isinstance(a, (tuple, dict)):
             raise self.differ("change the length of a list or dictionary")
         return self.value(a, b)
@@ -363,17 +363,17 @@ class _Merge:
             case Iterator(), Iterator():
                 if self.target < RETURN and turns.alike(a, b):
                     parts = tuple(map(self.value, a.parts, b.parts))
-                    if not any(isinstance(part, Either) for part in parts):
+                    if not any(isinstance(part, TaggedUnion) for part in parts):
                         return self.position(a, b, parts)
                 if self.target < RETURN:
                     raise self.differ("go through different things")
                 return Iterator("lost", ())  # left on the stack by a loop that is left early
-            case (ArrayRef(), ArrayRef()) | (Box(), Box()):
+            case (ArrayRef(), ArrayRef()) | (HeapObject(), HeapObject()):
                 joined: Value | None = self.pair(a, b)
-                return self.either(a, b) if joined is None else joined
+                return self.union(a, b) if joined is None else joined
         first, second = as_number(self.t, a), as_number(self.t, b)
         if first is None or second is None or first.type != second.type:
-            return self.either(a, b)
+            return self.union(a, b)
         return self.node(first, second)
 
     def node(self, a: Node, b: Node) -> Node:
@@ -409,10 +409,10 @@ class _Merge:
             self.escapes[0].made[a] = self.escapes[1].made[b] = x
         return x if x is y else None
 
-    def _joined(self, a: Any, b: Any) -> ArrayRef | Box | Cell:
+    def _joined(self, a: Any, b: Any) -> ArrayRef | HeapObject | Storage:
         if isinstance(a, ArrayRef):
             return self._array(a, b)
-        return self._box(a, b) if isinstance(a, Box) else self._cell(a, b)
+        return self._obj(a, b) if isinstance(a, HeapObject) else self._storage(a, b)
 
     def _array(self, a: ArrayRef, b: ArrayRef) -> ArrayRef:
         fresh = self._moves(0, a) and self._moves(1, b)
@@ -420,14 +420,14 @@ class _Merge:
             longer = self._lengths(a, b)
             if longer is not None:
                 return longer
-        alike = (a.window, a.dtype, a.writeable) == (b.window, b.dtype, b.writeable)
+        alike = (a.geometry, a.dtype, a.writeable) == (b.geometry, b.dtype, b.writeable)
         trees = self.t.trees
-        cell = None
+        storage = None
         if fresh and alike and trees.owns(a) == trees.owns(b):
-            cell = self.pair(a.cell, b.cell)
-        if cell is None:
+            storage = self.pair(a.storage, b.storage)
+        if storage is None:
             raise self.differ("give one name to different arrays")
-        made = ArrayRef(cell, a.window, a.dtype, a.writeable)
+        made = ArrayRef(storage, a.geometry, a.dtype, a.writeable)
         if trees.owns(a):
             trees.own(made)
         return made
@@ -442,14 +442,16 @@ class _Merge:
         if first is None or second is None:
             return None
         most = first if first == second else largest(first, second)
-        stored = [arm.store(t, state.cells.get(ref.cell) or t.first(ref.cell), ref.window, most)
-                  for ref, arm, state in zip(refs, self.arms, self.states)]
+        stored = [
+            arm.store(t, state.heap.get(ref.storage) or t.first(ref.storage), ref.geometry, most)
+            for ref, arm, state in zip(refs, self.arms, self.states)
+        ]
         counts = [arm.count(t, ref.shape[0]) for ref, arm in zip(refs, self.arms)]
         size = t.builder.size_of(self.export(*counts), 0)
         t.facts.limit(size, most)
-        cell = t.register(Cell(self.export(*stored)))
-        window = Window(0, (size, *a.shape[1:]), c_strides(a.shape))
-        made = ArrayRef(cell, window, a.dtype)
+        storage = t.register(Storage(self.export(*stored)))
+        geometry = Geometry(0, (size, *a.shape[1:]), c_strides(a.shape))
+        made = ArrayRef(storage, geometry, a.dtype)
         t.trees.own(made)
         return made
 
@@ -460,32 +462,33 @@ class _Merge:
 
     def _moves(self, side: int, ref: ArrayRef) -> bool:
         """Whether an array is out of sight in all other places."""
-        if ref.cell in self.arms[side].created:
+        if ref.storage in self.arms[side].created:
             return True
         return self._single(side, ref)
 
-    def _cell(self, a: Cell, b: Cell) -> Cell:
+    def _storage(self, a: Storage, b: Storage) -> Storage:
         x, y = (
-            state.cells.get(cell) or self.t.first(cell) for state, cell in zip(self.states, (a, b))
+            state.heap.get(storage) or self.t.first(storage)
+            for state, storage in zip(self.states, (a, b))
         )
         if x is y:  # equal constants, but an object of each arm
-            return self.t.register(Cell(x))
-        return self.t.register(Cell(self.node(x, y)))
+            return self.t.register(Storage(x))
+        return self.t.register(Storage(self.node(x, y)))
 
-    def _box(self, a: Box, b: Box) -> Box:
+    def _obj(self, a: HeapObject, b: HeapObject) -> HeapObject:
         first, second = self.states
         mine = a in self.arms[0].created and b in self.arms[1].created
         if a.kind is not b.kind or not mine or a.part_of is not None or b.part_of is not None:
             raise self.differ("give one name to different objects")
         made = self.t.register(a.like(b))
-        self.cells[made] = self.contents(first.cells[a], second.cells[b], a, b)
+        self.heap[made] = self.contents(first.heap[a], second.heap[b], a, b)
         return made
 
     # ------------------------------------------------------------------ what stays apart
 
-    def either(self, a: Value, b: Value) -> Value:
+    def union(self, a: Value, b: Value) -> Value:
         """A value that is one or the other."""
-        options = tuple(v.options if isinstance(v, Either) else (v,) for v in (a, b))
+        options = tuple(v.options if isinstance(v, TaggedUnion) else (v,) for v in (a, b))
         self._pair_arrays(*options)
         merged: list[Value] = []
         places: tuple[list[int], list[int]] = ([], [])
@@ -507,10 +510,10 @@ class _Merge:
         if len(merged) > OPTIONS:
             raise self.differ("give one name to too many different things")
         self.t.undecided = True
-        first, second = (self._which(side, v, places[side]) for side, v in enumerate((a, b)))
-        which = first if first is second else self.export(first, second)
-        self.t.selectors[which] = (self.condition, first, second)
-        return Either(which, tuple(range(len(merged))), tuple(merged))
+        first, second = (self._tag(side, v, places[side]) for side, v in enumerate((a, b)))
+        tag = first if first is second else self.export(first, second)
+        self.t.selectors[tag] = (self.condition, first, second)
+        return TaggedUnion(tag, tuple(range(len(merged))), tuple(merged))
 
     def _pair_arrays(self, first: tuple[Value, ...], second: tuple[Value, ...]) -> None:
         """Arrays of either side that nobody else holds become one, each with one at most."""
@@ -518,7 +521,7 @@ class _Merge:
         for a in first:
             if isinstance(a, ArrayRef) and a not in second and self._moves(0, a):
                 for b in left:
-                    alike = (a.window, a.dtype, a.writeable) == (b.window, b.dtype, b.writeable)
+                    alike = (a.geometry, a.dtype, a.writeable) == (b.geometry, b.dtype, b.writeable)
                     if alike and self._moves(1, b) and self.pair(a, b) is not None:
                         left.remove(b)
                         break
@@ -564,12 +567,12 @@ class _Merge:
             first, second = (other, known) if first is None else (known, other)
         return first if first is second else self.export(first, second)
 
-    def _which(self, side: int, value: Value, places: list[int]) -> Node:
-        if not isinstance(value, Either):
+    def _tag(self, side: int, value: Value, places: list[int]) -> Node:
+        if not isinstance(value, TaggedUnion):
             return self.t.builder.const(places[0])
         codes = tuple(places)
         return self.arms[side].add(
-            self.t, (value.which, codes), lambda: recoded(self.t, value, codes)
+            self.t, (value.tag, codes), lambda: recoded(self.t, value, codes)
         )
 
     def _out(self, side: int, node: Node, like: Any) -> Node:

@@ -10,7 +10,7 @@ from npcompile.graph.types import BOOL, PY_INT
 from npcompile.tracing import growing, texts
 from npcompile.tracing.escapes import as_number
 from npcompile.tracing.item_types import item_type
-from npcompile.tracing.values import Dead, Value, described
+from npcompile.tracing.values import Unreachable, Value, described
 from npcompile.tracing.wishes import is_key
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ MOST = 64  #: keys of a dictionary that a key of the run's is compared with
 
 
 @record(eq=False)
-class Place:
+class KeyPosition:
     """Where a key is among ``keys``, those of a dictionary that it may be equal to, whose numbers
     ``numbers`` are; ``number`` is its own."""
 
@@ -36,7 +36,7 @@ class Place:
         """Leaves for Python where it is not."""
         found = self.found(t)
         if not isinstance(found, Node):
-            raise Dead
+            raise Unreachable
         t.builder.check(found, "a key that is not there")
 
     def equals(self, t: Tracer, k: int) -> Node:
@@ -52,7 +52,7 @@ class Place:
         return at
 
 
-def place(t: Tracer, keys: list[Any], key: Value) -> Place:
+def place(t: Tracer, keys: list[Any], key: Value) -> KeyPosition:
     """Where a key is that only the run knows; refuses what is no character or integer, or may be
     equal to other keys than such."""
     if not all(type(k) in (str, bytes, int, type(None)) for k in keys) or len(keys) > MOST:
@@ -66,14 +66,14 @@ def place(t: Tracer, keys: list[Any], key: Value) -> Place:
     else:
         raise t.refuse("dictionary", f"{described(key)} as a key, which only the run knows")
     assert number is not None
-    return Place(list(numbers), list(numbers.values()), number)
+    return KeyPosition(list(numbers), list(numbers.values()), number)
 
 
 def get(t: Tracer, held: dict[Any, Value], key: Value, default: Value | None = None) -> Value:
     """``held[key]``, or ``held.get(key, default)``."""
     if not held and is_key(item_type(t, key)):
         if default is None:
-            raise Dead
+            raise Unreachable
         return default
     at = place(t, list(held), key)
     items = [held[k] for k in at.keys]

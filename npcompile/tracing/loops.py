@@ -1,13 +1,13 @@
 """Loops as regions: ``for_`` and ``while_``.
 
-One turn of the body is traced on parameters that stand for what a turn begins with:
+One iteration of the body is traced on parameters that stand for what an iteration begins with:
 
 * live variables that the loop stores: numbers, also inside tuples, and arrays that it binds anew;
-* array cells that a turn looks at (see :class:`~npcompile.tracing.values.Scope`);
+* array cells that an iteration looks at (see :class:`~npcompile.tracing.values.Scope`);
 * contents of closure cells, lists and dictionaries that change.
 
-What the turn ends with must have the very types it began with; where it has not (``s = 0`` and then
-``s += x`` of floats), the first turn is followed on its own and the loop begins after it.
+What the iteration ends with must have the very types it began with; where it has not (``s = 0`` and
+then ``s += x`` of floats), the first iteration is followed on its own and the loop begins after it.
 """
 
 from __future__ import annotations
@@ -19,26 +19,27 @@ from npcompile.core.records import replace
 from npcompile.core.sizes import Unhinted, hint
 from npcompile.graph.types import BOOL
 from npcompile.tracing import attempts, control, iteration, turns
-from npcompile.tracing.bodies import Again, MayBeEmpty, Unlike
+from npcompile.tracing.bodies import MayBeEmpty, Retry, TypeMismatch
 from npcompile.tracing.values import (
-    Exits,
     Frame,
     Iterator,
-    Knowledge,
+    LoopFacts,
     State,
+    Successors,
 )
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
-SHORT = 4  #: turns of a loop that is unrolled although it need not be
-PEELED = 3  #: turns that are followed one by one before the rest becomes a region
+SHORT = 4  #: iterations of a loop that is unrolled although it need not be
+PEELED = 3  #: iterations that are followed one by one before the rest becomes a region
 REFUSED = 2  #: times a loop is refused before it is no longer tried as a region
 ATTEMPTS = 6  #: times a body is traced while something is learned about it
 
 
-def enter(t: Tracer, frame: Frame, header: int, state: State) -> Exits | None:
-    """The exits of a loop that is reached at its header; None: go on there, turn by turn."""
+def enter(t: Tracer, frame: Frame, header: int, state: State) -> Successors | None:
+    """The exits of a loop that is reached at its header; None: go on there, iteration by
+    iteration."""
     last = attempts.last_instruction(frame, header)
     top = state.stack[-1] if last.op == "FOR_ITER" else None
     iterator = top if isinstance(top, Iterator) else None
@@ -56,7 +57,7 @@ def enter(t: Tracer, frame: Frame, header: int, state: State) -> Exits | None:
     before = Checkpoint(t, frame)
     try:
         return _region(t, frame, header, state, iterator, followed)
-    except Unlike as unlike:
+    except TypeMismatch as unlike:
         before.restore()
         if followed >= PEELED:
             raise t.refuse("loop", str(unlike)) from None
@@ -80,9 +81,9 @@ def enter(t: Tracer, frame: Frame, header: int, state: State) -> Exits | None:
 
 def nonempty(
     t: Tracer, frame: Frame, header: int, state: State, iterator: Iterator
-) -> Exits:
-    """Enters a loop only where the run finds that it has a turn."""
-    over = turns.turns(t, iterator)
+) -> Successors:
+    """Enters a loop only where the run finds that it has an iteration."""
+    over = turns.iterations(t, iterator)
     last = frame.code.blocks[header][-1]
     frame.state, frame.block, frame.instruction = state, header, last
     pair = (t.builder.size(over.low), t.builder.size(over.high))
@@ -93,22 +94,22 @@ def nonempty(
     return control.arms(t, frame, runs, (header, some, {header}), (last.target, none, set()))
 
 
-def advance(t: Tracer, frame: Frame, iterator: Iterator) -> Exits | None:
+def advance(t: Tracer, frame: Frame, iterator: Iterator) -> Successors | None:
     """Takes one item of an iterator whose length only the run knows, which is on the stack."""
-    over = turns.turns(t, iterator)
+    over = turns.iterations(t, iterator)
     header, state = frame.block, frame.state
     last = frame.code.blocks[header][-1]
-    if not iterator.nonempty and not turns.has_turns(t, over):
+    if not iterator.nonempty and not turns.has_iterations(t, over):
         try:
             hint(over.high - over.low)
         except Unhinted:
             return nonempty(t, frame, header, state, iterator)
         state.stack.pop()
-        return Exits({last.target: state})
+        return Successors({last.target: state})
     item, _ = over.item(turns.first(t, iterator, over), over.start)
     state.stack[-1] = replace(iterator, position=iterator.position + 1, nonempty=False)
     state.stack.append(item)
-    return Exits({last.after: state})
+    return Successors({last.after: state})
 
 
 def _is_short(t: Tracer, iterator: Iterator) -> bool:
@@ -129,14 +130,14 @@ class Checkpoint:
         self.mark, self.saved = t.builder.mark(), replace(frame)
         self.place = (t.scope, t.builder.line, t.builder.region)
         self.counts = (t.writes, t.visible, set(t.consumed))
-        self.pending = dict(t.stores.pending)
+        self.pending = dict(t.effects.pending)
 
     def restore(self) -> None:
         t, frame, saved = self.t, self.frame, self.saved
         t.builder.rollback(self.mark)
         t.scope, t.builder.line, t.builder.region = self.place
         t.writes, t.visible, consumed = self.counts
-        t.consumed, t.stores.pending = set(consumed), dict(self.pending)
+        t.consumed, t.effects.pending = set(consumed), dict(self.pending)
         frame.state, frame.block, frame.stack = saved.state, saved.block, saved.stack
         frame.instruction, frame.writes = saved.instruction, saved.writes
         frame.regions, frame.allowed = saved.regions, saved.allowed
@@ -144,20 +145,20 @@ class Checkpoint:
 
 def _region(
     t: Tracer, frame: Frame, header: int, state: State, iterator: Iterator | None, followed: int
-) -> Exits:
+) -> Successors:
     """Traces the body until nothing new is learned."""
-    knowledge = t.learned.setdefault((frame.code, header), Knowledge())
-    if len(knowledge.refused) >= REFUSED:
-        raise knowledge.refused[-1].again()
-    over = None if iterator is None else turns.turns(t, iterator)
+    loop_facts = t.learned.setdefault((frame.code, header), LoopFacts())
+    if len(loop_facts.refused) >= REFUSED:
+        raise loop_facts.refused[-1].again()
+    over = None if iterator is None else turns.iterations(t, iterator)
     before = Checkpoint(t, frame)
     for _ in range(ATTEMPTS):
         try:
-            attempt = attempts.Attempt(t, frame, header, state, knowledge, over, followed)
+            attempt = attempts.LoopAttempt(t, frame, header, state, loop_facts, over, followed)
             attempt.nonempty = iterator is not None and iterator.nonempty
             return attempt.exits()
         except Unhinted as unknown:
             raise t.refuse("size", f"{unknown} is known only to the run") from None
-        except Again:
+        except Retry:
             before.restore()
-    raise t.refuse("loop", "changes too much from turn to turn")
+    raise t.refuse("loop", "changes too much from iteration to iteration")

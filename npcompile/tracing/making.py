@@ -23,12 +23,12 @@ from npcompile.tracing.opcodes import on, pop, push, take
 from npcompile.tracing.values import (
     NONE,
     NULL,
-    Box,
-    Dead,
     Frame,
     Function,
+    HeapObject,
     Sequence,
     Super,
+    Unreachable,
     Value,
     is_model,
 )
@@ -46,7 +46,7 @@ def build_tuple(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("BUILD_LIST")
 def build_list(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, t.box(list, tuple(take(frame, i.arg))))
+    push(frame, t.allocate(list, tuple(take(frame, i.arg))))
 
 
 @on("LIST_TO_TUPLE")
@@ -58,7 +58,7 @@ def list_to_tuple(t: Tracer, frame: Frame, i: Instruction) -> None:
 def list_append(t: Tracer, frame: Frame, i: Instruction) -> None:
     value = pop(frame)
     target = frame.state.stack[-i.arg]
-    assert isinstance(target, Box)
+    assert isinstance(target, HeapObject)
     containers.append(t, target, value)
 
 
@@ -66,7 +66,7 @@ def list_append(t: Tracer, frame: Frame, i: Instruction) -> None:
 def list_extend(t: Tracer, frame: Frame, i: Instruction) -> None:
     more = iteration.items(t, pop(frame))
     target = frame.state.stack[-i.arg]
-    assert isinstance(target, Box)
+    assert isinstance(target, HeapObject)
     containers.extend(t, target, more)
 
 
@@ -74,20 +74,20 @@ def list_extend(t: Tracer, frame: Frame, i: Instruction) -> None:
 def build_map(t: Tracer, frame: Frame, i: Instruction) -> None:
     flat = take(frame, 2 * i.arg)
     keys = [t.static(key, "a dictionary's key") for key in flat[::2]]
-    push(frame, t.box(dict, dict(zip(keys, flat[1::2]))))
+    push(frame, t.allocate(dict, dict(zip(keys, flat[1::2]))))
 
 
 @on("BUILD_CONST_KEY_MAP")
 def build_const_key_map(t: Tracer, frame: Frame, i: Instruction) -> None:
     *items, keys = take(frame, i.arg + 1)
-    push(frame, t.box(dict, dict(zip(t.static(keys, "keys"), items))))
+    push(frame, t.allocate(dict, dict(zip(t.static(keys, "keys"), items))))
 
 
 @on("MAP_ADD")
 def map_add(t: Tracer, frame: Frame, i: Instruction) -> None:
     key, value = take(frame, 2)
     target = frame.state.stack[-i.arg]
-    assert isinstance(target, Box)
+    assert isinstance(target, HeapObject)
     containers.setitem(t, target, key, value)
 
 
@@ -95,20 +95,20 @@ def map_add(t: Tracer, frame: Frame, i: Instruction) -> None:
 def dict_update(t: Tracer, frame: Frame, i: Instruction) -> None:
     more = within.mapping(t, pop(frame))
     target = frame.state.stack[-i.arg]
-    assert isinstance(target, Box)
+    assert isinstance(target, HeapObject)
     if is_model(target):
         raise t.refuse("dict", "of keys that only the run knows, which gets others' items")
-    old = t.cells[target]
+    old = t.heap[target]
     if i.op == "DICT_MERGE" and any(key in old for key in more):
-        raise Dead
-    t.cells[target] = {**old, **more}
+        raise Unreachable
+    t.heap[target] = {**old, **more}
 
 
 @on("UNPACK_SEQUENCE")
 def unpack_sequence(t: Tracer, frame: Frame, i: Instruction) -> None:
     found = iteration.items(t, pop(frame), exactly=i.arg)
     if len(found) != i.arg:
-        raise Dead
+        raise Unreachable
     push(frame, *reversed(found))
 
 
@@ -117,9 +117,14 @@ def unpack_ex(t: Tracer, frame: Frame, i: Instruction) -> None:
     found = iteration.items(t, pop(frame))
     before, after = i.arg & 255, i.arg >> 8
     if len(found) < before + after:
-        raise Dead
+        raise Unreachable
     end = len(found) - after
-    push(frame, *reversed(found[end:]), t.box(list, found[before:end]), *reversed(found[:before]))
+    push(
+        frame,
+        *reversed(found[end:]),
+        t.allocate(list, found[before:end]),
+        *reversed(found[:before]),
+    )
 
 
 # ---------------------------------------------------------------------- strings

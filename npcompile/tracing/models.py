@@ -11,11 +11,11 @@ from npcompile.graph.types import PY_INT
 from npcompile.tracing import consumers, growing, wishes
 from npcompile.tracing.item_types import common, item_type
 from npcompile.tracing.values import (
-    Box,
-    Growing,
+    HeapObject,
     Iterator,
     Static,
     Value,
+    Vector,
     described,
     is_model,
     python_class,
@@ -32,7 +32,7 @@ def inside(t: Tracer) -> bool:
 
 def is_attribute(t: Tracer, value: Value, name: str) -> bool:
     """Whether a model's own code reads or writes one of its attributes."""
-    held = t.cells[value] if isinstance(value, Box) and is_model(value) else ()
+    held = t.heap[value] if isinstance(value, HeapObject) and is_model(value) else ()
     return inside(t) and name in held
 
 
@@ -45,7 +45,9 @@ def method(t: Tracer, value: Value, name: str) -> Value:
 
 
 def _model(value: Value) -> type[Model]:
-    assert isinstance(value, Box) and value.kind is not None and issubclass(value.kind, Model)
+    assert (
+        isinstance(value, HeapObject) and value.kind is not None and issubclass(value.kind, Model)
+    )
     return value.kind
 
 
@@ -91,39 +93,39 @@ def unhashed(t: Tracer, values: bool) -> dict[str, Value]:
     return {name: _made(t, list, (), None) for name in names}
 
 
-def _made(t: Tracer, kind: type, contents: Any, place: wishes.Place | None) -> Box:
-    made = t.register(Box(kind, place=place))
-    t.cells[made] = contents
+def _made(t: Tracer, kind: type, contents: Any, place: wishes.Place | None) -> HeapObject:
+    made = t.register(HeapObject(kind, place=place))
+    t.heap[made] = contents
     return made
 
 
-def _hashes(t: Tracer, box: Value, *item: Value) -> None:
+def _hashes(t: Tracer, obj: Value, *item: Value) -> None:
     """Refuses a key in a table without columns, which are asked for."""
-    assert isinstance(box, Box)
-    if not isinstance(t.cells[t.cells[box]["_keys"]], Growing):
-        wishes.for_hash(t, box, *item)
-        raise t.refuse(python_class(box).__name__, "of keys that are no ints, or tuples of ints")
+    assert isinstance(obj, HeapObject)
+    if not isinstance(t.heap[t.heap[obj]["_keys"]], Vector):
+        wishes.for_hash(t, obj, *item)
+        raise t.refuse(python_class(obj).__name__, "of keys that are no ints, or tuples of ints")
 
 
-def wanted(t: Tracer, box: Box, key: Value, value: Value) -> bool:
+def wanted(t: Tracer, obj: HeapObject, key: Value, value: Value) -> bool:
     """Whether a dictionary that gets a key of the run's is asked for as a hash table."""
-    held: dict[Any, Value] = t.cells[box]
+    held: dict[Any, Value] = t.heap[obj]
     if not all(wishes.is_key(item_type(t, Static(k))) for k in held):
         return False
     kinds = [item_type(t, v) for v in held.values()]
     both = common(t, [*kinds, item_type(t, value)]) if None not in kinds else None
-    return both is not None and wishes.for_hash(t, box, key, value)
+    return both is not None and wishes.for_hash(t, obj, key, value)
 
 
-def hashed(t: Tracer, kind: Any, contents: dict[Any, Value], wish: wishes.Wish) -> Box:
+def hashed(t: Tracer, kind: Any, contents: dict[Any, Value], request: wishes.Request) -> HeapObject:
     """A hash table where one is wanted; ``contents`` is what a dictionary begins with."""
     place = t.place()
-    types = {"_keys": wish.item, "_places": PY_INT, "_values": wish.value}
+    types = {"_keys": request.item, "_places": PY_INT, "_values": request.value}
     begun: dict[str, Value] = {}
     for name, item in types.items():
         if item is not None:
             inner = (*place, (name, 0))
-            columns = t.columns.get(inner, wishes.Wish(item, True))
+            columns = t.columns.get(inner, wishes.Request(item, True))
             items = (Static(-1),) * SMALL if name == "_places" else ()
             begun[name] = _made(t, list, growing.begin(t, items, columns), inner)
     if kind is not dict:

@@ -29,7 +29,7 @@ from npcompile.ops import foreign
 from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.prediction import Shape, contents, fresh_strides
-from npcompile.tracing.values import Box, Object, Sequence, Slice, Static, Value, described
+from npcompile.tracing.values import HeapObject, Object, Sequence, Slice, Static, Value, described
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -233,9 +233,9 @@ class _Traced(_Kinds):
                 return value.kind
             case Sequence():
                 return value.kind, *self.all(value.items)
-            case Box() if value.kind is list:
+            case HeapObject() if value.kind is list:
                 return list, *self.all(contents(self.t, value))
-            case Box() if value.kind is dict:
+            case HeapObject() if value.kind is dict:
                 return dict, *self.named(contents(self.t, value))
             case Slice():
                 return slice, *self.all((value.start, value.stop, value.step))

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from npcompile.tracing.bytecode import VERSION, Instruction
-from npcompile.tracing.values import Exits, Frame, Value
+from npcompile.tracing.values import Frame, Successors, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
-Handler = Callable[["Tracer", Frame, Instruction], Exits | None]
+Handler = Callable[["Tracer", Frame, Instruction], Successors | None]
 HANDLERS: dict[str, Handler] = {}
 
 

@@ -33,16 +33,16 @@ from npcompile.tracing import (
 from npcompile.tracing.answers import own
 from npcompile.tracing.sources import is_given
 from npcompile.tracing.values import (
-    Box,
-    Dead,
     Function,
-    Growing,
+    HeapObject,
     Iterator,
     Method,
     Partial,
     Sequence,
     Static,
+    Unreachable,
     Value,
+    Vector,
     boolean,
     python_class,
 )
@@ -80,7 +80,7 @@ def executed(t: Tracer, function: Callable[..., Any], *args: Any, **kwargs: Any)
     except Exception as error:
         if from_handler(error):
             raise
-        raise Dead from None
+        raise Unreachable from None
 
 
 def _plain(t: Tracer, *values: Value) -> list[Any] | None:
@@ -183,7 +183,7 @@ def _sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Value | Non
     """``+`` and ``*`` of tuples and lists."""
     kinds = [python_class(v) for v in (left, right)]
     plain = symbol.rstrip("=")
-    grown = [isinstance(v, Box) and isinstance(t.cells[v], Growing) for v in (left, right)]
+    grown = [isinstance(v, HeapObject) and isinstance(t.heap[v], Vector) for v in (left, right)]
     if plain == "+" and kinds[0] is kinds[1] is list and any(grown):
         made = left if symbol != plain else containers.METHODS[list.copy](t, left)
         containers.METHODS[list.extend](t, made, right)
@@ -204,21 +204,21 @@ def _joined(t: Tracer, symbol: str, left: Value, items: tuple[Value, ...]) -> Va
     if len(items) > 4096:
         raise t.refuse("sequence", "is too long to follow item by item")
     if symbol.endswith("=") and python_class(left) is list:
-        t.cells[containers.own(t, left)] = items
+        t.heap[containers.own(t, left)] = items
         return left
-    return Sequence(items) if python_class(left) is tuple else t.box(list, items)
+    return Sequence(items) if python_class(left) is tuple else t.allocate(list, items)
 
 
 def _repeated(t: Tracer, symbol: str, sequence: Value, times: Value) -> Value:
     """``sequence * times``"""
     items = iteration.items(t, sequence)
     if python_class(sequence) is list and isinstance(times, Node) and not symbol.endswith("="):
-        box = t.register(Box(list, place=t.place()))
-        wanted = t.columns.get(box.place)
+        obj = t.register(HeapObject(list, place=t.place()))
+        wanted = t.columns.get(obj.place)
         if wanted is not None:
-            t.cells[box] = growing.repeated(t, items, times, wanted)
-            return box
-        wishes.for_columns(t, box, items, False)
+            t.heap[obj] = growing.repeated(t, items, times, wanted)
+            return obj
+        wishes.for_columns(t, obj, items, False)
     return _joined(t, symbol, sequence, items * _repetitions(t, times))
 
 
@@ -321,7 +321,7 @@ def _order_tuples(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     found: Value = boolean(_BINARY[symbol](len(first), len(second)))
     for a, b in reversed(list(zip(first, second))):
         same, order = _same_items(t, a, b), compare(t, symbol, a, b)
-        found = consumers.follow(t, consumers.either, same, found, order)
+        found = consumers.follow(t, consumers.union, same, found, order)
     return found
 
 
@@ -362,9 +362,9 @@ def truth(t: Tracer, value: Value) -> Value:
             return compare(t, "!=", texts.length(t, value), Static(0))
         case Sequence(items):
             return boolean(bool(items))
-        case Box() if value.kind in (list, dict):
-            held = t.cells[value]
-            return growing.truth(t, held) if isinstance(held, Growing) else boolean(bool(held))
+        case HeapObject() if value.kind in (list, dict):
+            held = t.heap[value]
+            return growing.truth(t, held) if isinstance(held, Vector) else boolean(bool(held))
         case Iterator() if value.kind == "flat" or value.itself:
             what = "array.flat" if value.kind == "flat" else "a range or a view of a dictionary"
             raise t.refuse("truth", f"of {what} is left to Python")
@@ -409,8 +409,8 @@ def identical(t: Tracer, left: Value, right: Value) -> bool:
                 t.inputs.guard(one.source, "is", one.value)
         return same
     if isinstance(left, ArrayRef) and isinstance(right, ArrayRef):
-        t.lending.compares()
-        if left.cell.param >= 0 and right.cell.param >= 0:
+        t.aliases.compares()
+        if left.storage.param >= 0 and right.storage.param >= 0:
             raise t.refuse("is", "between two arrays from outside")
         return False
     if python_class(left) is not python_class(right):
@@ -419,7 +419,11 @@ def identical(t: Tracer, left: Value, right: Value) -> bool:
         found = identities.identical(t, left, right)
         if found is not None:
             return found
-    if isinstance(left, Box) and isinstance(right, Box) and not (left.lent and right.lent):
+    if (
+        isinstance(left, HeapObject)
+        and isinstance(right, HeapObject)
+        and not (left.borrowed and right.borrowed)
+    ):
         return False
     raise t.refuse("is", "between objects whose identity is not followed")
 

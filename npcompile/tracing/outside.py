@@ -22,33 +22,33 @@ from npcompile.tracing.inputs import LONGEST, label
 from npcompile.tracing.sources import Arg, Attribute, Item, Source
 from npcompile.tracing.stores import is_plain
 from npcompile.tracing.values import (
-    Box,
     Fetched,
-    Growing,
+    HeapObject,
     Method,
     Object,
     Partial,
     Sequence,
     Static,
     Value,
+    Vector,
 )
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
-Wishes = dict[wishes.Place, wishes.Wish]
+Requests = dict[wishes.Place, wishes.Request]
 MOST = 2 * LONGEST  # inputs of one function
 PINNED = 16  #: numbers of a list that are told by their values
 FEW = 32  #: items that are looked at one by one where a loop goes through them
-#: likewise where there are no arrays, whose operations of several turns would become one kernel:
-#: each length is another version then, and each outcome of a comparison may be
+#: likewise where there are no arrays, whose operations of several iterations would become one
+#: kernel: each length is another version then, and each outcome of a comparison may be
 FEWER = 4
 _DATA = (int, float, complex, bool, str, bytes, type(None), range, list)
 
 
 def items(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
     """All items of a list."""
-    t.stores.looks(Static(held, source))
+    t.effects.looks(Static(held, source))
     t.looked[source] = held
     if len(held) > LONGEST:
         raise t.refuse(label(source), f"is a list of more than {LONGEST} items",
@@ -62,7 +62,7 @@ def items(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
 
 def item(t: Tracer, held: list[Any], source: Source, index: int) -> Value | None:
     """One item; None if there is none there."""
-    t.stores.looks(Static(held, source))
+    t.effects.looks(Static(held, source))
     t.looked[source] = held
     if not -len(held) <= index < len(held):
         return None
@@ -70,7 +70,7 @@ def item(t: Tracer, held: list[Any], source: Source, index: int) -> Value | None
     return within.item(t, Static(held, source), index % len(held))
 
 
-def turns(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
+def iterations(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
     """All items of a list that a loop goes through."""
     few = _few(t)
     if len(held) > few and ask(t, held, source):
@@ -91,20 +91,20 @@ def _is_data(value: Any) -> bool:
             return type(held) in _DATA
         case Sequence(items):
             return all(map(_is_data, items))
-        case Box(kind=kind):
+        case HeapObject(kind=kind):
             return kind is not None and (kind in (list, dict) or issubclass(kind, Model))
     return not isinstance(value, (ArrayRef, Object, Method, Partial))
 
 
 def ask(t: Tracer, held: list[Any], source: Source) -> bool:
     """Asks for a list that is read where it is; whether it can be."""
-    if t.stores.changed(Static(held, source)):
+    if t.effects.changed(Static(held, source)):
         return False
     if not t.fetches or _home(source) is None:
         return False
     kind = fetching.kind_of(held)
     if kind is not None:
-        t.wishes[source,] = wishes.Wish(Fetched(kind), False)
+        t.requests[source,] = wishes.Request(Fetched(kind), False)
     return kind is not None
 
 
@@ -135,16 +135,16 @@ def _outermost(source: Source) -> Source:
     return source
 
 
-def begun_anew(columns: Wishes, more: Wishes) -> Wishes:
+def begun_anew(columns: Requests, more: Requests) -> Requests:
     """What is wanted of lists: all, unless others from outside shall be read where they are, which
     the program looks quite different for."""
     those = fetched(more)
     return more if those.keys() <= columns.keys() else those
 
 
-def fetched(found: Wishes) -> Wishes:
+def fetched(found: Requests) -> Requests:
     """What is wanted of lists that shall be read where they are."""
-    return {place: wish for place, wish in found.items() if isinstance(wish.item, Fetched)}
+    return {place: request for place, request in found.items() if isinstance(request.item, Fetched)}
 
 
 def _home(source: Source) -> Arg | None:
@@ -159,8 +159,8 @@ def _home(source: Source) -> Arg | None:
 
 def chosen(t: Tracer, held: list[Any], source: Source, index: Value) -> Value | None:
     """The item at an index that only the run knows; None if another attempt may find it."""
-    t.stores.looks(Static(held, source))
-    if t.stores.changed(Static(held, source)):
+    t.effects.looks(Static(held, source))
+    if t.effects.changed(Static(held, source)):
         raise t.refuse(label(source), "has got items, and one that only the run knows is looked at")
     t.looked[source] = held
     columns = t.outside.get(source)
@@ -172,19 +172,19 @@ def chosen(t: Tracer, held: list[Any], source: Source, index: Value) -> Value | 
         kinds = {item_types.item_type(t, found) for found in items(t, held, source)}
         kind = kinds.pop() if len(kinds) == 1 else None
         if isinstance(kind, Scalar):
-            t.wishes[source,] = wishes.Wish(kind, False)
+            t.requests[source,] = wishes.Request(kind, False)
     return None
 
 
 def begin(t: Tracer) -> None:
     """Makes the arrays that the attempts before this one have asked for."""
-    for (source, *_), wish in t.columns.items():
-        if isinstance(wish.item, Fetched):
-            _open(t, source, wish.item)
+    for (source, *_), request in t.columns.items():
+        if isinstance(request.item, Fetched):
+            _open(t, source, request.item)
             continue
         found = t.inputs.known(source) if isinstance(source, Arg) else None
         if isinstance(found, Static):
-            made = growing.begin(t, items(t, found.value, source), wish)
+            made = growing.begin(t, items(t, found.value, source), request)
             t.outside[source] = _finished(t, made)
 
 
@@ -215,7 +215,7 @@ def _attribute(held: Any, name: str) -> Any:
     return found if found is not None and vars(held).get(name) is found else None
 
 
-def _finished(t: Tracer, made: Growing) -> Growing:
+def _finished(t: Tracer, made: Vector) -> Vector:
     """The same list in memory whose first version it is: nobody writes to it."""
     columns = []
     for column in made.columns:

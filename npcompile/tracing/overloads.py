@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from npcompile.tracing import attributes, calls, models
 from npcompile.tracing.answers import of_library
 from npcompile.tracing.values import (
-    Box,
+    HeapObject,
     Iterator,
     Method,
     Object,
@@ -45,7 +45,7 @@ def is_of_user(value: Value) -> bool:
     """Whether a value's class, and all that it inherits from, is written in Python."""
     if is_model(value):
         return False
-    if not isinstance(value, (Box, Static, Object)):
+    if not isinstance(value, (HeapObject, Static, Object)):
         return False
     kind = python_class(value)
     if issubclass(kind, type) or kind is object:
@@ -65,7 +65,7 @@ def binary(t: Tracer, symbol: str, left: Value, right: Value, on_stack: bool) ->
         found = _try(t, left, f"__i{name}__", (right,), on_stack)
         if found is not _NONE:
             return found
-    return _either(t, symbol, (f"__{name}__", f"__r{name}__"), left, right, on_stack)
+    return _union(t, symbol, (f"__{name}__", f"__r{name}__"), left, right, on_stack)
 
 
 def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value | None:
@@ -76,7 +76,7 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value | None:
     names = _COMPARISONS[symbol]
     if not any(_has(value, name) for value, name in zip((left, right), names)):
         return None
-    return _either(t, symbol, names, left, right, False)
+    return _union(t, symbol, names, left, right, False)
 
 
 def unary(t: Tracer, symbol: str, value: Value, on_stack: bool) -> Value | None:
@@ -150,7 +150,7 @@ def _concerns(left: Value, right: Value) -> bool:
     return users[0] or (users[1] and python_class(left) in _NUMBERS)
 
 
-def _either(
+def _union(
     t: Tracer, symbol: str, names: tuple[str, str], left: Value, right: Value, on_stack: bool
 ) -> Value:
     """What the first method says that knows what to do."""

@@ -32,13 +32,13 @@ from npcompile.ops.foreign import GENERATORS, Foreign
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing.answers import classes_of_users, own
 from npcompile.tracing.values import (
-    Box,
-    Growing,
+    HeapObject,
     Object,
     Sequence,
     Slice,
     Static,
     Value,
+    Vector,
     assembled,
     described,
 )
@@ -80,7 +80,7 @@ class Shape:
 
 
 @record(eq=False, frozen=False)
-class Trial:
+class Sample:
     """Numbers for one trial: ``scheme`` says which sizes may be told apart."""
 
     t: Tracer
@@ -140,13 +140,13 @@ class Trial:
                 return self._object(value.sample)
             case Sequence(items, kind) if kind not in CLASSES and not own(kind):
                 return assembled(kind, [self.sample(item) for item in items])
-            case Box() if isinstance(self.t.cells.get(value), Growing):
+            case HeapObject() if isinstance(self.t.heap.get(value), Vector):
                 raise self.t.refuse("argument", "a list of a length that only the run knows")
-            case Box() if value.kind is list:
+            case HeapObject() if value.kind is list:
                 made = [self.sample(item) for item in contents(self.t, value)]
                 self.lists.append((made, repr(made)))
                 return made
-            case Box() if value.kind is dict:
+            case HeapObject() if value.kind is dict:
                 held = contents(self.t, value).items()
                 return {key: self.sample(item) for key, item in held}
             case Slice():
@@ -206,10 +206,10 @@ class Trial:
         return made
 
 
-def contents(t: Tracer, box: Box) -> Any:
+def contents(t: Tracer, obj: HeapObject) -> Any:
     """What a list or dictionary holds that a library function gets."""
-    held = t.cells.get(box)
-    if held is None or isinstance(held, Growing):
+    held = t.heap.get(obj)
+    if held is None or isinstance(held, Vector):
         raise t.refuse("argument", "a list of a length that only the run knows")
     return held
 
@@ -243,10 +243,10 @@ def predict(
     name, function, problem = found.path, found.trial, "gives no result"
     assert function is not None
     for scheme in _SCHEMES[found.trusting :]:
-        trials: list[tuple[Trial, Any]] = []
+        trials: list[tuple[Sample, Any]] = []
         for round_ in (0, 1):
             for fill in _NOT_ZERO if found.trusting else _FILLS:
-                trial = Trial(t, scheme, round_, fill)
+                trial = Sample(t, scheme, round_, fill)
                 try:
                     trials.append((trial, _try(t, name, trial, function, args, kwargs)))
                 except _Failed as failed:
@@ -259,11 +259,11 @@ def predict(
     raise t.refuse(name, f"what it gives can't be predicted: {problem}")
 
 
-def _both_rounds(trials: list[tuple[Trial, Any]]) -> bool:
+def _both_rounds(trials: list[tuple[Sample, Any]]) -> bool:
     return {trial.round for trial, _ in trials} == {0, 1}
 
 
-def _agreed(t: Tracer, name: str, trials: list[tuple[Trial, Any]]) -> Shape:
+def _agreed(t: Tracer, name: str, trials: list[tuple[Sample, Any]]) -> Shape:
     """What all trials tell; else those with various numbers, as real eigenvalues of such."""
     try:
         return _describe(t, name, [trial for trial, _ in trials], [r for _, r in trials])
@@ -279,7 +279,7 @@ class _Failed(Exception):
 
 
 def _try(
-    t: Tracer, name: str, trial: Trial, function: Callable[..., Any], args: tuple[Value, ...],
+    t: Tracer, name: str, trial: Sample, function: Callable[..., Any], args: tuple[Value, ...],
     kwargs: dict[str, Value],
 ) -> Any:
     positional = [trial.sample(a) for a in args]
@@ -338,7 +338,7 @@ def _shares(part: Any, operand: Any) -> bool:
 # ------------------------------------------------------------------ what they tell
 
 
-def _describe(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> Shape:
+def _describe(t: Tracer, name: str, trials: list[Sample], results: list[Any]) -> Shape:
     first = results[0]
     if any(type(r) is not type(first) for r in results):
         raise t.refuse(name, "gives results of several types")
@@ -361,7 +361,7 @@ def _describe(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> 
     return Shape("object", kind, sample=first)
 
 
-def _array(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> Shape:
+def _array(t: Tracer, name: str, trials: list[Sample], results: list[Any]) -> Shape:
     first = results[0]
     if any((r.dtype, r.ndim) != (first.dtype, first.ndim) for r in results):
         raise t.refuse(name, "gives arrays of several types")
@@ -379,7 +379,7 @@ def _array(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> Sha
     return Shape("array", np.ndarray, first.dtype, order, tuple(sizes), steps)
 
 
-def _steps(t: Tracer, name: str, trials: list[Trial], results: list[Any]) -> tuple[Size, ...]:
+def _steps(t: Tracer, name: str, trials: list[Sample], results: list[Any]) -> tuple[Size, ...]:
     """The strides, in elements, of arrays that are not contiguous."""
     first = results[0]
     found = [
@@ -415,7 +415,7 @@ def fresh_strides(array: Any, order: Literal["C", "F"]) -> tuple[int, ...]:
     return np.empty(array.shape, array.dtype, order=order).strides
 
 
-def _size(trials: list[Trial], lengths: list[int]) -> Size | None:
+def _size(trials: list[Sample], lengths: list[int]) -> Size | None:
     """The size that a length is in every trial."""
     for size, numbers in _expressions(trials):
         if numbers == lengths:
@@ -423,7 +423,7 @@ def _size(trials: list[Trial], lengths: list[int]) -> Size | None:
     return None
 
 
-def _expressions(trials: list[Trial]) -> Iterator[tuple[Size, list[int]]]:
+def _expressions(trials: list[Sample]) -> Iterator[tuple[Size, list[int]]]:
     """Sizes that results are likely to have, with their numbers; the likeliest first."""
     plain = [
         (size, [trial.candidates.get(size, -1) for trial in trials])

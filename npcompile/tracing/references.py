@@ -6,20 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from npcompile.ops.operands import ArrayRef, Cell
+from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.tracing.values import (
-    Box,
-    Either,
     Frame,
     Function,
-    Growing,
+    HeapObject,
     Method,
     Partial,
     Sequence,
     Slice,
     State,
     Super,
+    TaggedUnion,
     Value,
+    Vector,
 )
 from npcompile.tracing.values import Iterator as Position
 
@@ -32,40 +32,48 @@ def exclusive(
 ) -> bool:
     """Whether so many live variables or stack slots hold the array, and nothing else its
     memory."""
-    if ref.cell.param >= 0 or not t.trees.owns(ref):
+    if ref.storage.param >= 0 or not t.trees.owns(ref):
         return False
-    return sum(cell is ref.cell for cell in cells_of(_roots(t, frame, state, live), state)) == names
+    return (
+        sum(storage is ref.storage for storage in storages_of(_roots(t, frame, state, live), state))
+        == names
+    )
 
 
-def alone(t: Tracer, frame: Frame, state: State, live: set[int], box: Box) -> bool:
+def alone(t: Tracer, frame: Frame, state: State, live: set[int], obj: HeapObject) -> bool:
     """Whether one live variable or stack slot holds a list, dictionary or instance, and nothing
     else."""
-    return sum(value is box for value in reached(_roots(t, frame, state, live), state)) == 1
+    return sum(value is obj for value in reached(_roots(t, frame, state, live), state)) == 1
 
 
-def movable(t: Tracer, frame: Frame, state: State, live: set[int], box: Box) -> bool:
+def movable(t: Tracer, frame: Frame, state: State, live: set[int], obj: HeapObject) -> bool:
     """Whether a list, dictionary or instance has one reference, and shows nothing of another one,
     as none of it."""
-    shows = isinstance(state.cells[box], Growing) and box.part_of is not None
-    return not shows and alone(t, frame, state, live, box) and unseen(t, frame, state, live, box)
+    shows = isinstance(state.heap[obj], Vector) and obj.part_of is not None
+    return not shows and alone(t, frame, state, live, obj) and unseen(t, frame, state, live, obj)
 
 
-def seen(t: Tracer, box: Box) -> bool:
+def seen(t: Tracer, obj: HeapObject) -> bool:
     """Whether more than one iterator holds a list, which Python may change as it runs."""
-    return sum(value is box for value in everything(t)) > 1
+    return sum(value is obj for value in everything(t)) > 1
 
 
 def unshared(t: Tracer, ref: ArrayRef) -> bool:
     """Whether an array that was taken off the stack has no other reference."""
     frame = t.frame
-    if ref.cell.param >= 0 or not t.trees.owns(ref) or not ref.writeable or not frame.instruction:
+    if (
+        ref.storage.param >= 0
+        or not t.trees.owns(ref)
+        or not ref.writeable
+        or not frame.instruction
+    ):
         return False
     live = frame.code.live_at(frame.block, frame.instruction.following)
     roots = _roots(t, frame, frame.state, live)
-    return all(cell is not ref.cell for cell in cells_of(roots, frame.state))
+    return all(storage is not ref.storage for storage in storages_of(roots, frame.state))
 
 
-def sole(t: Tracer, box: Box) -> bool:
+def sole(t: Tracer, obj: HeapObject) -> bool:
     """Whether a list that was taken off the stack has no other reference, and nothing shows its
     items."""
     frame = t.frame
@@ -73,27 +81,27 @@ def sole(t: Tracer, box: Box) -> bool:
         return False
     live = frame.code.live_at(frame.block, frame.instruction.following)
     found = reached(_roots(t, frame, frame.state, live), frame.state)
-    return not any(box in (value, *_shown(value, frame.state)) for value in found)
+    return not any(obj in (value, *_shown(value, frame.state)) for value in found)
 
 
 def once(t: Tracer, items: tuple[Value, ...]) -> None:
     """Refuses that a list gets an array or a list twice: it would have two copies."""
     held = list(reached(items, t.frame.state))
-    things: list[Box | Cell] = [value for value in held if isinstance(value, Box)]
-    things += [v.cell for v in held if isinstance(v, ArrayRef) and t.trees.owns(v)]
+    things: list[HeapObject | Storage] = [value for value in held if isinstance(value, HeapObject)]
+    things += [v.storage for v in held if isinstance(v, ArrayRef) and t.trees.owns(v)]
     if len(set(things)) < len(things):
         raise t.refuse("list", "gets an array or list twice")
 
 
-def unseen(t: Tracer, frame: Frame, state: State, live: set[int], box: Box) -> bool:
+def unseen(t: Tracer, frame: Frame, state: State, live: set[int], obj: HeapObject) -> bool:
     """Whether nothing shows the items of a list, which others may hold."""
     found = reached(_roots(t, frame, state, live), state)
-    return not any(box in _shown(value, state) for value in found)
+    return not any(obj in _shown(value, state) for value in found)
 
 
-def _shown(value: Value, state: State) -> Iterator[Box]:
+def _shown(value: Value, state: State) -> Iterator[HeapObject]:
     """The lists whose columns a list shows."""
-    while isinstance(value, Box) and isinstance(state.cells.get(value), Growing):
+    while isinstance(value, HeapObject) and isinstance(state.heap.get(value), Vector):
         if value.part_of is None:
             return
         value = value.part_of
@@ -102,8 +110,8 @@ def _shown(value: Value, state: State) -> Iterator[Box]:
 
 def touched(t: Tracer, frame: Frame) -> bool:
     """Whether a list or object has other contents than when a frame was entered."""
-    held = {box: v for box, v in frame.before.items() if isinstance(box, Box)}
-    return any(t.cells.get(box, contents) is not contents for box, contents in held.items())
+    held = {obj: v for obj, v in frame.before.items() if isinstance(obj, HeapObject)}
+    return any(t.heap.get(obj, contents) is not contents for obj, contents in held.items())
 
 
 def outside(t: Tracer, array: ArrayRef) -> list[Value]:
@@ -132,14 +140,14 @@ def _roots(t: Tracer, frame: Frame, state: State, live: set[int]) -> list[Value]
 
 def _held(frame: Frame, state: State, live: set[int]) -> list[Value]:
     """What the live variables and the stack of a frame hold."""
-    first_cell = frame.code.code.co_nlocals
-    return [v for k, v in enumerate(state.locals) if k in live or k >= first_cell] + state.stack
+    first_storage = frame.code.code.co_nlocals
+    return [v for k, v in enumerate(state.locals) if k in live or k >= first_storage] + state.stack
 
 
 def _elsewhere(t: Tracer, frame: Frame) -> list[Value]:
     """What closures, objects and the callers' frames hold."""
     roots: list[Value] = [*frame.closure]
-    roots += [box for _, box in t.stores.pending.values()]
+    roots += [obj for _, obj in t.effects.pending.values()]
     for outer in t.frames[:-1]:
         after = outer.instruction.following if outer.instruction else 0
         needed = outer.code.live_at(outer.block, after)
@@ -147,14 +155,14 @@ def _elsewhere(t: Tracer, frame: Frame) -> list[Value]:
     return roots
 
 
-def cells_of(roots: Iterable[Value], state: State) -> Iterator[Cell]:
+def storages_of(roots: Iterable[Value], state: State) -> Iterator[Storage]:
     """The cells that values refer to, one for each reference."""
-    return (value.cell for value in reached(roots, state) if isinstance(value, ArrayRef))
+    return (value.storage for value in reached(roots, state) if isinstance(value, ArrayRef))
 
 
 def reached(roots: Iterable[Value], state: State) -> Iterator[Value]:
     """The values that values refer to, one for each reference."""
-    seen: set[Box] = set()
+    seen: set[HeapObject] = set()
     work = list(roots)
     while work:
         value = work.pop()
@@ -162,7 +170,7 @@ def reached(roots: Iterable[Value], state: State) -> Iterator[Value]:
         match value:
             case Sequence():
                 work += value.items
-            case Either():
+            case TaggedUnion():
                 work += value.options
             case Slice():
                 work += (value.start, value.stop, value.step)
@@ -176,10 +184,10 @@ def reached(roots: Iterable[Value], state: State) -> Iterator[Value]:
                 work += (value.after, value.receiver)
             case Function():
                 work += (*value.defaults, *value.keyword_defaults.values(), *value.closure)
-            case Box() if value not in seen and value in state.cells:
+            case HeapObject() if value not in seen and value in state.heap:
                 seen.add(value)
-                contents = state.cells[value]
-                if isinstance(contents, Growing):
+                contents = state.heap[value]
+                if isinstance(contents, Vector):
                     work += contents.columns
                 elif isinstance(contents, dict):
                     work += contents.values()

@@ -19,17 +19,19 @@ def assign(t: Tracer, array: ArrayRef, shape: Value) -> None:
     An array with memory of its own moves into new memory: what it gives back must own it, too.
     """
     owner = t.trees.owns(array)
-    if owner and array.cell.param >= 0:
+    if owner and array.storage.param >= 0:
         raise t.refuse(".shape =", "changes an array that comes from outside")
     if t.scope is not None:  # a loop carries the variables that it assigns to
         raise t.refuse(".shape =", "in a loop")
     made = t.operate(views.reshape, array, shape)
     assert isinstance(made, ArrayRef)
-    if made.cell is not array.cell:
+    if made.storage is not array.storage:
         raise t.refuse(".shape =", "of an array that is not contiguous: Python raises")
     state = t.frame.state
     for value in reached(outside(t, array), state):
-        if value is array or (owner and isinstance(value, ArrayRef) and value.cell is array.cell):
+        if value is array or (
+            owner and isinstance(value, ArrayRef) and value.storage is array.storage
+        ):
             raise t.refuse(".shape =", "of an array that others than variables refer to")
     if owner:
         made = t.new(t.builder.emit("copy", (t.read(made),), None, made.type))

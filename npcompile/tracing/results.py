@@ -12,6 +12,7 @@ from npcompile.core.records import replace
 from npcompile.core.tuples import is_named_tuple
 from npcompile.graph import ir
 from npcompile.graph.ir import (
+    Geometry,
     Items,
     NewArray,
     Node,
@@ -21,32 +22,31 @@ from npcompile.graph.ir import (
     StaticObject,
     Tree,
     ViewOf,
-    Window,
 )
 from npcompile.graph.models import Model
-from npcompile.graph.objects import Found
+from npcompile.graph.objects import ExternalItem
 from npcompile.graph.texts import TextIterator
 from npcompile.graph.types import contiguous
-from npcompile.ops.operands import ArrayRef, Cell, Tensor
+from npcompile.ops.operands import ArrayRef, Storage, Tensor
 from npcompile.tensors import memory as torch
 from npcompile.tracing import growing, identities, item_types, iteration, selectors, texts, turns
 from npcompile.tracing.references import seen
 from npcompile.tracing.values import (
     NULL,
     UNBOUND,
-    Box,
-    Either,
     Fetched,
     Frame,
     Function,
-    Growing,
+    HeapObject,
     Iterator,
     Marker,
     Object,
     Sequence,
     Slice,
     Static,
+    TaggedUnion,
     Value,
+    Vector,
     is_model,
 )
 
@@ -58,7 +58,7 @@ TUPLE_ITERATOR = type(iter(()))
 RANGE_ITERATOR = type(iter(range(0)))
 
 
-#: iterators that stand where a turn of a loop has left them
+#: iterators that stand where an iteration of a loop has left them
 _POSITIONS: dict[str, type] = {
     "range": ir.RANGE_ITERATOR, "array": ir.ARRAY_ITERATOR, "zip": zip, "enumerate": enumerate,
     "grown": ir.ARRAY_ITERATOR, "ndindex": np.ndindex, "ndenumerate": np.ndenumerate,
@@ -72,12 +72,14 @@ class Trees:
     def __init__(self, t: Tracer) -> None:
         self.t = t
         self._numbers: dict[object, int] = {}
-        self._objects: dict[Cell, ArrayRef] = {}
-        self._exact: dict[Cell, Cell] = {}  # copies without the room of arrays of varying length
-        self._open: set[Box] = set()  # whose trees are being made
+        self._objects: dict[Storage, ArrayRef] = {}
+        self._exact: dict[
+            Storage, Storage
+        ] = {}  # copies without the room of arrays of varying length
+        self._open: set[HeapObject] = set()  # whose trees are being made
         self._space: dict[str, Any] | None = None  # of functions that Python may get
         self._leaving = False  # whether what is asked for is where Python goes on
-        self._pauses = False  # and compiled code after it
+        self._graph_breaks = False  # and compiled code after it
         self._interrupted = False  # by a handler: numbers need not be the caller's objects
 
     def _number(self, thing: object) -> int:
@@ -85,10 +87,10 @@ class Trees:
 
     def own(self, ref: ArrayRef) -> None:
         """``ref`` is the object whose memory its cell is, not a view of it."""
-        self._objects[ref.cell] = ref
+        self._objects[ref.storage] = ref
 
     def owns(self, ref: ArrayRef) -> bool:
-        return self._objects.get(ref.cell) is ref
+        return self._objects.get(ref.storage) is ref
 
     def result(self, value: Value) -> Tree:
         """The tree of a value; refuses what can't be said."""
@@ -114,9 +116,9 @@ class Trees:
                 if hasattr(kind, "_fields") and not is_named_tuple(kind):
                     raise self.t.refuse("return", f"of a {kind.__name__}, which only Python makes")
                 return Items(kind, tuple(map(self.result, items)), (), self._number(value))
-            case Box() if value.kind in (list, dict) or value.source or is_model(value):
-                return self._box(value)
-            case Either(_, _, options):
+            case HeapObject() if value.kind in (list, dict) or value.source or is_model(value):
+                return self._obj(value)
+            case TaggedUnion(_, _, options):
                 place = selectors.place(self.t, value)
                 return Items(ir.OneOf, (NumberOf(place), *map(self._option, options)))
             case Slice():
@@ -139,35 +141,35 @@ class Trees:
         return StaticObject(UNBOUND) if value is UNBOUND else self.result(value)
 
     def _array(self, ref: ArrayRef) -> Tree:
-        if self.t.borrows and ref.writeable is False and ref.cell.param < 0:
+        if self.t.borrows and ref.writeable is False and ref.storage.param < 0:
             raise self.t.refuse("return", "of what may be an array in a list")
         base: SameParam | NewArray
-        self.t.lending.hands(ref.cell, self._leaving)
-        cell = ref.cell
-        if cell.param >= 0:
-            base = SameParam(cell.param)
+        self.t.aliases.hands(ref.storage, self._leaving)
+        storage = ref.storage
+        if storage.param >= 0:
+            base = SameParam(storage.param)
         else:
-            cell = cell if self._leaving else self._trimmed(cell)
-            base = NewArray(self._number(cell), self.t.version(cell))
-        kind = cell.type
-        if self.owns(ref) and ref.window == Window(0, kind.shape, kind.strides):
+            storage = storage if self._leaving else self._trimmed(storage)
+            base = NewArray(self._number(storage), self.t.version(storage))
+        kind = storage.type
+        if self.owns(ref) and ref.geometry == Geometry(0, kind.shape, kind.strides):
             return base
         if ref.writeable is None:
             raise self.t.refuse("return", "of a view that warns when it is written")
         writeable = ref.writeable is not False  # as the owner is, another one in another call
-        return ViewOf(self._number(ref), base, ref.window, ref.dtype, writeable)
+        return ViewOf(self._number(ref), base, ref.geometry, ref.dtype, writeable)
 
-    def _trimmed(self, cell: Cell) -> Cell:
+    def _trimmed(self, storage: Storage) -> Storage:
         """The memory of an array without the room that it may not need (`lengths`), so that the
         result owns what it has."""
-        owner = self._objects.get(cell)
-        if owner is None or owner.window.strides != cell.type.strides:
-            return cell
-        if cell not in self._exact and owner.window.shape != cell.type.shape:
-            exact = contiguous(owner.dtype, owner.window.shape)
+        owner = self._objects.get(storage)
+        if owner is None or owner.geometry.strides != storage.type.strides:
+            return storage
+        if storage not in self._exact and owner.geometry.shape != storage.type.shape:
+            exact = contiguous(owner.dtype, owner.geometry.shape)
             copy = self.t.builder.emit("copy", (self.t.read(owner),), None, exact)
-            self._exact[cell] = self.t.new(copy).cell
-        return self._exact.get(cell, cell)
+            self._exact[storage] = self.t.new(copy).storage
+        return self._exact.get(storage, storage)
 
     def _tensor(self, ref: Value) -> Tree:
         """A torch tensor: the caller's, a new one, or a view of either."""
@@ -177,67 +179,67 @@ class Trees:
         if isinstance(base, SameParam):
             held = self._static(self.t.inputs.tensors[base.index])
         else:
-            held = Items(torch.Made, (base,), (), self._number(ref.cell))
+            held = Items(torch.NewTensor, (base,), (), self._number(ref.storage))
         if base is tree:
             return held
-        return Items(torch.Part, (tree, held), (), self._number((ref, torch.Part)))
+        return Items(torch.TensorView, (tree, held), (), self._number((ref, torch.TensorView)))
 
     def _text(self, value: Sequence) -> Tree:
         """A character, or a part of a string from outside."""
         if texts.is_character(value):
             return Items(value.kind, (self.result(value.items[0]),))
         held = texts.array(value)
-        whole = self._static(self.t.inputs.strings[held.cell.param])
-        kind, size = held.cell.type, self.t.builder.size
-        if held.window == Window(0, kind.shape, kind.strides):
+        whole = self._static(self.t.inputs.strings[held.storage.param])
+        kind, size = held.storage.type, self.t.builder.size
+        if held.geometry == Geometry(0, kind.shape, kind.strides):
             return whole
-        places = held.window.offset, held.shape[0], held.window.strides[0]
+        places = held.geometry.offset, held.shape[0], held.geometry.strides[0]
         return Items(value.kind, (whole, *(NumberOf(size(n)) for n in places)))
 
-    def _box(self, box: Box) -> Tree:
-        if box in self._open:
+    def _obj(self, obj: HeapObject) -> Tree:
+        if obj in self._open:
             raise self.t.refuse("return", "of something that holds itself is left to Python")
-        self._open.add(box)
+        self._open.add(obj)
         try:
-            return self._contents(box)
+            return self._contents(obj)
         finally:
-            self._open.remove(box)
+            self._open.remove(obj)
 
-    def _contents(self, box: Box) -> Tree:
-        if box not in self.t.cells:
+    def _contents(self, obj: HeapObject) -> Tree:
+        if obj not in self.t.heap:
             raise self.t.refuse("return", "of a list or dictionary that only one path makes")
-        contents = self.t.cells[box]
-        if isinstance(contents, Growing) and isinstance(contents.item, Fetched):
-            return self._fetched(box)
-        if box.lent:
-            self.t.lending.hands_row(box)
-        if isinstance(contents, Growing):
+        contents = self.t.heap[obj]
+        if isinstance(contents, Vector) and isinstance(contents.item, Fetched):
+            return self._fetched(obj)
+        if obj.borrowed:
+            self.t.aliases.hands_row(obj)
+        if isinstance(contents, Vector):
             if item_types.undecided(contents.item):
                 raise self.t.refuse("return", "of a list of numbers of Python's and of NumPy's")
             if item_types.holds_objects(contents.item):
-                self.t.lending.hands_list()
+                self.t.aliases.hands_list()
             columns = growing.contents(self.t, contents)
             trees = tuple(map(self.result, columns))
-            return Items(ir.Columns, trees, (contents.item,), self._number(box))
+            return Items(ir.Columns, trees, (contents.item,), self._number(obj))
         if isinstance(contents, dict):
-            assert box.kind is not None
-            if issubclass(box.kind, Model):
-                contents = {name: contents[name] for name in box.kind.shown}
+            assert obj.kind is not None
+            if issubclass(obj.kind, Model):
+                contents = {name: contents[name] for name in obj.kind.shown}
             items = tuple(map(self.result, contents.values()))
-            return Items(box.kind, items, tuple(contents), self._number(box))
-        return Items(list, tuple(map(self.result, contents)), (), self._number(box))
+            return Items(obj.kind, items, tuple(contents), self._number(obj))
+        return Items(list, tuple(map(self.result, contents)), (), self._number(obj))
 
-    def _fetched(self, box: Box) -> Tree:
+    def _fetched(self, obj: HeapObject) -> Tree:
         """A list from outside, or one that it holds."""
-        path = self.t.fetched.get(box)
+        path = self.t.fetched.get(obj)
         if path is None:
             raise self.t.refuse("return", "of what may be a list in a list from outside")
         whole, *indices = map(self.result, path)
-        return Items(Found, (whole, *indices), (), self._number(box)) if indices else whole
+        return Items(ExternalItem, (whole, *indices), (), self._number(obj)) if indices else whole
 
     # ------------------------------------------------------------------ frames
 
-    def at_edge(self, frames: Several[Frame]) -> tuple[ir.Frame, ...]:
+    def at_edge(self, frames: Several[Frame]) -> tuple[ir.ResumeFrame, ...]:
         """Where frames go on in Python if they are interrupted."""
         self._interrupted = True
         try:
@@ -245,7 +247,7 @@ class Trees:
         finally:
             self._interrupted = False
 
-    def frames(self, frames: Several[Frame]) -> tuple[ir.Frame, ...]:
+    def frames(self, frames: Several[Frame]) -> tuple[ir.ResumeFrame, ...]:
         """Where frames go on in Python, the innermost last; functions that they have made are made
         anew, and share variables with them."""
         if any(map(self._has_functions, frames)):
@@ -257,36 +259,38 @@ class Trees:
 
     def _has_functions(self, frame: Frame) -> bool:
         held = (*frame.state.locals, *frame.stack)
-        contents = [self.t.cells[v] if isinstance(v, Box) and v.kind is None else v for v in held]
+        contents = [
+            self.t.heap[v] if isinstance(v, HeapObject) and v.kind is None else v for v in held
+        ]
         return any(isinstance(v, Function) for v in contents) or any(
-            isinstance(cell, Box) for cell in frame.closure)
+            isinstance(storage, HeapObject) for storage in frame.closure)
 
-    def _cell(self, cell: Box) -> Tree:
+    def _storage(self, storage: HeapObject) -> Tree:
         """The cell of a variable."""
-        if cell in self._open:
+        if storage in self._open:
             raise self.t.refuse("return", "of a function that refers to itself")
-        if cell not in self.t.cells:
+        if storage not in self.t.heap:
             raise self.t.refuse("return", "of a variable that only one path makes")
-        self._open.add(cell)
+        self._open.add(storage)
         try:
-            value = self.t.cells[cell]
+            value = self.t.heap[storage]
             items = () if value is UNBOUND else (self._held(value),)
-            return Items(ir.Shared, items, (), self._number(cell))
+            return Items(ir.SharedCell, items, (), self._number(storage))
         finally:
-            self._open.remove(cell)
+            self._open.remove(storage)
 
     def _function(self, made: Function) -> Tree:
         """A function that the program has made; its globals are those of its frame."""
-        cells = [cell for cell in made.closure if isinstance(cell, Box)]
-        if made.space is not self._space or len(cells) < len(made.closure):
+        heap = [storage for storage in made.closure if isinstance(storage, HeapObject)]
+        if made.space is not self._space or len(heap) < len(made.closure):
             raise self.t.refuse("return", "of a function")
         named = made.keyword_defaults
         parts = [*map(self._held, (*made.annotations, *made.defaults, *named.values()))]
-        parts += map(self._cell, cells)
+        parts += map(self._storage, heap)
         keys = (len(made.annotations), len(made.defaults), *named)
         return Items(ir.Defined, (StaticObject(made.code), *parts), keys, self._number(made))
 
-    def frame(self, frame: Frame, innermost: bool, result: Tree | None = None) -> ir.Frame:
+    def frame(self, frame: Frame, innermost: bool, result: Tree | None = None) -> ir.ResumeFrame:
         """Where a frame goes on in Python.
 
         The innermost frame executes its instruction again, or has done so with a ``result``.
@@ -298,19 +302,22 @@ class Trees:
         finally:
             self._leaving = False
 
-    def frame_that_pauses(self, frame: Frame) -> ir.Frame:
+    def frame_with_a_graph_break(self, frame: Frame) -> ir.ResumeFrame:
         """The same where compiled code goes on after one instruction: loops with iterators of
         their own, which nobody else may take items from."""
-        self._pauses = True
+        self._graph_breaks = True
         try:
             return self.frame(frame, True)
         finally:
-            self._pauses = False
+            self._graph_breaks = False
 
-    def _frame(self, frame: Frame, innermost: bool, result: Tree | None) -> ir.Frame:
+    def _frame(self, frame: Frame, innermost: bool, result: Tree | None) -> ir.ResumeFrame:
         instruction = frame.instruction
         assert instruction is not None
-        nested = any(isinstance(cell, Box) for cell in frame.closure) and self._space is None
+        nested = (
+            any(isinstance(storage, HeapObject) for storage in frame.closure)
+            and self._space is None
+        )
         if instruction.offset in frame.code.handling:
             raise self.t.refuse("except", "Python can't go on while an exception is handled")
         if not frame.resumable or nested:
@@ -323,24 +330,26 @@ class Trees:
         variables = []
         for index, name in enumerate(frame.code.names[:first_free]):
             slot = frame.state.locals[index]
-            if self._space is not None and isinstance(slot, Box) and slot.kind is None:
-                variables.append((name, self._cell(slot)))
+            if self._space is not None and isinstance(slot, HeapObject) and slot.kind is None:
+                variables.append((name, self._storage(slot)))
                 continue
-            value = self.t.cells[slot] if isinstance(slot, Box) and slot.kind is None else slot
+            value = (
+                self.t.heap[slot] if isinstance(slot, HeapObject) and slot.kind is None else slot
+            )
             if value is not UNBOUND and (index in live or value is not slot):
                 variables.append((name, self._held(value)))
-        for name, cell in zip(frame.code.names[first_free:], frame.closure):
-            if isinstance(cell, Box):
-                variables.append((name, self._cell(cell)))
+        for name, storage in zip(frame.code.names[first_free:], frame.closure):
+            if isinstance(storage, HeapObject):
+                variables.append((name, self._storage(storage)))
         given = None if innermost else self.t.given.get(frame)
         held = tuple(map(self._held, (*stack, *(given or ()))))
         if result is not None:
             held = (*held, result)
-        if innermost and self.t.stores.pending:
+        if innermost and self.t.effects.pending:
             variables, held = self._stored(variables, held)
         code, offset = frame.code.code, following if innermost else instruction.at
         drops = given is not None
-        made = ir.Frame(code, offset, tuple(variables), held, frame.owner, drops)
+        made = ir.ResumeFrame(code, offset, tuple(variables), held, frame.owner, drops)
         if not identities.agree(self.t, made):
             raise self.t.refuse("is", "Python would find numbers in new objects")
         return made
@@ -351,10 +360,10 @@ class Trees:
         """The same, with which objects get their attributes."""
         if variables:
             (name, tree), *rest = variables
-            return [(name, self.t.stores.result(tree)), *rest], stack
+            return [(name, self.t.effects.result(tree)), *rest], stack
         if not stack:
             raise self.t.refuse("attribute", "has another value, which Python can't see yet")
-        return variables, (self.t.stores.result(stack[0]), *stack[1:])
+        return variables, (self.t.effects.result(stack[0]), *stack[1:])
 
     def _held(self, value: Value) -> Tree:
         """What a variable or a stack slot holds."""
@@ -378,7 +387,9 @@ class Trees:
         if value.begun or value.token not in self.t.consumed:
             return value
         slots = [s for frame in self.t.frames for s in (*frame.stack, *frame.state.stack)]
-        for slot in () if self._pauses or value.kind == "flat" else slots:  # which has an index
+        for slot in (
+            () if self._graph_breaks or value.kind == "flat" else slots
+        ):  # which has an index
             if isinstance(slot, Iterator) and slot.begun and slot.token is value.token:
                 return slot
         raise self.t.refuse("iterator", "of which items are taken")
@@ -400,7 +411,7 @@ class Trees:
         if rest is not None:
             return Items(TUPLE_ITERATOR, tuple(map(self._held, rest)))
         value = turns.after(self.t, value, 0)
-        if value.kind == "grown" and isinstance(value.parts[2], Box) and (
+        if value.kind == "grown" and isinstance(value.parts[2], HeapObject) and (
             value.parts[2] in self.t.fetched or seen(self.t, value.parts[2])
         ):
             return self._grown(value)
@@ -413,9 +424,9 @@ class Trees:
         if it.kind == "outside":
             return True
         if it.kind == "list":
-            (box,) = it.parts
-            assert isinstance(box, Box)
-            return seen(self.t, box)
+            (obj,) = it.parts
+            assert isinstance(obj, HeapObject)
+            return seen(self.t, obj)
         return any(isinstance(part, Iterator) and self._over_seen_list(part) for part in it.parts)
 
     def _over_table(self, it: Iterator) -> bool:
@@ -423,12 +434,12 @@ class Trees:
         Python has none of."""
         if iteration.of_dictionary(it):
             return True
-        lists = {part for box, held in self.t.cells.items()
-                 if isinstance(box, Box) and is_model(box)
-                 for part in held.values() if isinstance(part, Box)}
+        lists = {part for obj, held in self.t.heap.items()
+                 if isinstance(obj, HeapObject) and is_model(obj)
+                 for part in held.values() if isinstance(part, HeapObject)}
         return any(
             self._over_table(part) if isinstance(part, Iterator) else part in lists
-            for part in it.parts if isinstance(part, (Iterator, Box))
+            for part in it.parts if isinstance(part, (Iterator, HeapObject))
         )
 
     def _live(self, it: Iterator, position: int) -> Tree:

@@ -7,25 +7,25 @@ from types import FunctionType, MappingProxyType
 from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
-from npcompile.core.lines import Line
+from npcompile.core.lines import SourceLine
 from npcompile.core.records import field, record, replace
 from npcompile.graph import objects
 from npcompile.graph.ir import Graph, Tree, walk
-from npcompile.ops.operands import Cell
+from npcompile.ops.operands import Storage
 from npcompile.tracing import beginning, outside, stretches, wishes
 from npcompile.tracing.inputs import label
 from npcompile.tracing.sources import Source, Trace
 from npcompile.tracing.stores import Attributes
-from npcompile.tracing.stretches import Pauses, Start
+from npcompile.tracing.stretches import GraphBreaks, ResumePoint
 from npcompile.tracing.tracer import Tracer
-from npcompile.tracing.values import Dead
+from npcompile.tracing.values import Unreachable
 
-WISHES = 8  #: times a function is traced anew to make lists of other kinds
+REQUESTS = 8  #: times a function is traced anew to make lists of other kinds
 
 
 def trace(
     function: FunctionType, bound: dict[str, object], config: Config,
-    start: Start | None = None, pauses: Pauses = MappingProxyType({}),
+    start: ResumePoint | None = None, graph_breaks: GraphBreaks = MappingProxyType({}),
 ) -> Trace:
     """Follows a function's bytecode on symbolic values.
 
@@ -64,7 +64,7 @@ def trace(
     demands = _Demands()
     while True:
         try:
-            return _trace_with(function, bound, config, start, pauses, demands)
+            return _trace_with(function, bound, config, start, graph_breaks, demands)
         except _Strings as more:
             demands.strings |= more.sources
         except Refused as refused:
@@ -74,7 +74,7 @@ def trace(
             break
     try:
         demands = _Demands(plain=True)
-        return _trace_with(function, bound, config, start, pauses, demands)
+        return _trace_with(function, bound, config, start, graph_breaks, demands)
     except Refused:
         raise Refused(told, place) from None
 
@@ -97,18 +97,18 @@ class _Strings(Exception):
 
 
 def _trace_with(
-    function: FunctionType, bound: dict[str, object], config: Config, start: Start | None,
-    pauses: Pauses, demands: _Demands,
+    function: FunctionType, bound: dict[str, object], config: Config, start: ResumePoint | None,
+    graph_breaks: GraphBreaks, demands: _Demands,
 ) -> Trace:
     """Traces until nothing more is asked for."""
-    columns: dict[wishes.Place, wishes.Wish] = {}
+    columns: dict[wishes.Place, wishes.Request] = {}
     stored: Attributes = {}
     ragged: frozenset[Source] = frozenset()
     packs: frozenset[Source] = frozenset()
     unrolled: Trace | None = None  # with all items of lists that were asked to be read in place
     attempts = 0
     while True:
-        tracer = Tracer(config, pauses)
+        tracer = Tracer(config, graph_breaks)
         tracer.columns, tracer.inputs.ragged, tracer.packs = columns, ragged, packs
         tracer.stored, tracer.inputs.texts = stored, frozenset(demands.strings)
         readable = config.device == "cpu" and objects.readable()
@@ -125,17 +125,17 @@ def _trace_with(
                 ragged, packs = ragged | more, packs | tracer.packing
                 continue
             outside.ask_for_pinned(tracer)
-            fetched = outside.fetched(tracer.wishes)
+            fetched = outside.fetched(tracer.requests)
             if unrolled is not None or fetched.keys() <= columns.keys():
                 return found
             unrolled, columns = found, fetched
         except Refused:
-            wishes, wanted = {**columns, **tracer.wishes}, {**stored, **tracer.stores.wanted}
+            wishes, wanted = {**columns, **tracer.requests}, {**stored, **tracer.effects.wanted}
             attempts += 1
             if wishes == columns and len(wanted) == len(stored):
                 outside.ask_for_all(tracer)
-                wishes = {**columns, **tracer.wishes}
-            if (wishes == columns and len(wanted) == len(stored)) or attempts > WISHES:
+                wishes = {**columns, **tracer.requests}
+            if (wishes == columns and len(wanted) == len(stored)) or attempts > REQUESTS:
                 if unrolled is not None:
                     return unrolled
                 raise
@@ -145,14 +145,14 @@ def _trace_with(
 
 
 def _attempt(
-    tracer: Tracer, function: FunctionType, bound: dict[str, object], start: Start | None
+    tracer: Tracer, function: FunctionType, bound: dict[str, object], start: ResumePoint | None
 ) -> Trace:
     """Traces once; refusals say where."""
     code = function.__code__
-    tracer.builder.line = Line(code.co_firstlineno, code.co_filename)
+    tracer.builder.line = SourceLine(code.co_firstlineno, code.co_filename)
     try:
         return _trace(tracer, function, bound, start)
-    except Dead:
+    except Unreachable:
         raise tracer.refuse("raise", "every path raises: Python does") from None
     except RecursionError:
         raise tracer.refuse("function", "has calls or branches too deep in each other") from None
@@ -167,7 +167,7 @@ def _attempt(
 
 
 def _trace(
-    tracer: Tracer, function: FunctionType, bound: dict[str, object], start: Start | None
+    tracer: Tracer, function: FunctionType, bound: dict[str, object], start: ResumePoint | None
 ) -> Trace:
     if start is None:
         frame = beginning.begin(tracer, function, bound)
@@ -175,17 +175,17 @@ def _trace(
         frame = stretches.begin(tracer, function, bound, start)
     returned = tracer.enter(frame)
     tracer.frames.append(frame)
-    result: Tree = tracer.stores.result(tracer.trees.result(returned))
+    result: Tree = tracer.effects.result(tracer.trees.result(returned))
     tracer.facts.suppose = None
     tracer.facts.undo((0, 0))
     finals = {
-        cell.param: version
-        for cell, version in frame.state.cells.items()
-        if isinstance(cell, Cell) and cell.param >= 0
+        storage.param: version
+        for storage, version in frame.state.heap.items()
+        if isinstance(storage, Storage) and storage.param >= 0
     }
     if tracer.opened and any(node.op == "host_call" for node in walk(tracer.root)):
         raise tracer.refuse("list", "from outside, beside calls of Python's, which may change it")
-    finalized = tracer.inputs.finalized() if tracer.stores.pending or tracer.pauses else None
+    finalized = tracer.inputs.finalized() if tracer.effects.pending or tracer.graph_breaks else None
     if finalized is not None:  # its arguments keep it alive until the call returns
         reason = "has a finalizer, which runs when Python drops it"
         raise Refused(Refusal(label(finalized), reason, general=True))
@@ -199,5 +199,5 @@ def _trace(
     graph.outs = tracer.builder.outs
     inputs = tracer.inputs
     code = function.__code__
-    return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.pauses,
+    return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.graph_breaks,
                  inputs.device)

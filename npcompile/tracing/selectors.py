@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from npcompile.graph.ir import Const, Node
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT
 from npcompile.tracing.inputs import pinned
-from npcompile.tracing.values import Either, Iterator, Method, Sequence, Slice, Static, Value
+from npcompile.tracing.values import Iterator, Method, Sequence, Slice, Static, TaggedUnion, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def selects(t: Tracer, selector: Node, target: int) -> Node:
     """Whether a selector says ``target``."""
     condition, first, second = t.selectors.get(selector, (None, None, None))
-    for which, node in ((True, first), (False, second)):
-        other = second if which else first
+    for tag, node in ((True, first), (False, second)):
+        other = second if tag else first
         if condition is not None and _says(node, target) and _never(other, target):
-            return condition if which else t.builder.emit("bit_not", (condition,), None, PY_BOOL)
+            return condition if tag else t.builder.emit("bit_not", (condition,), None, PY_BOOL)
     return t.builder.map("eq", (selector, t.builder.const(target)), BOOL, origin="py")
 
 
@@ -33,18 +33,18 @@ def _never(node: Node | None, target: int) -> bool:
     return node is not None and isinstance(node.attrs, Const) and node.attrs.value != target
 
 
-def place(t: Tracer, value: Either) -> Node:
+def place(t: Tracer, value: TaggedUnion) -> Node:
     """Which of its options a value is, counted from 0."""
     return recoded(t, value, tuple(range(len(value.options))))
 
 
-def recoded(t: Tracer, value: Either, codes: tuple[int, ...]) -> Node:
-    """``value.which`` with other codes."""
+def recoded(t: Tracer, value: TaggedUnion, codes: tuple[int, ...]) -> Node:
+    """``value.tag`` with other codes."""
     if codes == value.codes:
-        return value.which
+        return value.tag
     found = t.builder.const(codes[-1])
     for old, new in zip(value.codes[:-1], codes[:-1]):
-        pair = (selects(t, value.which, old), t.builder.const(new), found)
+        pair = (selects(t, value.tag, old), t.builder.const(new), found)
         found = t.builder.map("where", pair, PY_INT.dtype, origin="py")
     return found
 
@@ -67,8 +67,8 @@ def same(a: Value, b: Value) -> bool:
             return _all_same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
         case Method(), Method():
             return same(a.function, b.function) and same(a.receiver, b.receiver)
-        case Either(), Either():
-            return a.which is b.which and a.codes == b.codes and _all_same(a.options, b.options)
+        case TaggedUnion(), TaggedUnion():
+            return a.tag is b.tag and a.codes == b.codes and _all_same(a.options, b.options)
         case Iterator(), Iterator():
             first, second = ((x.kind, x.position, x.token, x.itself) for x in (a, b))
             return first == second and _all_same(a.parts, b.parts)

@@ -61,7 +61,7 @@ class Item:
 
 
 @record
-class Memory:
+class TensorMemory:
     """The memory of a torch tensor as an array, or the image of an array of CuPy's."""
 
     base: Source
@@ -75,14 +75,14 @@ class Codes:
 
 
 @record
-class Address:
+class AddressOf:
     """Where an object lies, as an int."""
 
     base: Source
 
 
 @record
-class Words:
+class ObjectWords:
     """An array by which programs read objects, see :mod:`npcompile.graph.objects`."""
 
     name: str
@@ -96,12 +96,23 @@ class Default:
     owner: Source | None = None
 
 
-Source = Arg | Global | Closure | Attribute | Item | Memory | Codes | Address | Words | Default
+Source = (
+    Arg
+    | Global
+    | Closure
+    | Attribute
+    | Item
+    | TensorMemory
+    | Codes
+    | AddressOf
+    | ObjectWords
+    | Default
+)
 
 
 def is_given(source: Source | None) -> TypeGuard[Source]:
     """Whether it is an argument or found in one."""
-    while isinstance(source, (Attribute, Item, Memory, Codes, Address)):
+    while isinstance(source, (Attribute, Item, TensorMemory, Codes, AddressOf)):
         source = source.base
     return isinstance(source, Arg)
 
@@ -135,8 +146,8 @@ class Leaf:
 class Trace:
     """A traced function: ``graph.params[i]`` is ``leaves[i]``; valid while ``guards`` hold.
 
-    ``code`` is the code object of the decorated function; ``pauses`` says where Python executes
-    what can't be compiled, and why; ``device``: arrays are CuPy's.
+    ``code`` is the code object of the decorated function; ``graph_breaks`` says where Python
+    executes what can't be compiled, and why; ``device``: arrays are CuPy's.
     """
 
     graph: Graph
@@ -144,7 +155,7 @@ class Trace:
     guards: list[Guard]
     notes: list[str]
     code: Any = None
-    pauses: Mapping[int, Refusal] = field(default_factory=dict)
+    graph_breaks: Mapping[int, Refusal] = field(default_factory=dict)
     device: bool = False
 
 

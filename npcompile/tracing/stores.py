@@ -4,10 +4,11 @@ dt`` and ``m[k] = g``, and lists from outside that get more items, ``self.losses
 They are stored when the function has returned, or Python goes on in its middle: nobody can tell so
 long as no Python code runs before, and the trace itself looks here first.  Until then a cell holds
 the attribute's value, as one does for a variable that functions share, so that loops carry it and
-branches join it.  An attribute that only some turns or paths store to has its cell from the
+branches join it.  An attribute that only some iterations or paths store to has its cell from the
 beginning of another attempt on, with what it is when the function is called, and is stored in any
-case; one that is not there before begins with a turn that is followed on its own.  Where a check
-fails before anything else could be seen, the function is run again, as if nothing had been stored.
+case; one that is not there before begins with an iteration that is followed on its own.  Where a
+check fails before anything else could be seen, the function is run again, as if nothing had been
+stored.
 
 An item of a list or dictionary is an attribute whose name is a tuple, of its key.  What a list gets
 is a list of the trace's own until then.  Nobody may look at a list that has got something, or go on
@@ -23,28 +24,30 @@ from typing import TYPE_CHECKING, Any
 from npcompile.graph.ir import Items, StaticObject, Tree
 from npcompile.program.stored import MORE, Stored
 from npcompile.tracing import growing, within
-from npcompile.tracing.bodies import Unlike
+from npcompile.tracing.bodies import TypeMismatch
 from npcompile.tracing.inputs import compared, label
 from npcompile.tracing.references import everything
 from npcompile.tracing.sources import Attribute, Item, Source, is_given
-from npcompile.tracing.values import Box, Fetched, Iterator, Static, Value
+from npcompile.tracing.values import Fetched, HeapObject, Iterator, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 GROWN = 8  #: keys of a dictionary from outside from which on it may get more at each call
-FEW = 4  #: attributes of which each takes another attempt; more begin with a turn of their own
+FEW = (
+    4  #: attributes of which each takes another attempt; more begin with an iteration of their own
+)
 _MISSING = object()
 Name = str | tuple[Any]  #: of an attribute, or the key of an item
 Attributes = dict[tuple[Source, Name], Static]  #: of objects from outside
 
 
-class Stores:
+class SideEffects:
     """What one trace has stored."""
 
     def __init__(self, t: Tracer) -> None:
         self.t = t
-        self.pending: dict[tuple[Source, Name], tuple[Static, Box]] = {}
+        self.pending: dict[tuple[Source, Name], tuple[Static, HeapObject]] = {}
         self.wanted: Attributes = {}  # which should have had a cell from the beginning
         self.awaited: list[tuple[Static, Name]] = []  # what generators have looked at
 
@@ -58,7 +61,7 @@ class Stores:
             return None
         found = self.pending.get((target.source, name))
         if found is not None:
-            held: Value = self.t.cells[found[1]]
+            held: Value = self.t.heap[found[1]]
             return held
         self._apart(target, name)
         return None
@@ -131,19 +134,19 @@ class Stores:
         self._settled(target, name)
         known = self.pending.get((source, name))
         if known is not None:
-            t.cells[known[1]] = value
+            t.heap[known[1]] = value
             return True
         if t.builder.region is not t.root or t.scope is not None:  # not each call comes here
             many = len(t.stored) >= FEW
             if t.scope is not None and (many or not _there(target.value, name)):
-                raise Unlike("gives an object a new attribute")
+                raise TypeMismatch("gives an object a new attribute")
             self.wanted[source, name] = target
             return False
         self._apart(target, name)
         self._begin(target, name, value)
         return True
 
-    def more(self, target: Value) -> Box | None:
+    def more(self, target: Value) -> HeapObject | None:
         """The list of what a list from outside gets; None: it is no such list, or it is left to
         Python."""
         t = self.t
@@ -163,8 +166,8 @@ class Stores:
             self._begin_list(target)
             known = self.pending[source, MORE]
         self._unseen(target)
-        held = t.cells[known[1]]
-        assert isinstance(held, Box)
+        held = t.heap[known[1]]
+        assert isinstance(held, HeapObject)
         return held
 
     def looks(self, target: Value) -> None:
@@ -205,16 +208,16 @@ class Stores:
         t, source = self.t, target.source
         assert source is not None
         t.inputs.guard(source, "type", list)
-        made = t.register(Box(list, place=((source, MORE),)))
+        made = t.register(HeapObject(list, place=((source, MORE),)))
         wanted = t.columns.get(made.place)
-        t.cells[made] = () if wanted is None else growing.begin(t, (), wanted)
+        t.heap[made] = () if wanted is None else growing.begin(t, (), wanted)
         self._begin(target, MORE, made)
 
     def _begin(self, target: Static, name: Name, value: Value) -> None:
         assert target.source is not None
-        box = self.t.register(Box(None))
-        self.t.cells[box] = value
-        self.pending[target.source, name] = (target, box)
+        obj = self.t.register(HeapObject(None))
+        self.t.heap[obj] = value
+        self.pending[target.source, name] = (target, obj)
 
     def expect(self, places: Attributes) -> None:
         """Makes cells for attributes that an earlier attempt stored to here or there."""
@@ -246,9 +249,9 @@ class Stores:
         if not self.pending:
             return tree
         trees = [tree]
-        for (_, name), (target, box) in self.pending.items():
+        for (_, name), (target, obj) in self.pending.items():
             trees += [self.t.trees.result(target), StaticObject(name)]
-            trees.append(self.t.trees.result(self.t.cells[box]))
+            trees.append(self.t.trees.result(self.t.heap[obj]))
         return Items(Stored, tuple(trees))
 
     def _one(self, one: Static, other: Static) -> bool:

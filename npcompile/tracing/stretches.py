@@ -1,7 +1,7 @@
-"""Functions in stretches: compiled, a little of Python, compiled again.
+"""Functions in regions: compiled, a little of Python, compiled again.
 
-Where an instruction of the outermost function can't be followed, the compiled stretch ends before
-it, wherever that is: in a branch or in a turn of a loop.  Python executes the rest of the
+Where an instruction of the outermost function can't be followed, the compiled region ends before
+it, wherever that is: in a branch or in an iteration of a loop.  Python executes the rest of the
 statement, and tracing begins anew behind it with what variables and stack then hold.
 """
 
@@ -23,11 +23,11 @@ from npcompile.tracing.bytecode import ENDS, GENERATORS, RETURN, Code, Instructi
 from npcompile.tracing.sources import Arg
 from npcompile.tracing.values import (
     UNBOUND,
-    Dead,
-    Exits,
     Frame,
     State,
     Static,
+    Successors,
+    Unreachable,
     Value,
 )
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 #: how a stack slot comes in: as it is, or as the parts of an iterator
 Slot = Union[str, tuple[Any, ...]]
 #: what can't be followed, by the offset of its instruction
-Pauses = Mapping[int, Refusal]
-#: elements of an array from which a stretch is worth the way into it and out again
+GraphBreaks = Mapping[int, Refusal]
+#: elements of an array from which a region is worth the way into it and out again
 MANY = 2048
 
 
 @record
-class Start:
+class ResumePoint:
     """Where in a function to begin, and what is there then: variables, and the value stack.
 
     ::
@@ -59,7 +59,9 @@ class Start:
     stack: tuple[Slot, ...]
 
 
-def begin(t: Tracer, function: FunctionType, bound: Mapping[str, object], start: Start) -> Frame:
+def begin(
+    t: Tracer, function: FunctionType, bound: Mapping[str, object], start: ResumePoint
+) -> Frame:
     """The frame to go on in."""
     code = analyse(function.__code__, start.offset)
     closure = t.free_variables(function, None)
@@ -100,10 +102,10 @@ def _iterable(t: Tracer, slot: Slot, held: Any) -> Value:
     return value
 
 
-def finish(t: Tracer, frame: Frame, exits: Exits) -> Value:
+def finish(t: Tracer, frame: Frame, exits: Successors) -> Value:
     """What the outermost function returns; before that, the checks that leave where it pauses."""
     if not exits.states:
-        raise Dead
+        raise Unreachable
     t.frames.append(frame)
     for target, state in exits.states.items():
         if target == RETURN:
@@ -115,8 +117,8 @@ def finish(t: Tracer, frame: Frame, exits: Exits) -> Value:
         if exits.selector is not None and len(exits.states) > 1:
             selected = selectors.selects(t, exits.selector, target)
             goes_on = t.builder.emit("bit_not", (selected,), None, selected.type)
-        refusal = t.pauses[frame.instruction.offset]
-        resume = Resume((t.trees.frame_that_pauses(frame),), pauses=True)
+        refusal = t.graph_breaks[frame.instruction.offset]
+        resume = Resume((t.trees.frame_with_a_graph_break(frame),), graph_breaks=True)
         t.builder.emit("check", (goes_on,), Check(str(refusal), resume), Nothing())
     t.frames.pop()
     end = exits.states.get(RETURN)
@@ -135,7 +137,7 @@ TOO_LONG = "is too long to follow"
 _LIVES = frozenset({"getrefcount", "weakref"})
 
 
-def may_pause(function: FunctionType, place: int) -> bool:
+def may_graph_break(function: FunctionType, place: int) -> bool:
     """Whether Python may go on before the instruction at an offset: not where references are
     counted, as those that wait for the rest of the function would be, too."""
     code = function.__code__
@@ -210,21 +212,21 @@ def effect(code: CodeType, i: Instruction, jump: bool = False) -> int:
     return total
 
 
-def worthwhile(graph: Graph, function: FunctionType, pauses: Pauses) -> bool:
-    """Whether a stretch that pauses does enough, or may be followed by one that does: it has
+def worthwhile(graph: Graph, function: FunctionType, graph_breaks: GraphBreaks) -> bool:
+    """Whether a region that pauses does enough, or may be followed by one that does: it has
     loops or large arrays, or there are loops in the function.  It does not if Python takes over
     in the middle of a loop for good, or where a trace has become too long: what comes after one
     statement more is as long."""
     code = analyse(function.__code__)
     comes_back = any(
         statement_end(code.code, place)[0] != RETURN
-        for place, why in pauses.items()
+        for place, why in graph_breaks.items()
         if not why.reason.startswith(TOO_LONG)
     )
     if comes_back and code.loops:
         return True
     within = {i.offset for body in code.loops.values() for b in body for i in code.blocks[b]}
-    return is_heavy(graph) and (comes_back or within.isdisjoint(pauses))
+    return is_heavy(graph) and (comes_back or within.isdisjoint(graph_breaks))
 
 
 def is_heavy(graph: Graph) -> bool:

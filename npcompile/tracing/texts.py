@@ -21,10 +21,10 @@ from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import consumers, growing
 from npcompile.tracing.escapes import as_number
 from npcompile.tracing.values import (
-    Dead,
     Sequence,
     Slice,
     Static,
+    Unreachable,
     Value,
     boolean,
     python_class,
@@ -106,7 +106,7 @@ def getitem(t: Tracer, value: Value, key: Value) -> Value:
     operand = t.operand(key)
     at = arguments.integer(t, operand, "index")
     if t.facts.prove("<", at, -n) or t.facts.prove("<", at, n) is False:
-        raise Dead
+        raise Unreachable
     return item(t, value, slices.position(t, operand, n))
 
 

@@ -16,19 +16,19 @@ from npcompile.core.records import replace
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
     Const,
+    Geometry,
     HostCall,
     Node,
     ObjectOf,
     Resume,
     Scatter,
     SizeOf,
-    Window,
 )
 from npcompile.graph.types import PY_INT, Array, Calling
 from npcompile.linalg import compositions, factorisations, norms, sums
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
-from npcompile.ops.operands import ArrayRef, Cell, Operand, Tensor
+from npcompile.ops.operands import ArrayRef, Operand, Storage, Tensor
 from npcompile.tracing import (
     appliers,
     contexts,
@@ -50,27 +50,27 @@ from npcompile.tracing.answers import SHOWN, ask, own
 from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction
 from npcompile.tracing.generators import Generators
 from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
-from npcompile.tracing.lending import Lending
+from npcompile.tracing.lending import AliasAnalysis
 from npcompile.tracing.references import touched
 from npcompile.tracing.sources import Attribute, Closure, Source
-from npcompile.tracing.stores import Attributes, Stores
-from npcompile.tracing.stretches import Pauses
+from npcompile.tracing.stores import Attributes, SideEffects
+from npcompile.tracing.stretches import GraphBreaks
 from npcompile.tracing.values import (
     UNBOUND,
-    Box,
-    Dead,
-    Exits,
     Fetched,
     Frame,
-    Growing,
+    HeapObject,
     Iterator,
-    Knowledge,
+    LoopFacts,
     Object,
     Scope,
     Sequence,
     Slice,
     Static,
+    Successors,
+    Unreachable,
     Value,
+    Vector,
     assembled,
     described,
 )
@@ -82,17 +82,17 @@ RECORDS = (special, compositions, factorisations, norms, sums)
 HANDLED = (handlers, making, inheritance, contexts, appliers, heaps)
 DEEPEST = 40  #: inlined calls within one another
 RECURSIONS = 256  #: and those of functions by themselves, in all
-_Made = TypeVar("_Made", Cell, Box, Object)
+_Made = TypeVar("_Made", Storage, HeapObject, Object)
 
 
 class Tracer:
     """Traces one function; operators know it as their :class:`~npcompile.ops.operands.Context`."""
 
-    def __init__(self, config: Config, pauses: Pauses) -> None:
+    def __init__(self, config: Config, graph_breaks: GraphBreaks) -> None:
         self.config = config
         self.recursions = 0
-        self.pauses = pauses  # where Python executes what can't be followed
-        self.places: dict[int, tuple[int, Instruction]] = {}  # of pauses, by target
+        self.graph_breaks = graph_breaks  # where Python executes what can't be followed
+        self.places: dict[int, tuple[int, Instruction]] = {}  # of graph breaks, by target
         self.builder = Builder(Facts())
         self.facts.suppose = self.builder.suppose
         self.builder.resume = self.resume
@@ -103,7 +103,7 @@ class Tracer:
         self.given: dict[Frame, tuple[Value, ...]] = {}  # on their stacks in place of a result
         self.notes: list[str] = []
         self.blocks = 0  # executed so far
-        self.created: list[Cell | Box | Object] = []  # in order
+        self.created: list[Storage | HeapObject | Object] = []  # in order
         self.made = 0  # how many of them before the instruction at hand
         self.writes = 0  # versions written so far, but of what the instruction at hand made
         self.visible = 0  # of them, versions of memory that the caller can see
@@ -116,14 +116,14 @@ class Tracer:
         self.trying = 0  # instructions that are executed for several options as one
         self.selectors: dict[Node, tuple[Node, Node, Node]] = {}  # condition, first, second
         self.borrows = False  # whether arrays were read from lists of unknown length
-        self.lending = Lending(self)
+        self.aliases = AliasAnalysis(self)
         self.generators = Generators(self)
-        self.stores = Stores(self)
+        self.effects = SideEffects(self)
         self.stored: Attributes = {}  # that an earlier attempt stored to on some paths
-        self.errstate = Box(None)  # holds what ``np.errstate`` ignores now
-        self.columns: dict[wishes.Place, wishes.Wish] = {}  # of lists made there
-        self.wishes: dict[wishes.Place, wishes.Wish] = {}  # for another attempt
-        self.outside: dict[Source, Growing] = {}  # what lists from outside hold
+        self.errstate = HeapObject(None)  # holds what ``np.errstate`` ignores now
+        self.columns: dict[wishes.Place, wishes.Request] = {}  # of lists made there
+        self.requests: dict[wishes.Place, wishes.Request] = {}  # for another attempt
+        self.outside: dict[Source, Vector] = {}  # what lists from outside hold
         self.sizes: dict[str, sizes.Symbol] = {}  # of lists from outside, by what they are of
         self.fetches = True  # whether lists from outside may be read where they are
         self.looked: dict[Source, list[Any]] = {}  # lists from outside that were looked at
@@ -131,9 +131,11 @@ class Tracer:
         self.packing: set[Source] = set()  # those that would better be copied to arrays
         self.packs: frozenset[Source] = frozenset()  # of which an earlier attempt has said so
         self.packed: dict[ArrayRef, list[ArrayRef]] = {}  # and their arrays, by their columns
-        self.fetched: dict[Box, tuple[Value, ...]] = {}  # the list and indices that lead there
+        self.fetched: dict[
+            HeapObject, tuple[Value, ...]
+        ] = {}  # the list and indices that lead there
         self.lengths: dict[Node, sizes.Size] = {}  # of lists that a loop made
-        self.learned: dict[tuple[Code, int], Knowledge] = {}  # of loops, by their header
+        self.learned: dict[tuple[Code, int], LoopFacts] = {}  # of loops, by their header
         self.names: dict[Node, str] = {}  # variables that held nodes first
 
     # ------------------------------------------------------------------ what operators ask
@@ -147,68 +149,68 @@ class Tracer:
         return self.frames[-1]
 
     @property
-    def cells(self) -> dict[Cell | Box, Any]:
-        return self.frames[-1].state.cells
+    def heap(self) -> dict[Storage | HeapObject, Any]:
+        return self.frames[-1].state.heap
 
     def name(self, value: Value, name: str) -> None:
         """A variable has got a value: what is computed is known by its first name."""
         node = value
         if isinstance(value, ArrayRef):
-            whole, cell = value.window, value.cell
-            if whole.offset != 0 or whole.shape != cell.type.shape:
+            whole, storage = value.geometry, value.storage
+            if whole.offset != 0 or whole.shape != storage.type.shape:
                 return
-            node = self.cells.get(cell, cell.first)
+            node = self.heap.get(storage, storage.first)
         if isinstance(node, Node) and node.op not in ("param", "const", "size"):
             first = self.names.setdefault(node, name)
             if first != name and node.op in ("full", "copy"):
                 self.names[node] = ""  # equal when they are made, and not for long
 
-    def version(self, cell: Cell) -> Node:
-        found: Node | None = self.cells.get(cell)
-        return self.first(cell) if found is None else found
+    def version(self, storage: Storage) -> Node:
+        found: Node | None = self.heap.get(storage)
+        return self.first(storage) if found is None else found
 
-    def first(self, cell: Cell) -> Node:
+    def first(self, storage: Storage) -> Node:
         """The version of a cell that was not written since the loop around began."""
-        scope, home = self.scope, self.homes.get(cell)
-        return cell.first if scope is None or scope is home else scope.version(cell, home)
+        scope, home = self.scope, self.homes.get(storage)
+        return storage.first if scope is None or scope is home else scope.version(storage, home)
 
     def read(self, ref: ArrayRef) -> Node:
-        self.generators.reads(ref.cell)
-        node = self.builder.read(self.version(ref.cell), ref.window)
+        self.generators.reads(ref.storage)
+        node = self.builder.read(self.version(ref.storage), ref.geometry)
         return as_dtype(self.builder, node, ref.dtype)
 
     def write(self, ref: ArrayRef, value: Node, mask: Node | None = None) -> None:
         if not ref.writeable:
             raise self.refuse("assignment", "the array is read-only: Python raises")
         value = written(self, ref, value)
-        old = self.version(ref.cell)
-        self._renew(ref.cell, self.builder.write(old, value, ref.window, mask))
+        old = self.version(ref.storage)
+        self._renew(ref.storage, self.builder.write(old, value, ref.geometry, mask))
 
     def scatter(self, ref: ArrayRef, value: Node, at: Node, combine: str, distinct: bool) -> None:
         if combine and ref.dtype != memory_dtype(ref):
             raise self.refuse("assignment", "what a view of another dtype makes of old and new")
         value = written(self, ref, value)
-        attrs = Scatter(ref.window, combine, distinct)
-        old = self.version(ref.cell)
-        self._renew(ref.cell, self.builder.scatter(old, value, at, attrs))
+        attrs = Scatter(ref.geometry, combine, distinct)
+        old = self.version(ref.storage)
+        self._renew(ref.storage, self.builder.scatter(old, value, at, attrs))
 
-    def _renew(self, cell: Cell, version: Node) -> None:
-        self.lending.writes(cell)
-        self.generators.writes(cell, cell.param >= 0 or cell in self.lending.fresh)
-        self.cells[cell] = version
-        self.writes += cell not in self.created[self.made :]
-        self.visible += cell.param >= 0
+    def _renew(self, storage: Storage, version: Node) -> None:
+        self.aliases.writes(storage)
+        self.generators.writes(storage, storage.param >= 0 or storage in self.aliases.fresh)
+        self.heap[storage] = version
+        self.writes += storage not in self.created[self.made :]
+        self.visible += storage.param >= 0
 
     def new(self, node: Node) -> ArrayRef:
         assert isinstance(node.type, Array), node
-        window = Window(0, node.type.shape, node.type.strides)
-        made = ArrayRef(self.register(Cell(node)), window, node.type.dtype)
-        self.lending.fresh.add(made.cell)
+        geometry = Geometry(0, node.type.shape, node.type.strides)
+        made = ArrayRef(self.register(Storage(node)), geometry, node.type.dtype)
+        self.aliases.fresh.add(made.storage)
         self.trees.own(made)
         return made
 
     def stand_in(self, made: ArrayRef, ref: ArrayRef) -> ArrayRef:
-        self.lending.stands_in(made.cell, ref.cell)
+        self.aliases.stands_in(made.storage, ref.storage)
         return made
 
     def host_call(self, call: HostCall, args: tuple[Operand, ...], result: Array) -> ArrayRef:
@@ -227,7 +229,7 @@ class Tracer:
 
     def ignored(self) -> str:
         """The first letters of the floating-point errors that ``np.errstate`` ignores now."""
-        held = self.cells.get(self.errstate)
+        held = self.heap.get(self.errstate)
         return held.value if isinstance(held, Static) else ""
 
     def tells(self, path: str) -> None:
@@ -260,9 +262,9 @@ class Tracer:
                 return self._outside(held, source)
             case Sequence(items, kind) if not texts.is_text(value) and own(kind) <= SHOWN:
                 return assembled(kind, map(self.operand, items))
-            case Box():
-                contents = self.cells[value]
-                if isinstance(contents, Growing):
+            case HeapObject():
+                contents = self.heap[value]
+                if isinstance(contents, Vector):
                     raise self.refuse("list", "of a length that only the run knows")
                 if value.kind is list:
                     return [self.operand(item) for item in contents]
@@ -290,9 +292,9 @@ class Tracer:
         """The items of a list from outside."""
         return outside.items(self, held, source)
 
-    def turns_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
+    def iterations_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
         """The same, where a loop goes through them."""
-        return outside.turns(self, held, source)
+        return outside.iterations(self, held, source)
 
     def value(self, operand: Operand) -> Value:
         """What an operator returned as a value."""
@@ -303,22 +305,24 @@ class Tracer:
         if isinstance(operand, tuple):
             return Sequence(tuple(map(self.value, operand)), type(operand))
         if type(operand) is list:
-            return self.box(list, tuple(map(self.value, operand)))
+            return self.allocate(list, tuple(map(self.value, operand)))
         if type(operand) is dict:
-            return self.box(dict, {k: self.value(v) for k, v in operand.items()})
+            return self.allocate(dict, {k: self.value(v) for k, v in operand.items()})
         if isinstance(operand, slice):
             return Slice(*map(self.value, (operand.start, operand.stop, operand.step)))
         return Static(operand)
 
-    def box(self, kind: type | None, contents: Any, source: Source | None = None) -> Box:
+    def allocate(
+        self, kind: type | None, contents: Any, source: Source | None = None
+    ) -> HeapObject:
         place = self.place() if kind in models.PLACED else None
         wanted = self.columns.get(place) if place is not None else None
         if wanted is not None and wanted.hashed:
             return models.hashed(self, kind, contents, wanted)
-        made = self.register(Box(kind, source, place))
+        made = self.register(HeapObject(kind, source, place))
         if wanted is not None and isinstance(contents, tuple):
             contents = growing.begin(self, contents, wanted)
-        self.cells[made] = contents
+        self.heap[made] = contents
         return made
 
     def place(self) -> wishes.Place:
@@ -464,7 +468,7 @@ class Tracer:
         if self.recursions > RECURSIONS:
             much = f"calls itself more than {RECURSIONS} times"
             refusal = self.refuse(code.code.co_name, much).refusal
-            raise Refused(replace(refusal, general=True))  # no pause would help
+            raise Refused(replace(refusal, general=True))  # no graph break would help
 
     def enter(self, frame: Frame) -> Value:
         """Runs a frame to its end and returns what it returns."""
@@ -481,47 +485,49 @@ class Tracer:
         self.frames.append(frame)
         if len(self.frames) == 1:
             outside.begin(self)
-            self.stores.expect(self.stored)
-        made, before = len(self.created), dict(frame.state.cells)
+            self.effects.expect(self.stored)
+        made, before = len(self.created), dict(frame.state.heap)
         frame.before = before
         if code.code.co_flags & GENERATORS:
             if len(self.frames) == 1:
                 raise self.refuse(code.code.co_name, "is a generator function, or asynchronous")
             self.generators.begin(frame)
-            frame.yields, frame.transparent = self.box(list, ()), True
+            frame.yields, frame.transparent = self.allocate(list, ()), True
         try:
-            exits = control.run(self, frame, Exits({code.entry: frame.state}), set(code.order))
+            exits = control.run(self, frame, Successors({code.entry: frame.state}), set(code.order))
         finally:
             self.frames.pop()
         if not self.frames:
             return stretches.finish(self, frame, exits)
         if not exits.states:
-            raise Dead
+            raise Unreachable
         end = exits.states[RETURN]
-        self.frame.state.cells = end.cells
+        self.frame.state.heap = end.heap
         self.builder.line = line
         frame.state = end
         if frame.yields is not None:
             token = self.generators.end(frame, made, before)
-            if isinstance(end.cells[frame.yields], Growing):
+            if isinstance(end.heap[frame.yields], Vector):
                 return Iterator("grown", (frame.yields,), token=token)
-            return Iterator("items", end.cells[frame.yields], token=token)
+            return Iterator("items", end.heap[frame.yields], token=token)
         return end.stack[-1]
 
     def free_variables(self, function: FunctionType, source: Source | None) -> tuple[Value, ...]:
         """The closure of a function from outside."""
-        cells = function.__closure__ or ()
+        heap = function.__closure__ or ()
         names = function.__code__.co_freevars
-        return tuple(Static(c, Closure(n, source)) for c, n in zip(cells, names))
+        return tuple(Static(c, Closure(n, source)) for c, n in zip(heap, names))
 
-    def contents(self, cell: Value) -> Value:
+    def contents(self, storage: Value) -> Value:
         """What a closure cell holds."""
-        if isinstance(cell, Box):
-            held: Value = self.cells[cell]
+        if isinstance(storage, HeapObject):
+            held: Value = self.heap[storage]
             return held
-        assert isinstance(cell, Static) and isinstance(cell.value, CellType) and cell.source
+        assert (
+            isinstance(storage, Static) and isinstance(storage.value, CellType) and storage.source
+        )
         try:
-            return self.inputs.lift(cell.value.cell_contents, cell.source)
+            return self.inputs.lift(storage.value.cell_contents, storage.source)
         except ValueError:  # an empty cell
             return UNBOUND
 

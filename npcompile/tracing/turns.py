@@ -1,7 +1,7 @@
-"""Loops whose trip counts only the run knows: what each turn of an iterator gives.
+"""Loops whose trip counts only the run knows: what each iteration of an iterator gives.
 
 A range is run over by its own index; everything else by a position ``k`` from the iterator's own
-to its length, at which items are windows and numbers that depend on ``k``.
+to its length, at which items are views and numbers that depend on ``k``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from npcompile.ops import arguments, indexing
 from npcompile.ops.operands import ArrayRef
 from npcompile.tracing import growing, iteration, texts
 from npcompile.tracing.escapes import as_number
-from npcompile.tracing.values import Box, Fetched, Growing, Iterator, Sequence, Static, Value
+from npcompile.tracing.values import Fetched, HeapObject, Iterator, Sequence, Static, Value, Vector
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -35,11 +35,11 @@ Bounds = tuple[Size, Size, Size]
 
 
 @record
-class Turns:
-    """``range(start, stop, step)`` of an index, and what the turn with an index gives: the item,
-    and the iterator after it.  ``low`` and ``high`` are the ends of the index, inclusive.
+class Iterations:
+    """``range(start, stop, step)`` of an index, and what the iteration with an index gives: the
+    item, and the iterator after it.  ``low`` and ``high`` are the ends of the index, inclusive.
     ``standing`` gives the iterator before an item, should it be left to Python, and ``before`` the
-    one before the turn with an index."""
+    one before the iteration with an index."""
 
     start: Size
     stop: Size
@@ -51,7 +51,7 @@ class Turns:
     standing: Callable[[Size, Value], Value] = lambda k, begun: begun
 
 
-def turns(t: Tracer, iterator: Iterator) -> Turns:
+def iterations(t: Tracer, iterator: Iterator) -> Iterations:
     """What a loop over the rest of an iterator runs over; refuses what must be known now."""
     found = bounds(t, iterator)
     if found is None:
@@ -67,7 +67,7 @@ def turns(t: Tracer, iterator: Iterator) -> Turns:
         def before(k: Size) -> Iterator:
             return after(t, iterator, k - first)
 
-        return Turns(first, count, 1, first, count - 1, place, before, standing)
+        return Iterations(first, count, 1, first, count - 1, place, before, standing)
     start, stop, step = found
     rising = is_positive(t, step)
 
@@ -80,19 +80,19 @@ def turns(t: Tracer, iterator: Iterator) -> Turns:
         return Iterator("range", rest, token=iterator.token, begun=iterator.begun)
 
     ends = (start, stop - 1) if rising else (stop + 1, start)
-    return Turns(start, stop, step, *ends, number, standing_at)
+    return Iterations(start, stop, step, *ends, number, standing_at)
 
 
 def _checks(t: Tracer, it: Value) -> bool:
     """Whether an iterator's items are checked when they are taken."""
-    held = t.cells.get(it) if isinstance(it, Box) else None
-    if isinstance(held, Growing):
+    held = t.heap.get(it) if isinstance(it, HeapObject) else None
+    if isinstance(held, Vector):
         return isinstance(held.item, Fetched)
     return isinstance(it, Iterator) and any(_checks(t, part) for part in it.parts)
 
 
-def has_turns(t: Tracer, over: Turns) -> bool:
-    """Whether there is a first turn, by a guard if need be."""
+def has_iterations(t: Tracer, over: Iterations) -> bool:
+    """Whether there is a first iteration, by a guard if need be."""
     ends = (over.low, over.high)
     try:
         return t.facts.ask("<=", *ends)
@@ -100,8 +100,8 @@ def has_turns(t: Tracer, over: Turns) -> bool:
         return t.facts.ensure("<=", *ends)
 
 
-def first(t: Tracer, iterator: Iterator, over: Turns) -> Node:
-    """The index of the first turn, as a number that may be large."""
+def first(t: Tracer, iterator: Iterator, over: Iterations) -> Node:
+    """The index of the first iteration, as a number that may be large."""
     from npcompile.tracing import calls, operators
 
     if iterator.kind != "range" or small(t, over.start):
@@ -196,7 +196,7 @@ def length(t: Tracer, it: Iterator) -> Size:
         case "ndindex" | "ndenumerate":
             first, dims = _grid(t, it)
             return product(dims) - first
-    raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
+    raise t.refuse("loop", f"over {it.kind} is followed iteration by iteration")
 
 
 def _smaller(t: Tracer, a: Size, b: Size) -> Size:
@@ -242,8 +242,8 @@ def item(t: Tracer, it: Iterator, k: Size) -> Value:
         case "reversed" if inner[0].kind == "array" and not inner[0].position:
             return t.operate(indexing.getitem, _flipped(inner[0]), t.builder.size(k))
         case "ndindex" | "ndenumerate":
-            return _cell(t, it, k)
-    raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
+            return _storage(t, it, k)
+    raise t.refuse("loop", f"over {it.kind} is followed iteration by iteration")
 
 
 def standing(t: Tracer, it: Iterator) -> Iterator:
@@ -281,8 +281,8 @@ def _after(t: Tracer, it: Iterator, k: Size) -> Iterator:
         case "reversed" if inner[0].kind == "grown" and not inner[0].position:
             over, held = _grown(t, inner[0])
             count = growing.size(t, held) - k
-            box = growing.copied(t, over, held, count - 1, count, -1, rest=True)
-            return _rest(t, inner[0], box, None)
+            obj = growing.copied(t, over, held, count - 1, count, -1, rest=True)
+            return _rest(t, inner[0], obj, None)
         case "array" | "reversed" if "array" in (it.kind, *(part.kind for part in inner)):
             ref = it.parts[0] if it.kind == "array" else _flipped(inner[0])
             assert isinstance(ref, ArrayRef)
@@ -299,37 +299,37 @@ def _after(t: Tracer, it: Iterator, k: Size) -> Iterator:
             return Iterator("enumerate", (after(t, inner[0], k), _counted(t, it.parts[1], k)))
         case "grown":
             over, held = _grown(t, it)
-            box = growing.copied(t, over, held, k, growing.size(t, held) - k, rest=True)
-            return _rest(t, it, box, k)
+            obj = growing.copied(t, over, held, k, growing.size(t, held) - k, rest=True)
+            return _rest(t, it, obj, k)
         case "ndindex" | "ndenumerate":
             first, _ = _grid(t, it)
             return Iterator(it.kind, (t.builder.size(first + k), *it.parts[1:]))
-    raise t.refuse("loop", f"over {it.kind} is followed turn by turn")
+    raise t.refuse("loop", f"over {it.kind} is followed iteration by iteration")
 
 
-def _rest(t: Tracer, it: Iterator, box: Box, k: Size | None) -> Iterator:
+def _rest(t: Tracer, it: Iterator, obj: HeapObject, k: Size | None) -> Iterator:
     """The iterator over the items of a list that another one has not given; it remembers the whole
     list, and how far it is in it, if it goes through it from the front."""
-    t.generators.goes_on(it.parts[0], box)
+    t.generators.goes_on(it.parts[0], obj)
     whole, *places = it.parts[2:] or (it.parts[0], t.builder.const(0))
     if k is not None and places:
         begun = arguments.integer(t, t.operand(places[0]), "list")
         places = [t.builder.size(begun + k)]
-    return Iterator("grown", (box, t.cells[box].length, whole, *places[: k is not None]))
+    return Iterator("grown", (obj, t.heap[obj].length, whole, *places[: k is not None]))
 
 
-def _grown(t: Tracer, it: Iterator) -> tuple[Box, Growing]:
+def _grown(t: Tracer, it: Iterator) -> tuple[HeapObject, Vector]:
     """A list, which must not grow or shrink from the beginning of a loop over it on."""
-    box = it.parts[0]
-    assert isinstance(box, Box)
-    held = t.cells[box]
+    obj = it.parts[0]
+    assert isinstance(obj, HeapObject)
+    held = t.heap[obj]
     begun = it.parts[1] if len(it.parts) > 1 else None
     changed = isinstance(begun, Node) and not (
-        isinstance(held, Growing) and growing.same_length(t, held.length, begun)
+        isinstance(held, Vector) and growing.same_length(t, held.length, begun)
     )
-    if changed or not isinstance(held, Growing):
+    if changed or not isinstance(held, Vector):
         raise t.refuse("loop", "over a list that it makes longer or shorter")
-    return box, held
+    return obj, held
 
 
 def _grid(t: Tracer, it: Iterator) -> tuple[Size, tuple[Size, ...]]:
@@ -342,7 +342,7 @@ def _grid(t: Tracer, it: Iterator) -> tuple[Size, tuple[Size, ...]]:
     return first, tuple(arguments.integer(t, t.operand(n), "ndindex") for n in held.items)
 
 
-def _cell(t: Tracer, it: Iterator, k: Size) -> Value:
+def _storage(t: Tracer, it: Iterator, k: Size) -> Value:
     """The indices of the element that is ``k`` places behind the iterator's beginning."""
     first, dims = _grid(t, it)
     rest, found = first + k, list[Size]()

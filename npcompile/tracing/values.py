@@ -6,12 +6,13 @@
             | ArrayRef                  an array object; identity by object
             | Static(object, source)    known while tracing
             | Sequence(kind, items)     tuple or named tuple
-            | Box                       list, dict, instance or closure cell; contents: State.cells
+            | HeapObject                       list, dict, instance or closure cell; contents:
+            State.cells
             | Object                    something that only library calls look into
             | Slice(start, stop, step)
             | Function | Method | Partial | Super
             | Iterator                  where a loop stands
-            | Either(which, options)    one of several values, which only the run knows
+            | TaggedUnion(which, options)    one of several values, which only the run knows
             | NULL | UNBOUND
 """
 
@@ -31,7 +32,7 @@ from npcompile.graph.ir import Node
 from npcompile.graph.items import Line, Row
 from npcompile.graph.models import Model
 from npcompile.graph.types import Array, Scalar, Type
-from npcompile.ops.operands import ArrayRef, Cell, Tensor
+from npcompile.ops.operands import ArrayRef, Storage, Tensor
 from npcompile.tensors import memory
 from npcompile.tracing.bytecode import NEXT, Code, Instruction
 from npcompile.tracing.sources import Source
@@ -75,31 +76,33 @@ class Sequence:
     whole: Static | None = None
 
 
-class Box:
+class HeapObject:
     """Something mutable that the program made: its contents are the state's to know.
 
-    ``kind`` is list (contents: tuple of values, or :class:`Growing`), dict (a dict, replaced when
+    ``kind`` is list (contents: tuple of values, or :class:`Vector`), dict (a dict, replaced when
     changed), the class of an instance or of a model of a container (a dict of attributes) or None
     for a closure cell (its value).
     """
 
-    __slots__ = ("awaited", "kind", "lent", "part_of", "place", "source")
+    __slots__ = ("awaited", "borrowed", "kind", "part_of", "place", "source")
 
     def __init__(
         self, kind: type | None, source: Source | None = None, place: Any = None,
-        lent: bool = False, part_of: Box | None = None,
+        borrowed: bool = False, part_of: HeapObject | None = None,
     ) -> None:
         self.kind = kind
         self.source = source  # of the class of an instance
         self.place = place  # where the program made a list
-        self.lent = lent  # whether it stands for a list that one of unknown length holds
+        self.borrowed = borrowed  # whether it stands for a list that one of unknown length holds
         self.part_of = part_of  # the list of lists whose columns it shows
         self.awaited = False  # whether a generator may look at it
 
-    def like(self, *others: Box) -> Box:
+    def like(self, *others: HeapObject) -> HeapObject:
         """A new one in its place, or in that of several."""
-        made = Box(self.kind, self.source, self.place, any(box.lent for box in (self, *others)))
-        made.awaited = any(box.awaited for box in (self, *others))
+        made = HeapObject(
+            self.kind, self.source, self.place, any(obj.borrowed for obj in (self, *others))
+        )
+        made.awaited = any(obj.awaited for obj in (self, *others))
         return made
 
 
@@ -123,7 +126,7 @@ Item = Union[Scalar, Array, AnyOrigin, Row, Line, Fetched, "tuple[Item, ...]"]
 
 
 @record(eq=False)
-class Growing:
+class Vector:
     """What a list holds whose length only the run knows, see :mod:`npcompile.tracing.growing`.
 
     ``item`` is the type of its items: a number, an array, a tuple or list; ``columns`` hold
@@ -136,10 +139,10 @@ class Growing:
     item: Item
     grows: bool
 
-    def map(self, number: Callable[[Node], Node], array: Callable[[ArrayRef], Any]) -> Growing:
+    def map(self, number: Callable[[Node], Node], array: Callable[[ArrayRef], Any]) -> Vector:
         """The same list elsewhere."""
         columns = tuple(map(array, self.columns))
-        return Growing(number(self.length), columns, self.item, self.grows)
+        return Vector(number(self.length), columns, self.item, self.grows)
 
 
 @record(eq=False)
@@ -205,7 +208,7 @@ class Iterator:
 
     ``kind`` names a row of the iteration table; ``parts`` are what it runs over; ``nodes`` is the
     size of the graph when the loop began.  ``token`` is the identity of an iterator that the
-    program can name: it runs once.  ``unrolled``: its loop is followed turn by turn;
+    program can name: it runs once.  ``unrolled``: its loop is followed iteration by iteration;
     ``nonempty``: it has a next item.  ``itself``: no position in it at all, but the range or the
     view of a dictionary that a position begins in.  ``begun``: something takes its items, so that
     what a variable holds under the same token is out of date.
@@ -223,12 +226,12 @@ class Iterator:
 
 
 @record(eq=False)
-class Either:
-    """What depends on the path that was taken: ``options[k]`` where ``which``, a traced int, is
+class TaggedUnion:
+    """What depends on the path that was taken: ``options[k]`` where ``tag``, a traced int, is
     ``codes[k]``.  Options that are numbers differ in their types.  Nobody looks at such a value:
     instructions that would are traced once for each option (see :mod:`.choices`)."""
 
-    which: Node
+    tag: Node
     codes: tuple[int, ...]
     options: tuple[Value, ...]
 
@@ -236,9 +239,9 @@ class Either:
 def sequence(items: tuple[Value, ...], kind: type) -> Value:
     """A sequence; what shows an array that is one of several, a tensor or a string, is one of
     several itself."""
-    if kind in _SHOWING and isinstance(items[0], Either):
-        which, codes, options = items[0].which, items[0].codes, items[0].options
-        return Either(which, codes, tuple([sequence((option,), kind) for option in options]))
+    if kind in _SHOWING and isinstance(items[0], TaggedUnion):
+        tag, codes, options = items[0].tag, items[0].codes, items[0].options
+        return TaggedUnion(tag, codes, tuple([sequence((option,), kind) for option in options]))
     return Sequence(items, kind)
 
 
@@ -246,12 +249,12 @@ _SHOWING = (Tensor, texts.Text, texts.Bytes)
 
 
 Value = Union[
-    Node, ArrayRef, Static, Sequence, Box, Object, Slice, Function, Method, Partial, Super,
-    Iterator, Either, Marker,
+    Node, ArrayRef, Static, Sequence, HeapObject, Object, Slice, Function, Method, Partial, Super,
+    Iterator, TaggedUnion, Marker,
 ]
 
 
-class Dead(Exception):
+class Unreachable(Exception):
     """Whatever comes next is never reached: Python raises here."""
 
 
@@ -264,77 +267,77 @@ def boolean(value: bool) -> Static:
 
 @record(eq=False, frozen=False)
 class State:
-    """All that changes while code runs: variables, stack, and what cells and boxes hold.
+    """All that changes while code runs: variables, stack, and what cells and heap objects hold.
 
-    ``cells`` maps an array's Cell to its current version and a Box to its contents; a Cell that is
-    not there still has its first version.  Copies are cheap and independent.
+    ``heap`` maps an array's Cell to its current version and a heap object to its contents; a Cell
+    that is not there still has its first version.  Copies are cheap and independent.
     """
 
     locals: list[Value]
     stack: list[Value]
-    cells: dict[Cell | Box, Any]
+    heap: dict[Storage | HeapObject, Any]
 
     def copy(self) -> State:
-        return State(list(self.locals), list(self.stack), dict(self.cells))
+        return State(list(self.locals), list(self.stack), dict(self.heap))
 
 
 @record(eq=False, frozen=False)
 class Scope:
-    """A loop whose body is being traced: the versions that its turns begin with.
+    """A loop whose body is being traced: the versions that its iterations begin with.
 
     A cell from outside gets a parameter when it is first looked at; ``before`` is the state of
     cells where the loop begins, ``made`` gives a parameter its initial value.
     """
 
-    before: dict[Cell | Box, Any]
+    before: dict[Storage | HeapObject, Any]
     outer: Scope | None
     param: Callable[[Type], Node]
-    params: dict[Cell, Node] = field(default_factory=dict)
-    inits: dict[Cell, Node] = field(default_factory=dict)
+    params: dict[Storage, Node] = field(default_factory=dict)
+    inits: dict[Storage, Node] = field(default_factory=dict)
 
-    def version(self, cell: Cell, home: Scope | None) -> Node:
-        """What a cell, made in the loop ``home`` around this one, holds as a turn begins."""
-        found = self.params.get(cell)
+    def version(self, storage: Storage, home: Scope | None) -> Node:
+        """What a cell, made in the loop ``home`` around this one, holds as an iteration begins."""
+        found = self.params.get(storage)
         if found is None:
-            found = self.inits[cell] = self.initial(cell, home)
-            found = self.params[cell] = self.param(found.type)
+            found = self.inits[storage] = self.initial(storage, home)
+            found = self.params[storage] = self.param(found.type)
         return found
 
     def take_back(self, count: int) -> list[tuple[Node, Node]]:
         """Takes back the parameters made since there were ``count``: they, and what they begin
         with."""
-        cells = list(self.params)[count:]
-        return [(self.params.pop(cell), self.inits.pop(cell)) for cell in cells]
+        heap = list(self.params)[count:]
+        return [(self.params.pop(storage), self.inits.pop(storage)) for storage in heap]
 
-    def initial(self, cell: Cell, home: Scope | None) -> Node:
+    def initial(self, storage: Storage, home: Scope | None) -> Node:
         """What it holds where the loop begins."""
-        found: Node | None = self.before.get(cell)
+        found: Node | None = self.before.get(storage)
         if found is not None:
             return found
         if self.outer is None or self.outer is home:
-            return cell.first
-        return self.outer.version(cell, home)
+            return storage.first
+        return self.outer.version(storage, home)
 
 
 @record(eq=False, frozen=False)
-class Knowledge:
+class LoopFacts:
     """What earlier attempts found out about a loop.
 
-    ``rebound`` are variables that hold another array from turn to turn, ``varying`` those that hold
-    shorter ones, ``lent`` those that come to hold a list out of another list; ``mixed`` gives the
-    kinds of values that a variable, or an item of its tuple, holds (see :mod:`.mixed`); ``changed``
-    are lists, dictionaries and instances whose contents change; ``writes``: a turn writes what the
-    caller can see, so its checks must know where Python goes on; ``pairs``: arrays swap names, and
-    a turn of the region is two of the loop; ``early`` are the paths that got several kinds before
-    the first turn was tried on its own, which is not done again if ``parting``; ``refused`` is why
-    it can't be a region.
+    ``rebound`` are variables that hold another array from iteration to iteration, ``varying`` those
+    that hold shorter ones, ``borrowed`` those that come to hold a list out of another list;
+    ``mixed`` gives the kinds of values that a variable, or an item of its tuple, holds (see
+    :mod:`.mixed`); ``changed`` are lists, dictionaries and instances whose contents change;
+    ``writes``: an iteration writes what the caller can see, so its checks must know where Python
+    goes on; ``pairs``: arrays swap names, and an iteration of the region is two of the loop;
+    ``early`` are the paths that got several kinds before the first iteration was tried on its own,
+    which is not done again if ``parting``; ``refused`` is why it can't be a region.
     """
 
     rebound: set[Any] = field(default_factory=set)
     varying: set[Any] = field(default_factory=set)
-    lent: set[Any] = field(default_factory=set)
+    borrowed: set[Any] = field(default_factory=set)
     mixed: dict[tuple[Any, ...], tuple[Any, ...]] = field(default_factory=dict)
-    changed: set[Box] = field(default_factory=set)
+    changed: set[HeapObject] = field(default_factory=set)
     writes: bool = False
     pairs: bool = False
     early: set[tuple[Any, ...]] = field(default_factory=set)
@@ -343,8 +346,8 @@ class Knowledge:
 
 
 @record(eq=False, frozen=False)
-class Exits:
-    """Where a stretch of code can go on: a state per target (a block, or RETURN).
+class Successors:
+    """Where a region of code can go on: a state per target (a block, or RETURN).
 
     No targets: every path raises.  ``selector`` is the node that tells several apart.
     """
@@ -361,8 +364,8 @@ class Frame:
     executed and found ``stack`` when it began, when ``writes`` versions had been written: that is
     where a failed check goes back to.  ``resumable``: the caller waits in a plain call.
     ``transparent``: where a check fails in it, Python executes the instruction that called it anew.
-    ``before`` is what cells and boxes held when it was entered.
-    ``allowed`` are the blocks that may be run now, ``followed`` counts the turns of ``while``
+    ``before`` is what cells and heap objects held when it was entered.
+    ``allowed`` are the blocks that may be run now, ``followed`` counts the iterations of ``while``
     loops that are followed one by one, by header, ``unrolled`` are those that can't be a region
     and why; ``regions`` counts the loops whose bodies are being traced.
     """
@@ -383,8 +386,8 @@ class Frame:
     followed: dict[int, int] = field(default_factory=dict)
     unrolled: dict[int, Refused] = field(default_factory=dict)
     regions: int = 0
-    before: dict[Cell | Box, Any] = field(default_factory=dict)
-    yields: Box | None = None
+    before: dict[Storage | HeapObject, Any] = field(default_factory=dict)
+    yields: HeapObject | None = None
 
     def live(self, target: int) -> set[int]:
         """The variables that are read from a target on."""
@@ -412,11 +415,11 @@ def python_class(value: Value) -> type:
     if isinstance(value, Sequence):
         kind = memory.tensor_class() if value.kind is Tensor else value.kind
         return texts.CLASSES.get(kind, kind)
-    if isinstance(value, Box) and value.kind is not None:
+    if isinstance(value, HeapObject) and value.kind is not None:
         return value.kind.of if issubclass(value.kind, Model) else value.kind
     if isinstance(value, Object):
         return value.kind
-    if isinstance(value, Either):
+    if isinstance(value, TaggedUnion):
         raise refuse("type", "of a value that depends on the path that was taken")
     if isinstance(value, Iterator) and value.kind == "flat":
         return np.flatiter
@@ -429,12 +432,14 @@ def python_class(value: Value) -> type:
 
 def is_model(value: Value) -> bool:
     """Whether it is a container whose methods are followed as Python code."""
-    return isinstance(value, Box) and value.kind is not None and issubclass(value.kind, Model)
+    return (
+        isinstance(value, HeapObject) and value.kind is not None and issubclass(value.kind, Model)
+    )
 
 
 def described(value: Value) -> str:
     """The kind of a value in the user's terms, with an article, for messages."""
-    if isinstance(value, Either):
+    if isinstance(value, TaggedUnion):
         return "a value that depends on the path that was taken"
     if isinstance(value, ArrayRef):
         return "an array"

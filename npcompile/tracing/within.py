@@ -1,12 +1,12 @@
 """What dictionaries hold, and what lists and dictionaries from outside do: what they held when the
-function was called, and what the trace has stored there since (:mod:`.stores`)."""
+function was called, and what the trace has stored there since (:mod:`.effects`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from npcompile.tracing.sources import Item
-from npcompile.tracing.values import Box, Sequence, Static, Value, described
+from npcompile.tracing.values import HeapObject, Sequence, Static, Value, described
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -17,16 +17,16 @@ def keys(t: Tracer, value: Value) -> list[Any]:
     if isinstance(value, Static) and type(value.value) is dict:
         if value.source is None:
             return list(value.value)
-        t.stores.looks(value)
+        t.effects.looks(value)
         t.inputs.guard_keys(value.source, value.value)
-        return [*value.value, *t.stores.added(value)]
+        return [*value.value, *t.effects.added(value)]
     return list(mapping(t, value))
 
 
 def mapping(t: Tracer, value: Value) -> dict[Any, Value]:
     """The items of a dictionary."""
-    if isinstance(value, Box) and value.kind is dict:
-        contents: dict[Any, Value] = t.cells[value]
+    if isinstance(value, HeapObject) and value.kind is dict:
+        contents: dict[Any, Value] = t.heap[value]
         return contents
     if isinstance(value, Static) and type(value.value) is dict:
         return {key: item(t, value, key) for key in keys(t, value)}
@@ -38,7 +38,7 @@ def mapping(t: Tracer, value: Value) -> dict[Any, Value]:
 
 def has(t: Tracer, target: Static, key: Any) -> bool:
     """Whether a dictionary has an item, which :func:`item` then reads."""
-    return key in target.value or t.stores.load(target, (key,)) is not None
+    return key in target.value or t.effects.load(target, (key,)) is not None
 
 
 def item(t: Tracer, target: Static, key: Any) -> Value:
@@ -46,7 +46,7 @@ def item(t: Tracer, target: Static, key: Any) -> Value:
     held, source = target.value, target.source
     if source is None:
         return t.value(held[key])
-    found = t.stores.load(target, (key,))
+    found = t.effects.load(target, (key,))
     return t.inputs.lift(held[key], Item(source, key)) if found is None else found
 
 
@@ -54,6 +54,6 @@ def size(t: Tracer, target: Static) -> int:
     """How many items a list or dictionary from outside has, which is guarded."""
     held, source = target.value, target.source
     assert source is not None
-    t.stores.looks(target)
+    t.effects.looks(target)
     t.inputs.guard(source, "length", len(held))
-    return len(held) + len(t.stores.added(target))
+    return len(held) + len(t.effects.added(target))

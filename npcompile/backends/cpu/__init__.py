@@ -19,12 +19,12 @@ from npcompile.backends.cpu.compile import (
 
 if TYPE_CHECKING:
     from npcompile.backends.cpu.body import Emitted
-    from npcompile.backends.cpu.frame import Frame
+    from npcompile.backends.cpu.frame import FrameLayout
     from npcompile.program.ir import Program
 
 
 def emit(
-    program: Program, frame: Frame, target: Target, parallel: bool = False, own: bool = False,
+    program: Program, frame: FrameLayout, target: Target, parallel: bool = False, own: bool = False,
     releases: bool = False,
 ) -> Emitted:
     """The text of a program: see :func:`npcompile.backends.cpu.body.emit`."""

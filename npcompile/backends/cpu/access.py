@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from npcompile.backends.cpu.scalar import Parts, component, gather, memory
-from npcompile.backends.cpu.text import Function, Value, i64, literal, poison, vector_literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, literal, poison, vector_literal
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Poly, Size, Symbol
 from npcompile.program.ir import Buffer, Index
@@ -68,7 +68,7 @@ def parts(dtype: np.dtype, part: str) -> tuple[int, ...]:
 
 
 @record
-class Place:
+class ElementAddress:
     """The memory of one element per lane: the first lane's address and the step between lanes, or
     how much further each lane is."""
 
@@ -106,29 +106,29 @@ def element_type(dtype: np.dtype) -> str:
     return f"[2 x {memory(component(dtype))}]" if dtype.kind == "c" else memory(dtype)
 
 
-def further(f: Function, place: Place, by: Value) -> Place:
+def further(f: LLVMFunction, place: ElementAddress, by: Value) -> ElementAddress:
     """A place some elements further on; an offset for each lane has elements gathered."""
     if by.lanes > 1:
         return replace(place, by=by)
     return replace(place, pointer=f.offset(place.pointer, element_type(place.dtype), by))
 
 
-def _component(f: Function, place: Place, part: int) -> Value:
+def _component(f: LLVMFunction, place: ElementAddress, part: int) -> Value:
     return f.offset(place.pointer, place.elem, i64(part)) if part else place.pointer
 
 
-def _from_memory(f: Function, place: Place, value: Value) -> Value:
+def _from_memory(f: LLVMFunction, place: ElementAddress, value: Value) -> Value:
     """A bool is true where its byte is not 0."""
     if place.dtype.kind != "b":
         return value
     return f.icmp("ne", value, literal("i8", 0, value.lanes))
 
 
-def _to_memory(f: Function, value: Value) -> Value:
+def _to_memory(f: LLVMFunction, value: Value) -> Value:
     return f.convert("zext", value, "i8") if value.elem == "i1" else value
 
 
-def load(f: Function, place: Place, lanes: Lanes) -> Parts:
+def load(f: LLVMFunction, place: ElementAddress, lanes: Lanes) -> Parts:
     """One element per lane."""
     if lanes.count == 1:
         found: Sequence[Value] = [
@@ -144,7 +144,7 @@ def load(f: Function, place: Place, lanes: Lanes) -> Parts:
     return tuple(_from_memory(f, place, value) for value in found)
 
 
-def _load_run(f: Function, place: Place, lanes: Lanes) -> Sequence[Value]:
+def _load_run(f: LLVMFunction, place: ElementAddress, lanes: Lanes) -> Sequence[Value]:
     count = lanes.count
     if place.per_element == 1:
         if lanes.mask is None:
@@ -157,13 +157,13 @@ def _load_run(f: Function, place: Place, lanes: Lanes) -> Sequence[Value]:
     return [f.shuffle(whole, unused, range(part, 2 * count, 2)) for part in place.parts]
 
 
-def _load_masked(f: Function, place: Place, lanes: Lanes) -> Value:
+def _load_masked(f: LLVMFunction, place: ElementAddress, lanes: Lanes) -> Value:
     assert lanes.mask is not None
     first = f.splat(f.load(place.pointer, place.elem), lanes.count)
     return load_where(f, lanes.mask, place.pointer, first, place.size)
 
 
-def load_where(f: Function, mask: Value, pointer: Value, others: Value, align: int) -> Value:
+def load_where(f: LLVMFunction, mask: Value, pointer: Value, others: Value, align: int) -> Value:
     """A vector from memory; in masked lanes that of ``others``."""
     name = f"llvm.masked.load.{others.suffix}.p0"
     f.module.declare(name, others.type, ["ptr", mask.type, others.type])
@@ -171,16 +171,16 @@ def load_where(f: Function, mask: Value, pointer: Value, others: Value, align: i
                 f"{others.typed})", others.elem, others.lanes)
 
 
-def _load_reversed(f: Function, place: Place, count: int) -> Value:
+def _load_reversed(f: LLVMFunction, place: ElementAddress, count: int) -> Value:
     low = f.offset(place.pointer, place.elem, i64(1 - count))
     return _reverse(f, f.load(low, place.elem, count, place.size))
 
 
-def _reverse(f: Function, value: Value) -> Value:
+def _reverse(f: LLVMFunction, value: Value) -> Value:
     return f.shuffle(value, poison(value.elem, value.lanes), range(value.lanes - 1, -1, -1))
 
 
-def _pointers(f: Function, place: Place, lanes: Lanes) -> list[Value]:
+def _pointers(f: LLVMFunction, place: ElementAddress, lanes: Lanes) -> list[Value]:
     """Per part, the address of each lane's; beyond the end the first lane's."""
     numbers = vector_literal("i64", range(lanes.count))
     offsets = f.binary("mul", f.splat(place.step, lanes.count), numbers)
@@ -192,7 +192,7 @@ def _pointers(f: Function, place: Place, lanes: Lanes) -> list[Value]:
     return [f.offset(_component(f, place, part), unit, offsets) for part in place.parts]
 
 
-def store(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: int = 0,
+def store(f: LLVMFunction, place: ElementAddress, values: Parts, lanes: Lanes, streaming: int = 0,
           past: Value | None = None) -> None:
     """One element per lane, in unmasked lanes only; ``streaming``: past the cache, to places at
     multiples of so many bytes; ``past``: whether masked lanes go past the cache."""
@@ -214,12 +214,14 @@ def store(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: int
             _scatter(f, value, pointers, lanes, place.size)
 
 
-def _store_one(f: Function, place: Place, values: Parts) -> None:
+def _store_one(f: LLVMFunction, place: ElementAddress, values: Parts) -> None:
     for part, value in zip(place.parts, values, strict=True):
         f.store(value, _component(f, place, part), notes=place.notes)
 
 
-def pack(f: Function, place: Place, values: Parts, mask: Value, in_register: bool) -> None:
+def pack(
+    f: LLVMFunction, place: ElementAddress, values: Parts, mask: Value, in_register: bool
+) -> None:
     """The elements of unmasked lanes, one after the other; ``in_register``: the machine can bring
     them together there."""
     values = tuple(_to_memory(f, value) for value in values)
@@ -232,7 +234,7 @@ def pack(f: Function, place: Place, values: Parts, mask: Value, in_register: boo
         _store_run(f, place, values, Lanes(mask.lanes, mask), 0, "compressstore")
 
 
-def _pack_run(f: Function, place: Place, whole: Value, mask: Value | None) -> None:
+def _pack_run(f: LLVMFunction, place: ElementAddress, whole: Value, mask: Value | None) -> None:
     """A register at a time, and not by the one instruction that brings elements together and stores
     them: some processors take a hundred cycles and more for it."""
     assert mask is not None
@@ -247,7 +249,7 @@ def _pack_run(f: Function, place: Place, whole: Value, mask: Value | None) -> No
         pointer = f.offset(pointer, place.elem, count)
 
 
-def _packed(f: Function, value: Value, mask: Value) -> Value:
+def _packed(f: LLVMFunction, value: Value, mask: Value) -> Value:
     """The unmasked lanes in front, the others with anything; integers by some of so many bits
     that LLVM has an instruction for it."""
     lanes, elem = value.lanes, value.elem
@@ -262,7 +264,7 @@ def _packed(f: Function, value: Value, mask: Value) -> Value:
     return f.convert("trunc", found, elem) if wide != elem else found
 
 
-def _first(f: Function, mask: Value) -> tuple[Value, Value]:
+def _first(f: LLVMFunction, mask: Value) -> tuple[Value, Value]:
     """As many lanes as are unmasked, from the first one on, and how many these are."""
     lanes, bits = mask.lanes, f"i{mask.lanes}"
     chosen = f.op(f"bitcast {mask.typed} to {bits}", bits)
@@ -274,7 +276,7 @@ def _first(f: Function, mask: Value) -> tuple[Value, Value]:
     return f.op(f"bitcast {first.typed} to {mask.type}", "i1", lanes), count
 
 
-def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming: int,
+def _store_run(f: LLVMFunction, place: ElementAddress, values: Parts, lanes: Lanes, streaming: int,
                masked: str = "store", past: Value | None = None) -> None:
     whole, mask = _whole(f, place, values, lanes.mask)
     if mask is None:
@@ -289,7 +291,7 @@ def _store_run(f: Function, place: Place, values: Parts, lanes: Lanes, streaming
         store_where(f, mask, whole, place.pointer, place.size, masked)
 
 
-def _whole(f: Function, place: Place, values: Parts,
+def _whole(f: LLVMFunction, place: ElementAddress, values: Parts,
            mask: Value | None) -> tuple[Value, Value | None]:
     """The numbers of all lanes as they stand in memory, and the mask of each."""
     count = values[0].lanes
@@ -302,7 +304,7 @@ def _whole(f: Function, place: Place, values: Parts,
     return whole, mask
 
 
-def _store_past(f: Function, whole: Value, place: Place, left: Value) -> None:
+def _store_past(f: LLVMFunction, whole: Value, place: ElementAddress, left: Value) -> None:
     """The first lanes past the cache, one by one: machines can't mask such stores."""
     word, room = f"i{8 * place.size}", f.alloca(place.elem, whole.lanes)
     f.store(whole, room)
@@ -311,7 +313,7 @@ def _store_past(f: Function, whole: Value, place: Place, left: Value) -> None:
         f.store(one, f.offset(place.pointer, word, loop.index), streaming=True)
 
 
-def store_where(f: Function, mask: Value, values: Value, pointer: Value, align: int,
+def store_where(f: LLVMFunction, mask: Value, values: Value, pointer: Value, align: int,
                 how: str = "store") -> None:
     """The unmasked lanes of a vector to memory, each to its place or (``compressstore``) one after
     the other."""
@@ -320,7 +322,7 @@ def store_where(f: Function, mask: Value, values: Value, pointer: Value, align: 
     f.do(f"call void @{name}({values.typed}, ptr align {align} {pointer.text}, {mask.typed})")
 
 
-def _scatter(f: Function, value: Value, pointers: Value, lanes: Lanes, size: int) -> None:
+def _scatter(f: LLVMFunction, value: Value, pointers: Value, lanes: Lanes, size: int) -> None:
     mask = lanes.mask if lanes.mask is not None else literal("i1", True, lanes.count)
     name = f"llvm.masked.scatter.{value.suffix}.{pointers.suffix}"
     f.module.declare(name, "void", [value.type, pointers.type, mask.type])

@@ -9,20 +9,20 @@ from __future__ import annotations
 from npcompile.backends.cpu import scalar
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import Parts, any_lane
-from npcompile.backends.cpu.text import Function, Value, literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, literal
 from npcompile.graph.ir import Const, Get, Node, Region, Subprogram, Table
 
 
-def operation(f: Function, target: Target, node: Node, args: list[Parts]) -> Parts:
+def operation(f: LLVMFunction, target: Target, node: Node, args: list[Parts]) -> Parts:
     """A primitive, a cast or a call."""
     attrs = node.attrs if isinstance(node.attrs, (Table, Subprogram)) else None
     return scalar.apply(f, target, node.op, [a.dtype for a in node.args], args, node.dtype, attrs)
 
 
-class Arm:
+class VectorArm:
     """Writes a region for vectors."""
 
-    def __init__(self, f: Function, target: Target, lanes: int) -> None:
+    def __init__(self, f: LLVMFunction, target: Target, lanes: int) -> None:
         self.f, self.target, self.lanes = f, target, lanes
         self.values: dict[Node, Parts] = {}
         self.several: dict[Node, list[Value]] = {}

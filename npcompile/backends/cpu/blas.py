@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from npcompile.backends.cpu.text import Function, Value, i64, literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, literal
 from npcompile.core.records import record
 
 LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
@@ -33,7 +33,7 @@ class Blas:
         """Of a routine, ``dgemm``."""
         return self.find(name)
 
-    def integers(self, f: Function, *values: Value) -> list[Value]:
+    def integers(self, f: LLVMFunction, *values: Value) -> list[Value]:
         """Addresses of integers, as Fortran takes them."""
         rooms = []
         for value in values:
@@ -42,13 +42,13 @@ class Blas:
             rooms.append(room)
         return rooms
 
-    def letter(self, f: Function, value: Value | str) -> Value:
+    def letter(self, f: LLVMFunction, value: Value | str) -> Value:
         """The address of a character."""
         room = f.alloca("i8")
         f.store(literal("i8", ord(value)) if isinstance(value, str) else value, room)
         return room
 
-    def number(self, f: Function, dtype: np.dtype, value: float) -> Value:
+    def number(self, f: LLVMFunction, dtype: np.dtype, value: float) -> Value:
         """The address of a number."""
         elem = "float" if dtype.char in "fF" else "double"
         room = f.alloca(elem, 2)
@@ -56,11 +56,13 @@ class Blas:
         f.store(literal(elem, 0.0), f.offset(room, elem, i64(1)))
         return room
 
-    def run(self, f: Function, dtype: np.dtype, name: str, args: list[Value], letters: int) -> None:
+    def run(
+        self, f: LLVMFunction, dtype: np.dtype, name: str, args: list[Value], letters: int
+    ) -> None:
         """Calls a routine; compiled Fortran also takes the lengths of ``letters`` characters."""
         f.run(f"blas.{LETTERS[dtype.char]}{name}", *args, *[i64(1)] * letters)
 
-    def gemm(self, f: Function, dtype: np.dtype, m: Value, n: Value, k: Value,
+    def gemm(self, f: LLVMFunction, dtype: np.dtype, m: Value, n: Value, k: Value,
              a: tuple[Value, Value, Value], b: tuple[Value, Value, Value], c: Value,
              width: Value) -> None:
         """``c = op(a) @ op(b)``, columns first; operands are (letter, address, width)."""
@@ -70,7 +72,7 @@ class Blas:
         args = [*ops, m, n, k, one, a[1], wide_a, b[1], wide_b, zero, c, wide_c]
         self.run(f, dtype, "gemm", args, 2)
 
-    def syrk(self, f: Function, dtype: np.dtype, n: Value, k: Value,
+    def syrk(self, f: LLVMFunction, dtype: np.dtype, n: Value, k: Value,
              a: tuple[Value, Value, Value], c: Value, width: Value) -> None:
         """Above the diagonal of ``c``, rows first: ``a @ a.T``; ``a`` as in :meth:`gemm`."""
         other = f.binary("xor", a[0], literal("i8", ord("N") ^ ord("T")))
@@ -83,7 +85,7 @@ class Blas:
         """Whether :meth:`dot` can be called: complex results come back as compilers like."""
         return dtype.kind == "f" or self.cblas
 
-    def dot(self, f: Function, dtype: np.dtype, n: Value, x: Value, dx: Value, y: Value,
+    def dot(self, f: LLVMFunction, dtype: np.dtype, n: Value, x: Value, dx: Value, y: Value,
             dy: Value, out: Value) -> None:
         """``out = x @ y``."""
         if dtype.kind == "c":
@@ -96,7 +98,7 @@ class Blas:
         name = f"blas.{LETTERS[dtype.char]}dot"
         f.store(f.call(name, (elem, 1), n, x, dx, y, dy), out)
 
-    def gemv(self, f: Function, dtype: np.dtype, letter: Value, m: Value, n: Value,
+    def gemv(self, f: LLVMFunction, dtype: np.dtype, letter: Value, m: Value, n: Value,
              a: tuple[Value, Value], x: tuple[Value, Value], y: tuple[Value, Value]) -> None:
         """``y = op(a) @ x``; operands are (address, width or step)."""
         m, n, wide, dx, dy = self.integers(f, m, n, a[1], x[1], y[1])

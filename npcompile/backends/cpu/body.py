@@ -9,13 +9,13 @@ from __future__ import annotations
 from npcompile.backends.cpu import edges, gil, kernels, moves, turns, work
 from npcompile.backends.cpu.company import Company
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.frame import DONE, RAISED, SHORT, Frame
+from npcompile.backends.cpu.frame import DONE, RAISED, SHORT, FrameLayout
 from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, adopt, new_array
 from npcompile.backends.cpu.registers import Registers, Use
 from npcompile.backends.cpu.routines import Routines
-from npcompile.backends.cpu.sizes import Sizes, Slots, bytes_of, fill
+from npcompile.backends.cpu.sizes import SizeEmitter, Slots, bytes_of, fill
 from npcompile.backends.cpu.statements import Statements, scalar_loops
-from npcompile.backends.cpu.text import Function, Module, Value, i64
+from npcompile.backends.cpu.text import LLVMFunction, LLVMModule, Value, i64
 from npcompile.core.records import record
 from npcompile.core.sizes import product
 from npcompile.graph.types import c_strides
@@ -27,8 +27,8 @@ from npcompile.program.ir import (
     Edge,
     For,
     Kernel,
-    Library,
     Program,
+    RoutineCall,
     Statement,
     While,
 )
@@ -48,7 +48,7 @@ class Emitted:
     routines: tuple[str, ...] = ()
 
 
-def emit(program: Program, frame: Frame, target: Target, parallel: bool = False,
+def emit(program: Program, frame: FrameLayout, target: Target, parallel: bool = False,
          own: bool = False, releases: bool = False) -> Emitted:
     """The text of a program; ``parallel`` kernels are run by ``@npc_pool_call``; ``own``: products
     of matrices take nothing from a library; ``releases``: the caller holds the GIL, and other
@@ -57,10 +57,10 @@ def emit(program: Program, frame: Frame, target: Target, parallel: bool = False,
 
 
 class _Body(Statements):
-    def __init__(self, program: Program, frame: Frame, target: Target, parallel: bool,
+    def __init__(self, program: Program, frame: FrameLayout, target: Target, parallel: bool,
                  own: bool, releases: bool) -> None:
-        self.module = Module()
-        f = Function(self.module, "body", "i64", [("ptr", "frame")], internal=False)
+        self.module = LLVMModule()
+        f = LLVMFunction(self.module, "body", "i64", [("ptr", "frame")], internal=False)
         use = Use(program)
         super().__init__(f, Registers(f, frame, f.params[0], program, use), program, target)
         self.lent, self.company = use.lent, Company(program)
@@ -69,17 +69,17 @@ class _Body(Statements):
         self.calls = HostCalls(self.slots, self.objects, lambda: self.fail("raised"))
         self.routines = Routines(self.slots, own)
         self.kernels = 0
-        self.made: dict[Kernel, kernels.Made] = {}  # in parallel loops
+        self.made: dict[Kernel, kernels.KernelFunction] = {}  # in parallel loops
         self.optimise: list[str] = []
         self.rooms: dict[Buffer, Value] = {}  # on the stack, of temporaries in loops
         self.status = f.alloca("i64")
-        self.shared = f.alloca("i64", 3)  # with the turns of a parallel loop
+        self.shared = f.alloca("i64", 3)  # with the iterations of a parallel loop
         self.failures: set[str] = set()  # labels to go to
-        self.stretches = gil.Stretches()
+        self.regions = gil.Regions()
         releases = releases and not contents.relied_on(program)
-        releases = releases and self.stretches.worth(program.body)
+        releases = releases and self.regions.worth(program.body)
         self.gil = gil.Gil(f) if releases else None
-        self.divides = releases  # whether the block is to be divided into stretches
+        self.divides = releases  # whether the block is to be divided into regions
 
     def emit(self) -> Emitted:
         f = self.f
@@ -100,8 +100,8 @@ class _Body(Statements):
         first, count = self.frame.temporaries
         rooms = self.slots.address(first)
         if count:
-            with f.loop(i64(0), i64(count)) as turn:  # null if one is not there
-                self.give(f.load(f.offset(rooms, "ptr", turn.index), "ptr"))
+            with f.loop(i64(0), i64(count)) as iteration:  # null if one is not there
+                self.give(f.load(f.offset(rooms, "ptr", iteration.index), "ptr"))
         self.take_gil()
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
         scalar = scalar_loops(self.program.body)
@@ -133,7 +133,7 @@ class _Body(Statements):
         if self.gil is None or not self.divides:
             super().block(body)
             return
-        for part in self.stretches.of(body, not self.depth):
+        for part in self.regions.of(body, not self.depth):
             if part.work is not None and part.worth:
                 self.gil.release(self.size(part.work))
             self.divides = part.work is None
@@ -162,7 +162,7 @@ class _Body(Statements):
         if self.gil is not None:
             self.gil.take()
 
-    def turns(self, loop: For) -> None:
+    def iterations(self, loop: For) -> None:
         f, name = self.f, self.name()
         if turns.emit(self.module, self.slots, self.program, loop, name, self.target, self.made):
             self.optimise.append(name)
@@ -173,13 +173,13 @@ class _Body(Statements):
         status = f.offset(self.shared, "i64", i64(1))
         f.store(i64(DONE), status)
         if loop.edge is None:
-            self.run_turns(name, loop, i64(0), self.trips(loop))
+            self.run_iterations(name, loop, i64(0), self.trips(loop))
         else:
-            self.turns_in_pieces(name, loop, loop.edge)
+            self.iterations_in_pieces(name, loop, loop.edge)
         left = f.load(status, "i64")
         if loop.failed is not None:
             fails = f.icmp("sle", i64(0), left)
-            with f.when(fails):  # what else turns have raised is not to be seen
+            with f.when(fails):  # what else iterations have raised is not to be seen
                 f.run("llvm.x86.sse.ldmxcsr", flags)
             self.slots.set_number(loop.failed, (fails,))
         elif turns.leaves(loop):
@@ -194,21 +194,21 @@ class _Body(Statements):
                 self.slots.numbers[number] = Slots.number(self.slots, number)
 
     def trips(self, loop: For) -> Value:
-        sizes = Sizes(self.slots)
+        sizes = SizeEmitter(self.slots)
         return kernels.trips(self.f, sizes(loop.start), sizes(loop.stop), sizes(loop.step))
 
-    def turns_in_pieces(self, name: str, loop: For, edge: Edge) -> None:
-        """Runs some turns of a loop after others, so that it may be left between them."""
-        f, slots, sizes = self.f, self.slots, Sizes(self.slots)
+    def iterations_in_pieces(self, name: str, loop: For, edge: Edge) -> None:
+        """Runs some iterations of a loop after others, so that it may be left between them."""
+        f, slots, sizes = self.f, self.slots, SizeEmitter(self.slots)
         trips, start, step = self.trips(loop), sizes(loop.start), sizes(loop.step)
-        each = f.intrinsic("smax", sizes(work.turn(loop)), i64(1))
+        each = f.intrinsic("smax", sizes(work.iteration(loop)), i64(1))
         threads = f.load(self.module.extern("npc_pool_limit"), "i64") if self.parallel else i64(1)
         piece = f.intrinsic("smax", f.op(f"sdiv i64 {edges.PIECE}, {each.text}", "i64"),
-                            f.binary("mul", threads, i64(edges.TURNS)))
+                            f.binary("mul", threads, i64(edges.ITERATIONS)))
         with f.cycle([i64(0)]) as running, slots.inside():
             (begin,) = running.carried
             end = f.intrinsic("smin", trips, f.binary("add", begin, piece))
-            self.run_turns(name, loop, begin, f.binary("sub", end, begin))
+            self.run_iterations(name, loop, begin, f.binary("sub", end, begin))
             status = f.load(f.offset(self.shared, "i64", i64(1)), "i64")
             whole = f.icmp("eq", status, i64(DONE))
             running.again = f.binary("and", whole, f.icmp("slt", end, trips))
@@ -225,11 +225,11 @@ class _Body(Statements):
             f.label(on)
             running.next = [end]
 
-    def run_turns(self, name: str, loop: For, begin: Value, trips: Value) -> None:
-        """Calls the function of a loop for some turns, by threads if there is enough to do."""
-        f, sizes = self.f, Sizes(self.slots)
+    def run_iterations(self, name: str, loop: For, begin: Value, trips: Value) -> None:
+        """Calls the function of a loop for some iterations, by threads if there is enough to do."""
+        f, sizes = self.f, SizeEmitter(self.slots)
         f.store(begin, f.offset(self.shared, "i64", i64(2)))
-        effort = f.binary("mul", sizes(work.turn(loop)), trips)
+        effort = f.binary("mul", sizes(work.iteration(loop)), trips)
         much = f.icmp("slt", i64(kernels.PARALLEL_WORK), effort)
         function = Value(f"@{name}", "ptr")
         if not self.parallel:
@@ -244,8 +244,8 @@ class _Body(Statements):
         self.kernels += 1
         return f"k{self.kernels - 1}"
 
-    def call(self, statement: Library | Call) -> None:
-        if isinstance(statement, Library):
+    def call(self, statement: RoutineCall | Call) -> None:
+        if isinstance(statement, RoutineCall):
             self.routines.emit(statement)
         else:
             self.take_gil()
@@ -297,7 +297,7 @@ class _Body(Statements):
         return memory
 
     def room(self, buffer: Buffer) -> Value | None:
-        """Room on the stack for a temporary of each turn that may be small: to take and give
+        """Room on the stack for a temporary of each iteration that may be small: to take and give
         memory would cost more than to fill it."""
         if not self.depth or buffer in self.lent:
             return None
@@ -312,13 +312,13 @@ class _Body(Statements):
     def alloc_result(self, buffer: Buffer) -> None:
         self.take_gil()
         made = self.there(new_array(self.f, buffer.dtype, *self.lengths(buffer)))
-        if self.depth:  # made anew in every turn
+        if self.depth:  # made anew in every iteration
             self.f.run("Py_DecRef", self.slots.object(buffer))
         self.set_array(buffer, made)
 
     def lengths(self, buffer: Buffer) -> tuple[list[Value], list[Value] | None]:
         """The shape and the strides of an array object."""
-        sizes, strides = Sizes(self.slots), None
+        sizes, strides = SizeEmitter(self.slots), None
         if buffer.strides != c_strides(buffer.shape):
             strides = [sizes(s * buffer.dtype.itemsize) for s in buffer.strides]
         return [sizes(n) for n in buffer.shape], strides
@@ -364,7 +364,7 @@ class _Body(Statements):
         made = kernels.emit(self.module, kernel, self.name(), self.target, self.parallel,
                             least=enough // each)
         self.count(product(made.work))
-        f, sizes = self.f, Sizes(self.slots)
+        f, sizes = self.f, SizeEmitter(self.slots)
         extent, block = sizes(made.extent), fill(self.slots, made.words)
         if made.extent == 1 or not self.parallel:
             f.run_here(made.name, block, i64(0), extent)

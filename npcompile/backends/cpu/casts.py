@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from npcompile.backends.cpu.text import Function, Value, literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, literal
 
 
-def cast(f: Function, parts: tuple[Value, ...], source: np.dtype,
+def cast(f: LLVMFunction, parts: tuple[Value, ...], source: np.dtype,
          to: np.dtype) -> tuple[Value, ...]:
     """``astype``, unsafe casting."""
     if source == to or source.char == to.char:
@@ -37,7 +37,7 @@ def cast(f: Function, parts: tuple[Value, ...], source: np.dtype,
     return (_real(f, parts[0], source, to),)
 
 
-def resize(f: Function, value: Value, elem: str, signed: bool) -> Value:
+def resize(f: LLVMFunction, value: Value, elem: str, signed: bool) -> Value:
     """An integer in another width."""
     have, want = int(value.elem[1:]), int(elem[1:])
     if have == want:
@@ -45,7 +45,7 @@ def resize(f: Function, value: Value, elem: str, signed: bool) -> Value:
     return f.convert("trunc" if have > want else "sext" if signed else "zext", value, elem)
 
 
-def _real(f: Function, a: Value, source: np.dtype, to: np.dtype) -> Value:
+def _real(f: LLVMFunction, a: Value, source: np.dtype, to: np.dtype) -> Value:
     if source.kind == "f" and source.itemsize == 2:
         if to.kind == "f" and to.itemsize == 2:
             return a
@@ -59,7 +59,7 @@ def _real(f: Function, a: Value, source: np.dtype, to: np.dtype) -> Value:
     return _float_to_float(f, a, to) if to.kind == "f" else _to_integer(f, a, to)
 
 
-def _truth(f: Function, a: Value, source: np.dtype) -> Value:
+def _truth(f: LLVMFunction, a: Value, source: np.dtype) -> Value:
     if source.kind == "b":
         return a
     if source.kind == "f":
@@ -68,7 +68,7 @@ def _truth(f: Function, a: Value, source: np.dtype) -> Value:
     return f.icmp("ne", a, literal(a.elem, 0, a.lanes))
 
 
-def _from_integer(f: Function, a: Value, source: np.dtype, to: np.dtype) -> Value:
+def _from_integer(f: LLVMFunction, a: Value, source: np.dtype, to: np.dtype) -> Value:
     if to.kind != "f":
         return resize(f, a, f"i{8 * to.itemsize}", source.kind == "i")
     elem = "double" if to.itemsize == 8 else "float"
@@ -76,7 +76,7 @@ def _from_integer(f: Function, a: Value, source: np.dtype, to: np.dtype) -> Valu
     return _float_to_float(f, value, to)
 
 
-def _float_to_float(f: Function, a: Value, to: np.dtype) -> Value:
+def _float_to_float(f: LLVMFunction, a: Value, to: np.dtype) -> Value:
     have = 8 if a.elem == "double" else 4
     if to.itemsize == 2:
         return float_to_half(f, a)
@@ -85,7 +85,7 @@ def _float_to_float(f: Function, a: Value, to: np.dtype) -> Value:
     return f.convert("fptrunc", a, "float") if have == 8 else f.convert("fpext", a, "double")
 
 
-def half_to_float(f: Function, bits: Value) -> Value:
+def half_to_float(f: LLVMFunction, bits: Value) -> Value:
     """The float32 of a float16's bits.  Machines that convert four at once find one number in all
     of them: what else is in the register would raise flags of its own."""
     four = f.splat(bits, 4) if bits.lanes == 1 else bits
@@ -93,7 +93,7 @@ def half_to_float(f: Function, bits: Value) -> Value:
     return f.extract(f.opaque(wide), 0) if bits.lanes == 1 else wide
 
 
-def float_to_half(f: Function, a: Value) -> Value:
+def float_to_half(f: LLVMFunction, a: Value) -> Value:
     """The bits of the nearest float16; from float64 in one rounding: what float32 can't hold is
     gathered in its last digit first (rounding to odd), so that the second rounding decides as one
     from float64 would."""
@@ -110,11 +110,11 @@ def float_to_half(f: Function, a: Value) -> Value:
     return f.extract(bits, 0) if a.lanes == 1 else bits
 
 
-def _low_bits(f: Function, a: Value, to: np.dtype) -> Value:
+def _low_bits(f: LLVMFunction, a: Value, to: np.dtype) -> Value:
     return resize(f, f.convert("fptosi", a, "i64"), f"i{8 * to.itemsize}", signed=True)
 
 
-def _to_integer(f: Function, a: Value, to: np.dtype) -> Value:
+def _to_integer(f: LLVMFunction, a: Value, to: np.dtype) -> Value:
     elem = f"i{8 * to.itemsize}"
     if to.itemsize == 8:
         return f.convert("fptosi", a, "i64") if to.kind == "i" else _unsigned(f, a, "i64")
@@ -123,7 +123,7 @@ def _to_integer(f: Function, a: Value, to: np.dtype) -> Value:
     return resize(f, f.convert("fptosi", a, "i32"), elem, signed=True)
 
 
-def _unsigned(f: Function, a: Value, elem: str) -> Value:
+def _unsigned(f: LLVMFunction, a: Value, elem: str) -> Value:
     """Converted after taking off the upper half where it is in it, which is put back as a bit."""
     bits = int(elem[1:])
     half = literal(a.elem, float(1 << (bits - 1)), a.lanes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npcompile.program.ir import Apply, Check, If, Kernel, Load, Statement
+from npcompile.program.ir import Apply, If, Kernel, Load, SideExit, Statement
 from npcompile.program.quiet import quiet
 
 MOST = 12  # operations of both arms
@@ -26,7 +26,7 @@ def _cost(body: Sequence[Statement]) -> int:
         match statement:
             case Kernel(axes=()):
                 total += _kernel(statement)
-            case Check():
+            case SideExit():
                 total += 1
             case If():
                 total += 1 + _cost(statement.then) + _cost(statement.orelse)

@@ -18,9 +18,9 @@ from npcompile.program.ir import (
     Call,
     For,
     Kernel,
-    Library,
     Load,
     Program,
+    RoutineCall,
     Statement,
     While,
     flat,
@@ -37,14 +37,14 @@ class Company:
     def __init__(self, program: Program) -> None:
         self._found: dict[Kernel, tuple[int, int]] = {}
         for block in _blocks(program.body):
-            self._note([s for s in block if isinstance(s, (Kernel, Library, Call))
+            self._note([s for s in block if isinstance(s, (Kernel, RoutineCall, Call))
                         and not _settles(s)])
 
     def weighed(self, kernel: Kernel) -> tuple[int, int]:
         """What an element costs, for the choice, and how much work is enough for threads."""
         return self._found.get(kernel) or (weight(kernel), kernels.PARALLEL_WORK)
 
-    def _note(self, block: list[Kernel | Library | Call]) -> None:
+    def _note(self, block: list[Kernel | RoutineCall | Call]) -> None:
         light = [s for s in block if isinstance(s, Kernel) and s.axes and weight(s) <= LIGHT]
         single = {b for s in block if not isinstance(s, Kernel) for b in _touched(s)}
         written = {b for s in block if isinstance(s, Kernel) for b in s.written}
@@ -71,10 +71,10 @@ def _blocks(body: Iterable[Statement]) -> Iterator[list[Statement]]:
 
 def _settles(statement: Statement) -> bool:
     """Whether it looks at flags only, at no array."""
-    return isinstance(statement, Library) and statement.routine.routine == "settle"
+    return isinstance(statement, RoutineCall) and statement.routine.routine == "settle"
 
 
-def _touched(statement: Kernel | Library | Call) -> set[Buffer]:
+def _touched(statement: Kernel | RoutineCall | Call) -> set[Buffer]:
     """The arrays that a statement reads or writes."""
     if isinstance(statement, Kernel):
         found = {v.buffer for v in statement.values if isinstance(v, Load)}

@@ -88,22 +88,22 @@ def _alone(function: Callable[P, R]) -> Callable[P, R]:
 
 @cache
 @_alone
-def host_target(wish: str) -> Target:
+def host_target(request: str) -> Target:
     """The target for a capability: ``default`` (the best of this machine), ``avx2``, ``avx512``."""
     llvm = _binding()
     have = llvm.get_host_cpu_features()
     cpu, features = llvm.get_host_cpu_name(), have.flatten()
     wide = all(have.get(name) for name in _AVX512)
-    if wide and wish != "avx2":
+    if wide and request != "avx2":
         return Target(cpu, features, 64, True, near_here())
     if have.get("avx2"):
         return Target("haswell", _AVX2, 32, False, near_here())
     return Target(cpu, features, 16, False, near_here())
 
 
-def target(wish: str | None = None) -> Target:
+def target(request: str | None = None) -> Target:
     """The target to use now: as asked for, or as ``NPCOMPILE_CPU_CAPABILITY`` says."""
-    return host_target(wish if wish is not None else capability())
+    return host_target(request if request is not None else capability())
 
 
 @cache
@@ -255,7 +255,7 @@ def load(code: bytes, imports: Mapping[str, int] | None = None) -> Loaded:
 
     try:
         return Loaded(place.Image(objects, addresses), gives)
-    except place.Unknown:
+    except place.Unplaceable:
         return Loaded(_linked(objects, gives, addresses), gives)
 
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npcompile.backends.cpu import access, folds
-from npcompile.backends.cpu.folds import AcrossLanes, ArgAcrossLanes, State, Tree, merge_lanes
-from npcompile.backends.cpu.runs import Run, first_value, row_kind, write
-from npcompile.backends.cpu.scope import Plan, Scope
-from npcompile.backends.cpu.sizes import Word, Words
+from npcompile.backends.cpu.folds import (
+    AcrossLanes,
+    ArgAcrossLanes,
+    PairwiseTree,
+    State,
+    merge_lanes,
+)
+from npcompile.backends.cpu.runs import RunReduction, first_value, row_kind, write
+from npcompile.backends.cpu.scope import LoopScope, NestPlan
+from npcompile.backends.cpu.sizes import SlotList, Word
 from npcompile.backends.cpu.states import flatten, restore, save, shaped
-from npcompile.backends.cpu.text import Function, Module, Value, i64
+from npcompile.backends.cpu.text import LLVMFunction, LLVMModule, Value, i64
 from npcompile.program.ir import Kernel
 
 LEVELS = 5  # of a tree whose 2**5 nodes threads may sum, where it is at least so long:
@@ -19,7 +25,7 @@ PIECES = 8  # that threads take one after the other, at most
 
 
 def divides(kernel: Kernel) -> bool:
-    """Whether stretches of the only axis may be reduced apart, with the same bits."""
+    """Whether regions of the only axis may be reduced apart, with the same bits."""
     return len(kernel.axes) == 1 and not _ends_early(kernel) and all(
         reduce.chunk == 0 and reduce.dtype != folds.HALF and not reduce.running
         and (folds.is_pairwise(reduce) or not (reduce.kind == "prod" and reduce.dtype.kind in "fc"))
@@ -32,16 +38,16 @@ def _ends_early(kernel: Kernel) -> bool:
     return folds.searches(kernel) and kernel.values[kernel.reductions[0].value].dtype.kind == "b"
 
 
-def emit(module: Module, name: str, plan: Plan, least: int, words: dict[Word, int]) -> str:
+def emit(module: LLVMModule, name: str, plan: NestPlan, least: int, words: dict[Word, int]) -> str:
     """A function that has nodes of the tree reduced by another one, at once by threads if there
     are more than ``least`` elements, and combines them in its order; its name.
 
     What both share is a block: the address of the words, the levels of the tree, states of nodes.
     """
     nodes = _nodes(module, f"{name}.nodes", plan, words)
-    f = Function(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
-    run = Run([row_kind(f, plan.target, plan.kernel, r) for r in plan.kernel.reductions])
-    scope = Scope.outermost(plan, f, Words(f, f.params[0], words))
+    f = LLVMFunction(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
+    run = RunReduction([row_kind(f, plan.target, plan.kernel, r) for r in plan.kernel.reductions])
+    scope = LoopScope.outermost(plan, f, SlotList(f, f.params[0], words))
     like = run.scalar_states()
     width = sum(map(len, like))
     block = f.alloca("i64", 2 + width * (1 << LEVELS))
@@ -61,22 +67,22 @@ def emit(module: Module, name: str, plan: Plan, least: int, words: dict[Word, in
     f.label(after)
     _combine(f, run, block, levels, like)
     for kind, state in zip(run.kinds, _read(f, block, i64(0), like), strict=True):
-        parts = (tuple(kind.close_run(kind.start(), tuple(state))) if isinstance(kind, Tree)
+        parts = (tuple(kind.close_run(kind.start(), tuple(state))) if isinstance(kind, PairwiseTree)
                  else kind.finish(state))
         write(scope, kind.reduce, parts, access.ALL)
     f.do("ret void")
     return module.shared(f)
 
 
-def _nodes(module: Module, name: str, plan: Plan, words: dict[Word, int]) -> str:
+def _nodes(module: LLVMModule, name: str, plan: NestPlan, words: dict[Word, int]) -> str:
     """A function that reduces nodes ``begin`` to ``end`` of the tree's last level."""
-    f = Function(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
+    f = LLVMFunction(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
     block, begin, end = f.params
     with f.at_entry():
-        slots = Words(f, f.load(block, "ptr"), words)
+        slots = SlotList(f, f.load(block, "ptr"), words)
     levels = f.load(f.offset(block, "i64", i64(1)), "i64")
-    scope = Scope.outermost(plan, f, slots)
-    run = Run([row_kind(f, plan.target, plan.kernel, r) for r in plan.kernel.reductions])
+    scope = LoopScope.outermost(plan, f, slots)
+    run = RunReduction([row_kind(f, plan.target, plan.kernel, r) for r in plan.kernel.reductions])
     lanes = run.trees[0].lanes if run.trees else plan.lanes
     with f.loop(begin, end) as node:
         with f.loop(i64(0), levels, carried=[i64(0), scope.extent(0)]) as level:
@@ -91,7 +97,7 @@ def _nodes(module: Module, name: str, plan: Plan, words: dict[Word, int]) -> str
             ]
         first, length = level.results
         starts = [
-            list(kind.zero()) if isinstance(kind, Tree)
+            list(kind.zero()) if isinstance(kind, PairwiseTree)
             else kind.start(first_value(scope, kind), plan.lanes) for kind in run.kinds
         ]
         ends = run.span(scope, starts, first, f.binary("add", first, length), i64(0))
@@ -104,7 +110,9 @@ def _nodes(module: Module, name: str, plan: Plan, words: dict[Word, int]) -> str
     return module.shared(f)
 
 
-def _combine(f: Function, run: Run, block: Value, levels: Value, like: list[State]) -> None:
+def _combine(
+    f: LLVMFunction, run: RunReduction, block: Value, levels: Value, like: list[State]
+) -> None:
     """Combines neighbours, level by level."""
     with f.loop(i64(0), levels) as level:
         rest = f.binary("sub", f.binary("sub", levels, i64(1)), level.index)
@@ -113,22 +121,22 @@ def _combine(f: Function, run: Run, block: Value, levels: Value, like: list[Stat
             lefts = _read(f, block, left, like)
             rights = _read(f, block, f.binary("add", left, i64(1)), like)
             _keep(f, block, node.index, [
-                list(kind.add(tuple(a), tuple(b))) if isinstance(kind, Tree)
+                list(kind.add(tuple(a), tuple(b))) if isinstance(kind, PairwiseTree)
                 else kind.merge(a, b)
                 for kind, a, b in zip(run.kinds, lefts, rights, strict=True)
-                if isinstance(kind, Tree | AcrossLanes | ArgAcrossLanes)
+                if isinstance(kind, PairwiseTree | AcrossLanes | ArgAcrossLanes)
             ])
 
 
-def _rooms(f: Function, block: Value, node: Value, like: Sequence[State]) -> list[Value]:
+def _rooms(f: LLVMFunction, block: Value, node: Value, like: Sequence[State]) -> list[Value]:
     width = sum(map(len, like))
     first = f.offset(block, "i64", f.binary("add", f.binary("mul", node, i64(width)), i64(2)))
     return [f.offset(first, "i64", i64(k)) for k in range(width)]
 
 
-def _read(f: Function, block: Value, node: Value, like: list[State]) -> list[State]:
+def _read(f: LLVMFunction, block: Value, node: Value, like: list[State]) -> list[State]:
     return shaped(restore(f, flatten(like), _rooms(f, block, node, like)), like)
 
 
-def _keep(f: Function, block: Value, node: Value, states: list[State]) -> None:
+def _keep(f: LLVMFunction, block: Value, node: Value, states: list[State]) -> None:
     save(f, flatten(states), _rooms(f, block, node, states))

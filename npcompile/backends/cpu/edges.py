@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from npcompile.backends.cpu import work
-from npcompile.program.ir import Call, For, If, Kernel, Library, Statement, While, flat
+from npcompile.program.ir import Call, For, If, Kernel, RoutineCall, Statement, While, flat
 
 MANY = 1 << 15  #: operations after which the clock is looked at, some 10 to 50 us
 NUMBERS = MANY >> 6  #: what a call of a function of numbers counts
@@ -19,7 +19,7 @@ AROUND = 256  #: iterations of a piece of a loop around others
 FEW = 8  #: iterations of loops around these
 #: what iterations on threads have to compute in a piece, some milliseconds of one thread, and how
 #: many each thread gets at least
-PIECE, TURNS = 1 << 22, 2
+PIECE, ITERATIONS = 1 << 22, 2
 
 
 def piece(loop: For) -> int:
@@ -66,7 +66,7 @@ def operations(body: Iterable[Statement]) -> int:
 
 def calls(loop: For | While) -> bool:
     """Whether a loop has something in it that may take long by itself."""
-    return any(isinstance(s, Library) or (isinstance(s, Kernel) and s.axes) or _is_long(s)
+    return any(isinstance(s, RoutineCall) or (isinstance(s, Kernel) and s.axes) or _is_long(s)
                for s in flat(loop.body))
 
 
@@ -91,6 +91,6 @@ def _is_long(statement: Statement) -> bool:
     if isinstance(statement, Call):
         touched = [*(view.buffer for view in statement.inputs), *statement.outputs]
         return any(buffer.kind not in ("scalar", "object") for buffer in touched)
-    if isinstance(statement, Library):
+    if isinstance(statement, RoutineCall):
         return not work.is_counted(statement)
     return isinstance(statement, For) and statement.parallel

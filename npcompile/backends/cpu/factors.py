@@ -19,7 +19,7 @@ from npcompile.backends.cpu.blas import LETTERS, Blas
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.matrices import Matrices, Numbers
 from npcompile.backends.cpu.scalar import Parts, component, constant
-from npcompile.backends.cpu.text import Function, Value, i64, literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, literal
 
 ONE, NULL = i64(1), Value("null", "ptr")
 Arguments = dict[str, Value]
@@ -44,27 +44,27 @@ class Factors(Matrices):
 
     # ------------------------------------------------------------------ calling LAPACK
 
-    def lapack(self, f: Function, name: str, *args: Value, letters: int = 0) -> None:
+    def lapack(self, f: LLVMFunction, name: str, *args: Value, letters: int = 0) -> None:
         f.run(f"blas.{LETTERS[self.dtype.char]}{name}", *args, *[ONE] * letters)
 
-    def integers(self, f: Function, *values: Value) -> list[Value]:
+    def integers(self, f: LLVMFunction, *values: Value) -> list[Value]:
         return self.blas.integers(f, *values)
 
-    def went_well(self, f: Function, info: Value) -> Value:
+    def went_well(self, f: LLVMFunction, info: Value) -> Value:
         bits = self.blas.bits
         return f.icmp("eq", f.load(info, f"i{bits}"), literal(f"i{bits}", 0))
 
-    def end(self, f: Function, rooms: Value, well: Value) -> None:
+    def end(self, f: LLVMFunction, rooms: Value, well: Value) -> None:
         f.run("npc_give", rooms)
         f.do(f"ret i64 {f.convert('zext', well, 'i64').text}")
 
-    def unless(self, f: Function, size: Value) -> None:
+    def unless(self, f: LLVMFunction, size: Value) -> None:
         """Returns at once if there is nothing to do."""
         with f.when(f.icmp("eq", size, i64(0))):
             f.do("ret i64 1")
             f.label(f.name_for("never"))
 
-    def room(self, f: Function, *counts: tuple[Value, int], held: Value | None = None
+    def room(self, f: LLVMFunction, *counts: tuple[Value, int], held: Value | None = None
              ) -> list[Value]:
         """Scratch memory for counts of items of some bytes: all of it, then each.  If there is
         none, ``held`` is given back and the routine fails."""
@@ -82,12 +82,12 @@ class Factors(Matrices):
             f.label(f.name_for("never"))
         return [memory, *[f.offset(memory, "i8", start) for start in starts]]
 
-    def work(self, f: Function, sizes: Value) -> Value:
+    def work(self, f: LLVMFunction, sizes: Value) -> Value:
         """The length of a work array that a query has found."""
         number = f.load(sizes, "double" if self.real.itemsize == 8 else "float")
         return f.intrinsic("smax", f.convert("fptosi", number, "i64"), ONE)
 
-    def asked(self, f: Function, size: Value) -> Value:
+    def asked(self, f: LLVMFunction, size: Value) -> Value:
         """The length of an array of integers that a query has found."""
         found = f.load(size, f"i{self.blas.bits}")
         return found if self.blas.bits == 64 else f.convert("sext", found, "i64")
@@ -96,18 +96,20 @@ class Factors(Matrices):
     def unit(self) -> int:
         return self.dtype.itemsize
 
-    def copied(self, f: Function, m: Value, n: Value, a: Value, ra: Value, ca: Value,
+    def copied(self, f: LLVMFunction, m: Value, n: Value, a: Value, ra: Value, ca: Value,
                to: Value) -> None:
         """A matrix, columns first."""
         f.run_here("pack", n, m, a, ca, ra, to)
 
-    def returned(self, f: Function, m: Value, n: Value, a: Value, width: Value, to: Value) -> None:
+    def returned(
+        self, f: LLVMFunction, m: Value, n: Value, a: Value, width: Value, to: Value
+    ) -> None:
         """Columns of a width back in C order."""
         f.run_here("pack", m, n, a, ONE, width, to)
 
     # ------------------------------------------------------------------ equations
 
-    def solve(self, f: Function, p: Arguments, spec: str) -> None:
+    def solve(self, f: LLVMFunction, p: Arguments, spec: str) -> None:
         """``spec`` vector: one right side, which has one axis."""
         n, m = p["n"], ONE if spec else p["m"]
         columns = (p["rb"], ONE) if spec else (p["rb"], p["cb"])
@@ -118,7 +120,7 @@ class Factors(Matrices):
         self.copied(f, n, m, p["B"], *columns, b)
         self._gesv(f, n, m, rooms, a, b, pivots, p["X"])
 
-    def inv(self, f: Function, p: Arguments, _: str) -> None:
+    def inv(self, f: LLVMFunction, p: Arguments, _: str) -> None:
         n = p["n"]
         self.unless(f, n)
         square = f.binary("mul", n, n)
@@ -133,7 +135,7 @@ class Factors(Matrices):
             numbers.store(one, self.at(f, b, (diagonal, ONE)), Lanes(1))
         self._gesv(f, n, n, rooms, a, b, pivots, p["X"])
 
-    def _gesv(self, f: Function, n: Value, m: Value, rooms: Value, a: Value, b: Value,
+    def _gesv(self, f: LLVMFunction, n: Value, m: Value, rooms: Value, a: Value, b: Value,
               pivots: Value, x: Value) -> None:
         order, sides, info = self.integers(f, n, m, i64(0))
         self.lapack(f, "gesv", order, sides, a, order, pivots, b, order, info)
@@ -142,7 +144,7 @@ class Factors(Matrices):
 
     # ------------------------------------------------------------------ triangles
 
-    def cholesky(self, f: Function, p: Arguments, spec: str) -> None:
+    def cholesky(self, f: LLVMFunction, p: Arguments, spec: str) -> None:
         n = p["n"]
         self.unless(f, n)
         rooms, a = self.room(f, (f.binary("mul", n, n), self.unit))
@@ -152,7 +154,7 @@ class Factors(Matrices):
         self._triangle(f, n, n, a, n, p["X"], lower=spec == "L")
         self.end(f, rooms, self.went_well(f, info))
 
-    def _triangle(self, f: Function, m: Value, n: Value, a: Value, width: Value, to: Value,
+    def _triangle(self, f: LLVMFunction, m: Value, n: Value, a: Value, width: Value, to: Value,
                   lower: bool) -> None:
         """One half of a matrix in C order, the other 0."""
         numbers = Numbers(f, self.dtype)
@@ -167,19 +169,19 @@ class Factors(Matrices):
 
     # ------------------------------------------------------------------ determinants
 
-    def det(self, f: Function, p: Arguments, _: str) -> None:
+    def det(self, f: LLVMFunction, p: Arguments, _: str) -> None:
         sign, logarithm = self._determinant(f, p)
         size = f.call("exp", ("double", 1), logarithm)
         Numbers(f, self.dtype).store(self._times(f, sign, (size,)), p["X"], Lanes(1))
         f.do("ret i64 1")
 
-    def slogdet(self, f: Function, p: Arguments, _: str) -> None:
+    def slogdet(self, f: LLVMFunction, p: Arguments, _: str) -> None:
         sign, logarithm = self._determinant(f, p)
         Numbers(f, self.dtype).store(sign, p["S"], Lanes(1))
         f.store(logarithm, p["L"])
         f.do("ret i64 1")
 
-    def _times(self, f: Function, a: Parts, b: Parts) -> Parts:
+    def _times(self, f: LLVMFunction, a: Parts, b: Parts) -> Parts:
         """A product as NumPy takes it here; a second factor of one part is real."""
         if len(a) == 1:
             return (f.binary("fmul", a[0], b[0]),)
@@ -188,7 +190,7 @@ class Factors(Matrices):
         real = f.binary("fsub", f.binary("fmul", x, u), f.binary("fmul", y, v))
         return real, f.binary("fadd", f.binary("fmul", x, v), f.binary("fmul", y, u))
 
-    def _determinant(self, f: Function, p: Arguments) -> tuple[Parts, Value]:
+    def _determinant(self, f: LLVMFunction, p: Arguments) -> tuple[Parts, Value]:
         """Sign and logarithm of the size of a determinant, by the factors of Gauss."""
         n, numbers = p["n"], Numbers(f, self.dtype)
         kind = f"i{self.blas.bits}"
@@ -220,7 +222,7 @@ class Factors(Matrices):
         found = tuple([f.select(regular, u, z) for u, z in zip(signs, zero)])
         return found, f.select(regular, total, literal("double", float("-inf")))
 
-    def _polar(self, f: Function, sign: Parts, element: Parts) -> tuple[Parts, Value]:
+    def _polar(self, f: LLVMFunction, sign: Parts, element: Parts) -> tuple[Parts, Value]:
         """A sign times that of an element, and the element's size."""
         if len(element) == 1:
             (x,) = element
@@ -234,7 +236,7 @@ class Factors(Matrices):
 
     # ------------------------------------------------------------------ eigenvalues
 
-    def eigh(self, f: Function, p: Arguments, spec: str) -> None:
+    def eigh(self, f: LLVMFunction, p: Arguments, spec: str) -> None:
         """``spec``: the half of the matrix that is used, L or U; without vectors: ``p`` has no
         place for them."""
         n, vectors = p["n"], "V" in p
@@ -265,7 +267,7 @@ class Factors(Matrices):
 
     # ------------------------------------------------------------------ singular values
 
-    def svd(self, f: Function, p: Arguments, spec: str) -> None:
+    def svd(self, f: LLVMFunction, p: Arguments, spec: str) -> None:
         """``spec`` full: all vectors; without vectors: ``p`` has no place for them."""
         m, n = p["m"], p["n"]
         k = f.intrinsic("smin", m, n)
@@ -293,7 +295,7 @@ class Factors(Matrices):
             self.returned(f, right, n, v, right, p["V"])
         self.end(f, rooms, self.went_well(f, info))
 
-    def _real_room(self, f: Function, k: Value, vectors: bool) -> Value:
+    def _real_room(self, f: LLVMFunction, k: Value, vectors: bool) -> Value:
         """The length of ``rwork``, as LAPACK's manual has it."""
         if self.dtype.kind != "c":
             return ONE
@@ -303,7 +305,7 @@ class Factors(Matrices):
 
     # ------------------------------------------------------------------ orthogonal factors
 
-    def qr(self, f: Function, p: Arguments, spec: str) -> None:
+    def qr(self, f: LLVMFunction, p: Arguments, spec: str) -> None:
         """``spec`` complete: all columns of Q; r: only R."""
         m, n = p["m"], p["n"]
         k = f.intrinsic("smin", m, n)
@@ -322,7 +324,7 @@ class Factors(Matrices):
             self.returned(f, m, wide, a, m, p["Q"])
         self.end(f, rooms, self.went_well(f, info))
 
-    def _with_work(self, f: Function, name: str, rooms: Value, args: Sequence[Value]) -> Value:
+    def _with_work(self, f: LLVMFunction, name: str, rooms: Value, args: Sequence[Value]) -> Value:
         """Calls a routine with the memory that it asks for."""
         query, info = self.integers(f, i64(-1), i64(0))
         room = f.alloca("double", 2)

@@ -8,7 +8,7 @@ into by a comparison or a conversion, LLVM may see that it makes no difference: 
 from __future__ import annotations
 
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.program.ir import Apply, Const, Kernel, Load, Value
+from npcompile.program.ir import Apply, Constant, Kernel, Load, Value
 
 #: operations on integers whose results always depend on the operand that is no constant
 _FAITHFUL = frozenset({"add", "sub", "bit_xor", "neg", "bit_not", "cast", "eq", "ne", "from_bits"})
@@ -53,7 +53,7 @@ class _Sure:
     def _matters(self, value: Apply, arg: int) -> bool:
         """Whether LLVM can't see that an operand makes no difference."""
         others = [self.values[a] for a in value.args if a != arg]
-        constants = [other.value for other in others if isinstance(other, Const)]
+        constants = [other.value for other in others if isinstance(other, Constant)]
         if value.op in _ARMS:
             if arg != value.args[0]:
                 return len(others) > 1 and self._open(value.args[0]) and not self._joins(arg)
@@ -91,7 +91,7 @@ class _Sure:
         if value.op in _LOGIC:
             return len(set(value.args)) == len(value.args) and all(map(self._open, value.args))
         return value.op in _COMPARISONS and value.args[0] != value.args[1] and all(
-            isinstance(self.values[a], Const) or self._free(a) for a in value.args)
+            isinstance(self.values[a], Constant) or self._free(a) for a in value.args)
 
     def _narrow(self, position: int) -> bool:
         """Whether it is a bool, or a number made of one."""

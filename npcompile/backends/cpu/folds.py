@@ -14,7 +14,7 @@ import numpy as np
 from npcompile.backends.cpu import casts, scalar
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import Parts, compare, component, constant
-from npcompile.backends.cpu.text import FLOATS, Function, Value, literal, poison, vector_literal
+from npcompile.backends.cpu.text import FLOATS, LLVMFunction, Value, literal, poison, vector_literal
 from npcompile.core.errors import refuse
 from npcompile.core.records import record, replace
 from npcompile.graph.primitives import REDUCTIONS
@@ -26,7 +26,7 @@ HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
 @record
-class Item:
+class FoldInput:
     """One vector of values on its way into a fold: ``counter`` is the first lane's position,
     ``mask`` says which lanes count (None: all)."""
 
@@ -51,7 +51,7 @@ def is_pairwise(reduce: Reduce) -> bool:
 class Fold:
     """Combines values by a primitive."""
 
-    def __init__(self, f: Function, target: Target, reduce: Reduce) -> None:
+    def __init__(self, f: LLVMFunction, target: Target, reduce: Reduce) -> None:
         self.f, self.target, self.reduce = f, target, reduce
         self.op = REDUCTIONS[reduce.kind][0]
         # minima of float16 are exact in float32
@@ -96,7 +96,7 @@ class Fold:
     def wants_first(self) -> bool:
         return self.idempotent and self.reduce.initial is None
 
-    def step(self, state: State, item: Item) -> State:
+    def step(self, state: State, item: FoldInput) -> State:
         """Lane by lane."""
         return list(self.combine(tuple(state), self.widen(item.parts)))
 
@@ -121,7 +121,7 @@ class AcrossLanes(Fold):
             return super().start(first, lanes)
         return list(constant(neutral(self.reduce), self.reduce.dtype, lanes))
 
-    def step(self, state: State, item: Item) -> State:
+    def step(self, state: State, item: FoldInput) -> State:
         parts = self.widen(item.parts)
         if item.mask is not None and not self.idempotent:  # else masked lanes repeat the first
             rest = constant(neutral(self.reduce), self.dtype, parts[0].lanes)
@@ -138,7 +138,7 @@ class AcrossLanes(Fold):
 class Count(AcrossLanes):
     """The sum of bools: how many of a vector's are true, at once."""
 
-    def __init__(self, f: Function, target: Target, reduce: Reduce) -> None:
+    def __init__(self, f: LLVMFunction, target: Target, reduce: Reduce) -> None:
         super().__init__(f, target, reduce)
         self.dtype = INT
 
@@ -148,7 +148,7 @@ class Count(AcrossLanes):
     def another(self, state: State) -> State:
         return self.start(None, 1)
 
-    def step(self, state: State, item: Item) -> State:
+    def step(self, state: State, item: FoldInput) -> State:
         f, (bools,) = self.f, item.parts
         if item.mask is not None:
             bools = f.binary("and", bools, item.mask)
@@ -192,7 +192,7 @@ class InOrder(Fold):
     def start(self, first: Parts | None, lanes: int) -> State:
         return super().start(first, 1)
 
-    def step(self, state: State, item: Item) -> State:
+    def step(self, state: State, item: FoldInput) -> State:
         parts, total = self.widen(item.parts), tuple(state)
         if item.mask is not None:
             # a product with 1 is exact, but for what a complex one does to infinities
@@ -207,10 +207,10 @@ class InOrder(Fold):
         return list(total)
 
 
-class Arg(Fold):
+class ArgExtreme(Fold):
     """Position of the first extreme; the first NaN wins.  The state is (extreme, position)."""
 
-    def __init__(self, f: Function, target: Target, reduce: Reduce, dtype: np.dtype) -> None:
+    def __init__(self, f: LLVMFunction, target: Target, reduce: Reduce, dtype: np.dtype) -> None:
         super().__init__(f, target, reduce)
         if dtype.kind == "c":
             raise refuse(reduce.kind, "of complex numbers is not compiled")
@@ -237,7 +237,7 @@ class Arg(Fold):
             return f.icmp(("s" if self.dtype.kind == "i" else "u") + how, a, b)
         return f.binary("and", compare(f, "u" + how, a, b), compare(f, "ord", b, b))
 
-    def step(self, state: State, item: Item) -> State:
+    def step(self, state: State, item: FoldInput) -> State:
         f, (best, where) = self.f, state
         (value,) = self.widen(item.parts)
         better = self.beats(value, best)
@@ -254,7 +254,7 @@ class Arg(Fold):
         return casts.cast(self.f, (state[1],), INT, self.reduce.buffer.dtype)
 
 
-class ArgAcrossLanes(Arg):
+class ArgAcrossLanes(ArgExtreme):
     """Each lane has its own first extreme; then the best one, or of equals the first."""
 
     def position(self, first: Value) -> Value:
@@ -281,7 +281,7 @@ class ArgSearch(ArgAcrossLanes):
     """The same of one lane: the extreme of a block of elements comes first, and its position is
     looked for only where it is a better one."""
 
-    def __init__(self, f: Function, target: Target, reduce: Reduce, dtype: np.dtype) -> None:
+    def __init__(self, f: LLVMFunction, target: Target, reduce: Reduce, dtype: np.dtype) -> None:
         super().__init__(f, target, reduce, dtype)
         kind = "min" if self.smallest else "max"
         self.extreme = AcrossLanes(f, target, replace(reduce, kind=kind, dtype=dtype))
@@ -313,7 +313,7 @@ def searches(kernel: Kernel) -> bool:
             and not kernel.stores and sum(isinstance(v, Apply) for v in kernel.values) <= 2)
 
 
-def merge_lanes(f: Function, state: State, merge: Callable[[State, State], State]) -> State:
+def merge_lanes(f: LLVMFunction, state: State, merge: Callable[[State, State], State]) -> State:
     """One lane from all."""
     count = state[0].lanes
     while count > 1:
@@ -323,26 +323,26 @@ def merge_lanes(f: Function, state: State, merge: Callable[[State, State], State
     return state
 
 
-def some_lanes(f: Function, a: Value, picks: range) -> Value:
+def some_lanes(f: LLVMFunction, a: Value, picks: range) -> Value:
     """Lanes of a vector; two of them twice, because two floats leave half a register to whatever is
     there, which would raise flags."""
     return f.shuffle(a, poison(a.elem, a.lanes), [*picks] * (2 if len(picks) == 2 else 1))
 
 
-def halves(f: Function, a: Value, lanes: int) -> tuple[Value, Value]:
+def halves(f: LLVMFunction, a: Value, lanes: int) -> tuple[Value, Value]:
     unused = poison(a.elem, lanes)
     return (f.shuffle(a, unused, range(lanes // 2)),
             f.shuffle(a, unused, range(lanes // 2, lanes)))
 
 
-class Tree:
+class PairwiseTree:
     """The pairwise sum of a run: leaves of eight partial sums (four if complex), added in pairs.
 
     The leaf's state is a vector per part; a run's sum is added to the state of the fold, which is
     rounded to float16 once a run where the numbers are.
     """
 
-    def __init__(self, f: Function, target: Target, reduce: Reduce) -> None:
+    def __init__(self, f: LLVMFunction, target: Target, reduce: Reduce) -> None:
         self.f, self.target, self.reduce = f, target, reduce
         self.dtype = SINGLE if reduce.dtype == HALF else reduce.dtype
         self.lanes, self.leaf = shape_of_tree(reduce)

@@ -19,10 +19,10 @@ from npcompile.core.sizes import Symbol, symbols
 from npcompile.program.ir import (
     Bind,
     Buffer,
-    Check,
     For,
     If,
     Program,
+    SideExit,
     Statement,
     While,
 )
@@ -32,7 +32,7 @@ RAISED = -2  #: a Python exception is set (a host call's)
 SHORT = -7  #: memory has run out; no exception is set
 
 
-class Frame:
+class FrameLayout:
     """Slot numbers of a program.
 
     ``temporaries``: the first slot of their addresses and how many there are; ``cleared``: the same
@@ -85,7 +85,7 @@ class Frame:
             elif isinstance(statement, If):
                 self._block(statement.then)
                 self._block(statement.orelse)
-            elif isinstance(statement, Check):
+            elif isinstance(statement, SideExit):
                 self._block(statement.leaving)
 
     def data(self, buffer: Buffer) -> int:

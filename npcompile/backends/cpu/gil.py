@@ -1,7 +1,7 @@
 """Where a body releases Python's global interpreter lock (the GIL), and takes it back.
 
-A body that may release it is divided into *stretches*: statements in a row that need no Python.
-Where the work of a stretch is worth it, the GIL is released before it.  It is taken back where
+A body that may release it is divided into *regions*: statements in a row that need no Python.
+Where the work of a region is worth it, the GIL is released before it.  It is taken back where
 something needs Python, by code that looks whether it is held, and before the body returns.  So a
 body of kernels and loops alone releases it once; arrays that it returns are made before.
 """
@@ -12,20 +12,20 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from npcompile.backends.cpu import work
 from npcompile.backends.cpu.objects import NULL
-from npcompile.backends.cpu.text import Function, Value, i64, literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, literal
 from npcompile.core.records import record
 from npcompile.core.sizes import Size, symbols
 from npcompile.program.ir import Alloc, Call, For, Free, If, Statement, While, flat
 from npcompile.schedule.allocate import bound
 
 WORTH = 1 << 19  # work from which on the GIL is released: some 25 us
-TURNS = 1 << 14  # turns after which it is, of loops that nothing tells the length of
+ITERATIONS = 1 << 14  # iterations after which it is, of loops that nothing tells the length of
 #: what LLVM is told of the calls, so that loops around them keep arrays' elements in registers
 _APART = "cold memory(inaccessiblemem: readwrite)"
 
 
 @record(eq=False)
-class Stretch:
+class StatementRun:
     """Statements in a row and their work; None for one that is looked into, or needs Python."""
 
     statements: tuple[Statement, ...]
@@ -37,22 +37,24 @@ class Stretch:
         return self.work is not None and not (isinstance(self.work, int) and self.work < WORTH)
 
 
-class Stretches:
-    """The stretches of a program's blocks; each block is looked at once."""
+class Regions:
+    """The regions of a program's blocks; each block is looked at once."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[object, list[Stretch]]] = {}  # with the block: ids come back
+        self._known: dict[
+            int, tuple[object, list[StatementRun]]
+        ] = {}  # with the block: ids come back
 
-    def of(self, body: tuple[Statement, ...], outermost: bool) -> list[Stretch]:
-        """The stretches of a block in order; in the ``outermost`` one arrays are made as early as
+    def of(self, body: tuple[Statement, ...], outermost: bool) -> list[StatementRun]:
+        """The regions of a block in order; in the ``outermost`` one arrays are made as early as
         their sizes are known."""
         found = self._known.get(id(body))
         if found is None:
-            found = self._known[id(body)] = body, list(_stretches(body, outermost))
+            found = self._known[id(body)] = body, list(_regions(body, outermost))
         return found[1]
 
     def worth(self, body: tuple[Statement, ...], outermost: bool = True) -> bool:
-        """Whether there may be a stretch in a block before which the GIL is released."""
+        """Whether there may be a region in a block before which the GIL is released."""
         return any(
             part.worth or any(isinstance(s, While) for s in flat(part.statements))
             or (part.work is None and any(self.worth(b, False) for b in _blocks(part)))
@@ -60,7 +62,7 @@ class Stretches:
         )
 
 
-def _stretches(body: Iterable[Statement], outermost: bool) -> Iterator[Stretch]:
+def _regions(body: Iterable[Statement], outermost: bool) -> Iterator[StatementRun]:
     run: list[Statement] = []
     early: list[Statement] = []
     for statement in body:
@@ -69,13 +71,13 @@ def _stretches(body: Iterable[Statement], outermost: bool) -> Iterator[Stretch]:
         elif isinstance(statement, While) or _needs_python(statement):
             yield from _joined(early, run)
             early, run = [], []
-            yield Stretch((statement,))
+            yield StatementRun((statement,))
         else:
             run.append(statement)
     yield from _joined(early, run)
 
 
-def _blocks(part: Stretch) -> Iterator[tuple[Statement, ...]]:
+def _blocks(part: StatementRun) -> Iterator[tuple[Statement, ...]]:
     for statement in part.statements:
         if isinstance(statement, For):
             yield statement.body
@@ -83,10 +85,10 @@ def _blocks(part: Stretch) -> Iterator[tuple[Statement, ...]]:
             yield from (statement.then, statement.orelse)
 
 
-def _joined(early: Sequence[Statement], run: Sequence[Statement]) -> Iterator[Stretch]:
-    yield from (Stretch((statement,)) for statement in early)
+def _joined(early: Sequence[Statement], run: Sequence[Statement]) -> Iterator[StatementRun]:
+    yield from (StatementRun((statement,)) for statement in early)
     if run:
-        yield Stretch(tuple(run), work.whole(run))
+        yield StatementRun(tuple(run), work.whole(run))
 
 
 def _makes(statement: Statement) -> bool:
@@ -113,10 +115,10 @@ class Gil:
     The thread's state is in a variable of the body while the GIL is released, which is null else.
     """
 
-    def __init__(self, f: Function) -> None:
+    def __init__(self, f: LLVMFunction) -> None:
         self.f = f
         self.state = f.alloca("ptr")
-        self.turns: Value | None = None  # how many there have been
+        self.iterations: Value | None = None  # how many there have been
         with f.at_entry():
             f.store(NULL, self.state)
 
@@ -125,22 +127,24 @@ class Gil:
         self._release(self.f.icmp("sle", i64(WORTH), size))
 
     def count(self) -> None:
-        """Counts a turn of a loop of unknown length."""
+        """Counts an iteration of a loop of unknown length."""
         f = self.f
-        if self.turns is None:
-            self.turns = f.alloca("i64")
+        if self.iterations is None:
+            self.iterations = f.alloca("i64")
             with f.at_entry():
-                f.store(i64(0), self.turns)
-        f.store(f.binary("add", f.load(self.turns, "i64"), i64(1)), self.turns)
+                f.store(i64(0), self.iterations)
+        f.store(f.binary("add", f.load(self.iterations, "i64"), i64(1)), self.iterations)
 
     def look(self) -> None:
-        """Releases the GIL after many turns."""
+        """Releases the GIL after many iterations."""
         f = self.f
-        assert self.turns is not None
+        assert self.iterations is not None
         long, on = f.name_for("long"), f.name_for("on")
-        f.branch(f.icmp("slt", f.load(self.turns, "i64"), i64(TURNS)), on, long, likely=True)
+        f.branch(
+            f.icmp("slt", f.load(self.iterations, "i64"), i64(ITERATIONS)), on, long, likely=True
+        )
         f.label(long)
-        f.store(i64(0), self.turns)
+        f.store(i64(0), self.iterations)
         self._release(literal("i1", True))
         f.jump(on)
         f.label(on)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.text import (
-    Function,
     Literal,
+    LLVMFunction,
     Value,
     literal,
     poison,
@@ -23,7 +23,7 @@ def fits(a: Value) -> bool:
     return bits in (128, 256) or (bits > 0 and bits % 512 == 0)
 
 
-def _masked(f: Function, name: str, a: Value, b: Value, *immediate: str) -> Value:
+def _masked(f: LLVMFunction, name: str, a: Value, b: Value, *immediate: str) -> Value:
     """A masked AVX-512 instruction of two operands, all lanes on."""
     bits = a.lanes * _BITS[a.elem]
     if bits > 512:
@@ -38,24 +38,24 @@ def _masked(f: Function, name: str, a: Value, b: Value, *immediate: str) -> Valu
                   a, b, *immediate, poison(a.elem, a.lanes), mask, *extra)
 
 
-def _part(f: Function, a: Value, part: int) -> Value:
+def _part(f: LLVMFunction, a: Value, part: int) -> Value:
     """The lower or the higher half of the lanes."""
     half = a.lanes // 2
     return f.shuffle(a, poison(a.elem, a.lanes), range(part * half, (part + 1) * half))
 
 
-def scalef(f: Function, a: Value, n: Value) -> Value:
+def scalef(f: LLVMFunction, a: Value, n: Value) -> Value:
     """``a * 2**n`` for whole ``n``, rounded once."""
     return _masked(f, "scalef", a, n)
 
 
-def extreme(f: Function, smallest: bool, a: Value, b: Value) -> Value:
+def extreme(f: LLVMFunction, smallest: bool, a: Value, b: Value) -> Value:
     """Minimum or maximum with -0 < +0; the number where one operand is NaN; no flag for quiet
     NaNs."""
     return _masked(f, "range", a, b, f"i32 {4 if smallest else 5}")
 
 
-def _in_registers(f: Function, name: str, result: str, operands: tuple[Value, ...],
+def _in_registers(f: LLVMFunction, name: str, result: str, operands: tuple[Value, ...],
                   *others: Value | str) -> Value:
     """An AVX-512 instruction on whole registers of numbers of one type."""
     elem, lanes = operands[0].elem, operands[0].lanes
@@ -67,23 +67,23 @@ def _in_registers(f: Function, name: str, result: str, operands: tuple[Value, ..
     return f.call(f"llvm.x86.avx512.{name}.{kind}.512", (result, lanes), *operands, *others)
 
 
-def approximation(f: Function, name: str, a: Value) -> Value:
+def approximation(f: LLVMFunction, name: str, a: Value) -> Value:
     """``rcp14``, the inverse, or ``rsqrt14``, that of the square root, to 14 bits, silently."""
     lanes = 512 // _BITS[a.elem]
     return _in_registers(f, name, a.elem, (a,), poison(a.elem, lanes), literal(f"i{lanes}", -1))
 
 
-def silent_fma(f: Function, a: Value, b: Value, c: Value) -> Value:
+def silent_fma(f: LLVMFunction, a: Value, b: Value, c: Value) -> Value:
     """``a*b + c``, rounded to nearest, without flags."""
     return _in_registers(f, "vfmadd", a.elem, (a, b, c), _SILENT)
 
 
-def subnormal(f: Function, a: Value) -> Value:
+def subnormal(f: LLVMFunction, a: Value) -> Value:
     """Where numbers are subnormal and not 0."""
     return _in_registers(f, "fpclass", "i1", (a,), "i32 32")
 
 
-def chosen_by_order(f: Function, target: Target, smallest: bool, a: Value, b: Value) -> Value:
+def chosen_by_order(f: LLVMFunction, target: Target, smallest: bool, a: Value, b: Value) -> Value:
     """``a if a < b else b`` (or ``>``) of two numbers by one instruction.
 
     Where the machine can't suppress its flag for NaN, a branch that is never taken sees to that.
@@ -109,7 +109,7 @@ def chosen_by_order(f: Function, target: Target, smallest: bool, a: Value, b: Va
     return f.phi(a.elem, 1, (b, unordered), (least, usual))
 
 
-def _in_vectors(f: Function, *numbers: Value) -> tuple[list[Value], str]:
+def _in_vectors(f: LLVMFunction, *numbers: Value) -> tuple[list[Value], str]:
     """Numbers as first lanes of registers, and what instructions of the kind are called."""
     kind, lanes = ("sd", 2) if numbers[0].elem == "double" else ("ss", 4)
     return [f.op(f"insertelement <{lanes} x {v.elem}> poison, {v.typed}, i64 0", v.elem, lanes)
@@ -120,7 +120,7 @@ def _in_vectors(f: Function, *numbers: Value) -> tuple[list[Value], str]:
 _COMPARISONS = {"eq": 0, "ne": 4, "lt": 17, "le": 18}
 
 
-def compared(f: Function, how: str, a: Value, b: Value) -> Value:
+def compared(f: LLVMFunction, how: str, a: Value, b: Value) -> Value:
     """``a < b`` (``lt``, or ``le``, ``eq``, ``ne``) of two numbers in a mask register, without a
     flag for quiet NaNs."""
     wide, kind = _in_vectors(f, a, b)
@@ -129,7 +129,7 @@ def compared(f: Function, how: str, a: Value, b: Value) -> Value:
     return f.convert("trunc", made, "i1")
 
 
-def whole_register(f: Function, bit: Value) -> Value:
+def whole_register(f: LLVMFunction, bit: Value) -> Value:
     """A bit in a register that is cleared before it is set: where LLVM sets a byte only, and moves
     the register to a mask, the mask waits for what the register held before."""
     wide = f.convert("zext", bit, "i32")
@@ -142,7 +142,7 @@ def permutes(elem: str, lanes: int, count: int) -> bool:
     return full > 0 and lanes % full == 0 and count <= 4 * full
 
 
-def permute(f: Function, elem: str, numbers: tuple[Literal, ...], index: Value) -> Value:
+def permute(f: LLVMFunction, elem: str, numbers: tuple[Literal, ...], index: Value) -> Value:
     """``numbers[index]``; bits of the index above the table's are ignored."""
     lanes = index.lanes
     if lanes * _BITS[elem] > 512:
@@ -173,7 +173,7 @@ _RAISING = {  # operations that raise just this flag (and inexact)
 }
 
 
-def raise_flag(f: Function, flag: str) -> None:
+def raise_flag(f: LLVMFunction, flag: str) -> None:
     """Raises a floating-point flag."""
     op, a, b = _RAISING[flag]
     name = f"llvm.experimental.constrained.{op}.f64"

@@ -10,19 +10,19 @@ from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import component, wide_lanes
 from npcompile.backends.cpu.scope import (
     AHEAD,
-    Plan,
-    Scope,
+    LoopScope,
+    NestPlan,
     masks_tail,
     narrow_memory,
     one_by_one,
     widest,
 )
-from npcompile.backends.cpu.sizes import Sizes, Slots, Word, Words
-from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
+from npcompile.backends.cpu.sizes import SizeEmitter, SlotList, Slots, Word
+from npcompile.backends.cpu.text import LLVMFunction, LLVMModule, Value, i64, literal
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import Subprogram, identity
-from npcompile.program.ir import Apply, Buffer, Const, Index, Kernel, Load, SizeValue, Store
+from npcompile.program.ir import Apply, Buffer, Constant, Index, Kernel, Load, SizeValue, Store
 
 LIGHT = 16  # operations of a kernel that memory may hold up
 STREAMS = 4  # arrays that are stored past the cache at a time, at most
@@ -36,14 +36,14 @@ LONG = 32  # vectors of a row of narrow elements from which on stores go past th
 
 
 @record
-class Part:
+class KernelPart:
     """A kernel that is called in turns, for a part of its elements in each.
 
     ``total``: elements of all calls; 0 if what they store is read soon.  ``ahead``: for each of its
-    values that it loads, how many elements further the next turn does, if this one has been there
-    before; 0 if there is nothing to ask for, None if that is not known.  ``fresh``: whether it
-    loads something that nobody has loaded or asked for.  ``alone``: whether the turns store nothing
-    but what they reduce and what they use again.
+    values that it loads, how many elements further the next iteration does, if this one has been
+    there before; 0 if there is nothing to ask for, None if that is not known.  ``fresh``: whether
+    it loads something that nobody has loaded or asked for.  ``alone``: whether the iterations store
+    nothing but what they reduce and what they use again.
     """
 
     total: Size
@@ -53,7 +53,7 @@ class Part:
 
 
 @record
-class Made:
+class KernelFunction:
     """A kernel's function; ``extent`` is that of the loop that callers may divide.  ``past``: of
     all parts, the elements beyond which it stores past the cache, if its caller has to see to it
     that others find that."""
@@ -67,7 +67,7 @@ class Made:
     past: int | None = None
 
 
-def trips(f: Function, start: Value, stop: Value, step: Value) -> Value:
+def trips(f: LLVMFunction, start: Value, stop: Value, step: Value) -> Value:
     """Turns of a loop; the step may be of either sign."""
     distance = f.binary("sub", stop, start)
     up = f.icmp("slt", i64(0), step)
@@ -77,11 +77,11 @@ def trips(f: Function, start: Value, stop: Value, step: Value) -> Value:
     return f.binary("sdiv", last, nonzero)
 
 
-def inline(f: Function, slots: Slots, kernel: Kernel, target: Target) -> None:
+def inline(f: LLVMFunction, slots: Slots, kernel: Kernel, target: Target) -> None:
     """A kernel without axes, in the middle of a function that LLVM passes rearrange: operations
     stay where they are, for their floating-point flags."""
     f.strict = True
-    scope = Scope.outermost(Plan(kernel, target, ()), f, slots)
+    scope = LoopScope.outermost(NestPlan(kernel, target, ()), f, slots)
     scope.stores()
     if any(store.packed for store in kernel.stores):
         scope.pack(i64(0))
@@ -104,8 +104,15 @@ def _cost(kernel: Kernel) -> int:
     return sum(SLOW.get(v.op, 1) for v in kernel.values if isinstance(v, Apply))
 
 
-def emit(module: Module, kernel: Kernel, name: str, target: Target,
-         parallel: bool = False, part: Part | None = None, least: int | None = None) -> Made:
+def emit(
+    module: LLVMModule,
+    kernel: Kernel,
+    name: str,
+    target: Target,
+    parallel: bool = False,
+    part: KernelPart | None = None,
+    least: int | None = None,
+) -> KernelFunction:
     """The function of a kernel with axes; one whose only axis is reduced calls threads itself, from
     ``least`` elements on."""
     usual = PARALLEL_WORK // weight(kernel)
@@ -119,7 +126,7 @@ def emit(module: Module, kernel: Kernel, name: str, target: Target,
         return _made(kernel, name, words)
     buffers, structure = _structure(kernel)
     key = structure, parallel, part, least
-    made: Made
+    made: KernelFunction
     if key not in module.written:
         made = _write(module, kernel, name, target, parallel, part, {}, least)
         module.written[key] = kernel, buffers, made
@@ -134,7 +141,7 @@ def emit(module: Module, kernel: Kernel, name: str, target: Target,
 def stock_text(name: str, target: Target) -> str:
     """The module of a function in stock."""
     kernel, words = stock.kernel(name.partition(".")[2])
-    module, listed = Module(name), {word: at for at, word in enumerate(words)}
+    module, listed = LLVMModule(name), {word: at for at, word in enumerate(words)}
     _write(module, kernel, name, target, True, None, listed, PARALLEL_WORK // weight(kernel))
     assert tuple(listed) == words, f"{name} reads other words"
     return module.text()
@@ -167,8 +174,8 @@ def _structure(kernel: Kernel) -> tuple[list[Buffer], object]:
     return list(numbers), made
 
 
-def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: bool,
-           part: Part | None, words: dict[Word, int], least: int) -> Made:
+def _write(module: LLVMModule, kernel: Kernel, name: str, target: Target, parallel: bool,
+           part: KernelPart | None, words: dict[Word, int], least: int) -> KernelFunction:
     """The function of a kernel; the words that it reads are added to ``words``."""
     rank = len(kernel.axes)
     if parallel and kernel.reductions and divided.divides(kernel):
@@ -180,23 +187,23 @@ def _write(module: Module, kernel: Kernel, name: str, target: Target, parallel: 
     elif kernel.reductions:
         plan, nest = reductions.plan(kernel, target), reductions.nest
     elif kernel.ordered:
-        plan, nest = Plan(kernel, target, tuple(range(rank))), _nest
+        plan, nest = NestPlan(kernel, target, tuple(range(rank))), _nest
     else:
         lanes = _lanes(kernel, target)
-        plan, nest = Plan(kernel, target, tuple(range(rank)), rank - 1, lanes), _nest
+        plan, nest = NestPlan(kernel, target, tuple(range(rank)), rank - 1, lanes), _nest
         nest = _packing_nest if kernel.in_order else _nest
     if part is not None:
         plan.total, plan.ahead = part.total, part.ahead
         plan.fresh, plan.alone = part.fresh, part.alone
-    f = Function(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
+    f = LLVMFunction(module, name, "void", [("ptr", "block"), ("i64", "begin"), ("i64", "end")])
     block, begin, end = f.params
-    slots, loops = Words(f, block, words), _loops(kernel)
+    slots, loops = SlotList(f, block, words), _loops(kernel)
     if kernel.in_order:
-        end = Sizes(slots)(kernel.axes[0].extent)
+        end = SizeEmitter(slots)(kernel.axes[0].extent)
     with f.when(_nonempty(f, kernel, loops[1:], slots, begin, end)):
         short = reductions.short_plan(kernel, target) if kernel.reductions else None
         if short is None:
-            nest(Scope.outermost(plan, f, slots), begin, end)
+            nest(LoopScope.outermost(plan, f, slots), begin, end)
         else:
             _by_length(f, slots, plan, short, begin, end)
         past = not kernel.reductions and streams(plan)
@@ -213,14 +220,18 @@ def _loops(kernel: Kernel) -> tuple[int, ...]:
     return tuple(axis for axis in range(len(kernel.axes)) if axis not in reduced)
 
 
-def _made(kernel: Kernel, name: str, words: tuple[Word, ...], past: int | None = None) -> Made:
+def _made(
+    kernel: Kernel, name: str, words: tuple[Word, ...], past: int | None = None
+) -> KernelFunction:
     work, loops = tuple(axis.extent for axis in kernel.axes), _loops(kernel)
     if kernel.in_order or not loops:
-        return Made(name, words, 1, work, 1, 1)
+        return KernelFunction(name, words, 1, work, 1, 1)
     along = loops == (len(kernel.axes) - 1,)
-    # columns of reduced rows stay together: shorter stretches of each row take longer
+    # columns of reduced rows stay together: shorter regions of each row take longer
     pieces = 1 if along and len(kernel.axes) > 1 else divided.PIECES
-    return Made(name, words, kernel.axes[loops[0]].extent, work, 64 if along else 1, pieces, past)
+    return KernelFunction(
+        name, words, kernel.axes[loops[0]].extent, work, 64 if along else 1, pieces, past
+    )
 
 
 def _lanes(kernel: Kernel, target: Target) -> int:
@@ -249,7 +260,7 @@ def _lanes(kernel: Kernel, target: Target) -> int:
 def _filled(kernel: Kernel) -> int:
     """Bytes of the widest element of a kernel that stores nothing but constants, or of those that
     are brought together in a register."""
-    constants = all(isinstance(value, (Const, SizeValue)) for value in kernel.values)
+    constants = all(isinstance(value, (Constant, SizeValue)) for value in kernel.values)
     sizes = [component(s.buffer.dtype).itemsize for s in kernel.stores if constants or s.packed]
     return max(sizes, default=1)
 
@@ -268,30 +279,30 @@ def _places(kernel: Kernel) -> list[Store | Load]:
     return [*kernel.stores, *(v for v in kernel.values if isinstance(v, Load))]
 
 
-def _by_length(f: Function, slots: Slots, plan: Plan, short: Plan, begin: Value,
+def _by_length(f: LLVMFunction, slots: Slots, plan: NestPlan, short: NestPlan, begin: Value,
                end: Value) -> None:
     """Reduces short runs side by side, others one by one."""
     sides, ones, after = (f.name_for(stem) for stem in ("sides", "ones", "after"))
-    f.branch(reductions.is_short(plan.kernel, Sizes(slots)), sides, ones)
+    f.branch(reductions.is_short(plan.kernel, SizeEmitter(slots)), sides, ones)
     f.label(sides)
-    reductions.short_nest(Scope.outermost(short, f, slots), begin, end)
+    reductions.short_nest(LoopScope.outermost(short, f, slots), begin, end)
     f.jump(after)
     f.label(ones)
-    reductions.nest(Scope.outermost(plan, f, slots), begin, end)
+    reductions.nest(LoopScope.outermost(plan, f, slots), begin, end)
     f.jump(after)
     f.label(after)
 
 
-def _nonempty(f: Function, kernel: Kernel, axes: tuple[int, ...], slots: Slots, begin: Value,
+def _nonempty(f: LLVMFunction, kernel: Kernel, axes: tuple[int, ...], slots: Slots, begin: Value,
               end: Value) -> Value:
     """Nothing may be computed, and raise flags, for no element."""
-    some, sizes = f.icmp("slt", begin, end), Sizes(slots)
+    some, sizes = f.icmp("slt", begin, end), SizeEmitter(slots)
     for axis in axes:
         some = f.binary("and", some, f.icmp("slt", i64(0), sizes(kernel.axes[axis].extent)))
     return some
 
 
-def _packing_nest(scope: Scope, begin: Value, end: Value) -> None:
+def _packing_nest(scope: LoopScope, begin: Value, end: Value) -> None:
     """The same where elements are packed, and all must count those before them."""
     f, plan = scope.f, scope.plan
     count = f.alloca("i64")
@@ -301,11 +312,11 @@ def _packing_nest(scope: Scope, begin: Value, end: Value) -> None:
     room = f.binary("mul", scope.sizes(packed.shape[0]), i64(FEW))
     many = f.select(f.icmp("sle", scope.sizes(plan.total), room), i64(-1), i64(0))
 
-    def turns(outer: Scope, first: Value, last: Value) -> None:
+    def iterations(outer: LoopScope, first: Value, last: Value) -> None:
         if outer.depth < len(plan.order) - 1:
             with f.loop(first, last) as loop:
                 inside = outer.enter(loop.index)
-                turns(inside, i64(0), inside.extent(plan.order[inside.depth]))
+                iterations(inside, i64(0), inside.extent(plan.order[inside.depth]))
             return
         lanes = plan.lanes
         masked = lanes if masks_tail(plan) else 1
@@ -321,10 +332,10 @@ def _packing_nest(scope: Scope, begin: Value, end: Value) -> None:
             rest.next = [inside.pack(rest.carried[0], many)]
         f.store(rest.results[0], count)
 
-    turns(scope, begin, end)
+    iterations(scope, begin, end)
 
 
-def _nest(scope: Scope, begin: Value, end: Value) -> None:
+def _nest(scope: LoopScope, begin: Value, end: Value) -> None:
     """The loops from this scope on; the next one from ``begin`` to ``end``."""
     if scope.depth == len(scope.plan.order) - 1:
         row(scope, begin, end, lambda inside: inside.stores())
@@ -337,7 +348,7 @@ def _nest(scope: Scope, begin: Value, end: Value) -> None:
         _nest(inside, i64(0), inside.extent(inside.plan.order[inside.depth]))
 
 
-def _in_columns(plan: Plan) -> bool:
+def _in_columns(plan: NestPlan) -> bool:
     """Whether the rows of a stencil are divided.  With more than one array, or two loads, as much
     is lost by it as is gained; on Intel's processors a tenth is lost with one, too."""
     alone = all(far is None for far in plan.ahead) and len(plan.rows) > 2
@@ -345,7 +356,7 @@ def _in_columns(plan: Plan) -> bool:
             and len({v.buffer for v in plan.kernel.values if isinstance(v, Load)}) == 1)
 
 
-def _columns(scope: Scope, begin: Value, end: Value) -> None:
+def _columns(scope: LoopScope, begin: Value, end: Value) -> None:
     """The rows of a stencil.  Those that pass over much memory are divided into columns, in which
     the lines asked for are read out of the first cache and processors look ahead no rows of their
     own accord: the lines that they fetch are in the way (on Zen 5, half of the speed)."""
@@ -374,7 +385,7 @@ def _columns(scope: Scope, begin: Value, end: Value) -> None:
                 row(inside, first, last, lambda inside: inside.stores())
 
 
-def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -> None:
+def row(scope: LoopScope, begin: Value, end: Value, each: Callable[[LoopScope], None]) -> None:
     """A loop along lanes: whole vectors, then the rest in one masked (or in single steps)."""
     f, lanes = scope.f, scope.plan.lanes
     if lanes == 1:
@@ -408,7 +419,7 @@ def row(scope: Scope, begin: Value, end: Value, each: Callable[[Scope], None]) -
             each(scope.enter(loop.index))
 
 
-def _entered(scope: Scope, index: Value, written: Value | None = None) -> Scope:
+def _entered(scope: LoopScope, index: Value, written: Value | None = None) -> LoopScope:
     """A whole vector of a row; what is stored so many bytes later is asked for."""
     inside = scope.enter(index, scope.plan.lanes)
     inside.ask_ahead(AHEAD if _cost(scope.plan.kernel) >= BUSY else 0)
@@ -420,7 +431,7 @@ def _entered(scope: Scope, index: Value, written: Value | None = None) -> Scope:
 # ------------------------------------------------------------------ aligned vectors
 
 
-def _edge(plan: Plan) -> tuple[Buffer, Index] | None:
+def _edge(plan: NestPlan) -> tuple[Buffer, Index] | None:
     """What vectors had better be aligned to, if they may overlap the first one: what is stored,
     else what is loaded, in whole registers."""
     kernel = plan.kernel
@@ -434,7 +445,7 @@ def _edge(plan: Plan) -> tuple[Buffer, Index] | None:
     return None
 
 
-def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
+def _vectors(scope: LoopScope, edge: tuple[Buffer, Index] | None, begin: Value,
              end: Value) -> tuple[Value, Value]:
     """How far the second vector is from the first, and before where vectors begin; in long rows
     all but the first are aligned, and the second may overlap it.  Where much memory is passed over
@@ -459,11 +470,11 @@ def _vectors(scope: Scope, edge: tuple[Buffer, Index] | None, begin: Value,
     return f.phi("i64", 1, (first, long), (i64(lanes), short)), stop
 
 
-def _is_one_row(plan: Plan) -> bool:
+def _is_one_row(plan: NestPlan) -> bool:
     return len(plan.kernel.axes) == 1 and plan.total == plan.kernel.axes[0].extent
 
 
-def _vectors_of_one_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value,
+def _vectors_of_one_row(scope: LoopScope, edge: tuple[Buffer, Index], begin: Value, end: Value,
                         stop: Value) -> tuple[Value, Value]:
     """The same for a kernel of one row, which is short only if all is: without branches, which take
     long to compile."""
@@ -485,16 +496,16 @@ def _vectors_of_one_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, 
     return first, f.select(past, f.binary("add", begin, i64(lanes + 1)), stop)
 
 
-def _least(plan: Plan) -> int:
+def _least(plan: NestPlan) -> int:
     """Vectors of a row that are worth one more."""
     return max(2, weight(plan.kernel) // 2)
 
 
-def _address(scope: Scope, edge: tuple[Buffer, Index], begin: Value) -> Value:
+def _address(scope: LoopScope, edge: tuple[Buffer, Index], begin: Value) -> Value:
     return scope.f.op(f"ptrtoint {scope.first(*edge, begin).typed} to i64", "i64")
 
 
-def _best_edge(scope: Scope, edge: tuple[Buffer, Index], begin: Value) -> Value:
+def _best_edge(scope: LoopScope, edge: tuple[Buffer, Index], begin: Value) -> Value:
     """The address of what vectors had better be aligned to.  Loads are what stencils wait for: if
     two or more begin lines together, their vectors cross none and those that are stored may."""
     f, plan, stored = scope.f, scope.plan, _address(scope, edge, begin)
@@ -510,7 +521,9 @@ def _best_edge(scope: Scope, edge: tuple[Buffer, Index], begin: Value) -> Value:
     return f.select(f.icmp("eq", apart, i64(0)), loaded, stored)
 
 
-def _side_by_side(scope: Scope, edge: tuple[Buffer, Index], first: Value, begin: Value) -> Value:
+def _side_by_side(
+    scope: LoopScope, edge: tuple[Buffer, Index], first: Value, begin: Value
+) -> Value:
     """Whether all that is stored begins vectors where the first does, at ``first``."""
     f, apart = scope.f, i64(0)
     for store in scope.plan.kernel.stores:
@@ -521,12 +534,12 @@ def _side_by_side(scope: Scope, edge: tuple[Buffer, Index], first: Value, begin:
     return f.icmp("eq", apart, i64(0))
 
 
-def _passes_much(plan: Plan, f: Function, slots: Slots) -> Value:
+def _passes_much(plan: NestPlan, f: LLVMFunction, slots: Slots) -> Value:
     """Whether the output does not stay in the cache anyway."""
-    return f.icmp("slt", i64(_streaming_from(plan)), Sizes(slots)(plan.total))
+    return f.icmp("slt", i64(_streaming_from(plan)), SizeEmitter(slots)(plan.total))
 
 
-def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> Value:
+def _aligned_row(scope: LoopScope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> Value:
     """Whole vectors of a row; where the rest of it begins."""
     f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
     first, once = _vectors(scope, edge, begin, end)
@@ -542,7 +555,7 @@ def _aligned_row(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Va
     return past.end
 
 
-def _row_of_several(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> None:
+def _row_of_several(scope: LoopScope, edge: tuple[Buffer, Index], begin: Value, end: Value) -> None:
     """A row that is stored past the cache, its ends too, where rows pass over much memory: a line
     that is to be read before it is written holds up all others."""
     f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
@@ -578,7 +591,7 @@ def _row_of_several(scope: Scope, edge: tuple[Buffer, Index], begin: Value, end:
         running.again = f.icmp("slt", loop.end, end)
 
 
-def _past(scope: Scope, edge: tuple[Buffer, Index], begin: Value,
+def _past(scope: LoopScope, edge: tuple[Buffer, Index], begin: Value,
           end: Value) -> tuple[Value, Value]:
     """Where a row's aligned vectors begin, and whether it is worth storing past the cache; if its
     elements are narrow, its ends are not."""
@@ -593,7 +606,7 @@ def _past(scope: Scope, edge: tuple[Buffer, Index], begin: Value,
     return aligned, f.binary("and", fits, worth)
 
 
-def _past_the_cache(scope: Scope, index: Value) -> None:
+def _past_the_cache(scope: LoopScope, index: Value) -> None:
     """A whole vector; processors that store past the cache look less far themselves, and on Zen in
     light kernels loads that cross lines bring the next ones sooner than those put together, but
     where the next ones are there."""
@@ -607,7 +620,7 @@ def _past_the_cache(scope: Scope, index: Value) -> None:
     inside.stores(streaming=True)
 
 
-def _foreseen(plan: Plan) -> bool:
+def _foreseen(plan: NestPlan) -> bool:
     """Whether what is read will be there without being asked for, as where several arrays are read
     and several stored, which hold up each other."""
     read = {access.split(v.buffer, v.at)[0] for v in plan.kernel.values
@@ -616,7 +629,7 @@ def _foreseen(plan: Plan) -> bool:
     return plan.target.foresees and not plan.rows and several
 
 
-def streams(plan: Plan) -> bool:
+def streams(plan: NestPlan) -> bool:
     """Whether a kernel might store past the cache: light, and fresh output in whole
     vectors."""
     kernel = plan.kernel
@@ -638,10 +651,11 @@ def streams(plan: Plan) -> bool:
     )
 
 
-def _streaming_from(plan: Plan) -> int:
+def _streaming_from(plan: NestPlan) -> int:
     """Elements from which on the output does not stay in near caches anyway; of less it often is
-    there from the last turn, and stores that go past the caches wait until it left.  New results
-    are in there twice: those of the last call are mostly in use until the next ones are ready."""
+    there from the last iteration, and stores that go past the caches wait until it left.  New
+    results are in there twice: those of the last call are mostly in use until the next ones are
+    ready."""
     new = {s.buffer for s in plan.kernel.stores if s.buffer.kind == "result"}
     again = sum(buffer.dtype.itemsize for buffer in new)
     return plan.target.near // (plan.touched() + again)

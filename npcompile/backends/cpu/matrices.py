@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from npcompile.backends.cpu import access
-from npcompile.backends.cpu.access import Lanes, Place
+from npcompile.backends.cpu.access import ElementAddress, Lanes
 from npcompile.backends.cpu.casts import float_to_half, half_to_float
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import Parts, component
-from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
+from npcompile.backends.cpu.text import LLVMFunction, LLVMModule, Value, i64, literal
 from npcompile.core.records import record
 
 
@@ -18,7 +18,7 @@ class Numbers:
     """Arithmetic on elements of a dtype, in the form in which sums are kept: float16 as float32,
     to be rounded once."""
 
-    f: Function
+    f: LLVMFunction
     dtype: np.dtype
     lanes: int = 1
 
@@ -35,7 +35,7 @@ class Numbers:
         return (literal(self.elem, 0, self.lanes),) * (2 if self.dtype.kind == "c" else 1)
 
     def load(self, pointer: Value, step: Value, lanes: Lanes) -> Parts:
-        found = access.load(self.f, Place(pointer, self.dtype, "", step), lanes)
+        found = access.load(self.f, ElementAddress(pointer, self.dtype, "", step), lanes)
         if self.dtype.char != "e":
             return found
         return (half_to_float(self.f, found[0]),)
@@ -47,7 +47,7 @@ class Numbers:
     def store(self, values: Parts, pointer: Value, lanes: Lanes) -> None:
         if self.dtype.char == "e":
             values = (float_to_half(self.f, values[0]),)
-        access.store(self.f, Place(pointer, self.dtype, "", i64(1)), values, lanes)
+        access.store(self.f, ElementAddress(pointer, self.dtype, "", i64(1)), values, lanes)
 
     def add(self, a: Parts, b: Parts) -> Parts:
         op = {"b": "or", "i": "add", "u": "add"}.get(self.dtype.kind, "fadd")
@@ -82,17 +82,17 @@ class Matrices:
 
     def __init__(self, dtype: np.dtype, target: Target) -> None:
         self.dtype, self.target = dtype, target
-        self.module = Module()
+        self.module = LLVMModule()
 
     def function(self, name: str, params: str, internal: bool = True, result: str = "void"
-                 ) -> tuple[Function, dict[str, Value]]:
+                 ) -> tuple[LLVMFunction, dict[str, Value]]:
         """A new function; parameters that begin with a capital letter are pointers."""
         names = params.split()
         typed = [("ptr" if name[0].isupper() else "i64", name) for name in names]
-        f = Function(self.module, name, result, typed, internal)
+        f = LLVMFunction(self.module, name, result, typed, internal)
         return f, dict(zip(names, f.params, strict=True))
 
-    def at(self, f: Function, base: Value, *terms: tuple[Value, Value]) -> Value:
+    def at(self, f: LLVMFunction, base: Value, *terms: tuple[Value, Value]) -> Value:
         """``base + sum(index * stride)`` elements."""
         place = base
         for index, stride in terms:
@@ -100,7 +100,7 @@ class Matrices:
             place = f.offset(place, access.element_type(self.dtype), step)
         return place
 
-    def leave(self, f: Function) -> None:
+    def leave(self, f: LLVMFunction) -> None:
         """Returns; what is written next is not reached."""
         f.do("ret void")
         f.label(f.name_for("never"))

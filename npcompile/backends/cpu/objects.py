@@ -14,11 +14,11 @@ import numpy as np
 
 from npcompile.backends.cpu import drawn
 from npcompile.backends.cpu.scalar import component, memory
-from npcompile.backends.cpu.sizes import Sizes, Slots
+from npcompile.backends.cpu.sizes import SizeEmitter, Slots
 from npcompile.backends.cpu.symbols import descr
-from npcompile.backends.cpu.text import Function, Value, i64, literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, literal
 from npcompile.core.sizes import Size
-from npcompile.graph.ir import Direct, HostCall, Site, Window
+from npcompile.graph.ir import CallSite, Direct, Geometry, HostCall
 from npcompile.program.ir import Buffer, Call, View
 
 NULL = Value("null", "ptr")
@@ -48,7 +48,7 @@ class Objects:
         return f"obj.{len(self.listed) - 1}"
 
 
-def numbers(f: Function, values: list[Value]) -> Value:
+def numbers(f: LLVMFunction, values: list[Value]) -> Value:
     """Values in an array on the stack."""
     room = f.alloca("i64", max(1, len(values)))
     for position, value in enumerate(values):
@@ -56,7 +56,7 @@ def numbers(f: Function, values: list[Value]) -> Value:
     return room
 
 
-def new_array(f: Function, dtype: np.dtype, shape: list[Value], strides: list[Value] | None,
+def new_array(f: LLVMFunction, dtype: np.dtype, shape: list[Value], strides: list[Value] | None,
               data: Value = NULL) -> Value:
     """A new array object, of fresh memory unless ``data`` is given; null if it fails.
 
@@ -72,7 +72,7 @@ def new_array(f: Function, dtype: np.dtype, shape: list[Value], strides: list[Va
                   rank, dims, steps, data, literal("i32", WRITEABLE), NULL)
 
 
-def adopt(f: Function, dtype: np.dtype, shape: list[Value], strides: list[Value] | None,
+def adopt(f: LLVMFunction, dtype: np.dtype, shape: list[Value], strides: list[Value] | None,
           data: Value, bytes_: Value) -> Value:
     """A new array object that owns memory which was taken; null if it fails."""
     steps = NULL if strides is None else numbers(f, strides)
@@ -97,15 +97,15 @@ class HostCalls:
         f = self.f
         self.ours = []
         self.ways = {}
-        sizes = Sizes(self.slots)
-        if isinstance(call.function, Site) and call.function.direct is not None:
+        sizes = SizeEmitter(self.slots)
+        if isinstance(call.function, CallSite) and call.function.direct is not None:
             with self.not_drawn(call):
                 inputs = [self.operand(sizes, view) for view in call.inputs]
                 self.direct(call.function.direct, inputs, call.outputs)
                 self.release()
             return
         inputs = [self.operand(sizes, view) for view in call.inputs]
-        outputs = [] if isinstance(call.function, Site) else [
+        outputs = [] if isinstance(call.function, CallSite) else [
             self.operand(sizes, whole(b), True) for b in call.outputs if b.kind != "owned"
         ]
         control = f.alloca("i32")
@@ -113,7 +113,7 @@ class HostCalls:
         result = self.call(call.function, inputs, outputs)
         f.run("llvm.x86.sse.ldmxcsr", control)
         self.require(result)
-        if isinstance(call.function, Site):
+        if isinstance(call.function, CallSite):
             self.take(result, call.outputs)
         elif not outputs and call.outputs:
             result = self.adopt(sizes, result, call.outputs[0])
@@ -154,13 +154,13 @@ class HostCalls:
 
     # ------------------------------------------------------------------ operands
 
-    def operand(self, sizes: Sizes, view: View, writes: bool = False) -> Value:
-        buffer, window = view.buffer, view.window
+    def operand(self, sizes: SizeEmitter, view: View, writes: bool = False) -> Value:
+        buffer, geometry = view.buffer, view.geometry
         if buffer.kind == "object":
             return self.slots.object(buffer)
         if buffer.kind == "scalar" and not writes:
             made = self.number(buffer, view.origin)
-        elif buffer.kind in OWNED and window == whole(buffer).window:
+        elif buffer.kind in OWNED and geometry == whole(buffer).geometry:
             return self.slots.object(buffer)
         else:
             made = self.view(sizes, view)
@@ -185,15 +185,15 @@ class HostCalls:
                 return f.call("PyFloat_FromDouble", ("ptr", 1), *parts)
         return f.call("PyComplex_FromDoubles", ("ptr", 1), *parts)
 
-    def view(self, sizes: Sizes, view: View) -> Value:
-        """An array object on a window of a buffer's memory."""
-        f, window, unit = self.f, view.window, view.buffer.dtype.itemsize
-        place: Size = window.offset * unit
-        if window.part == "imag":
+    def view(self, sizes: SizeEmitter, view: View) -> Value:
+        """An array object on a view of a buffer's memory."""
+        f, geometry, unit = self.f, view.geometry, view.buffer.dtype.itemsize
+        place: Size = geometry.offset * unit
+        if geometry.part == "imag":
             place = place + component(view.buffer.dtype).itemsize
         data = f.offset(self.slots.data(view.buffer), "i8", sizes(place))
-        strides = [sizes(stride * unit) for stride in window.strides]
-        made = new_array(f, view.dtype, [sizes(n) for n in window.shape], strides, data)
+        strides = [sizes(stride * unit) for stride in geometry.strides]
+        made = new_array(f, view.dtype, [sizes(n) for n in geometry.shape], strides, data)
         if view.buffer.kind in OWNED:
             self.require(made)
             owner = self.slots.object(view.buffer)
@@ -203,8 +203,10 @@ class HostCalls:
 
     # ------------------------------------------------------------------ the call
 
-    def call(self, function: HostCall | Site, inputs: list[Value], outputs: list[Value]) -> Value:
-        if isinstance(function, Site):
+    def call(
+        self, function: HostCall | CallSite, inputs: list[Value], outputs: list[Value]
+    ) -> Value:
+        if isinstance(function, CallSite):
             return self.vectorcall(function, inputs, {})
         split = len(inputs) - len(function.keywords)
         positional = list(inputs[:split])
@@ -237,7 +239,7 @@ class HostCalls:
     def not_drawn(self, call: Call) -> Iterator[None]:
         """What is written inside runs where machine code can't draw the number."""
         f, site = self.f, call.function
-        assert isinstance(site, Site)
+        assert isinstance(site, CallSite)
         assert site.direct is not None
         wanted = drawn.draw(site.path, site.direct, call.inputs)
         if wanted is None:
@@ -279,7 +281,7 @@ class HostCalls:
         kind = f.load(f.offset(result, "i8", i64(OBJECT_TYPE)), "ptr")
         same = f.icmp("eq", kind, self.constant(site.kind))
         f.store(f.convert("zext", same, "i8"), self.slots.data(fits))
-        f.run("Py_DecRef", self.slots.object(outcome))  # of the turn before
+        f.run("Py_DecRef", self.slots.object(outcome))  # of the iteration before
         self.slots.set_object(outcome, result)
         with f.when(same):
             self.unbox(result, number)
@@ -296,7 +298,7 @@ class HostCalls:
                 self.unbox(item, buffer)
                 continue
             f.run("Py_IncRef", item)
-            f.run("Py_DecRef", self.slots.object(buffer))  # of the turn before
+            f.run("Py_DecRef", self.slots.object(buffer))  # of the iteration before
             self.slots.set_object(buffer, item)
             if buffer.kind == "owned":
                 place = f.offset(item, "i8", i64(ARRAY_DATA))
@@ -325,7 +327,7 @@ class HostCalls:
                 part = f.convert("fptrunc" if part.elem == "double" else "trunc", part, elem)
             f.store(part, f.offset(place, elem, i64(k)))
 
-    def adopt(self, sizes: Sizes, result: Value, buffer: Buffer) -> Value:
+    def adopt(self, sizes: SizeEmitter, result: Value, buffer: Buffer) -> Value:
         """Takes over a result that is as expected and nobody else's, or a copy; the reference that
         is left to give back."""
         f = self.f
@@ -343,7 +345,7 @@ class HostCalls:
             f.run("Py_DecRef", result)
             f.store(made, fresh)
         taken = f.load(fresh, "ptr")
-        f.run("Py_DecRef", self.slots.object(buffer))  # of the turn before
+        f.run("Py_DecRef", self.slots.object(buffer))  # of the iteration before
         self.slots.set_object(buffer, taken)
         self.slots.set_data(buffer, f.load(f.offset(taken, "i8", i64(ARRAY_DATA)), "ptr"))
         return NULL
@@ -392,4 +394,4 @@ class HostCalls:
 
 
 def whole(buffer: Buffer) -> View:
-    return View(buffer, Window(0, buffer.shape, buffer.strides), buffer.dtype)
+    return View(buffer, Geometry(0, buffer.shape, buffer.strides), buffer.dtype)

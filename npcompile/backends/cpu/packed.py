@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npcompile.backends.cpu import scalar
-from npcompile.backends.cpu.arms import Arm, operation
+from npcompile.backends.cpu.arms import VectorArm, operation
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.scalar import Parts
-from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, literal, vector_literal
 from npcompile.graph.ir import Const, Get, Node, Region, Subprogram
 
 Registers = list[Parts]  # a value, as many times as there are registers
@@ -38,13 +38,13 @@ def captured(region: Region) -> list[Node]:
     return [node for node in needed if node not in inside and not isinstance(node.attrs, Const)]
 
 
-def divide(f: Function, value: Value, lanes: int) -> list[Value]:
+def divide(f: LLVMFunction, value: Value, lanes: int) -> list[Value]:
     """A vector's parts of so many lanes."""
     return [f.shuffle(value, value, range(first, first + lanes))
             for first in range(0, value.lanes, lanes)]
 
 
-def join(f: Function, parts: list[Value]) -> Value:
+def join(f: LLVMFunction, parts: list[Value]) -> Value:
     """A vector of all lanes of some, a power of two of them."""
     while len(parts) > 1:
         parts = [f.shuffle(a, b, range(2 * a.lanes)) for a, b in zip(parts[::2], parts[1::2])]
@@ -54,7 +54,7 @@ def join(f: Function, parts: list[Value]) -> Value:
 class Packed:
     """Writes the body of a subprogram for so many lanes, in registers."""
 
-    def __init__(self, f: Function, target: Target, lanes: int) -> None:
+    def __init__(self, f: LLVMFunction, target: Target, lanes: int) -> None:
         self.f, self.target, self.lanes = f, target, target.width // 8
         self.count = lanes // self.lanes
         self.values: dict[Node, Registers] = {}
@@ -158,18 +158,18 @@ class Packed:
         ]
 
     def _run(self, arm: Region, taken: list[Value], places: list[Value],
-             total: Value) -> list[_Room]:
+             total: Value) -> list[_PackedRoom]:
         """An arm's packed results."""
         f, lanes = self.f, self.lanes
         given = captured(arm)
-        rooms = [[_Room(f, part, self.count * lanes) for part in self.values[node][0]]
+        rooms = [[_PackedRoom(f, part, self.count * lanes) for part in self.values[node][0]]
                  for node in given]
         for node, room in zip(given, rooms, strict=True):
             for mask, place, parts in zip(taken, places, self.values[node], strict=True):
                 for one, part in zip(room, parts, strict=True):
                     one.pack(part, mask, place)
-        inside = Arm(f, self.target, lanes)
-        back: list[_Room] = []
+        inside = VectorArm(f, self.target, lanes)
+        back: list[_PackedRoom] = []
         with f.loop(i64(0), total, lanes, rolled=True) as loop:
             left = f.splat(f.binary("sub", total, loop.index), lanes)
             valid = f.icmp("slt", vector_literal("i64", range(lanes)), left)
@@ -177,7 +177,7 @@ class Packed:
                 inside.values[node] = tuple([one.among(valid, loop.index) for one in room])
             inside.region(arm)
             for result in map(inside.value, arm.results):
-                back.append(_Room(f, result, self.count * lanes))
+                back.append(_PackedRoom(f, result, self.count * lanes))
                 back[-1].store(result, loop.index)
         return back
 
@@ -191,10 +191,10 @@ class Packed:
         return places[:-1], places[-1]
 
 
-class _Room:
+class _PackedRoom:
     """Room on the stack for packed lanes of a value, a register more than there can be."""
 
-    def __init__(self, f: Function, like: Value, count: int) -> None:
+    def __init__(self, f: LLVMFunction, like: Value, count: int) -> None:
         self.f, self.elem, self.lanes = f, like.elem, like.lanes
         self.stored = "i64" if like.elem == "i1" else like.elem
         self.room = f.alloca(self.stored, count + like.lanes)

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from npcompile.backends.cpu.access import Address, element_type, load_where, split, store_where
 from npcompile.backends.cpu.scalar import component, memory
-from npcompile.backends.cpu.scope import AHEAD, Plan, Scope, masks_tail
-from npcompile.backends.cpu.text import Function, Value, i64, poison
+from npcompile.backends.cpu.scope import AHEAD, LoopScope, NestPlan, masks_tail
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, poison
 from npcompile.core.records import replace
 from npcompile.program.ir import Apply, AxisIndex, Load, Store
 
@@ -20,7 +20,7 @@ HEAVY = 24  # operations on vectors from which on a second copy costs more than 
 EACH = 8  # operations that a room must save
 
 
-def pads(plan: Plan) -> bool:
+def pads(plan: NestPlan) -> bool:
     """Whether a kernel's rows had better be computed so, and can be: it reads and writes nothing
     but whole elements one after the other."""
     kernel, axis = plan.kernel, plan.lane_axis
@@ -40,7 +40,7 @@ def pads(plan: Plan) -> bool:
     )
 
 
-def row(scope: Scope, begin: Value, end: Value, first: Value, stop: Value) -> None:
+def row(scope: LoopScope, begin: Value, end: Value, first: Value, stop: Value) -> None:
     """A row of a kernel that :func:`pads`; vectors begin before ``stop``, the first one is
     ``first`` elements before the second."""
     f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
@@ -48,7 +48,7 @@ def row(scope: Scope, begin: Value, end: Value, first: Value, stop: Value) -> No
     loaded = dict.fromkeys(split(v.buffer, v.at)[0] for p, v in enumerate(kernel.values)
                            if isinstance(v, Load) and of(p))
     stored = dict.fromkeys(split(s.buffer, s.at)[0] for s in kernel.stores)
-    rooms = {address: _Room(f, address, lanes) for address in (loaded | stored)}
+    rooms = {address: _PaddedRoom(f, address, lanes) for address in (loaded | stored)}
     there = [scope.pointers[address] for address in rooms]
     with f.cycle([begin, stop, first, i64(0), *there]) as running:
         start, until, second, _, *pointers = running.carried
@@ -74,10 +74,10 @@ def row(scope: Scope, begin: Value, end: Value, first: Value, stop: Value) -> No
             rooms[address].empty(scope, start, masks)
 
 
-class _Room:
+class _PaddedRoom:
     """Room for a vector of the elements at an address."""
 
-    def __init__(self, f: Function, address: Address, lanes: int) -> None:
+    def __init__(self, f: LLVMFunction, address: Address, lanes: int) -> None:
         self.address, dtype = address, address.buffer.dtype
         self.unit = element_type(dtype)
         self.per = 2 if dtype.kind == "c" else 1  # numbers of an element
@@ -85,7 +85,7 @@ class _Room:
         self.size, self.count = component(dtype).itemsize, self.per * lanes
         self.place = f.alloca(self.elem, self.count)
 
-    def fill(self, scope: Scope, index: Value, masks: dict[int, Value]) -> None:
+    def fill(self, scope: LoopScope, index: Value, masks: dict[int, Value]) -> None:
         f = scope.f
         source = f.offset(scope.pointers[self.address], self.unit, index)
         one = f.load(source, self.elem, self.per, self.size)
@@ -96,14 +96,14 @@ class _Room:
         whole = load_where(f, masks[self.count], source, one, self.size)
         f.store(whole, self.place)
 
-    def empty(self, scope: Scope, index: Value, masks: dict[int, Value]) -> None:
+    def empty(self, scope: LoopScope, index: Value, masks: dict[int, Value]) -> None:
         f = scope.f
         target = f.offset(scope.pointers[self.address], self.unit, index)
         whole = f.load(self.place, self.elem, self.count)
         store_where(f, masks[self.count], whole, target, self.size)
 
 
-def _masks(scope: Scope, rooms: Iterable[_Room], left: Value) -> dict[int, Value]:
+def _masks(scope: LoopScope, rooms: Iterable[_PaddedRoom], left: Value) -> dict[int, Value]:
     """Which numbers of a room count, by how many there are."""
     f, lanes = scope.f, scope.plan.lanes
     twice = f.binary("add", left, left)

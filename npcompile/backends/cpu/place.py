@@ -5,7 +5,7 @@
     image ::= code, stubs | constants, addresses | data        each from a page of its own on
 
 Objects are ELF files for x86-64 as LLVM writes them for code that is independent of its position.
-Whatever else is in one (:class:`Unknown`) is left to LLVM's own linker.  A *stub* jumps to a
+Whatever else is in one (:class:`Unplaceable`) is left to LLVM's own linker.  A *stub* jumps to a
 function outside, which may be too far away for a call; the *addresses* are those of all symbols
 that others see (ELF's global offset table).  What unwinds the stack is left out: nothing raises
 through our code.
@@ -46,7 +46,7 @@ _STUB = 8  # bytes, of which six are used: jmp [rip + distance]
 _PAGE = mmap.PAGESIZE
 
 
-class Unknown(Exception):
+class Unplaceable(Exception):
     """Something that only LLVM's linker can place."""
 
 
@@ -55,7 +55,7 @@ class _Object:
 
     def __init__(self, code: bytes) -> None:
         if code[: len(_HEAD)] != _HEAD or int.from_bytes(code[18:20], "little") != _X86_64:
-            raise Unknown("not an ELF file for x86-64")
+            raise Unplaceable("not an ELF file for x86-64")
         self.code = code
         first = int.from_bytes(code[40:48], "little")
         count = int.from_bytes(code[60:62], "little")
@@ -65,12 +65,12 @@ class _Object:
         self.names: dict[int, str] = {}  # of those that other objects see
         for _, kind, _, _, offset, size, link, *_ in self.sections:
             if kind not in _SECTIONS:  # relocations in another form, say
-                raise Unknown("a section of another type")
+                raise Unplaceable("a section of another type")
             if kind == _SYMBOLS:
                 self.symbols = np.frombuffer(code, _SYMBOL, size // _SYMBOL.itemsize, offset)
                 self._name(self.sections[link][4])
         if not np.isin(self.symbols["info"] & 15, [*_PLAIN, 4]).all():
-            raise Unknown("a symbol of another type")
+            raise Unplaceable("a symbol of another type")
 
     def _name(self, texts: int) -> None:
         for k in np.flatnonzero(self.symbols["info"] >> 4).tolist():
@@ -84,7 +84,7 @@ class _Object:
             if not flags & _IN_MEMORY or not size or kind == _UNWIND:
                 continue
             if kind not in (_BITS, _ZEROS):
-                raise Unknown("a section of another type")
+                raise Unplaceable("a section of another type")
             if group == (0 if flags & _CODE else 2 if flags & _WRITABLE else 1):
                 found.append(k)
         return sorted(found, key=lambda k: self.sections[k][1] == _ZEROS)
@@ -95,7 +95,7 @@ class Image:
 
     def __init__(self, objects: list[bytes], imports: dict[str, int]) -> None:
         if sys.platform != "linux":
-            raise Unknown("not a system whose memory can be asked for as it is here")
+            raise Unplaceable("not a system whose memory can be asked for as it is here")
         self._objects = list(map(_Object, objects))
         names = {name for o in self._objects for name in o.names.values()}
         self._names = {name: k for k, name in enumerate(sorted(names))}
@@ -109,7 +109,7 @@ class Image:
         code, constants = bounds[0], bounds[1] - bounds[0]
         if not (protect(self._base, code, mmap.PROT_READ | mmap.PROT_EXEC)
                 and protect(self._base + code, constants, mmap.PROT_READ)):
-            raise Unknown("the system does not let memory be run")
+            raise Unplaceable("the system does not let memory be run")
         del self._objects
 
     def __getitem__(self, name: str) -> int:
@@ -149,7 +149,7 @@ class Image:
                 if section != _UNDEFINED:
                     number = self._names[name]
                     if not self._outside[number] or section not in o.at:
-                        raise Unknown(f"{name} is twice there, or nowhere")
+                        raise Unplaceable(f"{name} is twice there, or nowhere")
                     self._outside[number] = False
                     value = self._base + o.at[section] + int(o.symbols["value"][k])
                     self._addresses[number] = value
@@ -193,16 +193,16 @@ class Image:
             kinds, symbol = rows["type"], rows["symbol"]
             whole, words = kinds == _ADDRESS, np.isin(kinds, _WORDS)
             if not (whole | words | (kinds == _DISTANCE) | (kinds == _FUNCTION)).all():
-                raise Unknown("a relocation of another type")
+                raise Unplaceable("a relocation of another type")
             aim = np.where(words, word[symbol], np.where(kinds == _FUNCTION, function[symbol],
                                                          value[symbol]))
             if not aim.all():
-                raise Unknown("a symbol that is nowhere")
+                raise Unplaceable("a symbol that is nowhere")
             aim = aim + rows["add"]
             self._write(places[whole], aim[whole])
             near = aim[~whole] - (self._base + places[~whole])
             if (near != near.astype(np.int32)).any():
-                raise Unknown("something is too far away")
+                raise Unplaceable("something is too far away")
             self._write(places[~whole], near.astype("<i4"))
 
 
@@ -211,4 +211,4 @@ def _of_process(name: str) -> int:
     try:
         return symbols.resolve(name)
     except KeyError:
-        raise Unknown(f"{name} is nowhere") from None
+        raise Unplaceable(f"{name} is nowhere") from None

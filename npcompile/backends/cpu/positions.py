@@ -7,22 +7,22 @@ one block is searched.  The last block overlaps the one before it instead of bei
 from __future__ import annotations
 
 from npcompile.backends.cpu import folds, intrinsics, scalar
-from npcompile.backends.cpu.folds import Arg
-from npcompile.backends.cpu.scope import Scope
+from npcompile.backends.cpu.folds import ArgExtreme
+from npcompile.backends.cpu.scope import LoopScope
 from npcompile.backends.cpu.text import Value, i64, literal
 
 BLOCK = 64  # elements
 
 
-def fits(kind: Arg, scope: Scope) -> bool:
-    """Whether an extreme is found so, in stretches of one block at least."""
+def fits(kind: ArgExtreme, scope: LoopScope) -> bool:
+    """Whether an extreme is found so, in regions of one block at least."""
     return kind.dtype.kind == "f" and scope.plan.lanes > 1
 
 
 class Scan:
-    """A stretch of at least a block."""
+    """A region of at least a block."""
 
-    def __init__(self, kind: Arg, scope: Scope, begin: Value, end: Value) -> None:
+    def __init__(self, kind: ArgExtreme, scope: LoopScope, begin: Value, end: Value) -> None:
         self.kind, self.scope, self.f = kind, scope, scope.f
         self.begin, self.end = begin, end
         self.last = self.f.binary("sub", end, i64(BLOCK))  # where the last block begins

@@ -26,7 +26,7 @@ from npcompile.backends.cpu.blas import Blas
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.matrices import Matrices, Numbers
 from npcompile.backends.cpu.scalar import Parts, component
-from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, literal, vector_literal
 
 BLAS = frozenset("fdFD")
 PRODUCT = "m n k A ra ca B rb cb C rc"
@@ -59,7 +59,7 @@ class Products(Matrices):
         self._gemm()
         return self.module.text()
 
-    def tail(self, f: Function, count: Value) -> Lanes:
+    def tail(self, f: LLVMFunction, count: Value) -> Lanes:
         """The first ``count`` lanes."""
         numbers = vector_literal("i64", range(self.lanes))
         return Lanes(self.lanes, f.icmp("slt", numbers, f.splat(count, self.lanes)))
@@ -82,11 +82,11 @@ class Products(Matrices):
                 f.label(f.name_for("never"))
         self._finish_dot(f, p, self._dot_loop(f, p, one))
 
-    def _finish_dot(self, f: Function, p: dict[str, Value], total: Parts) -> None:
+    def _finish_dot(self, f: LLVMFunction, p: dict[str, Value], total: Parts) -> None:
         Numbers(f, self.dtype).store(total, p["Out"], Lanes(1))
         f.do("ret void")
 
-    def _dot_loop(self, f: Function, p: dict[str, Value], numbers: Numbers) -> Parts:
+    def _dot_loop(self, f: LLVMFunction, p: dict[str, Value], numbers: Numbers) -> Parts:
         """The sum over elements of any stride, one by one."""
         with f.loop(i64(0), p["n"], 1, numbers.zero) as running:
             a, b = (
@@ -96,7 +96,7 @@ class Products(Matrices):
             running.next = list(numbers.madd(a, b, tuple(running.carried)))
         return tuple(running.results)
 
-    def _run(self, f: Function, n: Value, rows: Sequence[Value], y: Value) -> list[Parts]:
+    def _run(self, f: LLVMFunction, n: Value, rows: Sequence[Value], y: Value) -> list[Parts]:
         """The sums of several runs of elements times another run."""
         numbers = Numbers(f, self.dtype, self.lanes)
         wide = 1 if len(rows) > 1 else 4  # vectors at once
@@ -118,7 +118,7 @@ class Products(Matrices):
             totals, done = running.results, whole
         return self._run_tail(f, n, done, rows, y, totals)
 
-    def _run_tail(self, f: Function, n: Value, done: Value, rows: Sequence[Value], y: Value,
+    def _run_tail(self, f: LLVMFunction, n: Value, done: Value, rows: Sequence[Value], y: Value,
                   totals: list[Value]) -> list[Parts]:
         numbers = Numbers(f, self.dtype, self.lanes)
         parts = len(numbers.zero)
@@ -148,7 +148,7 @@ class Products(Matrices):
             found.append(numbers.joined(many[0]))
         return found
 
-    def _zeroed(self, f: Function, numbers: Numbers, pointer: Value, lanes: Lanes) -> Parts:
+    def _zeroed(self, f: LLVMFunction, numbers: Numbers, pointer: Value, lanes: Lanes) -> Parts:
         """Elements, and 0 in the lanes that don't count."""
         assert lanes.mask is not None
         found = numbers.load(pointer, i64(1), lanes)
@@ -182,7 +182,7 @@ class Products(Matrices):
                 self._tile(f, p, index, lanes)
         f.do("ret void")
 
-    def _tile(self, f: Function, p: dict[str, Value], rows: list[Value],
+    def _tile(self, f: LLVMFunction, p: dict[str, Value], rows: list[Value],
               lanes: list[Lanes]) -> None:
         numbers = Numbers(f, self.dtype, self.lanes)
         parts = len(numbers.zero)
@@ -252,8 +252,17 @@ class Products(Matrices):
             "small", p["m"], p["n"], p["k"], p["A"], p["ra"], p["ca"], b, rb, p["C"], p["rc"]))
         f.do("ret void")
 
-    def _vector(self, f: Function, p: dict[str, Value], m: Value, k: Value, matrix: Sequence[Value],
-                vector: Sequence[Value], c: Value, step: Value) -> None:
+    def _vector(
+        self,
+        f: LLVMFunction,
+        p: dict[str, Value],
+        m: Value,
+        k: Value,
+        matrix: Sequence[Value],
+        vector: Sequence[Value],
+        c: Value,
+        step: Value,
+    ) -> None:
         """A matrix (pointer, strides) times a vector (pointer, stride), ``k`` positive; returns."""
         (a, ra, ca), (x, dx) = matrix, vector
         dot = f"npc.dot.{self.dtype.name}"
@@ -292,7 +301,7 @@ class Products(Matrices):
                        self.at(f, p["C"], (i, p["rc"]), (j, i64(1))))
         f.do("ret void")
 
-    def _taken(self, f: Function, size: Value, p: dict[str, Value], *held: Value) -> Value:
+    def _taken(self, f: LLVMFunction, size: Value, p: dict[str, Value], *held: Value) -> Value:
         """Memory; if there is none, the product is finished without."""
         room = f.call("npc_take", ("ptr", 1), f.binary("mul", size, i64(self.dtype.itemsize)))
         with f.when(f.icmp("eq", room, NULL)):
@@ -302,7 +311,7 @@ class Products(Matrices):
             self.leave(f)
         return room
 
-    def _with_runs(self, f: Function, p: dict[str, Value], matrix: Sequence[Value],
+    def _with_runs(self, f: LLVMFunction, p: dict[str, Value], matrix: Sequence[Value],
                    use: Callable[[Value, Value], None]) -> None:
         """Uses a matrix (lengths, pointer, strides) with its columns side by side: as it is, or a
         copy."""
@@ -322,7 +331,7 @@ class Products(Matrices):
 
     # ------------------------------------------------------------------ the library
 
-    def _library(self, f: Function, p: dict[str, Value]) -> None:
+    def _library(self, f: LLVMFunction, p: dict[str, Value]) -> None:
         """``c.T = b.T @ a.T`` in columns first order, as BLAS has it; a matrix times its own
         transpose is symmetric, if BLAS reads both where they are."""
         assert self.blas is not None
@@ -344,7 +353,7 @@ class Products(Matrices):
         for room in (b[3], a[3]):
             f.run("npc_give", room)
 
-    def _mirror(self, f: Function, n: Value, c: Value, rc: Value) -> None:
+    def _mirror(self, f: LLVMFunction, n: Value, c: Value, rc: Value) -> None:
         """What is above the diagonal, below it."""
         numbers = Numbers(f, self.dtype)
         with f.loop(i64(0), n) as outer:
@@ -354,7 +363,7 @@ class Products(Matrices):
                 above = numbers.one(self.at(f, c, (i, rc), (j, i64(1))))
                 numbers.store(above, self.at(f, c, (j, rc), (i, i64(1))), Lanes(1))
 
-    def _layout(self, f: Function, p: dict[str, Value], names: tuple[str, ...],
+    def _layout(self, f: LLVMFunction, p: dict[str, Value], names: tuple[str, ...],
                 *held: Value) -> tuple[Value, Value, Value, Value]:
         """A matrix as BLAS takes it: the letter N (rows are runs) or T, where, the distance of
         runs, and memory to be given back (maybe null)."""
@@ -387,7 +396,7 @@ class Products(Matrices):
             f.phi("ptr", 1, (NULL, rows), (NULL, columns), (room, packed)),
         )
 
-    def _library_vector(self, f: Function, m: Value, k: Value, a: Value, ra: Value, ca: Value,
+    def _library_vector(self, f: LLVMFunction, m: Value, k: Value, a: Value, ra: Value, ca: Value,
                         x: Value, dx: Value, c: Value, step: Value) -> None:
         """``c = a @ x`` where BLAS can read ``a``; returns then."""
         assert self.blas is not None
@@ -401,7 +410,7 @@ class Products(Matrices):
             self.leave(f)
 
 
-def _runs(f: Function, unit: Value, stride: Value, length: Value) -> Value:
+def _runs(f: LLVMFunction, unit: Value, stride: Value, length: Value) -> Value:
     """Whether lines of a length are runs that don't overlap."""
     apart = f.icmp("sle", f.intrinsic("smax", length, i64(1)), stride)
     return f.binary("and", f.icmp("eq", unit, i64(1)), apart)

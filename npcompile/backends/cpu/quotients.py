@@ -13,7 +13,7 @@ import numpy as np
 
 from npcompile.backends.cpu import scalar
 from npcompile.backends.cpu.folds import halves
-from npcompile.backends.cpu.text import Function, Value, known_float, literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, known_float, literal
 from npcompile.core.records import record
 from npcompile.program.ir import Apply, Kernel
 
@@ -45,7 +45,7 @@ def divisors(kernel: Kernel, varies: list[bool]) -> frozenset[int]:
     )
 
 
-def divisor(f: Function, dtype: np.dtype, number: Value, lanes: int) -> Divisor:
+def divisor(f: LLVMFunction, dtype: np.dtype, number: Value, lanes: int) -> Divisor:
     """Prepares a number to divide by; no flag is raised that dividing by it would not raise."""
     elem = scalar.register(dtype)
     bit, none = (_integer(elem, k, lanes) for k in (1 << (_width(elem) - 2), 0))
@@ -65,7 +65,7 @@ def divisor(f: Function, dtype: np.dtype, number: Value, lanes: int) -> Divisor:
     return Divisor(f.splat(number, lanes), f.splat(inverse, lanes), wanted)
 
 
-def divide(f: Function, a: Value, by: Divisor, width: int) -> Value:
+def divide(f: LLVMFunction, a: Value, by: Divisor, width: int) -> Value:
     """``a / b`` in each lane; registers have ``width`` bytes."""
     names = ("usual", "unusual", "zeros", "seldom", "after")
     usual, unusual, zeros, seldom, after = (f.name_for(stem) for stem in names)
@@ -88,7 +88,7 @@ def divide(f: Function, a: Value, by: Divisor, width: int) -> Value:
     return f.phi(a.elem, a.lanes, (divided, seldom), (signed, zeros), (quotient, usual))
 
 
-def _corrected(f: Function, a: Value, by: Divisor) -> tuple[Value, Value]:
+def _corrected(f: LLVMFunction, a: Value, by: Divisor) -> tuple[Value, Value]:
     """The product with the inverse, and the same corrected by its remainder."""
     first = f.binary("fmul", a, by.inverse)
     negated = f.op(f"fneg {first.typed}", a.elem, a.lanes)
@@ -96,19 +96,19 @@ def _corrected(f: Function, a: Value, by: Divisor) -> tuple[Value, Value]:
     return first, f.intrinsic("fma", rest, by.inverse, first)
 
 
-def _middle(f: Function, a: Value) -> Value:
+def _middle(f: LLVMFunction, a: Value) -> Value:
     """Integers whose second bit is set where an exponent is in the middle half of all."""
     bits = f.bitcast(a, f"i{_width(a.elem)}")
     return f.binary("add", bits, _integer(a.elem, 1 << (_width(a.elem) - 3), a.lanes))
 
 
-def _doubled(f: Function, a: Value) -> Value:
+def _doubled(f: LLVMFunction, a: Value) -> Value:
     """The bits of a number without its sign, doubled."""
     bits = f.bitcast(a, f"i{_width(a.elem)}")
     return f.binary("add", bits, bits)
 
 
-def _have(f: Function, bits: Value, wanted: Value, width: int) -> Value:
+def _have(f: LLVMFunction, bits: Value, wanted: Value, width: int) -> Value:
     """Whether every lane has a bit that is wanted; if none is wanted, none has it."""
     while bits.lanes * _width(wanted.elem) // 8 > width:
         bits = f.binary("and", *halves(f, bits, bits.lanes))
@@ -132,7 +132,7 @@ def _is_safe(elem: str, number: float) -> bool:
     return 2.0**low <= abs(number) < 2.0**high
 
 
-def _within(f: Function, number: Value) -> Value:
+def _within(f: LLVMFunction, number: Value) -> Value:
     """Whether the magnitude of a divisor is in the safe range."""
     bias, fraction, exponents = _RANGES[number.elem]
     low, high = ((e + bias) << (fraction + 1) for e in exponents)

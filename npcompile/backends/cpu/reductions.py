@@ -13,10 +13,10 @@ from collections.abc import Callable
 
 from npcompile.backends.cpu import access, folds, sides
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.folds import Arg, Fold, Item, ShortRun, State, Tree
-from npcompile.backends.cpu.runs import Run, first_value, row_kind, write
-from npcompile.backends.cpu.scope import Plan, Scope, masks_tail, one_by_one, widest
-from npcompile.backends.cpu.sizes import Sizes
+from npcompile.backends.cpu.folds import ArgExtreme, Fold, FoldInput, PairwiseTree, ShortRun, State
+from npcompile.backends.cpu.runs import RunReduction, first_value, row_kind, write
+from npcompile.backends.cpu.scope import LoopScope, NestPlan, masks_tail, one_by_one, widest
+from npcompile.backends.cpu.sizes import SizeEmitter
 from npcompile.backends.cpu.states import flatten, groups, shaped
 from npcompile.backends.cpu.text import Value, i64
 from npcompile.program.ir import Apply, Kernel, Load, Reduce
@@ -26,7 +26,7 @@ COLUMNS = 4  # vectors of columns that are reduced side by side in registers
 BLOCK = 2048  # columns of results that stay in the nearest cache while rows are added
 
 
-def plan(kernel: Kernel, target: Target) -> Plan:
+def plan(kernel: Kernel, target: Target) -> NestPlan:
     """Kept axes outside, then the reduced ones; lanes along the kernel's last axis."""
     rank = len(kernel.axes)
     reduced = set(kernel.reductions[0].axes)
@@ -46,10 +46,10 @@ def plan(kernel: Kernel, target: Target) -> Plan:
         rank - 1 in reduced and folds.searches(kernel)
     ):
         lanes = min(lanes, target.width // 8)  # positions are int64
-    return Plan(kernel, target, order, rank - 1, lanes)
+    return NestPlan(kernel, target, order, rank - 1, lanes)
 
 
-def short_plan(kernel: Kernel, target: Target) -> Plan | None:
+def short_plan(kernel: Kernel, target: Target) -> NestPlan | None:
     """The same with lanes along the last kept axis, for kernels that may have short runs."""
     last = len(kernel.axes) - 1
     extent = kernel.axes[last].extent
@@ -60,20 +60,20 @@ def short_plan(kernel: Kernel, target: Target) -> Plan | None:
     lanes = max(1, target.width // widest(kernel))
     if any(r.kind.startswith("arg") for r in kernel.reductions):
         lanes = min(lanes, target.width // 8)
-    return Plan(kernel, target, tuple(range(last + 1)), last - 1, lanes)
+    return NestPlan(kernel, target, tuple(range(last + 1)), last - 1, lanes)
 
 
-def short_nest(scope: Scope, begin: Value, end: Value) -> None:
+def short_nest(scope: LoopScope, begin: Value, end: Value) -> None:
     kept_loops(scope, len(scope.plan.order) - 2, begin, end, _columns)
 
 
-def is_short(kernel: Kernel, sizes: Sizes) -> Value:
+def is_short(kernel: Kernel, sizes: SizeEmitter) -> Value:
     """Whether runs are shorter than any leaf of a tree, and better reduced side by side."""
     trees = [folds.shape_of_tree(r)[0] for r in kernel.reductions if folds.is_pairwise(r)]
     return sizes.f.icmp("slt", sizes(kernel.axes[-1].extent), i64(min([SHORT, *trees])))
 
 
-def nest(scope: Scope, begin: Value, end: Value) -> None:
+def nest(scope: LoopScope, begin: Value, end: Value) -> None:
     """The kept loops; the outermost of them from ``begin`` to ``end``."""
     kernel = scope.plan.kernel
     reduced = kernel.reductions[0].axes
@@ -95,8 +95,8 @@ def adds_rows(kernel: Kernel) -> bool:
     )
 
 
-def kept_loops(scope: Scope, count: int, begin: Value, end: Value,
-               inner: Callable[[Scope, Value, Value], None]) -> None:
+def kept_loops(scope: LoopScope, count: int, begin: Value, end: Value,
+               inner: Callable[[LoopScope, Value, Value], None]) -> None:
     """The ``count`` outermost loops, and inside what runs over the next kept axis."""
     if scope.depth == count:
         inner(scope, begin, end)
@@ -117,7 +117,7 @@ def kept_loops(scope: Scope, count: int, begin: Value, end: Value,
         kept_loops(inside, count, i64(0), inside.extent(axis), inner)
 
 
-def _counter(scope: Scope, outer: Value, index: Value) -> Value:
+def _counter(scope: LoopScope, outer: Value, index: Value) -> Value:
     """The position along the reduced axes, row-major."""
     axis = scope.plan.order[scope.depth]
     if outer.text == "0":
@@ -125,10 +125,10 @@ def _counter(scope: Scope, outer: Value, index: Value) -> Value:
     return scope.f.binary("add", scope.f.binary("mul", outer, scope.extent(axis)), index)
 
 
-Inner = Callable[[list[Scope], list[State], Value], list[State]]
+Inner = Callable[[list[LoopScope], list[State], Value], list[State]]
 
 
-def _loops(scopes: list[Scope], states: list[State], counter: Value, innermost: Inner,
+def _loops(scopes: list[LoopScope], states: list[State], counter: Value, innermost: Inner,
            stop: int | None = None) -> list[State]:
     """The reduced loops down to depth ``stop`` (all of them), carrying states."""
     first = scopes[0]
@@ -145,7 +145,7 @@ def _loops(scopes: list[Scope], states: list[State], counter: Value, innermost: 
 # ------------------------------------------------------------------ rows added in memory
 
 
-def _add_rows(scope: Scope, begin: Value, end: Value) -> None:
+def _add_rows(scope: LoopScope, begin: Value, end: Value) -> None:
     f = scope.f
     kinds = [Fold(f, scope.plan.target, r) for r in scope.plan.kernel.reductions]
     operations = sum(isinstance(v, Apply) for v in scope.plan.kernel.values)
@@ -157,8 +157,8 @@ def _add_rows(scope: Scope, begin: Value, end: Value) -> None:
         columns.rows(scope, together)
 
 
-def sweep(rows: list[Scope], begin: Value, end: Value,
-          each: Callable[[list[Scope]], None]) -> None:
+def sweep(rows: list[LoopScope], begin: Value, end: Value,
+          each: Callable[[list[LoopScope]], None]) -> None:
     """Along the lanes of some rows at once: whole vectors, then the rest."""
     f, plan, lanes = rows[0].f, rows[0].plan, rows[0].plan.lanes
     count = f.binary("sub", end, begin)
@@ -180,12 +180,12 @@ class _Columns:
     def __init__(self, kinds: list[Fold], begin: Value, end: Value) -> None:
         self.kinds, self.begin, self.end = kinds, begin, end
 
-    def start(self, scope: Scope) -> None:
+    def start(self, scope: LoopScope) -> None:
         while scope.depth < len(scope.plan.order) - 1:
             scope = scope.enter(i64(0))
         sweep([scope], self.begin, self.end, self._write_start)
 
-    def _write_start(self, scopes: list[Scope]) -> None:
+    def _write_start(self, scopes: list[LoopScope]) -> None:
         (scope,) = scopes
         for fold in self.kinds:
             first = None
@@ -194,8 +194,9 @@ class _Columns:
             state = fold.start(first, scope.lanes.count)
             write(scope, fold.reduce, tuple(state), scope.lanes)
 
-    def rows(self, scope: Scope, together: int) -> None:
-        """The reduced loops; of the innermost, ``together`` turns in one pass over the columns."""
+    def rows(self, scope: LoopScope, together: int) -> None:
+        """The reduced loops; of the innermost, ``together`` iterations in one pass over the
+        columns."""
         f, extent = scope.f, scope.extent(scope.plan.order[scope.depth])
         if scope.depth < len(scope.plan.order) - 2:
             with f.loop(i64(0), extent) as loop:
@@ -203,13 +204,18 @@ class _Columns:
             return
         whole = f.binary("and", extent, i64(-together))
         with f.loop(i64(0), whole, together) as loop:
-            turns = [f.binary("add", loop.index, i64(k)) for k in range(together)]
-            sweep([scope.enter(turn) for turn in turns], self.begin, self.end, self._add)
+            iterations = [f.binary("add", loop.index, i64(k)) for k in range(together)]
+            sweep(
+                [scope.enter(iteration) for iteration in iterations],
+                self.begin,
+                self.end,
+                self._add,
+            )
         if together > 1:
             with f.loop(whole, extent) as loop:
                 sweep([scope.enter(loop.index)], self.begin, self.end, self._add)
 
-    def _add(self, scopes: list[Scope]) -> None:
+    def _add(self, scopes: list[LoopScope]) -> None:
         first = scopes[0]
         states = [
             list(access.load(first.f, first.place(k.reduce.buffer, k.reduce.at), first.lanes))
@@ -219,7 +225,7 @@ class _Columns:
             scope.stores()
             for position, fold in enumerate(self.kinds):
                 parts = scope.operand(fold.reduce.value, scope.lanes.count)
-                states[position] = fold.step(states[position], Item(parts, i64(0)))
+                states[position] = fold.step(states[position], FoldInput(parts, i64(0)))
         for fold, state in zip(self.kinds, states, strict=True):
             write(first, fold.reduce, tuple(state), first.lanes)
 
@@ -227,7 +233,7 @@ class _Columns:
 # ------------------------------------------------------------------ lanes along a kept axis
 
 
-def _columns(scope: Scope, begin: Value, end: Value) -> None:
+def _columns(scope: LoopScope, begin: Value, end: Value) -> None:
     f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
     together = COLUMNS if plan.lane_axis == len(plan.order) - 1 else 1
     block = lanes * together
@@ -244,29 +250,29 @@ def _columns(scope: Scope, begin: Value, end: Value) -> None:
             _reduce_columns([scope.enter(loop.index)])
 
 
-def _column_kind(scope: Scope, reduce: Reduce) -> Fold:
+def _column_kind(scope: LoopScope, reduce: Reduce) -> Fold:
     f, plan = scope.f, scope.plan
     if reduce.kind.startswith("arg"):
-        return Arg(f, plan.target, reduce, plan.kernel.values[reduce.value].dtype)
+        return ArgExtreme(f, plan.target, reduce, plan.kernel.values[reduce.value].dtype)
     runs = plan.lane_axis not in reduce.axes and len(plan.order) - 1 in reduce.axes
     if runs and folds.is_pairwise(reduce):
         return ShortRun(f, plan.target, reduce)
     return Fold(f, plan.target, reduce)
 
 
-def _reduce_columns(scopes: list[Scope]) -> None:
+def _reduce_columns(scopes: list[LoopScope]) -> None:
     """Reduces some vectors of columns side by side."""
     first = scopes[0]
     kinds = [_column_kind(first, r) for r in first.plan.kernel.reductions]
     starts = [fold.start(first_value(s, fold), s.lanes.count) for s in scopes for fold in kinds]
 
-    def innermost(inside: list[Scope], states: list[State], counter: Value) -> list[State]:
+    def innermost(inside: list[LoopScope], states: list[State], counter: Value) -> list[State]:
         taken = []
         for scope, group in zip(inside, groups(states, len(kinds)), strict=True):
             scope.stores()
             for fold, state in zip(kinds, group, strict=True):
                 parts = scope.operand(fold.reduce.value, scope.lanes.count)
-                taken.append(fold.step(state, Item(parts, counter)))
+                taken.append(fold.step(state, FoldInput(parts, counter)))
         return taken
 
     ends = _loops(scopes, starts, i64(0), innermost)
@@ -278,16 +284,16 @@ def _reduce_columns(scopes: list[Scope]) -> None:
 # ------------------------------------------------------------------ lanes along a reduced axis
 
 
-def _rows(scope: Scope, begin: Value, end: Value) -> None:
+def _rows(scope: LoopScope, begin: Value, end: Value) -> None:
     del begin, end  # all of the reduced axes
     f, kernel, target = scope.f, scope.plan.kernel, scope.plan.target
-    run = Run([row_kind(f, target, kernel, r) for r in kernel.reductions])
+    run = RunReduction([row_kind(f, target, kernel, r) for r in kernel.reductions])
     starts = [
-        kind.start() if isinstance(kind, Tree)
+        kind.start() if isinstance(kind, PairwiseTree)
         else kind.start(first_value(scope, kind), scope.plan.lanes)
         for kind in run.kinds
     ]
     ends = _loops([scope], starts, i64(0), run, len(scope.plan.order) - 1)
     for kind, state in zip(run.kinds, ends, strict=True):
-        parts = tuple(state) if isinstance(kind, Tree) else kind.finish(state)
+        parts = tuple(state) if isinstance(kind, PairwiseTree) else kind.finish(state)
         write(scope, kind.reduce, parts, access.ALL)

@@ -14,28 +14,28 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from npcompile.backends.cpu.access import along
-from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.frame import FrameLayout
 from npcompile.backends.cpu.scalar import Parts, register
 from npcompile.backends.cpu.sizes import Slots
-from npcompile.backends.cpu.text import COUNT, Function, Value, literal
+from npcompile.backends.cpu.text import COUNT, LLVMFunction, Value, literal
 from npcompile.core.sizes import Atom, Size, Symbol, bound, symbols
 from npcompile.program.ir import (
     Alloc,
     Bind,
     Buffer,
     Call,
-    Check,
     Edge,
     For,
     Free,
     If,
     ItemsResult,
     Kernel,
-    Library,
     Load,
     Program,
     Result,
+    RoutineCall,
     ScalarResult,
+    SideExit,
     SizeValue,
     Statement,
     Swap,
@@ -44,7 +44,7 @@ from npcompile.program.ir import (
 )
 
 Numbers = dict[Buffer, Parts]
-#: a loop's symbol, and addresses that its turns count from, by what they are to the array's
+#: a loop's symbol, and addresses that its iterations count from, by what they are to the array's
 Rows = tuple[Symbol, dict[tuple[Buffer, Size], Value]]
 
 
@@ -121,10 +121,10 @@ class Use:
                 self.lent.update(dict.fromkeys(mine | other, mine | other))
             case Bind():
                 self._touch([statement.buffer])
-            case Check():
+            case SideExit():
                 self._touch([statement.buffer])
                 self._leaving(statement)
-            case Library():
+            case RoutineCall():
                 self._touch(view.buffer for view in statement.inputs)
                 self._touch(statement.outputs, True)
             case Call():
@@ -148,7 +148,7 @@ class Use:
                 self._touch([statement.condition])
                 self._block((*statement.then, *statement.orelse))
 
-    def _leaving(self, way: Check | Edge) -> None:
+    def _leaving(self, way: SideExit | Edge) -> None:
         self._block(way.leaving)
         for result in self.exits[way.number].held():
             self._touch(numbers(result))
@@ -200,7 +200,7 @@ class Registers(Slots):
     """Slots of the function that runs a program's statements; ``out`` are those that others read
     from the frame."""
 
-    def __init__(self, f: Function, frame: Frame, pointer: Value, program: Program,
+    def __init__(self, f: LLVMFunction, frame: FrameLayout, pointer: Value, program: Program,
                  whole: Use) -> None:
         super().__init__(f, frame, pointer)
         self.own = f.module.memory("frame")
@@ -314,14 +314,15 @@ class Registers(Slots):
 
     @contextmanager
     def anew(self) -> Iterator[None]:
-        """The same at the beginning of another turn: what was computed in this one is unknown."""
+        """The same at the beginning of another iteration: what was computed in this one is
+        unknown."""
         with self.inside():
             self.known, self.rows = {}, None
             yield
 
     def joined(self, statement: Statement) -> list[Buffer]:
         """The numbers that a statement with blocks changes for others to see, itself in another
-        turn included.  Addresses that change are unknown from here on."""
+        iteration included.  Addresses that change are unknown from here on."""
         for buffer in self.moved(statement):
             self.places.pop(buffer, None)
         return [b for b in self.whole.changed(self.whole.spans[statement]) if self.holds(b)]
@@ -346,12 +347,13 @@ class Registers(Slots):
             self.numbers[buffer] = tuple(next(rest) for _ in self.number(buffer))
 
 
-class Inner(Registers):
-    """The same for a function that runs the turns of a parallel loop on a copy of the frame."""
+class ParallelRegisters(Registers):
+    """The same for a function that runs the iterations of a parallel loop on a copy of the
+    frame."""
 
-    def __init__(self, f: Function, outer: Registers, copy: Value, program: Program,
+    def __init__(self, f: LLVMFunction, outer: Registers, copy: Value, program: Program,
                  moves: set[Buffer]) -> None:
-        """``moves`` are arrays that the turns make."""
+        """``moves`` are arrays that the iterations make."""
         super().__init__(f, outer.frame, copy, program, outer.whole)
         self.out = outer.whole.shared
         self.moves = moves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npcompile.backends.cpu import intrinsics
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.text import Function, Value, known_integer, literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, known_integer, literal
 
 #: for each type its integer, the exponents' bias and fraction bits; what is safe: magnitudes
 #: between 2**-n and 2**n for n; and how many times larger than the divisor (a power of 2)
@@ -13,7 +13,9 @@ _FLOATS = {"float": ("i32", 127, 23, 60, 20), "double": ("i64", 1023, 52, 400, 5
 _LOW = 1 - 2.0**-50
 
 
-def integers(f: Function, target: Target, a: Value, b: Value, signed: bool) -> tuple[Value, Value]:
+def integers(
+    f: LLVMFunction, target: Target, a: Value, b: Value, signed: bool
+) -> tuple[Value, Value]:
     """``a / b`` towards 0 and the rest; ``b`` is not 0 and the quotient in range."""
     bits = int(a.elem[1:])
     small = bits < 64 and known_integer(b) is None
@@ -35,7 +37,7 @@ def integers(f: Function, target: Target, a: Value, b: Value, signed: bool) -> t
     return quotient, f.binary("sub", a, f.binary("mul", quotient, b))
 
 
-def by_constant(f: Function, a: Value, divisor: int) -> tuple[Value, Value]:
+def by_constant(f: LLVMFunction, a: Value, divisor: int) -> tuple[Value, Value]:
     """Quotient, rounded down, and remainder of 64 bits by a positive constant that is no power of
     2.  What is negative is replaced by what its bits are not, ``-1 - a``, and so is its quotient;
     63 bits are divided by one product (Granlund and Montgomery, Division by invariant integers
@@ -50,7 +52,7 @@ def by_constant(f: Function, a: Value, divisor: int) -> tuple[Value, Value]:
     return quotient, f.binary("sub", a, f.binary("mul", quotient, literal("i64", divisor)))
 
 
-def _wide(f: Function, a: Value, b: Value, signed: bool) -> tuple[Value, Value]:
+def _wide(f: LLVMFunction, a: Value, b: Value, signed: bool) -> tuple[Value, Value]:
     """Of 64 bits: twice a quotient that is not too large, and not too small by more than 2**-49 of
     itself and 1; what is left is less than twice the divisor."""
     zero = literal("i64", 0, a.lanes)
@@ -79,7 +81,7 @@ def _wide(f: Function, a: Value, b: Value, signed: bool) -> tuple[Value, Value]:
     return quotient, rest
 
 
-def fits(f: Function, a: Value, b: Value) -> Value:
+def fits(f: LLVMFunction, a: Value, b: Value) -> Value:
     """Where :func:`of_floats` is right: both moderate, the quotient exact in its type."""
     elem, bias, fraction, most, times = _FLOATS[a.elem]
     low, high = (literal(elem, (e + bias) << fraction, a.lanes) for e in (-most, most))
@@ -93,7 +95,7 @@ def fits(f: Function, a: Value, b: Value) -> Value:
     return found
 
 
-def of_floats(f: Function, a: Value, b: Value) -> Value:
+def of_floats(f: LLVMFunction, a: Value, b: Value) -> Value:
     """``fmod(a, b)``: the rounded quotient may be the next integer, and then the rest, which is
     exact, has the other sign."""
     whole = f.intrinsic("trunc", f.binary("fdiv", a, b))
@@ -107,7 +109,7 @@ def of_floats(f: Function, a: Value, b: Value) -> Value:
     return f.select(f.binary("and", beyond, some), back, signed)
 
 
-def floor_quotient(f: Function, target: Target, a: Value, b: Value) -> Value:
+def floor_quotient(f: LLVMFunction, target: Target, a: Value, b: Value) -> Value:
     """``a / b`` rounded down; NaN where the quotient is so large that its error may be 1/2, where
     it or ``b`` is not finite, and where it is subnormal by products, which raise other flags.
 
@@ -134,7 +136,7 @@ def floor_quotient(f: Function, target: Target, a: Value, b: Value) -> Value:
     return f.select(below, less, whole)
 
 
-def _by_products(f: Function, a: Value, b: Value) -> Value:
+def _by_products(f: LLVMFunction, a: Value, b: Value) -> Value:
     """The quotient with an error of some units in the last place, in less time than the divider
     takes; NaN where b is 0 or not finite."""
     inverse = intrinsics.approximation(f, "rcp14", b)
@@ -146,7 +148,7 @@ def _by_products(f: Function, a: Value, b: Value) -> Value:
     return f.binary("fmul", a, inverse)
 
 
-def _magnitude(f: Function, a: Value, elem: str) -> Value:
+def _magnitude(f: LLVMFunction, a: Value, elem: str) -> Value:
     """The bits of the absolute value."""
     mask = (1 << (int(elem[1:]) - 1)) - 1
     return f.binary("and", f.bitcast(a, elem), literal(elem, mask, a.lanes))

@@ -19,7 +19,7 @@ import numpy as np
 from npcompile.backends.cpu import intrinsics, scalar
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.folds import halves
-from npcompile.backends.cpu.text import Function, Value, literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, literal
 from npcompile.program.ir import Apply, Kernel, Load
 
 #: what the divider and products take for a register, as times of an operation
@@ -70,11 +70,12 @@ def hidden(kernel: Kernel, slow: frozenset[int]) -> bool:
     return divider <= LINE * touched * LANES // 64
 
 
-def apply(f: Function, op: str, operands: list[Value], turns: bool) -> Value:
-    """``sqrt(x)`` or ``a / b`` in each lane; ``turns``: the divider does every other register."""
-    if turns and operands[0].lanes == 2 * LANES:
+def apply(f: LLVMFunction, op: str, operands: list[Value], iterations: bool) -> Value:
+    """``sqrt(x)`` or ``a / b`` in each lane; ``iterations``: the divider does every other
+    register."""
+    if iterations and operands[0].lanes == 2 * LANES:
         lows, highs = zip(*(halves(f, x, x.lanes) for x in operands), strict=True)
-        low = apply(f, op, list(lows), turns)
+        low = apply(f, op, list(lows), iterations)
         high = f.intrinsic("sqrt", *highs) if op == "sqrt" else f.binary("fdiv", *highs)
         return f.shuffle(low, high, range(2 * LANES))
     if op == "div":
@@ -86,7 +87,7 @@ def apply(f: Function, op: str, operands: list[Value], turns: bool) -> Value:
                    lambda: f.intrinsic("sqrt", x))
 
 
-def _is_safe(f: Function, x: Value) -> Value:
+def _is_safe(f: LLVMFunction, x: Value) -> Value:
     """A mask, of whose lanes all hold if it is safe to take roots of all."""
     inside = literal("i64", INSIDE, x.lanes)
     others = _joined(f, "or", [f.binary("xor", _shifted(f, x), inside)])
@@ -94,14 +95,14 @@ def _is_safe(f: Function, x: Value) -> Value:
     return f.icmp("eq", others, literal("i64", 0, others.lanes))
 
 
-def _are_safe(f: Function, a: Value, b: Value) -> Value:
+def _are_safe(f: LLVMFunction, a: Value, b: Value) -> Value:
     """The same for the quotient of two numbers."""
     common = _joined(f, "and", [_shifted(f, a), _shifted(f, b)])
     inside = literal("i64", INSIDE, common.lanes)
     return f.icmp("eq", f.binary("and", common, inside), inside)
 
 
-def _proved(f: Function, safe: Value, products: Callable[[], tuple[Value, Value]],
+def _proved(f: LLVMFunction, safe: Value, products: Callable[[], tuple[Value, Value]],
             divider: Callable[[], Value]) -> Value:
     """A result by products where it is safe and proved, else the divider's."""
     quick, slow, after = (f.name_for(stem) for stem in ("quick", "slow", "after"))
@@ -117,16 +118,16 @@ def _proved(f: Function, safe: Value, products: Callable[[], tuple[Value, Value]
     return f.phi(result.elem, result.lanes, (result, quick), (exact, slow))
 
 
-def _here(f: Function, x: Value) -> Value:
+def _here(f: LLVMFunction, x: Value) -> Value:
     """The same numbers; nothing that is computed from them leaves the block.  LLVM would compute
-    what no turn of a loop changes before the loop, safe or not, and raise flags."""
+    what no iteration of a loop changes before the loop, safe or not, and raise flags."""
     if x.lanes > LANES:
         low, high = (_here(f, half) for half in halves(f, x, x.lanes))
         return f.shuffle(low, high, range(x.lanes))
     return f.op(f'call {x.type} asm sideeffect "", "=v,0"({x.typed})', "double", LANES)
 
 
-def _root(f: Function, x: Value) -> tuple[Value, Value]:
+def _root(f: LLVMFunction, x: Value) -> tuple[Value, Value]:
     """The square root, and what lies beyond it."""
     y, half = intrinsics.approximation(f, "rsqrt14", x), _number(x, 0.5)
     g, h = f.binary("fmul", x, y), f.binary("fmul", y, half)  # of sqrt(x), 1 / (2 sqrt(x))
@@ -138,7 +139,7 @@ def _root(f: Function, x: Value) -> tuple[Value, Value]:
     return s, f.intrinsic("fma", _minus(f, s, s, x), h, s)
 
 
-def _quotient(f: Function, a: Value, b: Value) -> tuple[Value, Value]:
+def _quotient(f: LLVMFunction, a: Value, b: Value) -> tuple[Value, Value]:
     """The quotient, and what lies beyond it."""
     y = intrinsics.approximation(f, "rcp14", b)
     y = f.intrinsic("fma", y, _minus(f, b, y, _number(b, 1.0)), y)
@@ -149,7 +150,7 @@ def _quotient(f: Function, a: Value, b: Value) -> tuple[Value, Value]:
     return s, f.intrinsic("fma", _minus(f, b, s, a), y, s)
 
 
-def _minus(f: Function, a: Value, b: Value, c: Value) -> Value:
+def _minus(f: LLVMFunction, a: Value, b: Value, c: Value) -> Value:
     """``c - a*b``, rounded once."""
     return f.intrinsic("fma", f.op(f"fneg {a.typed}", a.elem, a.lanes), b, c)
 
@@ -158,11 +159,11 @@ def _number(like: Value, number: float) -> Value:
     return literal("double", number, like.lanes)
 
 
-def _shifted(f: Function, x: Value) -> Value:
+def _shifted(f: LLVMFunction, x: Value) -> Value:
     return f.binary("add", f.bitcast(x, "i64"), literal("i64", SHIFT, x.lanes))
 
 
-def _joined(f: Function, op: str, bits: Iterable[Value]) -> Value:
+def _joined(f: LLVMFunction, op: str, bits: Iterable[Value]) -> Value:
     """The bits of all registers together."""
     first, *more = bits
     for other in more:
@@ -172,5 +173,5 @@ def _joined(f: Function, op: str, bits: Iterable[Value]) -> Value:
     return first
 
 
-def _all(f: Function, mask: Value) -> Value:
+def _all(f: LLVMFunction, mask: Value) -> Value:
     return f.negate(scalar.any_lane(f, f.negate(mask)))

@@ -9,12 +9,12 @@ import numpy as np
 
 from npcompile.backends.cpu import access
 from npcompile.backends.cpu.scalar import memory
-from npcompile.backends.cpu.sizes import Sizes, Slots
-from npcompile.backends.cpu.text import Function, Value, i64, literal
+from npcompile.backends.cpu.sizes import SizeEmitter, Slots
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, literal
 from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.graph.routines import ROUTINES, Routine, Spec, parse
-from npcompile.program.ir import Buffer, Library, View
+from npcompile.program.ir import Buffer, RoutineCall, View
 
 #: the flags of MXCSR by the first letters of what NumPy calls them
 _FLAGS = {"i": 1, "d": 4, "o": 8, "u": 16}
@@ -32,7 +32,7 @@ class Operand:
         """In elements; 0 for an index that it does not have."""
         return self.strides.get(letter, i64(0))
 
-    def at(self, f: Function, letter: str, index: Value) -> Operand:
+    def at(self, f: LLVMFunction, letter: str, index: Value) -> Operand:
         """Where one index has a value."""
         if letter not in self.strides:
             return self
@@ -42,7 +42,7 @@ class Operand:
 
 
 class Routines:
-    """Emits :class:`Library` statements; ``used`` are the modules of routines that are needed,
+    """Emits :class:`RoutineCall` statements; ``used`` are the modules of routines that are needed,
     ``own`` says that products take nothing from a library."""
 
     def __init__(self, slots: Slots, own: bool) -> None:
@@ -51,7 +51,7 @@ class Routines:
         self.used: set[str] = set()
         self.known: Value | None = None  # the control word when flags were last looked at
 
-    def emit(self, call: Library) -> None:
+    def emit(self, call: RoutineCall) -> None:
         f, routine = self.f, ROUTINES[call.routine.routine]
         if routine.name == "settle":
             self.settle(call.routine.spec)
@@ -91,19 +91,19 @@ class Routines:
 
     # ------------------------------------------------------------------ operands
 
-    def operand(self, sizes: Sizes, view: View, letters: str) -> Operand:
+    def operand(self, sizes: SizeEmitter, view: View, letters: str) -> Operand:
         """A view whose axes are called by letters; strides count its own elements, of which a
         complex number has two."""
-        f, window, unit = self.f, view.window, access.element_type(view.buffer.dtype)
+        f, geometry, unit = self.f, view.geometry, access.element_type(view.buffer.dtype)
         pointer = self.slots.data(view.buffer)
-        if not (isinstance(window.offset, int) and window.offset == 0):
-            pointer = f.offset(pointer, unit, sizes(window.offset))
-        if window.part == "imag":
+        if not (isinstance(geometry.offset, int) and geometry.offset == 0):
+            pointer = f.offset(pointer, unit, sizes(geometry.offset))
+        if geometry.part == "imag":
             pointer = f.offset(pointer, access.element_type(view.dtype), i64(1))
-        steps = [sizes(stride * 2 if window.part else stride) for stride in window.strides]
+        steps = [sizes(stride * 2 if geometry.part else stride) for stride in geometry.strides]
         return Operand(view.dtype, pointer, dict(zip(letters, steps, strict=True)))
 
-    def target(self, sizes: Sizes, buffer: Buffer, letters: str) -> Operand:
+    def target(self, sizes: SizeEmitter, buffer: Buffer, letters: str) -> Operand:
         """Where a result goes: into a buffer, or for a number to the stack."""
         if buffer.kind == "scalar":
             return Operand(buffer.dtype, self.f.alloca(memory(buffer.dtype), 2), {})
@@ -123,11 +123,11 @@ class Routines:
 
     # ------------------------------------------------------------------ factorisations
 
-    def matrices(self, call: Library, routine: Routine, name: str) -> None:
+    def matrices(self, call: RoutineCall, routine: Routine, name: str) -> None:
         """One call for each matrix of a batch."""
-        f, sizes = self.f, Sizes(self.slots)
+        f, sizes = self.f, SizeEmitter(self.slots)
         words, results = (part.split(",") for part in routine.core.split("->"))
-        batch = "0123456789"[: len(call.inputs[0].window.shape) - len(words[0])]
+        batch = "0123456789"[: len(call.inputs[0].geometry.shape) - len(words[0])]
         operands = [self.operand(sizes, view, batch + "ij"[: len(word)])
                     for view, word in zip(call.inputs, words, strict=True)]
         outputs = call.outputs[: len(results)]
@@ -135,7 +135,7 @@ class Routines:
                    for buffer in outputs]
         count: dict[str, Size] = {}
         for view, word in zip(call.inputs, words, strict=True):
-            count.update(zip(batch + word, view.window.shape, strict=True))
+            count.update(zip(batch + word, view.geometry.shape, strict=True))
         extents = {letter: sizes(size) for letter, size in count.items()}
         lengths = [extents[letter] for letter in dict.fromkeys("".join(words))]
         well = f.alloca("i64")
@@ -167,12 +167,12 @@ class Routines:
 
     # ------------------------------------------------------------------ products
 
-    def product(self, call: Library) -> None:
+    def product(self, call: RoutineCall) -> None:
         """One product of vectors or matrices, inside loops over all other indices."""
-        spec, sizes = parse(call.routine.spec), Sizes(self.slots)
+        spec, sizes = parse(call.routine.spec), SizeEmitter(self.slots)
         (left, right), (out,) = call.inputs, call.outputs
-        extents: dict[str, Size] = dict(zip(spec.left, left.window.shape))
-        extents.update(zip(spec.right, right.window.shape))
+        extents: dict[str, Size] = dict(zip(spec.left, left.geometry.shape))
+        extents.update(zip(spec.right, right.geometry.shape))
         a = self.operand(sizes, left, spec.left)
         b = self.operand(sizes, right, spec.right)
         c = self.target(sizes, out, spec.out)

@@ -7,20 +7,20 @@ from npcompile.backends.cpu.access import Lanes
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.folds import (
     AcrossLanes,
-    Arg,
     ArgAcrossLanes,
+    ArgExtreme,
     ArgSearch,
     Count,
     Fold,
+    FoldInput,
     InOrder,
-    Item,
+    PairwiseTree,
     State,
-    Tree,
 )
 from npcompile.backends.cpu.scalar import Parts
-from npcompile.backends.cpu.scope import Plan, Scope, masks_tail
+from npcompile.backends.cpu.scope import LoopScope, NestPlan, masks_tail
 from npcompile.backends.cpu.states import flatten, groups, restore, save, shaped
-from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, literal, vector_literal
 from npcompile.core.records import replace
 from npcompile.program.ir import Apply, Kernel, Reduce
 
@@ -34,11 +34,11 @@ LIGHT = 12  # operations of what is summed up to which four leaves are summed at
 CACHED_BYTES = 16 << 20
 
 
-def write(scope: Scope, reduce: Reduce, parts: Parts, lanes: Lanes) -> None:
+def write(scope: LoopScope, reduce: Reduce, parts: Parts, lanes: Lanes) -> None:
     access.store(scope.f, scope.place(reduce.buffer, reduce.at), parts, lanes)
 
 
-def cached(scope: Scope) -> Value:
+def cached(scope: LoopScope) -> Value:
     """Whether what the kernel reads may come from a cache.  Processors foresee what is needed from
     memory next where it is read in order, not where leaves or rows take turns (12 instead of
     29 GB/s on one core of Zen 4)."""
@@ -50,14 +50,14 @@ def cached(scope: Scope) -> Value:
     return scope.f.icmp("sle", scope.sizes(plan.total), i64(most))
 
 
-def _ahead(scope: Scope) -> Value:
+def _ahead(scope: LoopScope) -> Value:
     """Bytes that are asked for before they are reduced."""
     return scope.f.select(cached(scope), i64(AHEAD), i64(FAR_AHEAD))
 
 
-def first_value(scope: Scope, fold: Fold) -> Parts | None:
+def first_value(scope: LoopScope, fold: Fold) -> Parts | None:
     """The value at the start of all reduced axes, if the fold begins with it."""
-    if not (fold.wants_first or isinstance(fold, Arg)):
+    if not (fold.wants_first or isinstance(fold, ArgExtreme)):
         return None
     while scope.depth < len(scope.plan.order):
         lane_loop = scope.plan.order[scope.depth] == scope.plan.lane_axis
@@ -65,9 +65,11 @@ def first_value(scope: Scope, fold: Fold) -> Parts | None:
     return scope.operand(fold.reduce.value, scope.lanes.count)
 
 
-def row_kind(f: Function, target: Target, kernel: Kernel, reduce: Reduce) -> Fold | Tree:
+def row_kind(
+    f: LLVMFunction, target: Target, kernel: Kernel, reduce: Reduce
+) -> Fold | PairwiseTree:
     if folds.is_pairwise(reduce):
-        return Tree(f, target, reduce)
+        return PairwiseTree(f, target, reduce)
     if reduce.kind.startswith("arg"):
         made = ArgSearch if folds.searches(kernel) else ArgAcrossLanes
         return made(f, target, reduce, kernel.values[reduce.value].dtype)
@@ -78,16 +80,16 @@ def row_kind(f: Function, target: Target, kernel: Kernel, reduce: Reduce) -> Fol
     return InOrder(f, target, reduce) if fold.ordered else fold
 
 
-class Run:
+class RunReduction:
     """Reduces one run along the last axis."""
 
-    def __init__(self, kinds: list[Fold | Tree]) -> None:
+    def __init__(self, kinds: list[Fold | PairwiseTree]) -> None:
         self.kinds = kinds
-        self.trees = [kind for kind in kinds if isinstance(kind, Tree)]
+        self.trees = [kind for kind in kinds if isinstance(kind, PairwiseTree)]
         self.folds = [kind for kind in kinds if isinstance(kind, Fold)]
         self.across = [k for k in kinds if isinstance(k, AcrossLanes | ArgAcrossLanes)]
 
-    def __call__(self, scopes: list[Scope], states: list[State], counter: Value) -> list[State]:
+    def __call__(self, scopes: list[LoopScope], states: list[State], counter: Value) -> list[State]:
         (scope,) = scopes
         f, length = scope.f, scope.extent(scope.plan.lane_axis)
         base = i64(0) if counter.text == "0" else f.binary("mul", counter, length)
@@ -100,9 +102,9 @@ class Run:
             loop.next = flatten(self.span(scope, now, loop.index, end, base))
         return shaped(loop.results, states)
 
-    def span(self, scope: Scope, states: list[State], begin: Value, end: Value,
+    def span(self, scope: LoopScope, states: list[State], begin: Value, end: Value,
              base: Value) -> list[State]:
-        """A stretch of the run; sums of one stretch are one tree."""
+        """A region of the run; sums of one region are one tree."""
         if self.trees:
             return Forest(self, scope, base).sum(states, begin, end)
         if isinstance(self.kinds[0], ArgSearch):
@@ -111,10 +113,10 @@ class Run:
 
     def scalar_states(self) -> list[State]:
         """States of one lane, for their types."""
-        return [list(kind.zero()) if isinstance(kind, Tree) else kind.types()
+        return [list(kind.zero()) if isinstance(kind, PairwiseTree) else kind.types()
                 for kind in self.kinds]
 
-    def sweep(self, scope: Scope, states: list[State], begin: Value, end: Value,
+    def sweep(self, scope: LoopScope, states: list[State], begin: Value, end: Value,
               base: Value) -> list[State]:
         """Without trees: whole vectors, then the rest in masked ones (or in single steps)."""
         f, lanes, masked = scope.f, scope.plan.lanes, masks_tail(scope.plan)
@@ -141,13 +143,13 @@ class Run:
             rest.next = flatten(self.take(inside, shaped(rest.carried, states), base))
         return shaped(rest.results, states)
 
-    def independent(self, plan: Plan) -> int:
+    def independent(self, plan: NestPlan) -> int:
         """Vectors with partial results of their own, so that no result waits for another."""
         light = sum(isinstance(v, Apply) for v in plan.kernel.values) <= 4
         free = len(self.across) == len(self.kinds) and (plan.lanes == 1 or masks_tail(plan))
         return UNROLLED if light and free else 1
 
-    def take(self, inside: Scope, states: list[State], base: Value) -> list[State]:
+    def take(self, inside: LoopScope, states: list[State], base: Value) -> list[State]:
         """One vector of values into every fold."""
         inside.stores()
         f, lanes = inside.f, inside.plan.lanes
@@ -161,20 +163,20 @@ class Run:
             if inside.lanes.count < lanes and not isinstance(fold, InOrder):
                 parts = tuple(f.splat(part, lanes) for part in parts)  # only the first lane counts
                 mask = vector_literal("i1", [k == 0 for k in range(lanes)])
-            taken.append(fold.step(state, Item(parts, counter, mask)))
+            taken.append(fold.step(state, FoldInput(parts, counter, mask)))
         return taken
 
 
 class Search:
-    """The position of the first extreme of a stretch, by blocks."""
+    """The position of the first extreme of a region, by blocks."""
 
-    def __init__(self, kind: ArgSearch, scope: Scope, begin: Value, end: Value) -> None:
+    def __init__(self, kind: ArgSearch, scope: LoopScope, begin: Value, end: Value) -> None:
         self.kind, self.scope, self.f = kind, scope, scope.f
         self.begin, self.end = begin, end
         self.block = i64(SEARCHED * scope.plan.lanes)
 
     def position(self, state: State, base: Value) -> State:
-        """The better one of a state and the stretch; ``base`` is added to its positions."""
+        """The better one of a state and the region; ``base`` is added to its positions."""
         if not positions.fits(self.kind, self.scope):
             return self._by_branches(state, base)
         f, (best, where) = self.f, state
@@ -183,11 +185,11 @@ class Search:
         length = f.binary("sub", self.end, self.begin)
         f.branch(f.icmp("sle", i64(positions.BLOCK), length), scan, other)
         f.label(scan)
-        stretch = positions.Scan(self.kind, self.scope, self.begin, self.end)
-        found, block, unordered = stretch.best(best)
+        region = positions.Scan(self.kind, self.scope, self.begin, self.end)
+        found, block, unordered = region.best(best)
         f.branch(unordered, other, ordered)
         f.label(ordered)
-        first = stretch.first(found, block)
+        first = region.first(found, block)
         first = first if base.text == "0" else f.binary("add", base, first)
         better = self.kind.beats(found, best)
         sure = [f.select(better, found, best), f.select(better, first, where)]
@@ -222,10 +224,10 @@ class Search:
         ]
 
     def _best(self, best: Value) -> tuple[Value, Value]:
-        """The best value, and where the block with it begins: before the stretch if in none."""
+        """The best value, and where the block with it begins: before the region if in none."""
         f, kind, scope = self.f, self.kind, self.scope
         early = not any(isinstance(v, Apply) for v in scope.plan.kernel.values)  # raise no flag
-        run = Run([kind.extreme])
+        run = RunReduction([kind.extreme])
         none = f.binary("sub", self.begin, i64(1))
         with f.cycle([self.begin, best, none]) as loop:
             index, best, block = loop.carried
@@ -287,7 +289,7 @@ class Forest:
     being summed, and then ``left`` holds the sum of its left half.
     """
 
-    def __init__(self, run: Run, scope: Scope, base: Value, width: int = 1) -> None:
+    def __init__(self, run: RunReduction, scope: LoopScope, base: Value, width: int = 1) -> None:
         """``width``: runs that are summed at once, a run to a lane."""
         self.run, self.scope, self.base, f = run, scope, base, scope.f
         self.f, self.width = f, width
@@ -320,7 +322,7 @@ class Forest:
         ends = iter(shaped(restore(f, flatten(of_folds), flatten(kept)), of_folds))
         sums = iter(self._load_parts())
         return [
-            kind.close_run(state, next(sums)) if isinstance(kind, Tree) else next(ends)
+            kind.close_run(state, next(sums)) if isinstance(kind, PairwiseTree) else next(ends)
             for kind, state in zip(run.kinds, states, strict=True)
         ]
 
@@ -487,6 +489,6 @@ class Forest:
             for tree, rooms in zip(self.run.trees, self.parts, strict=True)
         ]
 
-    def _store_part(self, tree: Tree, parts: Parts) -> None:
+    def _store_part(self, tree: PairwiseTree, parts: Parts) -> None:
         rooms = self.parts[self.run.trees.index(tree)]
         save(self.f, list(parts), rooms)

@@ -18,7 +18,7 @@ from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.symbols import SUBPROGRAM
 from npcompile.backends.cpu.text import (
     FLOATS,
-    Function,
+    LLVMFunction,
     Value,
     known_float,
     known_integer,
@@ -65,10 +65,10 @@ def constant(number: Number, dtype: np.dtype, lanes: int = 1) -> Parts:
 
 
 @record
-class Site:
+class EmissionSite:
     """What a rule may look at: where it writes, for which machine, and the operands' dtype."""
 
-    f: Function
+    f: LLVMFunction
     target: Target
     dtype: np.dtype  # of the operands (the last one's)
     result: np.dtype
@@ -86,14 +86,14 @@ class Site:
 Rule = Callable[..., Value]
 
 
-def apply(f: Function, target: Target, op: str, dtypes: list[np.dtype], args: list[Parts],
+def apply(f: LLVMFunction, target: Target, op: str, dtypes: list[np.dtype], args: list[Parts],
           result: np.dtype, attrs: Table | Subprogram | None = None) -> Parts:
     """One primitive, or ``cast``, of operands of the same number of lanes."""
     if op == "cast":
         found = casts.cast(f, args[0], dtypes[0], result)
         known = not any(a.text.startswith("%") for a in args[0])
         return tuple([f.opaque(a) if known and a.elem in FLOATS else a for a in found])
-    site = Site(f, target, dtypes[-1], result, attrs)
+    site = EmissionSite(f, target, dtypes[-1], result, attrs)
     if op in _PARTWISE:
         return _PARTWISE[op](site, *args)
     operands = [part for (part,) in args]
@@ -102,7 +102,7 @@ def apply(f: Function, target: Target, op: str, dtypes: list[np.dtype], args: li
     return (RULES[op](site, *operands),)
 
 
-def any_lane(f: Function, mask: Value) -> Value:
+def any_lane(f: LLVMFunction, mask: Value) -> Value:
     """Whether a mask holds anywhere."""
     if mask.lanes == 1:
         return mask
@@ -113,26 +113,26 @@ def any_lane(f: Function, mask: Value) -> Value:
 
 
 def _arithmetic(on_floats: str, on_ints: str, on_bools: str) -> Rule:
-    def rule(site: Site, a: Value, b: Value) -> Value:
+    def rule(site: EmissionSite, a: Value, b: Value) -> Value:
         op = on_floats if site.floating else on_bools if site.dtype.kind == "b" else on_ints
         return site.f.binary(op, a, b)
 
     return rule
 
 
-def _neg(site: Site, a: Value) -> Value:
+def _neg(site: EmissionSite, a: Value) -> Value:
     if site.floating:
         return site.f.op(f"fneg {a.typed}", a.elem, a.lanes)
     return site.f.binary("sub", literal(a.elem, 0, a.lanes), a)
 
 
-def _abs(site: Site, a: Value) -> Value:
+def _abs(site: EmissionSite, a: Value) -> Value:
     if site.floating:
         return site.f.intrinsic("fabs", a)
     return site.f.select(_negative(site.f, a), _neg(site, a), a) if site.signed else a
 
 
-def _negative(f: Function, a: Value) -> Value:
+def _negative(f: LLVMFunction, a: Value) -> Value:
     return f.icmp("slt", a, literal(a.elem, 0, a.lanes))
 
 
@@ -140,15 +140,15 @@ def _unary(name: str) -> Rule:
     return lambda site, a: site.f.intrinsic(name, a)
 
 
-def _fma(site: Site, a: Value, b: Value, c: Value) -> Value:
+def _fma(site: EmissionSite, a: Value, b: Value, c: Value) -> Value:
     return site.f.intrinsic("fma", a, b, c)
 
 
-def _copysign(site: Site, a: Value, b: Value) -> Value:
+def _copysign(site: EmissionSite, a: Value, b: Value) -> Value:
     return site.f.intrinsic("copysign", a, b)
 
 
-def _fmod(site: Site, a: Value, b: Value) -> Value:
+def _fmod(site: EmissionSite, a: Value, b: Value) -> Value:
     """Exact: by a power of two in every step, else by the quotient where that fits; libm's, lane
     by lane, where it does not."""
     f = site.f
@@ -175,11 +175,11 @@ def _fmod(site: Site, a: Value, b: Value) -> Value:
     return f.phi(a.elem, a.lanes, (one_by_one, seldom), (together, usual))
 
 
-def _floor_quotient(site: Site, a: Value, b: Value) -> Value:
+def _floor_quotient(site: EmissionSite, a: Value, b: Value) -> Value:
     return remainders.floor_quotient(site.f, site.target, a, b)
 
 
-def _fmod_by(site: Site, a: Value, power: float) -> Value:
+def _fmod_by(site: EmissionSite, a: Value, power: float) -> Value:
     f = site.f
     by, inverse = literal(a.elem, power, a.lanes), literal(a.elem, 1 / power, a.lanes)
     # what is smaller stays as it is: its quotient might underflow
@@ -200,7 +200,7 @@ def _fmod_by(site: Site, a: Value, power: float) -> Value:
     return f.phi(a.elem, 1, (a, before), (found, divided))
 
 
-def _each_lane(f: Function, one: Callable[..., Value], elem: str, *args: Value) -> Value:
+def _each_lane(f: LLVMFunction, one: Callable[..., Value], elem: str, *args: Value) -> Value:
     lanes = args[0].lanes
     if lanes == 1:
         return one(*args)
@@ -211,7 +211,7 @@ def _each_lane(f: Function, one: Callable[..., Value], elem: str, *args: Value) 
     return whole
 
 
-def _ldexp(site: Site, a: Value, n: Value) -> Value:
+def _ldexp(site: EmissionSite, a: Value, n: Value) -> Value:
     """``a * 2**n`` rounded once.
 
     Without the machine's own instruction: powers of two in three steps.  The first two leave a
@@ -240,7 +240,7 @@ def _ldexp(site: Site, a: Value, n: Value) -> Value:
     return f.binary("fmul", a, _power_of_two(f, n, a.elem, most, digits))
 
 
-def _clamp(site: Site, n: Value, limit: int) -> Value:
+def _clamp(site: EmissionSite, n: Value, limit: int) -> Value:
     f, bits = site.f, int(n.elem[1:])
     if site.dtype.kind == "u":
         top = literal(n.elem, min(limit, (1 << bits) - 1), n.lanes)
@@ -252,7 +252,7 @@ def _clamp(site: Site, n: Value, limit: int) -> Value:
     return n
 
 
-def _power_of_two(f: Function, n: Value, elem: str, bias: int, digits: int) -> Value:
+def _power_of_two(f: LLVMFunction, n: Value, elem: str, bias: int, digits: int) -> Value:
     biased = f.binary("add", n, literal(n.elem, bias, n.lanes))
     return f.bitcast(f.binary("shl", biased, literal(n.elem, digits - 1, n.lanes)), elem)
 
@@ -263,7 +263,7 @@ def _power_of_two(f: Function, n: Value, elem: str, bias: int, digits: int) -> V
 Divided = tuple[Value, Value, Value, Value]
 
 
-def _divide(site: Site, a: Value, b: Value) -> Divided:
+def _divide(site: EmissionSite, a: Value, b: Value) -> Divided:
     """(quotient rounded down, remainder, divisor is 0, quotient overflows) where LLVM's division
     is defined; any of both where it is not.  Remainders of single numbers mostly bring back what
     is rarely out of range: what is in range needs no division."""
@@ -286,7 +286,7 @@ def _divide(site: Site, a: Value, b: Value) -> Divided:
     return quotient, rest, by_zero, over
 
 
-def _divided(site: Site, a: Value, b: Value) -> Divided:
+def _divided(site: EmissionSite, a: Value, b: Value) -> Divided:
     f, divisor = site.f, known_integer(b)
     if divisor is not None and divisor > 0 and site.signed:
         return *_divide_by(site, a, b, divisor), literal("i1", False), literal("i1", False)
@@ -312,7 +312,7 @@ def _divided(site: Site, a: Value, b: Value) -> Divided:
     return quotient, rest, by_zero, over
 
 
-def _divide_by(site: Site, a: Value, b: Value, divisor: int) -> tuple[Value, Value]:
+def _divide_by(site: EmissionSite, a: Value, b: Value, divisor: int) -> tuple[Value, Value]:
     """Quotient, rounded down, and remainder by a positive constant."""
     f = site.f
     shift = divisor.bit_length() - 1
@@ -327,14 +327,14 @@ def _divide_by(site: Site, a: Value, b: Value, divisor: int) -> tuple[Value, Val
             f.select(low, f.binary("add", rest, b), rest))
 
 
-def raise_where(f: Function, mask: Value, flag: str) -> None:
+def raise_where(f: LLVMFunction, mask: Value, flag: str) -> None:
     """Raises a floating-point flag if any lane of the mask is set."""
     if mask.text.startswith("%"):
         with f.when(any_lane(f, mask)):
             intrinsics.raise_flag(f, flag)
 
 
-def _int_div(site: Site, a: Value, b: Value) -> Value:
+def _int_div(site: EmissionSite, a: Value, b: Value) -> Value:
     f = site.f
     quotient, _, by_zero, over = _divide(site, a, b)
     if site.signed:
@@ -343,7 +343,7 @@ def _int_div(site: Site, a: Value, b: Value) -> Value:
     return f.select(by_zero, literal(a.elem, 0, a.lanes), quotient)
 
 
-def _int_mod(site: Site, a: Value, b: Value) -> Value:
+def _int_mod(site: EmissionSite, a: Value, b: Value) -> Value:
     _, rest, by_zero, _ = _divide(site, a, b)
     return site.f.select(by_zero, literal(a.elem, 0, a.lanes), rest)
 
@@ -352,11 +352,11 @@ def _bits(name: str) -> Rule:
     return lambda site, a, b: site.f.binary(name, a, b)
 
 
-def _bit_not(site: Site, a: Value) -> Value:
+def _bit_not(site: EmissionSite, a: Value) -> Value:
     return site.f.binary("xor", a, literal(a.elem, -1, a.lanes))
 
 
-def _shl(site: Site, a: Value, n: Value) -> Value:
+def _shl(site: EmissionSite, a: Value, n: Value) -> Value:
     f, bits, known = site.f, int(a.elem[1:]), known_integer(n)
     if known is not None and 0 <= known < bits:
         return f.binary("shl", a, n)
@@ -365,7 +365,7 @@ def _shl(site: Site, a: Value, n: Value) -> Value:
     return f.select(inside, f.binary("shl", a, f.select(inside, n, zero)), zero)
 
 
-def _shr(site: Site, a: Value, n: Value) -> Value:
+def _shr(site: EmissionSite, a: Value, n: Value) -> Value:
     f, bits, known = site.f, int(a.elem[1:]), known_integer(n)
     if known is not None and 0 <= known < bits:
         return f.binary("ashr" if site.signed else "lshr", a, n)
@@ -377,13 +377,13 @@ def _shr(site: Site, a: Value, n: Value) -> Value:
     return f.select(inside, f.binary("lshr", a, f.select(inside, n, zero)), zero)
 
 
-def _popcount(site: Site, a: Value) -> Value:
+def _popcount(site: EmissionSite, a: Value) -> Value:
     count = site.f.intrinsic("ctpop", _abs(site, a))
     return casts.resize(site.f, count, f"i{8 * site.result.itemsize}", signed=False)
 
 
 def _overflows(name: str) -> Rule:
-    def rule(site: Site, a: Value, b: Value) -> Value:
+    def rule(site: EmissionSite, a: Value, b: Value) -> Value:
         f, pair = site.f, f"{{ {a.type}, {Value('', 'i1', a.lanes).type} }}"
         intrinsic = f"llvm.{name}.with.overflow.{a.suffix}"
         f.module.declare(intrinsic, pair, [a.type, a.type])
@@ -396,7 +396,7 @@ def _overflows(name: str) -> Rule:
 # ------------------------------------------------------------------ comparisons and choice
 
 
-def compare(f: Function, how: str, a: Value, b: Value) -> Value:
+def compare(f: LLVMFunction, how: str, a: Value, b: Value) -> Value:
     """A floating-point comparison that is quiet for quiet NaNs (LLVM's plain one is not)."""
     if how in ("oeq", "une", "uno", "ord"):
         return f.op(f"fcmp {how} {a.type} {a.text}, {b.text}", "i1", a.lanes)
@@ -406,7 +406,7 @@ def compare(f: Function, how: str, a: Value, b: Value) -> Value:
 
 
 def _ordering(on_floats: str, on_ints: str) -> Rule:
-    def rule(site: Site, a: Value, b: Value) -> Value:
+    def rule(site: EmissionSite, a: Value, b: Value) -> Value:
         if site.floating:
             return compare(site.f, on_floats, a, b)
         return site.f.icmp(("s" if site.signed else "u") + on_ints, a, b)
@@ -415,7 +415,7 @@ def _ordering(on_floats: str, on_ints: str) -> Rule:
 
 
 def _equality(on_floats: str, on_ints: str, join: str) -> Callable[..., Parts]:
-    def rule(site: Site, a: Parts, b: Parts) -> Parts:
+    def rule(site: EmissionSite, a: Parts, b: Parts) -> Parts:
         f, found = site.f, []
         for x, y in zip(a, b, strict=True):
             if site.dtype.kind == "f" and x.elem == "i16":
@@ -427,11 +427,11 @@ def _equality(on_floats: str, on_ints: str, join: str) -> Callable[..., Parts]:
     return rule
 
 
-def _where(site: Site, mask: Parts, a: Parts, b: Parts) -> Parts:
+def _where(site: EmissionSite, mask: Parts, a: Parts, b: Parts) -> Parts:
     return tuple(_chosen(site.f, mask[0], x, y) for x, y in zip(a, b, strict=True))
 
 
-def _chosen(f: Function, mask: Value, x: Value, y: Value) -> Value:
+def _chosen(f: LLVMFunction, mask: Value, x: Value, y: Value) -> Value:
     """One of two; LLVM must not compute further with either of two constants in advance, nor with
     the other number where one is the identity of an operation: flags would be raised for nothing.
     """
@@ -442,7 +442,7 @@ def _chosen(f: Function, mask: Value, x: Value, y: Value) -> Value:
 
 
 def _extreme(smallest: bool) -> Rule:
-    def rule(site: Site, a: Value, b: Value) -> Value:
+    def rule(site: EmissionSite, a: Value, b: Value) -> Value:
         f = site.f
         if not site.floating:
             if site.dtype.kind == "b":
@@ -457,7 +457,7 @@ def _extreme(smallest: bool) -> Rule:
     return rule
 
 
-def _minimum(f: Function, a: Value, b: Value) -> Value:
+def _minimum(f: LLVMFunction, a: Value, b: Value) -> Value:
     """The second one where the first is not less: or'ed with the first, it keeps its minus if they
     are equal, and becomes NaN if they are unordered."""
     less, alike = compare(f, "olt", a, b), compare(f, "ueq", a, b)
@@ -466,7 +466,7 @@ def _minimum(f: Function, a: Value, b: Value) -> Value:
     return f.bitcast(f.binary("or", chosen, also), a.elem)
 
 
-def _maximum(f: Function, a: Value, b: Value) -> Value:
+def _maximum(f: LLVMFunction, a: Value, b: Value) -> Value:
     """The same, but that it loses its minus if they are equal."""
     more, unlike = compare(f, "ogt", a, b), compare(f, "une", a, b)
     chosen, also = _as_bits(f, f.select(more, a, b)), _as_bits(f, a)
@@ -475,22 +475,22 @@ def _maximum(f: Function, a: Value, b: Value) -> Value:
     return f.bitcast(f.binary("or", f.binary("and", chosen, also), nan), a.elem)
 
 
-def _as_bits(f: Function, a: Value) -> Value:
+def _as_bits(f: LLVMFunction, a: Value) -> Value:
     return f.bitcast(a, f"i{64 if a.elem == 'double' else 32}")
 
 
 # ------------------------------------------------------------------ representation
 
 
-def _to_bits(site: Site, a: Value) -> Value:
+def _to_bits(site: EmissionSite, a: Value) -> Value:
     return a if a.elem == "i16" else site.f.bitcast(a, f"i{8 * site.dtype.itemsize}")
 
 
-def _from_bits(site: Site, a: Value) -> Value:
+def _from_bits(site: EmissionSite, a: Value) -> Value:
     return a if a.elem == "i16" else site.f.bitcast(a, register(site.result))
 
 
-def _lookup(site: Site, index: Value) -> Value:
+def _lookup(site: EmissionSite, index: Value) -> Value:
     assert isinstance(site.attrs, Table)
     f, numbers = site.f, site.attrs.values
     elem = register(site.result)
@@ -501,7 +501,7 @@ def _lookup(site: Site, index: Value) -> Value:
     return gather(f, where, elem)
 
 
-def gather(f: Function, pointers: Value, elem: str) -> Value:
+def gather(f: LLVMFunction, pointers: Value, elem: str) -> Value:
     """Loads one element per lane; every pointer must be valid."""
     lanes = pointers.lanes
     if lanes == 1:
@@ -520,7 +520,7 @@ def wide_lanes(target: Target, what: Subprogram) -> int:
     return target.width // 8 * what.registers if target.avx512 and what.registers > 1 else 0
 
 
-def _call(site: Site, *args: Value) -> Value:
+def _call(site: EmissionSite, *args: Value) -> Value:
     """A subprogram, which is there for one register and in a wide version."""
     assert isinstance(site.attrs, Subprogram)
     f, lanes, have = site.f, site.target.width // 8, args[0].lanes
@@ -541,7 +541,7 @@ def _call(site: Site, *args: Value) -> Value:
     return f.shuffle(found[0], found[0], range(have)) if have < lanes else found[0]
 
 
-def _complex(site: Site, re: Parts, im: Parts) -> Parts:
+def _complex(site: EmissionSite, re: Parts, im: Parts) -> Parts:
     return (*re, *im)
 
 

@@ -10,13 +10,13 @@ from the one before, in memory.
 from __future__ import annotations
 
 from npcompile.backends.cpu import access
-from npcompile.backends.cpu.access import Place
+from npcompile.backends.cpu.access import ElementAddress
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.folds import Fold, Item, State, neutral
+from npcompile.backends.cpu.folds import Fold, FoldInput, State, neutral
 from npcompile.backends.cpu.reductions import BLOCK, kept_loops, sweep
 from npcompile.backends.cpu.runs import write
 from npcompile.backends.cpu.scalar import Parts, constant
-from npcompile.backends.cpu.scope import Plan, Scope, one_by_one, widest
+from npcompile.backends.cpu.scope import LoopScope, NestPlan, one_by_one, widest
 from npcompile.backends.cpu.states import flatten, shaped
 from npcompile.backends.cpu.text import Value, i64, poison
 from npcompile.core.records import replace
@@ -31,7 +31,7 @@ def scans(kernel: Kernel) -> bool:
     return any(reduce.running for reduce in kernel.reductions)
 
 
-def plan(kernel: Kernel, target: Target) -> Plan:
+def plan(kernel: Kernel, target: Target) -> NestPlan:
     """Kept axes outside, then the running one; lanes along the kernel's last axis if it is kept or
     can be scanned by vectors."""
     last = len(kernel.axes) - 1
@@ -39,10 +39,10 @@ def plan(kernel: Kernel, target: Target) -> Plan:
     others = [k for k in range(last) if k != axis]
     lanes = max(1, target.width // widest(kernel))
     if axis != last:
-        return Plan(kernel, target, (*others, axis, last), last, lanes)
+        return NestPlan(kernel, target, (*others, axis, last), last, lanes)
     if lanes > 1 and by_vectors(kernel):
-        return Plan(kernel, target, (*others, axis), last, lanes)
-    return Plan(kernel, target, (*others, axis))
+        return NestPlan(kernel, target, (*others, axis), last, lanes)
+    return NestPlan(kernel, target, (*others, axis))
 
 
 def by_vectors(kernel: Kernel) -> bool:
@@ -53,7 +53,7 @@ def by_vectors(kernel: Kernel) -> bool:
             and REDUCTIONS[reduce.kind][0] != "mul")
 
 
-def nest(scope: Scope, begin: Value, end: Value) -> None:
+def nest(scope: LoopScope, begin: Value, end: Value) -> None:
     """The kept loops; the outermost of them from ``begin`` to ``end``."""
     rank = len(scope.plan.order)
     fold = Fold(scope.f, scope.plan.target, scope.plan.kernel.reductions[0])
@@ -72,7 +72,7 @@ def nest(scope: Scope, begin: Value, end: Value) -> None:
 # ------------------------------------------------------------------ along the last axis
 
 
-def _by_length(scope: Scope, fold: Fold, begin: Value, end: Value) -> None:
+def _by_length(scope: LoopScope, fold: Fold, begin: Value, end: Value) -> None:
     """Rows that are shorter than a vector side by side, others by vectors."""
     f, plan = scope.f, scope.plan
     sides, ones, after = (f.name_for(stem) for stem in ("sides", "ones", "after"))
@@ -86,7 +86,7 @@ def _by_length(scope: Scope, fold: Fold, begin: Value, end: Value) -> None:
     f.label(after)
 
 
-def _side_by_side(scope: Scope, fold: Fold, begin: Value, end: Value) -> None:
+def _side_by_side(scope: LoopScope, fold: Fold, begin: Value, end: Value) -> None:
     f, order = scope.f, scope.plan.order
     if scope.depth < len(order) - 2:
         with f.loop(begin, end) as loop:
@@ -105,7 +105,7 @@ def _side_by_side(scope: Scope, fold: Fold, begin: Value, end: Value) -> None:
         _run([scope.enter(loop.index)], fold)
 
 
-def _run(scopes: list[Scope], fold: Fold) -> None:
+def _run(scopes: list[LoopScope], fold: Fold) -> None:
     """All of the axis, for some rows."""
     f, length = scopes[0].f, scopes[0].extent(scopes[0].plan.order[-1])
     with f.when(f.icmp("slt", i64(0), length)):
@@ -117,13 +117,13 @@ def _run(scopes: list[Scope], fold: Fold) -> None:
             following = []
             for scope, state in zip(scopes, shaped(loop.carried, states), strict=True):
                 inside = scope.enter(loop.index)
-                state = fold.step(state, Item(_value(inside, fold), loop.index))
+                state = fold.step(state, FoldInput(_value(inside, fold), loop.index))
                 write(inside, fold.reduce, fold.finish(state), inside.lanes)
                 following.append(state)
             loop.next = flatten(following)
 
 
-def _run_vectors(scope: Scope, fold: Fold) -> None:
+def _run_vectors(scope: LoopScope, fold: Fold) -> None:
     """The same by vectors, and what is left behind these one by one."""
     f, lanes, reduce = scope.f, scope.plan.lanes, fold.reduce
     length = scope.extent(scope.plan.order[-1])
@@ -142,7 +142,7 @@ def _run_vectors(scope: Scope, fold: Fold) -> None:
             loop.next = [f.shuffle(part, poison(part.elem, lanes), last) for part in made]
         with f.loop(whole, length, carried=[f.extract(p, 0) for p in loop.results]) as rest:
             inside = scope.enter(rest.index)
-            state = fold.step(rest.carried, Item(_value(inside, fold), rest.index))
+            state = fold.step(rest.carried, FoldInput(_value(inside, fold), rest.index))
             write(inside, reduce, fold.finish(state), inside.lanes)
             rest.next = state
 
@@ -160,7 +160,7 @@ def _scanned(fold: Fold, parts: Parts) -> Parts:
     return parts
 
 
-def _value(scope: Scope, fold: Fold) -> tuple[Value, ...]:
+def _value(scope: LoopScope, fold: Fold) -> tuple[Value, ...]:
     """The next value; other stores of the kernel happen on the way."""
     scope.stores()
     return scope.operand(fold.reduce.value, scope.lanes.count)
@@ -175,7 +175,7 @@ class _Rows:
     def __init__(self, fold: Fold) -> None:
         self.fold = fold
 
-    def block(self, scope: Scope, begin: Value, end: Value) -> None:
+    def block(self, scope: LoopScope, begin: Value, end: Value) -> None:
         """Blocks of columns, whose results stay in the nearest cache from row to row."""
         f, extent = scope.f, scope.extent(scope.plan.order[-2])
         with f.when(f.icmp("slt", i64(0), extent)), f.loop(begin, end, BLOCK) as block:
@@ -184,18 +184,18 @@ class _Rows:
             with f.loop(i64(1), extent) as loop:
                 sweep([scope.enter(loop.index)], block.index, stop, self.following)
 
-    def first(self, scopes: list[Scope]) -> None:
+    def first(self, scopes: list[LoopScope]) -> None:
         (scope,), fold = scopes, self.fold
         state = list(fold.widen(_value(scope, fold)))
         write(scope, fold.reduce, fold.finish(state), scope.lanes)
 
-    def following(self, scopes: list[Scope]) -> None:
+    def following(self, scopes: list[LoopScope]) -> None:
         (scope,), fold = scopes, self.fold
         state = list(fold.widen(access.load(scope.f, self.before(scope), scope.lanes)))
-        state = fold.step(state, Item(_value(scope, fold), i64(0)))
+        state = fold.step(state, FoldInput(_value(scope, fold), i64(0)))
         write(scope, fold.reduce, fold.finish(state), scope.lanes)
 
-    def before(self, scope: Scope) -> Place:
+    def before(self, scope: LoopScope) -> ElementAddress:
         """The element of the row before."""
         f, reduce = scope.f, self.fold.reduce
         place = scope.place(reduce.buffer, reduce.at)

@@ -1,8 +1,8 @@
 """Where each value of a kernel is computed: at the innermost loop that it depends on.
 
-A :class:`Plan` gives the order of the loops and the axis that vector lanes run along.  A
-:class:`Scope` is the inside of some of the loops: it holds what was computed so far, and entering
-the next loop gives a new scope with all that depends on its index.
+A :class:`NestPlan` gives the order of the loops and the axis that vector lanes run along.  A
+:class:`LoopScope` is the inside of some of the loops: it holds what was computed so far, and
+entering the next loop gives a new scope with all that depends on its index.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from npcompile.backends.cpu import (
     shifted,
     updates,
 )
-from npcompile.backends.cpu.access import Address, Lanes, Place
+from npcompile.backends.cpu.access import Address, ElementAddress, Lanes
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.quotients import Divisor
 from npcompile.backends.cpu.scalar import Parts, component
-from npcompile.backends.cpu.sizes import Sizes, Slots
-from npcompile.backends.cpu.text import Function, Value, i64, literal, vector_literal
+from npcompile.backends.cpu.sizes import SizeEmitter, Slots
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, literal, vector_literal
 from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Size, product
 from npcompile.program.ir import (
     Apply,
     AxisIndex,
     Buffer,
-    Const,
+    Constant,
     Index,
     Kernel,
     Load,
@@ -55,7 +55,7 @@ SIMPLE = 4  # operations of a kernel that are quickly done one by one
 ALL_ONES = i64(-1)
 
 
-class Plan:
+class NestPlan:
     """Loop order, lanes, and the depth of each value (how many loops it is inside of)."""
 
     def __init__(self, kernel: Kernel, target: Target, order: tuple[int, ...],
@@ -158,15 +158,15 @@ class Plan:
 
 
 @record
-class Scope:
+class LoopScope:
     """The inside of the first ``depth`` loops of a plan; ``waits``: for memory, so that it does not
     matter how long the divider takes; ``loaded``: what neighbours are put together from, None where
     each vector had better come from memory."""
 
-    plan: Plan
-    f: Function
+    plan: NestPlan
+    f: LLVMFunction
     slots: Slots
-    sizes: Sizes
+    sizes: SizeEmitter
     depth: int = 0
     lanes: Lanes = access.ALL
     index: dict[int, Value] = field(default_factory=dict)
@@ -178,9 +178,9 @@ class Scope:
     waits: bool = False
 
     @staticmethod
-    def outermost(plan: Plan, f: Function, slots: Slots) -> Scope:
+    def outermost(plan: NestPlan, f: LLVMFunction, slots: Slots) -> LoopScope:
         """Outside of all loops: reads sizes, base addresses and numbers from the frame."""
-        sizes = Sizes(slots)
+        sizes = SizeEmitter(slots)
         for size in plan.sizes():
             sizes(size)
         # without loops, an element is found by one index: see _element
@@ -189,7 +189,7 @@ class Scope:
             address: slots.place(address.buffer, address.offset + first)
             for address, first in some.items()
         }
-        scope = Scope(plan, f, slots, sizes, pointers=pointers)
+        scope = LoopScope(plan, f, slots, sizes, pointers=pointers)
         scope._evaluate()
         return scope
 
@@ -197,7 +197,7 @@ class Scope:
         return self.sizes(self.plan.kernel.axes[axis].extent)
 
     def enter(self, index: Value, lanes: int = 1, valid: Value | None = None,
-              distances: Mapping[Size, Value] | None = None) -> Scope:
+              distances: Mapping[Size, Value] | None = None) -> LoopScope:
         """The next loop at an index; along the lane axis ``index`` is the first lane's, and only
         the first ``valid`` lanes count if given.  ``distances``: products of it with steps."""
         axis = self.plan.order[self.depth]
@@ -323,7 +323,7 @@ class Scope:
                 if run and self.loaded is not None and lanes == Lanes(self.plan.lanes):
                     return (shifted.load(self.f, self.loaded, *run, place, lanes),)
                 return access.load(self.f, place, lanes)
-            case Const(number, dtype):
+            case Constant(number, dtype):
                 return scalar.constant(number, dtype)
             case AxisIndex(axis):
                 return (self._axis_index(axis, count),)
@@ -408,8 +408,9 @@ class Scope:
 
     # ------------------------------------------------------------------ memory
 
-    def _element(self, buffer: Buffer, at: Index, whole: bool) -> Place:
-        """One element, by one index: so that LLVM sees which one the turn before has stored."""
+    def _element(self, buffer: Buffer, at: Index, whole: bool) -> ElementAddress:
+        """One element, by one index: so that LLVM sees which one the iteration before has
+        stored."""
         address, constant = access.split(buffer, at)
         pointer, offset = self.slots.row(buffer, address.offset)
         if at.offset != 0:
@@ -419,16 +420,18 @@ class Scope:
             unit = access.element_type(buffer.dtype)
             whole = whole and offset == address.offset
             pointer = self.f.offset(pointer, unit, index, inside=whole)
-        return Place(pointer, buffer.dtype, at.part, literal("i64", 0), self.slots.notes(buffer))
+        return ElementAddress(
+            pointer, buffer.dtype, at.part, literal("i64", 0), self.slots.notes(buffer)
+        )
 
-    def place(self, buffer: Buffer, at: Index, by: int | None = None) -> Place:
+    def place(self, buffer: Buffer, at: Index, by: int | None = None) -> ElementAddress:
         if self.plan.order:
             place = self._across(buffer, at)
         else:
             place = self._element(buffer, at, by is None)
         return place if by is None else access.further(self.f, place, self.values[by][0])
 
-    def _across(self, buffer: Buffer, at: Index) -> Place:
+    def _across(self, buffer: Buffer, at: Index) -> ElementAddress:
         address, constant = access.split(buffer, at)
         pointer = self.pointers[address]
         constant -= self.plan.accesses[address]
@@ -437,12 +440,14 @@ class Scope:
             pointer = self.f.offset(pointer, unit, literal("i64", constant))
         axis = self.plan.lane_axis
         step: Size = at.coefficients[axis] if axis >= 0 else 0
-        return Place(pointer, buffer.dtype, at.part, self.sizes(step), self.slots.notes(buffer))
+        return ElementAddress(
+            pointer, buffer.dtype, at.part, self.sizes(step), self.slots.notes(buffer)
+        )
 
     def ask_ahead(self, usual: int | Value, near: bool = False) -> None:
-        """Asks for what the next turn loads, else for what is loaded so many bytes later (0: for
-        nothing), or for other rows if several turns read the same, into the second cache or into
-        the first (``near``); for elements near each other once."""
+        """Asks for what the next iteration loads, else for what is loaded so many bytes later (0:
+        for nothing), or for other rows if several iterations read the same, into the second cache
+        or into the first (``near``); for elements near each other once."""
         asked: set[Address] = set()
         for position, load in enumerate(self.plan.kernel.values):
             if not isinstance(load, Load) or load.by is not None or load.at.coefficients[-1] != 1:
@@ -469,8 +474,9 @@ class Scope:
 
     def written_ahead(self) -> Value | None:
         """How many bytes before they are stored lines had better be asked for, if the kernel is
-        called in turns and loads only what others have loaded: turns store long after each other,
-        so processors don't foresee it, and wait for each line that is not in a near cache."""
+        called in turns and loads only what others have loaded: iterations store long after each
+        other, so processors don't foresee it, and wait for each line that is not in a near
+        cache."""
         if self.plan.fresh or self.plan.total == 0:
             return None
         most = i64(WRITTEN_FROM // self.plan.touched())
@@ -486,11 +492,11 @@ class Scope:
                     self.f.prefetch(self.f.offset(place, "i8", i64(line)), written=True)
 
     def _distance(self, far: Size) -> Value:
-        """Bytes to the next turn's, or none if that is far away."""
+        """Bytes to the next iteration's, or none if that is far away."""
         return self.f.select(self.f.icmp("ule", self.sizes(far), i64(FAR)), self.sizes(far), i64(0))
 
     def _rows_ahead(self, row: Size) -> Value:
-        """Bytes to a row some turns later, which are fewer the longer it is."""
+        """Bytes to a row some iterations later, which are fewer the longer it is."""
         f, one = self.f, self.sizes(row)
         some = f.binary("shl", one, i64(ROWS))
         few = f.select(f.icmp("ule", one, i64(FAR)), one, i64(AHEAD))
@@ -591,7 +597,7 @@ def widest(kernel: Kernel, but: Container[int] = ()) -> int:
     sizes, seldom = [1], owners(kernel)
     for position, value in enumerate(kernel.values):
         part = component(value.dtype)
-        if (not isinstance(value, (Const, SizeValue)) and part.kind != "b"
+        if (not isinstance(value, (Constant, SizeValue)) and part.kind != "b"
                 and position not in but and position not in seldom):
             sizes.append(max(part.itemsize, 4) if part.kind == "f" else part.itemsize)
     return max(sizes)
@@ -616,6 +622,6 @@ def one_by_one(kernel: Kernel) -> bool:
     )
 
 
-def masks_tail(plan: Plan) -> bool:
+def masks_tail(plan: NestPlan) -> bool:
     """Whether the machine has masked accesses for all that the kernel touches."""
     return plan.lanes > 1 and (plan.target.avx512 or not narrow_memory(plan.kernel))

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from npcompile.backends.cpu import access
-from npcompile.backends.cpu.access import Address, Lanes, Place
+from npcompile.backends.cpu.access import Address, ElementAddress, Lanes
 from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.text import Function, Value, i64
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64
 from npcompile.core.records import record
 from npcompile.program.ir import Kernel, Load
 
 
 @record
-class Run:
+class ShiftedLoads:
     """Loads that differ in a constant, from the first to the last; lanes of a register."""
 
     address: Address
@@ -27,10 +27,12 @@ class Run:
     register: int
 
 
-Loaded = dict[Run, tuple[Value, Value]]  # the first vector and the last one
+Loaded = dict[ShiftedLoads, tuple[Value, Value]]  # the first vector and the last one
 
 
-def runs(kernel: Kernel, target: Target, axis: int, lanes: int) -> dict[int, tuple[Run, int]]:
+def runs(
+    kernel: Kernel, target: Target, axis: int, lanes: int
+) -> dict[int, tuple[ShiftedLoads, int]]:
     """The loads worth putting together of those with lanes along an axis, with their constants.
     Machines without AVX-512 have no one instruction for it."""
     if not target.avx512 or axis < 0:
@@ -47,12 +49,12 @@ def runs(kernel: Kernel, target: Target, axis: int, lanes: int) -> dict[int, tup
         count = lanes // register  # registers of a vector
         for near in _clusters(constants.values(), register):
             if lanes % register == 0 and count * len(near) > count + 1:
-                run = Run(address, near[0], near[-1], register)
+                run = ShiftedLoads(address, near[0], near[-1], register)
                 made.update({p: (run, c) for p, c in constants.items() if c in near})
     return made
 
 
-def beside(kernel: Kernel, made: dict[int, tuple[Run, int]]) -> list[Load]:
+def beside(kernel: Kernel, made: dict[int, tuple[ShiftedLoads, int]]) -> list[Load]:
     """The loads that stand alone beside others that are put together, if all are of one array."""
     alone = [value for position, value in enumerate(kernel.values)
              if isinstance(value, Load) and position not in made and value.by is None
@@ -74,7 +76,14 @@ def _clusters(constants: Iterable[int], register: int) -> list[list[int]]:
     return found
 
 
-def load(f: Function, loaded: Loaded, run: Run, constant: int, place: Place, lanes: Lanes) -> Value:
+def load(
+    f: LLVMFunction,
+    loaded: Loaded,
+    run: ShiftedLoads,
+    constant: int,
+    place: ElementAddress,
+    lanes: Lanes,
+) -> Value:
     """The vector at a constant, which is at ``place``."""
     if run not in loaded:
         ends = [access.further(f, place, i64(end - constant)) for end in (run.first, run.last)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from npcompile.backends.cpu import access, folds
-from npcompile.backends.cpu.folds import State, Tree
-from npcompile.backends.cpu.runs import FAR_AHEAD, LIGHT, Forest, Run, cached, write
-from npcompile.backends.cpu.scope import Plan, Scope
+from npcompile.backends.cpu.folds import PairwiseTree, State
+from npcompile.backends.cpu.runs import FAR_AHEAD, LIGHT, Forest, RunReduction, cached, write
+from npcompile.backends.cpu.scope import LoopScope, NestPlan
 from npcompile.backends.cpu.states import flatten, groups, shaped
 from npcompile.backends.cpu.text import Value, i64, poison
 from npcompile.program.ir import Apply
@@ -14,7 +14,7 @@ LEAVES = 8  # of a row at most
 SHORT = 128  # bytes of a row that takes longer than memory
 
 
-def together(plan: Plan) -> int:
+def together(plan: NestPlan) -> int:
     """Rows at a time, as many as their sums leave registers for; 0: nothing of the kind."""
     kernel = plan.kernel
     last = len(kernel.axes) - 1
@@ -27,7 +27,7 @@ def together(plan: Plan) -> int:
     return 8 if plan.target.avx512 and len(kernel.reductions) == 1 else 4
 
 
-def worth(scope: Scope) -> Value:
+def worth(scope: LoopScope) -> Value:
     """Whether rows have a vector, and are short enough to share the nearest cache; from memory
     longer ones come sooner one by one."""
     f, plan = scope.f, scope.plan
@@ -39,11 +39,11 @@ def worth(scope: Scope) -> Value:
     return f.binary("and", fits, f.binary("or", short, cached(scope)))
 
 
-def sum_rows(rows: list[Scope]) -> None:
+def sum_rows(rows: list[LoopScope]) -> None:
     """Sums each row; ``rows`` are the scopes of some."""
     first = rows[0]
     f, count = first.f, len(rows)
-    trees = [Tree(f, first.plan.target, r) for r in first.plan.kernel.reductions]
+    trees = [PairwiseTree(f, first.plan.target, r) for r in first.plan.kernel.reductions]
     starts = [[f.splat(part, count) for part in tree.start()] for tree in trees]
     length = first.extent(first.plan.lane_axis)
     for tree, (total,) in zip(trees, _Sides(rows, trees).sum(starts, i64(0), length), strict=True):
@@ -54,8 +54,8 @@ def sum_rows(rows: list[Scope]) -> None:
 class _Sides(Forest):
     """Trees of some rows at once, whose sums stand side by side."""
 
-    def __init__(self, rows: list[Scope], trees: list[Tree]) -> None:
-        super().__init__(Run([*trees]), rows[0], i64(0), len(rows))
+    def __init__(self, rows: list[LoopScope], trees: list[PairwiseTree]) -> None:
+        super().__init__(RunReduction([*trees]), rows[0], i64(0), len(rows))
         self.rows = rows
 
     def _leaf(self, states: list[State]) -> list[State]:
@@ -88,14 +88,14 @@ class _Sides(Forest):
         return states
 
 
-def _added(trees: list[Tree], inside: Scope, states: list[State]) -> list[State]:
+def _added(trees: list[PairwiseTree], inside: LoopScope, states: list[State]) -> list[State]:
     return [
         list(tree.add(tuple(state), tree.widen(inside.operand(tree.reduce.value, tree.lanes))))
         for tree, state in zip(trees, states, strict=True)
     ]
 
 
-def _column(tree: Tree, rows: list[Scope]) -> Value:
+def _column(tree: PairwiseTree, rows: list[LoopScope]) -> Value:
     """What is added to the rows' sums, a row to a lane."""
     f, elem = tree.f, tree.zero()[0].elem
     found = poison(elem, len(rows))

@@ -11,9 +11,9 @@ from functools import reduce
 from math import prod
 
 from npcompile.backends.cpu.access import element_type
-from npcompile.backends.cpu.frame import Frame
+from npcompile.backends.cpu.frame import FrameLayout
 from npcompile.backends.cpu.scalar import Parts, component, memory
-from npcompile.backends.cpu.text import Function, Value, i64, literal
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, literal
 from npcompile.core.sizes import Atom, Size, Symbol, product, symbols
 from npcompile.program.ir import Buffer
 
@@ -23,7 +23,7 @@ class Slots:
 
     own = ""  # metadata for loads and stores of the frame
 
-    def __init__(self, f: Function, frame: Frame, pointer: Value) -> None:
+    def __init__(self, f: LLVMFunction, frame: FrameLayout, pointer: Value) -> None:
         self.f, self.frame, self.pointer = f, frame, pointer
 
     @property
@@ -80,7 +80,7 @@ class Slots:
         pointer = self.data(buffer)
         if offset == 0:
             return pointer
-        return self.f.offset(pointer, element_type(buffer.dtype), Sizes(self)(offset))
+        return self.f.offset(pointer, element_type(buffer.dtype), SizeEmitter(self)(offset))
 
     def row(self, buffer: Buffer, offset: Size) -> tuple[Value, Size]:
         """An address and how far from it an element is."""
@@ -101,10 +101,10 @@ class Slots:
 Word = Size | tuple[Buffer, Size]
 
 
-class Words(Slots):
+class SlotList(Slots):
     """What a function reads from the words at ``block``; which ones they are becomes ``listed``."""
 
-    def __init__(self, f: Function, block: Value, listed: dict[Word, int]) -> None:
+    def __init__(self, f: LLVMFunction, block: Value, listed: dict[Word, int]) -> None:
         self.f, self.block, self.listed = f, block, listed
         self._read: dict[Word, Value] = {}
 
@@ -128,7 +128,7 @@ class Words(Slots):
 
 def fill(slots: Slots, words: Iterable[Word]) -> Value:
     """A block of words for a function that is called next."""
-    f, sizes = slots.f, Sizes(slots)
+    f, sizes = slots.f, SizeEmitter(slots)
     listed = list(words)
     block = f.words(len(listed))
     for at, word in enumerate(listed):
@@ -137,7 +137,7 @@ def fill(slots: Slots, words: Iterable[Word]) -> Value:
     return block
 
 
-class Sizes:
+class SizeEmitter:
     """Emits sizes; each only once as long as it is alive (where symbols don't change)."""
 
     def __init__(self, slots: Slots) -> None:
@@ -181,7 +181,7 @@ _MOST = 54  #: bits of more bytes than any memory has
 def bytes_of(slots: Slots, buffer: Buffer) -> Value:
     """The bytes of an array; where lengths of the program's own making may have a product that does
     not fit, more than there can be instead."""
-    f, sizes = slots.f, Sizes(slots)
+    f, sizes = slots.f, SizeEmitter(slots)
     total = sizes(product(buffer.shape) * buffer.dtype.itemsize)
     known = prod(n for n in buffer.shape if isinstance(n, int)) * buffer.dtype.itemsize
     open_ = [n for n in buffer.shape if not isinstance(n, int)]
@@ -193,7 +193,7 @@ def bytes_of(slots: Slots, buffer: Buffer) -> Value:
     return f.select(f.icmp("sle", i64(least), spare), total, i64(1 << _MOST))
 
 
-def floordiv(f: Function, a: Value, b: Value) -> Value:
+def floordiv(f: LLVMFunction, a: Value, b: Value) -> Value:
     """Python's ``//`` of i64 values; by 0: any number, but no trap."""
     b = f.select(f.icmp("eq", b, i64(0)), i64(1), b)
     quotient = f.binary("sdiv", a, b)
@@ -203,7 +203,7 @@ def floordiv(f: Function, a: Value, b: Value) -> Value:
     return f.binary("add", quotient, f.convert("sext", fix, "i64"))
 
 
-def _mod(f: Function, a: Value, b: Value) -> Value:
+def _mod(f: LLVMFunction, a: Value, b: Value) -> Value:
     """Python's ``%``; indices that wrap around are seldom beyond the end, divisions slow."""
     inside = f.binary("and", f.icmp("slt", i64(0), b), f.icmp("ult", a, b))
     before, beyond, after = f.block, f.name_for("beyond"), f.name_for("after")
@@ -215,7 +215,7 @@ def _mod(f: Function, a: Value, b: Value) -> Value:
     return f.phi("i64", 1, (a, before), (rest, beyond))
 
 
-_CALLS: dict[str, Callable[[Function, Value, Value], Value]] = {
+_CALLS: dict[str, Callable[[LLVMFunction, Value, Value], Value]] = {
     "floordiv": floordiv,
     "mod": _mod,
     "min": lambda f, a, b: f.intrinsic("smin", a, b),

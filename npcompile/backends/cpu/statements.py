@@ -1,4 +1,5 @@
-"""Statements of a program in a function: what the body and the turns of parallel loops share."""
+"""Statements of a program in a function: what the body and the iterations of parallel loops
+share."""
 
 from __future__ import annotations
 
@@ -9,30 +10,30 @@ from contextlib import contextmanager
 from npcompile.backends.cpu import access, choices, edges, kernels, work
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.registers import Registers
-from npcompile.backends.cpu.sizes import Sizes
-from npcompile.backends.cpu.text import Function, Value, i64, literal
+from npcompile.backends.cpu.sizes import SizeEmitter
+from npcompile.backends.cpu.text import LLVMFunction, Value, i64, literal
 from npcompile.core.sizes import Size, floordiv, hint, is_known, largest, symbols
 from npcompile.program.ir import (
     Alloc,
     Bind,
     Buffer,
     Call,
-    Check,
     Edge,
     For,
     Free,
     If,
     Kernel,
-    Library,
     Load,
     Program,
+    RoutineCall,
+    SideExit,
     Statement,
     Swap,
     While,
 )
 from npcompile.schedule.allocate import bound
 
-FEW = 6  # turns of a loop that is not worth unrolling
+FEW = 6  # iterations of a loop that is not worth unrolling
 #: lines of a function that computes little in loops from which on it counts for less how well they
 #: are compiled than how fast: what takes time is what it calls
 CALLS = 80
@@ -41,7 +42,7 @@ CALLS = 80
 class Statements(ABC):
     """Writes statements into a function; what depends on which function that is, others say."""
 
-    def __init__(self, f: Function, slots: Registers, program: Program, target: Target) -> None:
+    def __init__(self, f: LLVMFunction, slots: Registers, program: Program, target: Target) -> None:
         self.f, self.slots, self.program, self.target = f, slots, program, target
         self.depth = 0  # of loops around the statement
         self.budget: Value | None = None  # operations until the clock is looked at
@@ -76,15 +77,15 @@ class Statements(ABC):
         """Calls a kernel with axes."""
 
     @abstractmethod
-    def turns(self, loop: For) -> None:
+    def iterations(self, loop: For) -> None:
         """A parallel loop."""
 
     @abstractmethod
-    def call(self, statement: Library | Call) -> None:
+    def call(self, statement: RoutineCall | Call) -> None:
         """Calls a routine of a library or a function of Python's."""
 
     def size(self, size: Size) -> Value:
-        return Sizes(self.slots)(size)
+        return SizeEmitter(self.slots)(size)
 
     def block(self, body: tuple[Statement, ...]) -> None:
         for statement in body:
@@ -108,22 +109,22 @@ class Statements(ABC):
                 signed = "sext" if dtype.kind == "i" else "zext"
                 wide = value if dtype.itemsize == 8 else self.f.convert(signed, value, "i64")
                 self.slots.set_symbol(statement.symbol, wide)
-            case Check():
+            case SideExit():
                 self.check(statement)
             case For(parallel=True):
-                self.turns(statement)
+                self.iterations(statement)
             case For():
                 self.loop(statement)
             case While():
                 self.repeat(statement)
             case If():
                 self.choose(statement)
-            case Library() | Call():
-                if isinstance(statement, Library):
+            case RoutineCall() | Call():
+                if isinstance(statement, RoutineCall):
                     self.count(work.multiplications(statement))
                 self.call(statement)
 
-    def check(self, check: Check) -> None:
+    def check(self, check: SideExit) -> None:
         (holds,) = self.slots.number(check.buffer)
         out, on = self.f.name_for("out"), self.f.name_for("on")
         if self.taken is not None:  # first what can be foretold
@@ -139,7 +140,7 @@ class Statements(ABC):
         self.leave(i64(check.number))
         self.f.label(on)
 
-    def hand_over(self, check: Check | Edge) -> None:
+    def hand_over(self, check: SideExit | Edge) -> None:
         """Makes what Python needs where a check has failed."""
         self.make(check.leaving)
         for result in self.program.resumes[check.number].held():
@@ -156,41 +157,41 @@ class Statements(ABC):
         first, last = (start, stop) if single else (i64(0), kernels.trips(f, start, stop, step))
         changed = slots.joined(loop)
 
-        def place(turn: Value) -> Value:
-            return turn if single else f.binary("add", start, f.binary("mul", turn, step))
+        def place(iteration: Value) -> Value:
+            return iteration if single else f.binary("add", start, f.binary("mul", iteration, step))
 
         rows = self.rows(loop)
 
-        def turns(first: Value, last: Value, cost: Value | None = None) -> None:
-            self.turn_by_turn(loop, (first, last), changed, place, rows, cost)
+        def iterations(first: Value, last: Value, cost: Value | None = None) -> None:
+            self.iteration_by_iteration(loop, (first, last), changed, place, rows, cost)
 
         def in_pieces() -> None:
-            self.in_pieces(loop, self.piece(loop), (first, last), changed, place, turns)
+            self.in_pieces(loop, self.piece(loop), (first, last), changed, place, iterations)
 
         if loop.edge is None or edges.is_short(loop):
-            turns(first, last)
+            iterations(first, last)
         elif edges.calls(loop):
-            turns(first, last, i64(edges.cost(loop)))
+            iterations(first, last, i64(edges.cost(loop)))
         elif self.depth and not edges.has_loops(loop):  # mostly one piece
             few = f.icmp("sle", last, f.binary("add", first, self.piece(loop)))
-            self.either(few, changed, lambda: turns(first, last), in_pieces)
+            self.either(few, changed, lambda: iterations(first, last), in_pieces)
         else:
             in_pieces()
 
     def piece(self, loop: For) -> Value:
-        """The turns of a loop after which the clock may be looked at."""
+        """The iterations of a loop after which the clock may be looked at."""
         if not edges.is_whole(loop):
             return i64(edges.piece(loop))
-        each = self.size(largest(floordiv(work.turn(loop), work.SCALAR), 1))
+        each = self.size(largest(floordiv(work.iteration(loop), work.SCALAR), 1))
         return self.f.binary("add", i64(1), self.f.op(f"udiv i64 {edges.MANY}, {each.text}", "i64"))
 
-    def turn_by_turn(
+    def iteration_by_iteration(
         self, loop: For, ends: tuple[Value, Value], changed: list[Buffer],
         place: Callable[[Value], Value], rows: dict[tuple[Buffer, Size], Value],
         cost: Value | None,
     ) -> None:
-        """Some turns of a loop; ``place`` gives the index of one of them, ``cost`` is what a turn
-        counts, if the loop may be left before it."""
+        """Some iterations of a loop; ``place`` gives the index of one of them, ``cost`` is what an
+        iteration counts, if the loop may be left before it."""
         f, slots = self.f, self.slots
         self.depth += 1
         distance = loop.stop - loop.start
@@ -210,9 +211,9 @@ class Statements(ABC):
 
     def in_pieces(
         self, loop: For, piece: Value, ends: tuple[Value, Value], changed: list[Buffer],
-        place: Callable[[Value], Value], turns: Callable[[Value, Value], None],
+        place: Callable[[Value], Value], iterations: Callable[[Value, Value], None],
     ) -> None:
-        """The turns of a loop, which may be left after each piece of them."""
+        """The iterations of a loop, which may be left after each piece of them."""
         f, slots = self.f, self.slots
         assert loop.edge is not None
         first, last = ends
@@ -222,7 +223,7 @@ class Statements(ABC):
             if loop.step != 1 or (isinstance(loop.start, int) and loop.start >= 0):
                 begin = f.binary("and", begin, i64((1 << 62) - 1))  # as LLVM knows of the first
             end = f.intrinsic("smin", last, f.binary("add", begin, piece))
-            turns(begin, end)
+            iterations(begin, end)
             running.again = f.icmp("slt", end, last)
             after, on = f.name_for("piece"), f.name_for("on")
             f.branch(running.again, after, on)
@@ -236,7 +237,7 @@ class Statements(ABC):
         slots.set(changed, running.next[1:])
 
     def rows(self, loop: For) -> dict[tuple[Buffer, Size], Value]:
-        """Addresses that the elements of a loop's turns are counted from, computed before it:
+        """Addresses that the elements of a loop's iterations are counted from, computed before it:
         passes would look at all of them anew to find out that they don't change."""
         inside, moved = bound((loop,)), set(self.slots.moved(loop))
         found: dict[tuple[Buffer, Size], Value] = {}
@@ -295,7 +296,7 @@ class Statements(ABC):
             self.f.store(self.f.intrinsic("usub.sat", budget, self.size(elements)), place)
 
     def edge(self, edge: Edge, cost: Value) -> None:
-        """Where a loop may be left between two turns, after so many more operations."""
+        """Where a loop may be left between two iterations, after so many more operations."""
         f, place = self.f, self.left_over()
         f.module.declare("llvm.usub.with.overflow.i64", "{ i64, i1 }", ["i64", "i64"])
         budget = f.load(place, "i64")
@@ -317,7 +318,7 @@ class Statements(ABC):
         f.label(on)
 
     def again(self, loop: While) -> Value:
-        """Whether there is another turn."""
+        """Whether there is another iteration."""
         (again,) = self.slots.number(loop.again)
         return again
 
@@ -411,7 +412,7 @@ def _calls(statement: Statement) -> bool:
 def _is_call(statement: Statement) -> bool:
     if isinstance(statement, Kernel):
         return bool(statement.axes)
-    return isinstance(statement, (Library, Call)) or (
+    return isinstance(statement, (RoutineCall, Call)) or (
         isinstance(statement, For) and statement.parallel
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npcompile.backends.cpu.folds import State
-from npcompile.backends.cpu.text import Function, Value
+from npcompile.backends.cpu.text import LLVMFunction, Value
 
 
 def groups(states: list[State], size: int) -> list[list[State]]:
@@ -24,10 +24,10 @@ def shaped(flat: State, like: Sequence[State]) -> list[State]:
     return found
 
 
-def save(f: Function, values: Sequence[Value], rooms: Sequence[Value]) -> None:
+def save(f: LLVMFunction, values: Sequence[Value], rooms: Sequence[Value]) -> None:
     for value, room in zip(values, rooms, strict=True):
         f.store(value, room)
 
 
-def restore(f: Function, like: Sequence[Value], rooms: Sequence[Value]) -> list[Value]:
+def restore(f: LLVMFunction, like: Sequence[Value], rooms: Sequence[Value]) -> list[Value]:
     return [f.load(room, v.elem, v.lanes) for v, room in zip(like, rooms, strict=True)]

@@ -21,7 +21,7 @@ from npcompile.program.ir import (
     Apply,
     Axis,
     Buffer,
-    Const,
+    Constant,
     Index,
     Kernel,
     Load,
@@ -62,7 +62,7 @@ def _stored(kernel: Kernel) -> tuple[str, ...] | None:
     plain = store.at == _ALONG and store.mask is store.by is None and not store.packed
     if not plain or store.buffer.dtype != dtype or dtype.char not in _DTYPES:
         return None
-    if isinstance(value, Const):
+    if isinstance(value, Constant):
         number = _digits(value.value, dtype)
         return None if number is None else ("fill", dtype.name, number, where)
     if isinstance(value, Load) and _plain(value) and value.buffer is not store.buffer:
@@ -114,7 +114,7 @@ def kernel(name: str) -> tuple[Kernel, tuple[Word, ...]]:
     values: tuple[Value, ...]
     if what == "fill":
         number, where = rest
-        values = (Const(_number(number, dtype), dtype),)
+        values = (Constant(_number(number, dtype), dtype),)
         return _of(values, (), (Store(_result(where, dtype), _ALONG, 0),), ())
     source = Buffer("x", "param", dtype, (_SIZE,), (1,))
     values = (Load(source, _ALONG, dtype),)

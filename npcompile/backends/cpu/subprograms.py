@@ -10,20 +10,22 @@ are as before when a subprogram returns.
 
 from __future__ import annotations
 
-from npcompile.backends.cpu.arms import Arm
+from npcompile.backends.cpu.arms import VectorArm
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.packed import Packed
 from npcompile.backends.cpu.symbols import SUBPROGRAM
-from npcompile.backends.cpu.text import Function, Module, Value, type_text
+from npcompile.backends.cpu.text import LLVMFunction, LLVMModule, Value, type_text
 from npcompile.graph.ir import Subprogram
 from npcompile.graph.subprograms import region_of
 
 
 def emit(what: Subprogram, target: Target, lanes: int) -> str:
     """The module of a subprogram for so many lanes."""
-    module, vector = Module(), type_text("double", lanes)
+    module, vector = LLVMModule(), type_text("double", lanes)
     params = [(vector, f"x{k}") for k in range(what.operands)]
-    outer = Function(module, f"{SUBPROGRAM}.{what.name}.{lanes}", vector, params, internal=False)
+    outer = LLVMFunction(
+        module, f"{SUBPROGRAM}.{what.name}.{lanes}", vector, params, internal=False
+    )
     # a call, which nothing is moved across, between saving and restoring flags
     word = outer.alloca("i32")
     outer.run("llvm.x86.sse.stmxcsr", word)
@@ -31,9 +33,9 @@ def emit(what: Subprogram, target: Target, lanes: int) -> str:
     found = outer.op(f"call {vector} @inside({given})", "double", lanes)
     outer.run("llvm.x86.sse.ldmxcsr", word)
     outer.do(f"ret {found.typed}")
-    inside = Function(module, "inside", vector, params)
+    inside = LLVMFunction(module, "inside", vector, params)
     values = [Value(p.text, "double", lanes) for p in inside.params]
     sorts = 8 * lanes > 2 * target.width
-    body = Packed(inside, target, lanes) if sorts else Arm(inside, target, lanes)
+    body = Packed(inside, target, lanes) if sorts else VectorArm(inside, target, lanes)
     inside.do(f"ret {body.whole(region_of(what), values).typed}")
     return module.text()

@@ -116,15 +116,15 @@ def i64(number: int) -> Value:
     return literal("i64", number)
 
 
-class Module:
+class LLVMModule:
     """Functions and what they refer to; ``exported`` is the name of one that others call."""
 
     def __init__(self, exported: str = "") -> None:
         self.exported = exported
-        self.functions: list[Function] = []
+        self.functions: list[LLVMFunction] = []
         self.declarations: dict[str, str] = {}
         self._tables: dict[tuple[str, tuple[Literal, ...]], str] = {}
-        self._texts: dict[str, Function] = {}
+        self._texts: dict[str, LLVMFunction] = {}
         self.written: dict[object, Any] = {}  # what is there already, by what it was made of
         self._memories: dict[object, int] = {}
         self._rolled = 0  # loops that stay as they are
@@ -142,7 +142,7 @@ class Module:
         name = self._tables.setdefault((elem, numbers), f"table.{len(self._tables)}")
         return Value(f"@{name}", "ptr")
 
-    def shared(self, function: Function) -> str:
+    def shared(self, function: LLVMFunction) -> str:
         """The name of a finished function, or of one before that does the same."""
         text = function.text().replace(f"@{function.name}(", "@(", 1)
         found = self._texts.setdefault(text, function)
@@ -189,20 +189,21 @@ class Module:
                           *self._scopes(), *self._loops(), ""])
 
 
-class Loop:
-    """A running loop: ``index``, the ``carried`` values of this turn, and ``next`` to be set.
+class LLVMLoop:
+    """A running loop: ``index``, the ``carried`` values of this iteration, and ``next`` to be set.
     After it ``end`` is the first index that it did not reach."""
 
     def __init__(self, index: Value, carried: list[Value]) -> None:
         self.index = index
         self.carried = carried
         self.next = list(carried)
-        self.results: list[Value] = []  # after the loop: the last turn's
+        self.results: list[Value] = []  # after the loop: the last iteration's
         self.end = index
 
 
 class Cycle:
-    """A running do-while: the ``carried`` values of this turn, ``next`` and ``again`` to be set."""
+    """A running do-while: the ``carried`` values of this iteration, ``next`` and ``again`` to be
+    set."""
 
     def __init__(self, carried: list[Value]) -> None:
         self.carried = carried
@@ -210,11 +211,17 @@ class Cycle:
         self.again = literal("i1", False)
 
 
-class Function:
+class LLVMFunction:
     """One function, written from top to bottom."""
 
-    def __init__(self, module: Module, name: str, result: str, params: Sequence[tuple[str, str]],
-                 internal: bool = True) -> None:
+    def __init__(
+        self,
+        module: LLVMModule,
+        name: str,
+        result: str,
+        params: Sequence[tuple[str, str]],
+        internal: bool = True,
+    ) -> None:
         self.module = module
         self.name = name
         self.params = [Value(f"%{param}", elem) for elem, param in params]
@@ -448,15 +455,15 @@ class Function:
     @contextmanager
     def loop(self, start: Value, stop: Value, step: Value | int = 1,
              carried: Sequence[Value] = (), first: Value | None = None,
-             rolled: bool = False) -> Iterator[Loop]:
+             rolled: bool = False) -> Iterator[LLVMLoop]:
         """``for index in range(start, stop, step)``, ``step`` positive, with carried values.
-        ``first``: the step after the first turn, if it is another one; ``rolled``: it is not worth
-        unrolling."""
+        ``first``: the step after the first iteration, if it is another one; ``rolled``: it is not
+        worth unrolling."""
         body, after, before = self.name_for("loop"), self.name_for("after"), self.block
         self.branch(self.icmp("slt", start, stop), body, after)
         self.label(body)
         place = len(self._lines)
-        running = Loop(
+        running = LLVMLoop(
             Value("%" + self.name_for("i"), "i64"),
             [Value("%" + self.name_for("c"), v.elem, v.lanes) for v in carried],
         )

@@ -1,9 +1,9 @@
-"""A parallel For as a function ``void name(ptr shared, i64 begin, i64 end)`` over its turns.
+"""A parallel For as a function ``void name(ptr shared, i64 begin, i64 end)`` over its iterations.
 
 ``shared`` is two words: the frame's address, and a status: DONE, MEMORY where that runs out, or the
-number of a check that failed, in whichever turn.  Each call works on a copy of the frame, so that
-symbols and buffers of a turn are its own, and takes memory for all its turns at once, where its
-size is the same in all.
+number of a check that failed, in whichever iteration.  Each call works on a copy of the frame, so
+that symbols and buffers of an iteration are its own, and takes memory for all its iterations at
+once, where its size is the same in all.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from functools import partial, reduce
 from npcompile.backends.cpu import kernels
 from npcompile.backends.cpu.compile import Target
 from npcompile.backends.cpu.frame import DONE
-from npcompile.backends.cpu.kernels import Made, Part
+from npcompile.backends.cpu.kernels import KernelFunction, KernelPart
 from npcompile.backends.cpu.objects import NULL
-from npcompile.backends.cpu.registers import Inner, Registers
+from npcompile.backends.cpu.registers import ParallelRegisters, Registers
 from npcompile.backends.cpu.scalar import register
-from npcompile.backends.cpu.sizes import Sizes, bytes_of, fill
+from npcompile.backends.cpu.sizes import SizeEmitter, bytes_of, fill
 from npcompile.backends.cpu.statements import Statements, scalar_loops
-from npcompile.backends.cpu.text import Function, Module, Value, i64, literal
+from npcompile.backends.cpu.text import LLVMFunction, LLVMModule, Value, i64, literal
 from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Size, floordiv, largest, product, substitute, symbols
 from npcompile.program.ir import (
     Alloc,
     Buffer,
     Call,
-    Check,
     Edge,
     For,
     If,
     Kernel,
-    Library,
     Load,
     Program,
+    RoutineCall,
+    SideExit,
     While,
     flat,
 )
@@ -46,22 +46,22 @@ LINE = 64
 APART = 5 * LINE
 ROOM = 1 << 14  # bytes on the stack, where to take and give memory would cost more than to fill it
 MEMORY = -2  #: the status where memory has run out
-#: what the turns of a stretch begin with
+#: what the iterations of a region begin with
 ZEROS = {"sum": 0, "max": -(2**63), "min": 2**63 - 1, "or": False, "and": True}
 
 
-def emit(module: Module, outer: Registers, program: Program, loop: For, name: str,
-         target: Target, known: dict[Kernel, Made]) -> bool:
+def emit(module: LLVMModule, outer: Registers, program: Program, loop: For, name: str,
+         target: Target, known: dict[Kernel, KernelFunction]) -> bool:
     """Writes the function and those of its kernels, ``name.k``; those in ``known`` are there.
     Whether LLVM's passes would help it."""
-    f = Function(module, name, "void", [("ptr", "shared"), ("i64", "begin"), ("i64", "end")])
-    _Turns(f, outer, program, loop, target, known).emit()
+    f = LLVMFunction(module, name, "void", [("ptr", "shared"), ("i64", "begin"), ("i64", "end")])
+    _ParallelFor(f, outer, program, loop, target, known).emit()
     return scalar_loops((replace(loop, parallel=False),))
 
 
-class _Turns(Statements):
-    def __init__(self, f: Function, outer: Registers, program: Program, loop: For,
-                 target: Target, known: dict[Kernel, Made]) -> None:
+class _ParallelFor(Statements):
+    def __init__(self, f: LLVMFunction, outer: Registers, program: Program, loop: For,
+                 target: Target, known: dict[Kernel, KernelFunction]) -> None:
         self.over, self.known = loop, known
         self.shared = f.params[0]
         self.every = list(flat(loop.body))
@@ -75,17 +75,17 @@ class _Turns(Statements):
         with f.at_entry():
             f.run("llvm.memcpy.p0.p0.i64", copy, f.load(self.shared, "ptr"),
                   i64(8 * outer.frame.size), Value("false", "i1"))
-        super().__init__(f, Inner(f, outer, copy, program, set(made)), program, target)
+        super().__init__(f, ParallelRegisters(f, outer, copy, program, set(made)), program, target)
         self.status = f.offset(self.shared, "i64", i64(1))
         before = f.load(f.offset(self.shared, "i64", i64(2)), "i64")
-        self.begin, self.end = (f.binary("add", turn, before) for turn in f.params[1:])
+        self.begin, self.end = (f.binary("add", iteration, before) for iteration in f.params[1:])
         self.stops = leaves(loop)
         self.depth = 1
         self.past: list[tuple[int, Size]] = []  # most elements that stay in the cache, and all
         self.totals: dict[Kernel, Size] = {}
 
     def emit(self) -> None:
-        f, loop, sizes = self.f, self.over, Sizes(self.slots)
+        f, loop, sizes = self.f, self.over, SizeEmitter(self.slots)
         start, step = sizes(loop.start), sizes(loop.step)
         for place in self.varying.values():
             f.store(NULL, place)
@@ -96,15 +96,15 @@ class _Turns(Statements):
         for number in zeros.keys() - set(held):
             self.slots.set_number(number, (zeros[number],))
         first = [zeros[number] for number in held]
-        with f.loop(self.begin, self.end, carried=first) as turn, self.slots.inside():
+        with f.loop(self.begin, self.end, carried=first) as iteration, self.slots.inside():
             if self.stops:
                 self.go_on()
-            index = f.binary("add", start, f.binary("mul", turn.index, step))
+            index = f.binary("add", start, f.binary("mul", iteration.index, step))
             self.slots.set_symbol(loop.symbol, index)
-            self.slots.set(held, turn.carried)
+            self.slots.set(held, iteration.carried)
             self.block(loop.body)
-            turn.next = self.slots.get(held)
-        self.slots.set(held, turn.results)
+            iteration.next = self.slots.get(held)
+        self.slots.set(held, iteration.results)
         self.fold()
         self.fence()
         f.jump("leave")
@@ -115,7 +115,7 @@ class _Turns(Statements):
         f.do("ret void")
 
     def fence(self) -> None:
-        """Lets others see what these turns have stored past the cache."""
+        """Lets others see what these iterations have stored past the cache."""
         f, inside = self.f, bound(self.over.body)
         beyond = [
             f.icmp("slt", i64(most), self.size(total)) if inside.isdisjoint(symbols(total))
@@ -135,7 +135,7 @@ class _Turns(Statements):
         return not kernel.reductions and len(kernel.axes) >= rank and self.total(kernel) != 0
 
     def fold(self) -> None:
-        """Brings what these turns have made into the frame."""
+        """Brings what these iterations have made into the frame."""
         f = self.f
         frame = f.load(self.shared, "ptr") if self.over.folds else self.shared
         for number, kind in self.over.folds:
@@ -151,11 +151,11 @@ class _Turns(Statements):
     def released(self) -> Value:
         return NULL
 
-    def hand_over(self, check: Check | Edge) -> None:
+    def hand_over(self, check: SideExit | Edge) -> None:
         """Others do."""
 
     def left(self) -> Value:
-        """Whether a turn has left, on whichever thread."""
+        """Whether an iteration has left, on whichever thread."""
         status = self.f.op(f"load atomic i64, ptr {self.status.text} monotonic, align 8", "i64")
         return self.f.icmp("ne", status, i64(DONE))
 
@@ -169,15 +169,15 @@ class _Turns(Statements):
         self.f.jump("leave")
 
     def again(self, loop: While) -> Value:
-        """No turn goes on for ever that Python would not have begun."""
+        """No iteration goes on for ever that Python would not have begun."""
         again = super().again(loop)
         return self.f.binary("and", again, self.f.negate(self.left())) if self.stops else again
 
     # ------------------------------------------------------------------ memory
 
     def take(self) -> Value:
-        """Memory for what is as large in all turns, in one piece: on the stack, if that is small;
-        what is to be freed."""
+        """Memory for what is as large in all iterations, in one piece: on the stack, if that is
+        small; what is to be freed."""
         f = self.f
         if not self.lasting:
             return NULL
@@ -217,20 +217,20 @@ class _Turns(Statements):
             self.slots.set_data(buffer, room)
 
     def free(self, buffer: Buffer) -> None:
-        """Memory is kept for the next turn."""
+        """Memory is kept for the next iteration."""
 
     # ------------------------------------------------------------------ kernels
 
-    def turns(self, loop: For) -> None:
-        raise AssertionError("parallel turns inside of parallel turns")
+    def iterations(self, loop: For) -> None:
+        raise AssertionError("parallel iterations inside of parallel iterations")
 
-    def call(self, statement: Library | Call) -> None:
-        raise AssertionError("turns that call are not independent")
+    def call(self, statement: RoutineCall | Call) -> None:
+        raise AssertionError("iterations that call are not independent")
 
     def run(self, kernel: Kernel) -> None:
         if kernel not in self.known:
             name = f"{self.f.name}.{len(self.known)}"
-            part = Part(self.total(kernel), *_ahead(self.over, kernel, self.target.foresees),
+            part = KernelPart(self.total(kernel), *_ahead(self.over, kernel, self.target.foresees),
                         not any(self.is_kept(k, len(kernel.axes)) for k in self.members))
             self.known[kernel] = kernels.emit(self.f.module, kernel, name, self.target, part=part)
         made = self.known[kernel]
@@ -241,12 +241,12 @@ class _Turns(Statements):
 
 
 def leaves(loop: For) -> bool:
-    """Whether a turn may leave for Python."""
-    return any(isinstance(statement, Check) for statement in flat(loop.body))
+    """Whether an iteration may leave for Python."""
+    return any(isinstance(statement, SideExit) for statement in flat(loop.body))
 
 
 def uneven(loop: For) -> bool:
-    """Whether turns may take more time than others."""
+    """Whether iterations may take more time than others."""
     return any(
         isinstance(s, While) or (isinstance(s, If) and any(
             isinstance(inner, (For, While, Kernel)) and getattr(inner, "axes", True)
@@ -256,13 +256,13 @@ def uneven(loop: For) -> bool:
     )
 
 
-def _lines(f: Function, count: Value) -> Value:
+def _lines(f: LLVMFunction, count: Value) -> Value:
     """Bytes in whole lines."""
     return f.binary("and", f.binary("add", count, i64(LINE - 1)), i64(-LINE))
 
 
 def _total(loop: For, members: list[Kernel], kernel: Kernel) -> Size:
-    """Elements of a kernel in all turns; 0 if they are used again in theirs."""
+    """Elements of a kernel in all iterations; 0 if they are used again in theirs."""
     stored = {store.buffer for store in kernel.stores}
     for other in members:
         used = [v.buffer for v in other.values if isinstance(v, Load)]
@@ -277,7 +277,8 @@ def _total(loop: For, members: list[Kernel], kernel: Kernel) -> Size:
 
 
 def _places(loop: For, kernel: Kernel) -> Size:
-    """In how many places turns of a loop have a kernel store, the extent of a turn apart."""
+    """In how many places iterations of a loop have a kernel store, the extent of an iteration
+    apart."""
     moving = {name for store in kernel.stores
               for size in (store.at.offset, *store.at.coefficients) for name in symbols(size)}
     found: Size = 1
@@ -303,8 +304,9 @@ def _around(loop: For, kernel: Kernel) -> list[For]:
 
 
 def _ahead(loop: For, kernel: Kernel, foresees: bool) -> tuple[tuple[Size | None, ...], bool]:
-    """See :class:`Part`.  The first kernel of a turn that loads something waits for it, the second
-    one has it in the cache, and time to ask for what the next turn needs, if that needs asking."""
+    """See :class:`KernelPart`.  The first kernel of an iteration that loads something waits for it,
+    the second one has it in the cache, and time to ask for what the next iteration needs, if that
+    needs asking."""
     if kernel not in loop.body:
         return (None,) * len(kernel.values), True
     every = [s for s in loop.body if isinstance(s, Kernel)]

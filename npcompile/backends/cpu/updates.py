@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npcompile.graph.types import INT
-from npcompile.program.ir import Apply, Const, Kernel, Load, Value
+from npcompile.program.ir import Apply, Constant, Kernel, Load, Value
 
 LEAST = 3  # choices that are worth a branch; LLVM's own passes make no branch of fewer
 SELDOM = 4  # if one of them is that of a running extreme, which needs no branch itself
@@ -64,7 +64,7 @@ def from_the_end(values: Sequence[Value], choice: Apply) -> bool:
             and counted.op == "add" and condition.args[0] == index and index in counted.args):
         return False
     zero = values[condition.args[1]]
-    return isinstance(zero, Const) and zero.value == 0 and choice.dtype == INT
+    return isinstance(zero, Constant) and zero.value == 0 and choice.dtype == INT
 
 
 def seldom(kernel: Kernel, group: Unit) -> bool:

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from npcompile.backends.cpu import kernels
 from npcompile.core.sizes import Size, floordiv, largest, product, substitute
 from npcompile.graph.routines import ROUTINES
-from npcompile.program.ir import Apply, For, If, Kernel, Library, Load, Statement, While, flat
+from npcompile.program.ir import Apply, For, If, Kernel, Load, RoutineCall, Statement, While, flat
 from npcompile.schedule.allocate import bound
 
 SCALAR = 8  # an operation on numbers takes as long as one on so many elements
-UNKNOWN = 16  # turns of a loop, where nothing tells how many
+UNKNOWN = 16  # iterations of a loop, where nothing tells how many
 
 
-def turn(loop: For) -> Size:
-    """The work of one turn of a loop."""
+def iteration(loop: For) -> Size:
+    """The work of one iteration of a loop."""
     cost = _cost(loop.body)
     where = middle(loop) if _is_scalar(loop.body) else loop.start
     cost = substitute(cost, {loop.symbol: where})
@@ -28,7 +28,7 @@ def whole(body: Sequence[Statement]) -> Size:
 
 
 def middle(loop: For) -> Size:
-    """The index of a turn in the middle."""
+    """The index of an iteration in the middle."""
     return floordiv(loop.start + loop.stop, 2)
 
 
@@ -37,7 +37,8 @@ def _is_scalar(body: Sequence[Statement]) -> bool:
 
 
 def _cost(body: Sequence[Statement], inside: bool = False) -> Size:
-    """``inside``: loops in one another take as many turns as in the middle of the outer one."""
+    """``inside``: loops in one another take as many iterations as in the middle of the outer
+    one."""
     total: Size = 0
     for statement in body:
         match statement:
@@ -46,7 +47,7 @@ def _cost(body: Sequence[Statement], inside: bool = False) -> Size:
             case Kernel():
                 elements = product([a.extent for a in statement.axes])
                 total = total + elements * kernels.weight(statement)
-            case Library():
+            case RoutineCall():
                 total = total + multiplications(statement)
             case For(symbol, start, stop, step, inner):
                 trips = largest(floordiv(stop - start, step), 1)
@@ -59,23 +60,23 @@ def _cost(body: Sequence[Statement], inside: bool = False) -> Size:
     return total
 
 
-def is_counted(call: Library) -> bool:
+def is_counted(call: RoutineCall) -> bool:
     """Whether it is known how many multiplications a routine makes."""
     return bool(ROUTINES[call.routine.routine].core) or call.routine.routine == "product"
 
 
-def multiplications(call: Library) -> Size:
+def multiplications(call: RoutineCall) -> Size:
     """How many a routine makes: for a product the extents of all its indices, for a factorisation
     the third power of a matrix's, for each of a batch."""
     if ROUTINES[call.routine.routine].core:
-        shape = call.inputs[0].window.shape
+        shape = call.inputs[0].geometry.shape
         return product([*shape, shape[-1]])
     if call.routine.routine != "product":
         return 0
     operands, _, _ = call.routine.spec.partition("->")
     extents: dict[str, Size] = {}
     for letters, view in zip(operands.split(","), call.inputs, strict=True):
-        extents.update(zip(letters, view.window.shape, strict=True))
+        extents.update(zip(letters, view.geometry.shape, strict=True))
     return product(list(extents.values()))
 
 

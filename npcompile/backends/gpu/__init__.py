@@ -13,13 +13,13 @@ from npcompile.backends.gpu.cuda import Cuda, Keep
 from npcompile.backends.gpu.driver import Launched, flatten, is_hosts, lower
 from npcompile.backends.gpu.interpreter import Interpreter
 from npcompile.backends.gpu.mirror import Device
-from npcompile.backends.reference import Executable
+from npcompile.backends.reference import ReferenceExecutable
 from npcompile.program.ir import Program
 
 DEVICES: dict[str, Callable[[Keep], Device]] = {"interpreter": Interpreter, "cuda": Cuda}
 
 
-def load(program: Program, device: str, keep: Keep) -> Executable:
+def load(program: Program, device: str, keep: Keep) -> ReferenceExecutable:
     """The program as a function, with kernels on one of :data:`DEVICES`; ``keep`` makes machine
     code, or has it."""
     module, where = lower(program), _device(device, keep)

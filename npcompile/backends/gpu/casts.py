@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends.gpu.scalar import Parts, Term, constant, register, typed
+from npcompile.backends.gpu.scalar import Parts, ScalarText, constant, register, typed
 
 
 def cast(parts: Parts, source: np.dtype[Any], to: np.dtype[Any]) -> Parts:
@@ -23,29 +23,29 @@ def cast(parts: Parts, source: np.dtype[Any], to: np.dtype[Any]) -> Parts:
     if to.kind != "b":
         return (_real(parts[0], to),)
     truth = [_real(part, to) for part in parts]
-    return (Term(f"{truth[0].operand} | {truth[1].operand}", to, False),)
+    return (ScalarText(f"{truth[0].operand} | {truth[1].operand}", to, False),)
 
 
-def _real(term: Term, to: np.dtype[Any]) -> Term:
+def _real(term: ScalarText, to: np.dtype[Any]) -> ScalarText:
     source = term.dtype
     if source == to:
         return term
     if to.kind == "b":
         text = typed(term) if term.value is not None else term.operand
-        return Term(f"{text} != 0", to, False)
+        return ScalarText(f"{text} != 0", to, False)
     if source.kind == "f" and to.kind in "iu":
         return _to_integer(term, to)
     text = typed(term) if term.value is not None else term.operand
-    return Term(f"{text}.to({register(to)})", to)
+    return ScalarText(f"{text}.to({register(to)})", to)
 
 
-def _to_integer(term: Term, to: np.dtype[Any]) -> Term:
+def _to_integer(term: ScalarText, to: np.dtype[Any]) -> ScalarText:
     """Out of range, Triton's own conversion is the machine's."""
     half = term.dtype == np.float16
     wide = _real(term, np.dtype(np.float32)) if half else term
     if to.itemsize < 4 or to == np.int32:
-        return Term(f"npc.to_int32({typed(wide)}).to({register(to)})", to)
+        return ScalarText(f"npc.to_int32({typed(wide)}).to({register(to)})", to)
     if to == np.uint32:
         name = "npc.to_int64" if half else "npc.to_uint32"
-        return Term(f"{name}({typed(wide)}).to(tl.uint32)", to)
-    return Term(f"npc.to_{'u' * (to.kind == 'u')}int64({typed(wide)})", to)
+        return ScalarText(f"{name}({typed(wide)}).to(tl.uint32)", to)
+    return ScalarText(f"npc.to_{'u' * (to.kind == 'u')}int64({typed(wide)})", to)

@@ -17,13 +17,13 @@ from npcompile.backends.gpu import scalar
 from npcompile.backends.gpu.compile import stored
 from npcompile.backends.gpu.reductions import (
     WIDTH,
-    Form,
+    ReductionForm,
     height,
     in_any_order,
     larger_half,
     power,
 )
-from npcompile.backends.gpu.source import NONE, Between, Chain, Source, Step
+from npcompile.backends.gpu.source import NONE, Between, Chain, KernelLaunch, Source
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, floordiv, product
 from npcompile.graph.types import INT
@@ -36,8 +36,8 @@ JOINED = 7  #: levels of a tree in one program
 
 def chain(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer]) -> Chain | None:
     """A reduction as several kernels; None: it has one form only."""
-    def form(part: str) -> Form:
-        return Form(kernel, reduce, given, f"{kernel.name}_{part}")
+    def form(part: str) -> ReductionForm:
+        return ReductionForm(kernel, reduce, given, f"{kernel.name}_{part}")
 
     if reduce.kind in ("argmin", "argmax"):
         return Positions(form)
@@ -48,14 +48,14 @@ def chain(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer]) -> Chain | N
     if reduce.running:
         return None
     if reduce.kind == "sum" and len(reduce.axes) == 1 and reduce.chunk == 0:
-        return Tree(form)
+        return PairwisePieces(form)
     return None
 
 
 class Pieces:
     """Equal pieces of each row, by what may be combined in any order."""
 
-    def __init__(self, form: Callable[[str], Form]) -> None:
+    def __init__(self, form: Callable[[str], ReductionForm]) -> None:
         first = form("pieces")
         self.kept, self.length = product(first.at(first.kept)), product(first.at(first.reduced))
         self.parts = floordiv(self.length + LONG - 1, LONG)
@@ -63,35 +63,37 @@ class Pieces:
         self.first = self._first(first)
         self.rest = self._rest(form)
 
-    def passed_on(self, form: Form) -> np.dtype[Any]:
+    def passed_on(self, form: ReductionForm) -> np.dtype[Any]:
         """What a piece leaves."""
         return form.dtype
 
-    def steps(self, size: Callable[[Size], int]) -> list[Step]:
+    def steps(self, size: Callable[[Size], int]) -> list[KernelLaunch]:
         if size(self.length) <= LONG:
             return []
         kept, parts = size(self.kept), size(self.parts)
         width = min(power(parts), WIDTH)
         rows = min(WIDTH // width, power(kept))
         room = kept * parts * stored(self.between.dtype).itemsize
-        pieces = Step(self.first, kept * parts, {"ROWS": 1, "LEVELS": WIDTH.bit_length() - 1}, room)
-        wholes = Step(self.rest[0], -(-kept // rows),
+        pieces = KernelLaunch(
+            self.first, kept * parts, {"ROWS": 1, "LEVELS": WIDTH.bit_length() - 1}, room
+        )
+        wholes = KernelLaunch(self.rest[0], -(-kept // rows),
                       {"ROWS": rows, "LEVELS": width.bit_length() - 1})
         if len(self.rest) == 1:
             return [pieces, wholes]
         return [pieces, replace(wholes, room=room), replace(pieces, source=self.rest[1], room=0)]
 
-    def _first(self, form: Form) -> Source:
+    def _first(self, form: ReductionForm) -> Source:
         self.along_row(form, *self.piece(form))
         value = "total.to(tl.uint8)" if self.between.dtype.kind == "b" else "total"
         self.pass_on(form, "lane", "piece", value, "row")
         return form.w.source(NONE, ["ROWS", "LEVELS"], form.before)
 
-    def along_row(self, form: Form, begin: str, end: str) -> None:
+    def along_row(self, form: ReductionForm, begin: str, end: str) -> None:
         """What a piece leaves is ``total``."""
         form.along_row(begin, end, form.value_in_row)
 
-    def _rest(self, form: Callable[[str], Form]) -> list[Source]:
+    def _rest(self, form: Callable[[str], ReductionForm]) -> list[Source]:
         """The kernels after the first one."""
         last = form("whole")
         last.rows_of_kept()
@@ -99,7 +101,7 @@ class Pieces:
         last.finish()
         return [last.w.source(NONE, ["ROWS", "LEVELS"])]
 
-    def piece(self, form: Form) -> tuple[str, str]:
+    def piece(self, form: ReductionForm) -> tuple[str, str]:
         """A program has one piece of a row: where that begins and ends."""
         w = form.w
         parts = w.factor(self.parts)
@@ -108,14 +110,14 @@ class Pieces:
         w.line(f"end = tl.minimum((piece + 1) * {LONG}, {w.size(self.length)})")
         return f"piece * {LONG}", "end"
 
-    def passed(self, form: Form, lane: str = "lane[:, None]", piece: str = "at",
+    def passed(self, form: ReductionForm, lane: str = "lane[:, None]", piece: str = "at",
                live: str = "live") -> str:
         """What the kernel before has left for pieces of rows."""
         sums = form.w.parameter(replace(self.between, out=False))
         text = f"tl.load({sums} + {lane} * {form.w.factor(self.parts)} + {piece}, {live}, 0)"
         return text + " != 0" * (self.between.dtype.kind == "b")
 
-    def pass_on(self, form: Form, lane: str, piece: str, value: str, live: str) -> None:
+    def pass_on(self, form: ReductionForm, lane: str, piece: str, value: str, live: str) -> None:
         out = form.w.parameter(self.between)
         place = f"{lane} * {form.w.factor(self.parts)} + {piece}"
         form.w.line(f"tl.store({out} + {place}, {value}, {live})")
@@ -124,14 +126,14 @@ class Pieces:
 class Positions(Pieces):
     """The place of the best of each piece, then the best of these."""
 
-    def passed_on(self, form: Form) -> np.dtype[Any]:
+    def passed_on(self, form: ReductionForm) -> np.dtype[Any]:
         return INT
 
-    def along_row(self, form: Form, begin: str, end: str) -> None:
+    def along_row(self, form: ReductionForm, begin: str, end: str) -> None:
         form.best(begin, end)
         form.w.line("total = found")
 
-    def _rest(self, form: Callable[[str], Form]) -> list[Source]:
+    def _rest(self, form: Callable[[str], ReductionForm]) -> list[Source]:
         last = form("whole")
         last.rows_of_kept()
         last.best("0", last.w.factor(self.parts), self.passed(last))
@@ -142,7 +144,7 @@ class Positions(Pieces):
 class Running(Pieces):
     """What stands before each piece, then each piece with it."""
 
-    def _rest(self, form: Callable[[str], Form]) -> list[Source]:
+    def _rest(self, form: Callable[[str], ReductionForm]) -> list[Source]:
         middle, last = form("before"), form("running")
         middle.rows_of_kept()
         byte = ".to(tl.uint8)" if middle.dtype.kind == "b" else ""
@@ -159,11 +161,11 @@ class Running(Pieces):
                 last.w.source(NONE, ["ROWS", "LEVELS"], last.before)]
 
 
-class Tree:
+class PairwisePieces:
     """Parts of the tree of each row's pairwise sum, all at one level; those of a leaf above it are
     empty, but for the first."""
 
-    def __init__(self, form: Callable[[str], Form]) -> None:
+    def __init__(self, form: Callable[[str], ReductionForm]) -> None:
         first, middle, last = form("parts"), form("joins"), form("whole")
         self.kept, (self.length,) = product(first.at(first.kept)), first.at(first.reduced)
         self.lanes, self.width = first.lanes, first.parts
@@ -172,7 +174,7 @@ class Tree:
         self.first, self.middle = self._first(first), self._middle(middle)
         self.last = self._last(last)
 
-    def steps(self, size: Callable[[Size], int]) -> list[Step]:
+    def steps(self, size: Callable[[Size], int]) -> list[KernelLaunch]:
         kept, length = size(self.kept), size(self.length)
         if length <= LONG:
             return []
@@ -181,9 +183,9 @@ class Tree:
             part, level = larger_half(part, self.lanes), level + 1
         unit = kept * self.width * self.between.dtype.itemsize
 
-        def step(source: Source, depth: int) -> Step:
+        def step(source: Source, depth: int) -> KernelLaunch:
             constants = {"ROWS": 1, "LEVEL": level, "DEPTH": depth, "LANES": self.lanes}
-            return Step(source, kept << level, constants, unit << level)
+            return KernelLaunch(source, kept << level, constants, unit << level)
 
         found = [step(self.first, height(part, self.lanes))]
         while level > JOINED:
@@ -191,7 +193,7 @@ class Tree:
             found.append(step(self.middle, JOINED))
         return [*found, replace(step(self.last, level), programs=kept, room=0)]
 
-    def _first(self, form: Form) -> Source:
+    def _first(self, form: ReductionForm) -> Source:
         w, (inner,) = form.w, form.reduced
         self._rows(form)
         w.line(f"begin, count = npc.subtree({w.size(self.length)}, piece, LEVEL, LANES)")
@@ -199,13 +201,13 @@ class Tree:
         self._pass_on(form, form.leaves((), inner))
         return w.source(NONE, _CONSTANTS, form.before)
 
-    def _middle(self, form: Form) -> Source:
+    def _middle(self, form: ReductionForm) -> Source:
         """``LEVEL`` is that of what comes out."""
         self._rows(form)
         self._pass_on(form, self._joined(form))
         return form.w.source(NONE, _CONSTANTS)
 
-    def _last(self, form: Form) -> Source:
+    def _last(self, form: ReductionForm) -> Source:
         """``LEVEL`` is that of what comes in."""
         w, total = form.w, form.names_of("total")
         form.rows_of_kept()
@@ -222,11 +224,11 @@ class Tree:
         form.store(total, "row")
         return w.source(NONE, _CONSTANTS)
 
-    def _rows(self, form: Form) -> None:
+    def _rows(self, form: ReductionForm) -> None:
         form.rows_of_kept("(tl.program_id(0).to(tl.int64) >> LEVEL) * ROWS")
         form.w.line("piece = tl.program_id(0).to(tl.int64) & ((1 << LEVEL) - 1)")
 
-    def _joined(self, form: Form, level: str = "LEVEL + DEPTH") -> list[str]:
+    def _joined(self, form: ReductionForm, level: str = "LEVEL + DEPTH") -> list[str]:
         """The sums of parts of the tree, from memory."""
         w, parts = form.w, form.names_of("leaf")
         w.line("slot = (piece << DEPTH) + tl.arange(0, 1 << DEPTH)")
@@ -237,7 +239,7 @@ class Tree:
             w.line(f"{part} = tl.load({sums} + {self._place('at', k)}, row[:, None], 0)")
         return form.joined(parts)
 
-    def _pass_on(self, form: Form, sums: list[str]) -> None:
+    def _pass_on(self, form: ReductionForm, sums: list[str]) -> None:
         out = form.w.parameter(self.between)
         form.w.line("at = (lane << LEVEL) + piece")
         for k, part in enumerate(sums):

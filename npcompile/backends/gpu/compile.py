@@ -25,8 +25,8 @@ import numpy as np
 from npcompile.backends.gpu.source import (
     SCOPE,
     Between,
+    DeviceMemory,
     Given,
-    Memory,
     Parameter,
     Source,
     Tables,
@@ -206,7 +206,7 @@ def _pipeline(capability: int, warps: int) -> tuple[Any, Any, dict[str, Any]]:
 def signature_of(parameter: Parameter) -> str:
     """A parameter's type as Triton writes it."""
     match parameter:
-        case Memory(buffer):
+        case DeviceMemory(buffer):
             return "*" + NAMES[stored(buffer.dtype).char]
         case Tables(dtype) | Between(dtype):
             return "*" + NAMES[stored(dtype).char]

@@ -16,39 +16,39 @@ from npcompile.backends.gpu.kernels import pointwise
 from npcompile.backends.gpu.mirror import Device, Launch, Mirror, Pointer
 from npcompile.backends.gpu.packing import packed
 from npcompile.backends.gpu.reductions import reduction
-from npcompile.backends.gpu.rows import Group, arranged, group
+from npcompile.backends.gpu.rows import RowGroup, arranged, group
 from npcompile.backends.gpu.source import (
     Between,
+    DeviceMemory,
     Given,
-    Memory,
+    KernelLaunch,
     Parameter,
     Source,
-    Step,
     Tables,
     Whole,
 )
 from npcompile.core.errors import Refusal, Refused, refuse
 from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import largest
-from npcompile.graph.ir import Window
+from npcompile.graph.ir import Geometry
 from npcompile.graph.routines import product
 from npcompile.ops.canonical import pairwise
-from npcompile.program.interpret import DONE, Run
+from npcompile.program.interpret import DONE, ProgramRun
 from npcompile.program.ir import (
     Alloc,
     Buffer,
     BufferResult,
     Call,
-    Check,
     For,
     If,
     Kernel,
-    Library,
     Load,
     ParamResult,
     Program,
     Result,
+    RoutineCall,
     ScalarResult,
+    SideExit,
     Statement,
     Swap,
     View,
@@ -59,7 +59,7 @@ from npcompile.tensors.device import owner
 
 
 @record(eq=False, frozen=False)
-class Module:
+class TritonModule:
     """A program's kernels as Triton code.
 
     ``sources`` are the functions that each kernel consists of, ``groups`` are by their first
@@ -69,7 +69,7 @@ class Module:
 
     program: Program
     sources: dict[Kernel, tuple[Source, ...]] = field(default_factory=dict)
-    groups: dict[Kernel, Group] = field(default_factory=dict)
+    groups: dict[Kernel, RowGroup] = field(default_factory=dict)
     refused: dict[Kernel, Refusal] = field(default_factory=dict)
     tables: dict[Tables, Pointer] = field(default_factory=dict)
     prepared: bool = False  # its kernels are compiled, as far as the first call could tell which
@@ -84,13 +84,13 @@ class Module:
         return "\n\n".join(dict.fromkeys(texts))
 
 
-def lower(program: Program) -> Module:
+def lower(program: Program) -> TritonModule:
     """Kernels of a program as Triton code."""
     groups: list[list[Kernel]] = []
     stem = program.name.rpartition(".")[2].strip("<>")
     body = _named(program.body, stem if stem.isidentifier() else "kernel")
     program = replace(program, body=arranged(body, groups))
-    module = Module(program)
+    module = TritonModule(program)
     kernels = [s for s in flatten(program.body) if isinstance(s, Kernel)]
     given = _given(program, kernels)
     for kernel in kernels:
@@ -119,7 +119,7 @@ def _named(body: Sequence[Statement], stem: str) -> tuple[Statement, ...]:
             case If():
                 then, orelse = (_named(b, stem) for b in (statement.then, statement.orelse))
                 statement = replace(statement, then=then, orelse=orelse)
-            case Check():
+            case SideExit():
                 statement = replace(statement, leaving=_named(statement.leaving, stem))
         found.append(statement)
     return tuple(found)
@@ -150,7 +150,7 @@ def flatten(body: Sequence[Statement]) -> Iterator[Statement]:
                 yield from flatten(statement.body)
             case If():
                 yield from flatten((*statement.then, *statement.orelse))
-            case Check():
+            case SideExit():
                 yield from flatten(statement.leaving)
 
 
@@ -174,15 +174,15 @@ def _on_host(kernel: Kernel, given: set[Buffer] | frozenset[Buffer]) -> bool:
 
 def is_hosts(statement: Statement) -> bool:
     """Whether arrays have to be on the host for a statement."""
-    if not isinstance(statement, Library):
+    if not isinstance(statement, RoutineCall):
         return isinstance(statement, Call)
     return statement.routine.routine != "product" or any(
-        view.window.part or view.dtype.char in "?e" for view in statement.inputs
+        view.geometry.part or view.dtype.char in "?e" for view in statement.inputs
     )
 
 
 def _all_of(buffer: Buffer) -> View:
-    return View(buffer, Window(0, buffer.shape, buffer.strides), buffer.dtype)
+    return View(buffer, Geometry(0, buffer.shape, buffer.strides), buffer.dtype)
 
 
 def _written(kernel: Kernel) -> list[Buffer]:
@@ -190,10 +190,10 @@ def _written(kernel: Kernel) -> list[Buffer]:
     return stored + [reduce.buffer for reduce in kernel.reductions]
 
 
-class Launched(Run):
+class Launched(ProgramRun):
     """A run whose kernels are a device's."""
 
-    def __init__(self, module: Module, device: Device) -> None:
+    def __init__(self, module: TritonModule, device: Device) -> None:
         super().__init__(module.program, pairwise)
         self.module, self.device = module, device
         self.memory = self.mirror = Mirror(device)
@@ -223,20 +223,20 @@ class Launched(Run):
             case ParamResult(index) if owner(params[index]) is not None:
                 return owner(params[index])
             case BufferResult(buffer) | ScalarResult(buffer, "np"):
-                whole = Window(0, buffer.shape, buffer.strides)
+                whole = Geometry(0, buffer.shape, buffer.strides)
                 return self.boxed(buffer, buffer, whole, buffer.dtype)
-            case ViewResult(ident, ParamResult(index), window, dtype):
-                return self.boxed(ident, self.program.params[index], window, dtype)
-            case ViewResult(ident, BufferResult(buffer), window, dtype):
-                return self.boxed(ident, buffer, window, dtype)
+            case ViewResult(ident, ParamResult(index), geometry, dtype):
+                return self.boxed(ident, self.program.params[index], geometry, dtype)
+            case ViewResult(ident, BufferResult(buffer), geometry, dtype):
+                return self.boxed(ident, buffer, geometry, dtype)
         return super().result(result, params)
 
-    def boxed(self, key: Buffer | int, buffer: Buffer, window: Window,
+    def boxed(self, key: Buffer | int, buffer: Buffer, geometry: Geometry,
               dtype: np.dtype[Any]) -> Any:
         """One array of the device's for each key."""
         if key not in self.made:
-            shape = tuple([largest(n, 0) for n in window.shape])  # below 0 where it is not taken
-            self.made[key] = self.array(buffer, replace(window, shape=shape), dtype, False)
+            shape = tuple([largest(n, 0) for n in geometry.shape])  # below 0 where it is not taken
+            self.made[key] = self.array(buffer, replace(geometry, shape=shape), dtype, False)
         return self.made[key]
 
     def statement(self, statement: Statement) -> int:
@@ -251,7 +251,7 @@ class Launched(Run):
                 self.mirror.changed(statement.outputs)
         return status
 
-    def library(self, call: Library) -> None:
+    def library(self, call: RoutineCall) -> None:
         """Products are the device's; other routines take their operands to the host."""
         if is_hosts(call):
             super().library(call)
@@ -259,19 +259,19 @@ class Launched(Run):
             return
         views = [*call.inputs, *map(_all_of, call.outputs)]
         left, right, out = [
-            self.array(view.buffer, view.window, view.dtype, view.buffer in call.outputs)
+            self.array(view.buffer, view.geometry, view.dtype, view.buffer in call.outputs)
             for view in views
         ]
         out[...] = product(call.routine.spec, left, right, self.device.xp)
 
-    def array(self, buffer: Buffer, window: Window, dtype: np.dtype[Any], written: bool) -> Any:
-        """What a window shows of a buffer as an array of the device's."""
+    def array(self, buffer: Buffer, geometry: Geometry, dtype: np.dtype[Any], written: bool) -> Any:
+        """What a view shows of a buffer as an array of the device's."""
         place, unit = self.mirror.pointer(buffer, written), buffer.dtype.itemsize
-        offset = place.offset + unit * self.size(window.offset)
-        offset += unit // 2 if window.part == "imag" else 0
-        strides = tuple([unit * step for step in self.shape(window.strides)])
+        offset = place.offset + unit * self.size(geometry.offset)
+        offset += unit // 2 if geometry.part == "imag" else 0
+        strides = tuple([unit * step for step in self.shape(geometry.strides)])
         pointer = Pointer(place.handle, offset)
-        return self.device.array(pointer, self.shape(window.shape), strides, dtype)
+        return self.device.array(pointer, self.shape(geometry.shape), strides, dtype)
 
     def block(self, body: tuple[Statement, ...]) -> int:
         if not self.module.prepared:  # all sizes of arguments have values
@@ -317,10 +317,10 @@ class Launched(Run):
             for source in self.module.sources[kernel]:
                 self.launch(source, set(_written(kernel)))
 
-    def steps(self, source: Source) -> list[Step]:
+    def steps(self, source: Source) -> list[KernelLaunch]:
         """The launches of a kernel: one, or those of a chain."""
         several = source.long.steps(self.size) if source.long is not None else []
-        return several or [Step(source, *source.grid.launch(self.size))]
+        return several or [KernelLaunch(source, *source.grid.launch(self.size))]
 
     def launch(self, source: Source, written: set[Buffer]) -> None:
         between: dict[bool, Pointer] = {}  # what a step writes (True) and what it reads
@@ -336,7 +336,7 @@ class Launched(Run):
 
     def argument(self, parameter: Parameter, written: set[Buffer]) -> Any:
         match parameter:
-            case Memory(buffer):
+            case DeviceMemory(buffer):
                 return self.mirror.pointer(buffer, buffer in written)
             case Given(buffer, part):
                 number = self.memory[buffer][()]

@@ -2,8 +2,8 @@
 
 Lanes side by side compute both arms of a branch and choose from them, and Triton puts every call in
 line.  So calls that need different lanes become one, of operands that are chosen; others that do
-not need each other become the turns of one loop.  What a lane gets does not depend on the others:
-its bits stay.
+not need each other become the iterations of one loop.  What a lane gets does not depend on the
+others: its bits stay.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ WORTH = 60  # nodes of a subprogram whose calls are put together
 
 #: conditions of branches, with the arm that is taken
 Path = tuple[tuple[Node, bool], ...]
-#: calls of one subprogram as turns of a loop, of which each has calls of different lanes
-Turns = tuple[tuple[Node, ...], ...]
+#: calls of one subprogram as iterations of a loop, of which each has calls of different lanes
+Iterations = tuple[tuple[Node, ...], ...]
 
 
 class Flat:
@@ -35,7 +35,7 @@ class Flat:
     def __init__(self, region: Region, active: Node, outer: Flat | None = None,
                  names: Mapping[Node, str] | None = None) -> None:
         self.names: dict[Node, str] = {}  # of nodes, by those of the region's
-        self._wishes = names or {}
+        self._requests = names or {}
         self.params = [*region.params, active]
         self.nodes: list[Node] = []
         self.active: dict[Node, Node] = {}
@@ -69,8 +69,8 @@ class Flat:
                 self._values[node] = self._ends[node.args[0]][node.attrs.index]
             elif node.op != "const":
                 made = self._values[node] = self._pure(node.op, args, node.attrs, node.type)
-                if node in self._wishes:
-                    self.names.setdefault(made, self._wishes[node])
+                if node in self._requests:
+                    self.names.setdefault(made, self._requests[node])
 
     def _new(self, node: Node) -> Node:
         self.nodes.append(node)
@@ -116,15 +116,21 @@ class Flat:
 
     # ------------------------------------------------------------------ order
 
-    def units(self) -> Iterator[Node | Turns]:
+    def units(self) -> Iterator[Node | Iterations]:
         """What the results need, in order: nodes by themselves, and calls put together."""
-        turns = {call: group for group in self._together() for turn in group for call in turn}
+        iterations = {
+            call: group for group in self._together() for iteration in group for call in iteration
+        }
         done: set[Node] = set()
         own = set(self.nodes)
         for result in self.results:
             stack: list[Node] = [result]
             while stack:
-                unit = [call for turn in turns.get(stack[-1], ((stack[-1],),)) for call in turn]
+                unit = [
+                    call
+                    for iteration in iterations.get(stack[-1], ((stack[-1],),))
+                    for call in iteration
+                ]
                 missing = [n for node in unit for n in self._needs(node)
                            if n in own and n not in done]
                 if stack[-1] in done or stack[-1] not in own:
@@ -133,7 +139,7 @@ class Flat:
                     stack.extend(reversed(missing))
                 else:
                     done.update(unit)
-                    yield turns.get(stack.pop(), unit[0])
+                    yield iterations.get(stack.pop(), unit[0])
 
     def _needs(self, node: Node) -> Iterator[Node]:
         """The nodes without which there is no text of a node."""
@@ -146,7 +152,7 @@ class Flat:
             for inner in body.nodes:
                 yield from body._needs(inner)
 
-    def _together(self) -> list[Turns]:
+    def _together(self) -> list[Iterations]:
         """The calls that are put together."""
         called: dict[Node, set[Node]] = {}  # by each node, before it
         for node in self.nodes:
@@ -169,20 +175,20 @@ class Flat:
                     break
             else:
                 several.append([call])
-        return [self._turns(group) for several in groups.values() for group in several
+        return [self._iterations(group) for several in groups.values() for group in several
                 if len(group) > 1]
 
-    def _turns(self, group: Sequence[Node]) -> Turns:
-        """Calls in one turn need different lanes or have the same operands."""
-        turns: list[list[Node]] = []
+    def _iterations(self, group: Sequence[Node]) -> Iterations:
+        """Calls in one iteration need different lanes or have the same operands."""
+        iterations: list[list[Node]] = []
         for call in group:
-            for turn in turns:
-                if all(self._apart(call, other) for other in turn):
-                    turn.append(call)
+            for iteration in iterations:
+                if all(self._apart(call, other) for other in iteration):
+                    iteration.append(call)
                     break
             else:
-                turns.append([call])
-        return tuple(map(tuple, turns))
+                iterations.append([call])
+        return tuple(map(tuple, iterations))
 
     def _apart(self, one: Node, other: Node) -> bool:
         taken = dict(self._paths[one])

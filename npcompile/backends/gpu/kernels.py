@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 
 from npcompile.backends.gpu import casts, scalar
-from npcompile.backends.gpu.scalar import Parts, Term
+from npcompile.backends.gpu.scalar import Parts, ScalarText
 from npcompile.backends.gpu.source import (
     BASE,
     COMMON,
     INLINE,
+    DeviceMemory,
+    FunctionWriter,
     Given,
-    Lanes,
-    Memory,
+    LaneBlock,
     Source,
     Whole,
-    Writer,
+    request,
     title,
-    wish,
 )
-from npcompile.backends.gpu.subprograms import Library, has_lanes
+from npcompile.backends.gpu.subprograms import SubprogramLibrary, has_lanes
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Size, poly, product
 from npcompile.core.statements import statement_at
@@ -33,7 +33,7 @@ from npcompile.program.ir import (
     Axis,
     AxisIndex,
     Buffer,
-    Const,
+    Constant,
     Index,
     Kernel,
     Load,
@@ -60,7 +60,7 @@ def pointwise(kernel: Kernel, given: frozenset[Buffer]) -> Source:
     Refused
         There is no Triton code for it (yet).
     """
-    body = Body(kernel, given, Writer(kernel.name, set(COMMON)))
+    body = Body(kernel, given, FunctionWriter(kernel.name, set(COMMON)))
     w, axes = body.w, merge(kernel)
     points = w.product([axis.extent for axis in kernel.axes])
     w.line(f"{BASE} = tl.program_id(0).to(tl.int64) * BLOCK")
@@ -73,7 +73,7 @@ def pointwise(kernel: Kernel, given: frozenset[Buffer]) -> Source:
     else:
         _lanes(body, points)
     long = len(w.used()) + body.library.lines > LONG
-    grid = Lanes(extents, 128 if long else 1024)
+    grid = LaneBlock(extents, 128 if long else 1024)
     return w.source(grid, ["BLOCK", *grid.long], body.library.parts,
                     above=[f"one lane for each of {points} elements, {grid.block} in each program"])
 
@@ -87,7 +87,7 @@ def _lanes(body: Body, points: str) -> None:
 
 
 def _in_turns(body: Body, front: int, points: str) -> None:
-    """The same in a loop, of as many turns as there are blocks for each program: one.
+    """The same in a loop, of as many iterations as there are blocks for each program: one.
 
     The loop carries the addresses.  For any address that is computed beside its access, Triton
     looks for a layout in all that depends on what is accessed there, once for each operation: half
@@ -99,21 +99,21 @@ def _in_turns(body: Body, front: int, points: str) -> None:
     _lanes(body, points)
     w.line(f"{BASE} += tl.num_programs(0).to(tl.int64) * BLOCK")
     w.indent -= 1
-    turn = w.lines[begin:]
+    iteration = w.lines[begin:]
     places = [f"    {name} = {text}" for text, name in body.places.items()]
     again = [f"    {line}" for line in (*w.lines[front:begin], *places)]
-    w.lines[begin:] = [*places, f"    while {BASE} < {points}:", *turn, *again]
+    w.lines[begin:] = [*places, f"    while {BASE} < {points}:", *iteration, *again]
 
 
 class Body:
     """The values of a kernel, written where the index of each axis has a name."""
 
-    def __init__(self, kernel: Kernel, given: frozenset[Buffer], writer: Writer) -> None:
+    def __init__(self, kernel: Kernel, given: frozenset[Buffer], writer: FunctionWriter) -> None:
         self.kernel, self.given, self.w = kernel, given, writer
         self.axes = [""] * len(kernel.axes)  # text of each axis' index
         self.terms: list[Parts] = [()] * len(kernel.values)
         self.uses = Counter(_used(kernel))
-        self.library = Library()
+        self.library = SubprogramLibrary()
         self.w.taken.update(v.attrs.name for v in kernel.values
                             if isinstance(v, Apply) and isinstance(v.attrs, Subprogram))
         self.varying: set[int] = set()  # values that are not the same in all lanes
@@ -197,17 +197,17 @@ class Body:
         match value:
             case Load(buffer, at, dtype, by):
                 return self.load(buffer, at, dtype, by, live)
-            case Const(constant, dtype) if dtype.kind == "c":
+            case Constant(constant, dtype) if dtype.kind == "c":
                 half = np.dtype(f"f{dtype.itemsize // 2}")
                 whole = complex(constant)
                 return scalar.constant(whole.real, half), scalar.constant(whole.imag, half)
-            case Const(constant, dtype):
+            case Constant(constant, dtype):
                 return (scalar.constant(constant, dtype),)
             case AxisIndex(axis):
-                return (Term(f"({self.axes[axis]}).to(tl.int64)", value.dtype),)
+                return (ScalarText(f"({self.axes[axis]}).to(tl.int64)", value.dtype),)
             case SizeValue(size):
                 name = self.w.parameter(Whole(size)) if not isinstance(size, int) else None
-                return (Term(name or f"tl.full((), {size}, tl.int64)", value.dtype),)
+                return (ScalarText(name or f"tl.full((), {size}, tl.int64)", value.dtype),)
             case Apply():
                 return self.named(number, self.apply(value, live))
 
@@ -217,7 +217,7 @@ class Body:
             return casts.cast(operands[0], self.kernel.values[value.args[0]].dtype, value.dtype)
         if isinstance(value.attrs, Subprogram):
             args = [parts[0] for parts in operands]
-            return (Term(self.library.call(value.attrs, args, live, self.w), value.dtype),)
+            return (ScalarText(self.library.call(value.attrs, args, live, self.w), value.dtype),)
         if isinstance(value.attrs, Table):
             tables, place = self.w.table(value.attrs, value.dtype)
             return (scalar.lookup(tables, place, value.attrs, operands[0][0], value.dtype),)
@@ -237,13 +237,13 @@ class Body:
             return parts
         self.say(value.line)
         called = isinstance(value.attrs, Subprogram) and value.attrs.name.rpartition("_")[0]
-        stem = value.name or called or wish(value.op)
+        stem = value.name or called or request(value.op)
         ends = [""] if len(parts) == 1 else ["_real", "_imag"]
         return tuple([part if part.value is not None else self.assign(part, stem + end)
                       for part, end in zip(parts, ends)])
 
-    def assign(self, term: Term, wish: str) -> Term:
-        return Term(self.w.let(wish, term.text), term.dtype)
+    def assign(self, term: ScalarText, request: str) -> ScalarText:
+        return ScalarText(self.w.let(request, term.text), term.dtype)
 
     # ------------------------------------------------------------------ memory
 
@@ -253,7 +253,7 @@ class Body:
         parts = [at.part] if at.part else ["real", "imag"] if whole.kind == "c" else [""]
         half = np.dtype(f"f{whole.itemsize // 2}") if whole.kind == "c" else dtype
         if buffer in self.given:
-            terms = [Term(self.w.parameter(Given(buffer, part)), half) for part in parts]
+            terms = [ScalarText(self.w.parameter(Given(buffer, part)), half) for part in parts]
             return tuple(self._truth(term, dtype) for term in terms)
         found = []
         for part in parts:
@@ -261,7 +261,7 @@ class Body:
             varies = self.varies(at, by)
             text = f"tl.load({pointer}, {live}, 0)" if varies else f"tl.load({pointer})"
             name = title(buffer) + self.shifted(buffer, at) + f"_{part}" * bool(part)
-            found.append(self.assign(self._truth(Term(text, half), dtype), name))
+            found.append(self.assign(self._truth(ScalarText(text, half), dtype), name))
         return tuple(found)
 
     def shifted(self, buffer: Buffer, at: Index) -> str:
@@ -272,14 +272,14 @@ class Body:
         steps = found_in(at.offset, buffer.strides) if len(others) > 1 else None
         return "".join(f"_{step}" for step in steps or ())
 
-    def _truth(self, term: Term, dtype: np.dtype[Any]) -> Term:
-        return Term(f"{term.text} != 0", dtype, False) if dtype.kind == "b" else term
+    def _truth(self, term: ScalarText, dtype: np.dtype[Any]) -> ScalarText:
+        return ScalarText(f"{term.text} != 0", dtype, False) if dtype.kind == "b" else term
 
     def address(self, buffer: Buffer, at: Index, by: int | None, part: str) -> str:
         unit = 2 if buffer.dtype.kind == "c" else 1
         more = [] if by is None else [self.terms[by][0].operand]
         index = self.index(at, unit) + self.w.index(at.offset, (), (), unit, more)
-        text = self.w.parameter(Memory(buffer)) + index + " + 1" * (part == "imag")
+        text = self.w.parameter(DeviceMemory(buffer)) + index + " + 1" * (part == "imag")
         if self.places is None or not self.varies(at) or by is not None:
             return text
         if text not in self.places:

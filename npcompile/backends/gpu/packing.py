@@ -14,12 +14,12 @@ from npcompile.backends.gpu.source import (
     BASE,
     NONE,
     Between,
+    DeviceMemory,
+    FunctionWriter,
     Grid,
-    Lanes,
-    Memory,
+    KernelLaunch,
+    LaneBlock,
     Source,
-    Step,
-    Writer,
 )
 from npcompile.core.errors import refuse
 from npcompile.core.records import replace
@@ -55,7 +55,7 @@ class Packing:
         self.count = product([axis.extent for axis in kernel.axes])
         self.parts = floordiv(self.count + LONG - 1, LONG)
         self.between = Between(INT, True)
-        self.grid = Lanes(tuple([product([kernel.axes[a].extent for a in group])
+        self.grid = LaneBlock(tuple([product([kernel.axes[a].extent for a in group])
                                  for group in merge(kernel)]), WIDTH)
         self.counted, self.before, self.placed = self._counted(), self._before(), self._placed()
         self.whole = replace(self._placed(True), long=self)
@@ -64,12 +64,12 @@ class Packing:
         """Of ``whole``."""
         return min(size(self.count), 1), self.grid.launch(size)[1]
 
-    def steps(self, size: Callable[[Size], int]) -> list[Step]:
+    def steps(self, size: Callable[[Size], int]) -> list[KernelLaunch]:
         if size(self.count) <= LONG:
             return []
         parts, constants = size(self.parts), self.grid.launch(size)[1]
-        counted = Step(self.counted, parts, constants, parts * INT.itemsize)
-        before = Step(self.before, 1, {"BLOCK": WIDTH}, counted.room)
+        counted = KernelLaunch(self.counted, parts, constants, parts * INT.itemsize)
+        before = KernelLaunch(self.before, 1, {"BLOCK": WIDTH}, counted.room)
         return [counted, before, replace(counted, source=self.placed, room=0)]
 
     # ------------------------------------------------------------------ the kernels
@@ -86,7 +86,7 @@ class Packing:
 
     def _before(self) -> Source:
         """How many hold before each piece, in one program."""
-        w = Writer(f"{self.kernel.name}_before")
+        w = FunctionWriter(f"{self.kernel.name}_before")
         counts, out = w.parameter(replace(self.between, out=False)), w.parameter(self.between)
         parts = w.size(self.parts)
         w.line("total = tl.full((1,), 0, tl.int64)")
@@ -116,7 +116,7 @@ class Packing:
         return self._source(body, self if whole else NONE)
 
     def _body(self, part: str) -> Body:
-        body = Body(self.kernel, self.given, Writer(f"{self.kernel.name}_{part}"))
+        body = Body(self.kernel, self.given, FunctionWriter(f"{self.kernel.name}_{part}"))
         body.comment()
         return body
 
@@ -145,7 +145,7 @@ class Packing:
     def _store(self, body: Body, store: Store) -> None:
         """Packed memory has no gaps."""
         w, unit = body.w, 2 if store.buffer.dtype.kind == "c" else 1
-        pointer = w.parameter(Memory(store.buffer))
+        pointer = w.parameter(DeviceMemory(store.buffer))
         index = w.index(store.at.offset, (1,), ("place",), unit)
         parts = body.terms[store.value]
         for k, part in enumerate(parts):

@@ -16,8 +16,8 @@ import numpy as np
 
 from npcompile.backends.gpu import casts, scalar
 from npcompile.backends.gpu.kernels import Body
-from npcompile.backends.gpu.scalar import Parts, Term
-from npcompile.backends.gpu.source import BASE, Grid, Lanes, Source, Writer
+from npcompile.backends.gpu.scalar import Parts, ScalarText
+from npcompile.backends.gpu.source import BASE, FunctionWriter, Grid, LaneBlock, Source
 from npcompile.core.errors import refuse
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size, largest, product
@@ -40,7 +40,7 @@ def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer],
     """
     if any(isinstance(v, Load) and v.buffer is reduce.buffer for v in kernel.values):
         raise refuse("reduction", "reads what it writes")
-    form = Form(kernel, reduce, given, stage or kernel.name, (BASE,) * bool(stage))
+    form = ReductionForm(kernel, reduce, given, stage or kernel.name, (BASE,) * bool(stage))
     positions = reduce.kind in ("argmin", "argmax")
     along = len(kernel.axes) - 1 in reduce.axes and not positions
     if reduce.running and along and not in_any_order(reduce) and len(kernel.axes) == 1:
@@ -57,7 +57,7 @@ def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer],
 
 
 @record
-class Rows:
+class ReducedRows:
     """Some kept indices in each program, beside ``WIDTH`` lanes along the reduced axes."""
 
     kept: tuple[Size, ...]
@@ -110,7 +110,7 @@ def power(length: int) -> int:
     return 1 << max(0, length - 1).bit_length()
 
 
-class Form:
+class ReductionForm:
     """One reduction being written: ``kept`` and ``reduced`` are axes of the kernel."""
 
     def __init__(self, kernel: Kernel, reduce: Reduce, given: frozenset[Buffer],
@@ -122,7 +122,7 @@ class Form:
         ordered = reduce.kind.startswith("arg")
         self.reduced = list(reduce.axes) if ordered else sorted(reduce.axes)
         self.extents = [axis.extent for axis in kernel.axes]
-        value = Body(self.kernel, given, Writer(f"{self.name}_value"))
+        value = Body(self.kernel, given, FunctionWriter(f"{self.name}_value"))
         value.axes = [value.w.fresh(axis.name) for axis in kernel.axes]
         self.axes = list(value.axes)
         value.w.taken.add("live")
@@ -132,7 +132,7 @@ class Form:
         value.w.line(f"return {', '.join(parts)}")
         function = value.w.function(first=[*value.axes, "live"])
         self.before = (*value.library.parts, function)
-        self.w = Writer(self.name, set(value.w.taken), dict(value.w.parameters))
+        self.w = FunctionWriter(self.name, set(value.w.taken), dict(value.w.parameters))
         self.body = Body(self.kernel, given, self.w)
         self.body.indices = None
         self.body.comment()
@@ -180,7 +180,9 @@ class Form:
         half = self.half
         if half == np.float16 and operation == "mul":  # rounded after each step
             return f"({left}.to(tl.float32) * {right}.to(tl.float32)).to(tl.float16)"
-        return scalar.apply(operation, [(Term(left, half),), (Term(right, half),)], half)[0].text
+        return scalar.apply(
+            operation, [(ScalarText(left, half),), (ScalarText(right, half),)], half
+        )[0].text
 
     @property
     def operation(self) -> str:
@@ -219,7 +221,7 @@ class Form:
                           for axis, name in enumerate(self.axes)]
         for name, part in zip(names, [at.part] if at.part else ["real", "imag"]):
             pointer = self.body.address(buffer, at, None, part)
-            text = casts.cast((Term(name, self.half),), self.half, buffer.dtype)[0].text \
+            text = casts.cast((ScalarText(name, self.half),), self.half, buffer.dtype)[0].text \
                 if buffer.dtype.kind != "c" else name
             if buffer.dtype.kind == "b":
                 text = f"({text}).to(tl.uint8)"
@@ -261,7 +263,7 @@ class Form:
         w.indent -= 1
         if not reduce.running:
             self.store(total, "live")
-        grid = Lanes((product(self.at(self.kept)),), 128)
+        grid = LaneBlock((product(self.at(self.kept)),), 128)
         return self.source(grid, ["BLOCK"], "one lane for each result, which takes the numbers of "
                            "its own in order")
 
@@ -271,7 +273,7 @@ class Form:
         self.rows_of_kept()
         self.along_row("0", w.size(product(self.at(self.reduced))), self.value_in_row)
         self.finish()
-        grid = Rows(self.at(self.kept), self.at(self.reduced))
+        grid = ReducedRows(self.at(self.kept), self.at(self.reduced))
         return self.source(grid, ["ROWS", "LEVELS"], "ROWS results in each program, 2**LEVELS "
                            "lanes for each")
 
@@ -325,7 +327,7 @@ class Form:
         self.rows_of_kept()
         self.best("0", self.w.size(product(self.at(self.reduced))))
         self.store(["found"], "row")
-        grid = Rows(self.at(self.kept), self.at(self.reduced))
+        grid = ReducedRows(self.at(self.kept), self.at(self.reduced))
         return self.source(grid, ["ROWS", "LEVELS"], "ROWS results in each program, 2**LEVELS "
                            "lanes for each; the first of equals counts")
 
@@ -354,7 +356,7 @@ class Form:
         end = self.w.size(product(self.at(self.reduced)))
         self.scan("0", end, self.value_in_row, f"tl.broadcast_to({self.neutral}, (ROWS,))",
                   lambda: self.store(["whole"], "live", "[:, None]"))
-        grid = Rows(self.at(self.kept), self.at(self.reduced))
+        grid = ReducedRows(self.at(self.kept), self.at(self.reduced))
         return self.source(grid, ["ROWS", "LEVELS"], "ROWS rows in each program, 2**LEVELS lanes "
                            "along each, block after block")
 
@@ -384,7 +386,7 @@ class Form:
         kind = scalar.register(self.half)
         total = self.names_of("total")
         self.rows_of_kept()
-        start = self.initial() if reduce.initial is not None else [Term("0", self.half)] * 2
+        start = self.initial() if reduce.initial is not None else [ScalarText("0", self.half)] * 2
         for name, number in zip(total, start):
             w.line(f"{name} = tl.full((ROWS,), {number.text}, {kind})")
         if outer:

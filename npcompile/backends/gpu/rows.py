@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from npcompile.backends.gpu.kernels import Body
 from npcompile.backends.gpu.reductions import FIRST, WIDTH, power, reduction
-from npcompile.backends.gpu.source import BASE, Grid, Source, Writer, wrapped
+from npcompile.backends.gpu.source import BASE, FunctionWriter, Grid, Source, wrapped
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size, product
 from npcompile.program.ir import (
@@ -60,7 +60,7 @@ class Stages:
 
 
 @record
-class Group:
+class RowGroup:
     """Kernels over the same rows, one after the other, and all of them as one."""
 
     kernels: tuple[Kernel, ...]
@@ -76,7 +76,7 @@ def own_name(constant: str, stage: int) -> str:
     return f"{constant}_{stage}"
 
 
-def group(kernels: Sequence[Kernel], given: frozenset[Buffer]) -> Group:
+def group(kernels: Sequence[Kernel], given: frozenset[Buffer]) -> RowGroup:
     """The kernels as stages of one.
 
     Raises
@@ -95,12 +95,12 @@ def group(kernels: Sequence[Kernel], given: frozenset[Buffer]) -> Group:
     extents = tuple([axis.extent for axis in kernels[0].axes[:rank]])
     lengths = tuple([product([axis.extent for axis in k.axes[rank:]]) for k in kernels])
     name = f"{kernels[0].name}_to_{kernels[-1].name.rpartition('_')[2]}"
-    return Group(tuple(kernels), _joined(name, stages, extents), lengths)
+    return RowGroup(tuple(kernels), _joined(name, stages, extents), lengths)
 
 
 def _joined(name: str, stages: Sequence[Source], rows: tuple[Size, ...]) -> Source:
     """One function that calls the stages; what one has written the next one may read."""
-    w = Writer(name)
+    w = FunctionWriter(name)
     w.line(f"{BASE} = {FIRST}")
     own: list[str] = []
     for k, stage in enumerate(stages):
@@ -120,7 +120,7 @@ def _joined(name: str, stages: Sequence[Source], rows: tuple[Size, ...]) -> Sour
 
 def _stores(kernel: Kernel, rank: int, given: frozenset[Buffer]) -> Source:
     """What a kernel stores, row by row."""
-    body = Body(kernel, given, Writer(f"{kernel.name}_rows"))
+    body = Body(kernel, given, FunctionWriter(f"{kernel.name}_rows"))
     body.comment()
     w, rows = body.w, tuple([axis.extent for axis in kernel.axes[:rank]])
     length = product([axis.extent for axis in kernel.axes[rank:]])

@@ -28,7 +28,7 @@ BITS: dict[int, np.dtype[Any]] = {
 
 
 @record
-class Term:
+class ScalarText:
     """The text of one real number in each lane; ``value`` if it is a constant."""
 
     text: str
@@ -53,8 +53,8 @@ class Term:
 BINDS = {"minus": 7, "*": 6, "/": 6, "+": 5, "-": 5, "<<": 4, ">>": 4, "&": 3, "^": 2, "|": 1,
          "<": 0, "<=": 0, "==": 0, "!=": 0}
 
-Parts = tuple[Term, ...]
-Rule = Callable[..., Term]
+Parts = tuple[ScalarText, ...]
+Rule = Callable[..., ScalarText]
 _CLASS = {"f": 0, "i": 1, "u": 1, "b": 2}
 
 
@@ -63,27 +63,27 @@ def register(dtype: np.dtype[Any]) -> str:
     return REGISTERS[dtype.char]
 
 
-def constant(value: Number, dtype: np.dtype[Any]) -> Term:
+def constant(value: Number, dtype: np.dtype[Any]) -> ScalarText:
     """A number as Triton code; a bare literal takes the type of the operand beside it."""
     number = dtype.type(value)
     if dtype.kind == "b":
-        return Term(str(bool(number)), dtype, True, bool(number))
+        return ScalarText(str(bool(number)), dtype, True, bool(number))
     if dtype.kind in "iu":
-        return Term(str(int(number)), dtype, int(number) >= 0, int(number), "minus")
+        return ScalarText(str(int(number)), dtype, int(number) >= 0, int(number), "minus")
     bits = BITS[dtype.itemsize]
     if np.isnan(number) or (number == 0 and np.signbit(number)):
         whole = int(np.asarray(number).view(bits))
         cast = f".to({register(dtype)}, bitcast=True)"
-        return Term(f"tl.full((), {whole}, {register(bits)}){cast}", dtype)
+        return ScalarText(f"tl.full((), {whole}, {register(bits)}){cast}", dtype)
     if np.isinf(number):
-        return Term(f'float("{number}")', dtype, True, float(number))
+        return ScalarText(f'float("{number}")', dtype, True, float(number))
     text = repr(float(str(number)))
     if dtype.type(float(text)) != number:
         text = repr(float(number))
-    return Term(text, dtype, number >= 0, float(number), "minus")
+    return ScalarText(text, dtype, number >= 0, float(number), "minus")
 
 
-def typed(term: Term) -> str:
+def typed(term: ScalarText) -> str:
     """The term as a Triton value with a type of its own."""
     if term.value is None:
         return term.text
@@ -103,21 +103,21 @@ def apply(op: str, operands: list[Parts], dtype: np.dtype[Any]) -> Parts:
     return (rule(dtype, *terms),)
 
 
-def _computed(op: str, terms: Sequence[Term]) -> Any:
+def _computed(op: str, terms: Sequence[ScalarText]) -> Any:
     """The result of constants."""
     with np.errstate(all="ignore"):
         return PRIMITIVES[op].meaning(*[term.dtype.type(term.value) for term in terms])
 
 
-def call(function: str, terms: Sequence[Term], dtype: np.dtype[Any]) -> Term:
-    return Term(f"{function}({', '.join(map(typed, terms))})", dtype)
+def call(function: str, terms: Sequence[ScalarText], dtype: np.dtype[Any]) -> ScalarText:
+    return ScalarText(f"{function}({', '.join(map(typed, terms))})", dtype)
 
 
-def lookup(tables: str, place: int | str, numbers: Table, index: Term,
-           dtype: np.dtype[Any]) -> Term:
+def lookup(tables: str, place: int | str, numbers: Table, index: ScalarText,
+           dtype: np.dtype[Any]) -> ScalarText:
     """An element of the table that begins at a place of others, whose length is a power of two."""
     last = len(numbers.values) - 1
-    return Term(f"npc.lookup({tables}, {index.operand} & {last}, {place})", dtype)
+    return ScalarText(f"npc.lookup({tables}, {index.operand} & {last}, {place})", dtype)
 
 
 def _call(function: str) -> Rule:
@@ -125,20 +125,20 @@ def _call(function: str) -> Rule:
 
 
 def _infix(sign: str) -> Rule:
-    def rule(dtype: np.dtype[Any], a: Term, b: Term) -> Term:
+    def rule(dtype: np.dtype[Any], a: ScalarText, b: ScalarText) -> ScalarText:
         return infix(sign, a, b, dtype)
 
     return rule
 
 
-def infix(sign: str, a: Term, b: Term, dtype: np.dtype[Any]) -> Term:
+def infix(sign: str, a: ScalarText, b: ScalarText, dtype: np.dtype[Any]) -> ScalarText:
     """One of Python's operations."""
-    return Term(f"{a.beside(sign)} {sign} {b.beside(sign, True)}", dtype, False, sign=sign)
+    return ScalarText(f"{a.beside(sign)} {sign} {b.beside(sign, True)}", dtype, False, sign=sign)
 
 
 def _logic(sign: str, decides: bool) -> Rule:
     """And, or: one value of an operand decides, the other leaves what stands beside it."""
-    def rule(dtype: np.dtype[Any], a: Term, b: Term) -> Term:
+    def rule(dtype: np.dtype[Any], a: ScalarText, b: ScalarText) -> ScalarText:
         for one, other in ((a, b), (b, a)):
             if one.value is not None:
                 return one if bool(one.value) == decides else other
@@ -150,7 +150,7 @@ def _logic(sign: str, decides: bool) -> Rule:
 _AND, _OR = _logic("&", False), _logic("|", True)
 
 
-def _exclusive_or(dtype: np.dtype[Any], a: Term, b: Term) -> Term:
+def _exclusive_or(dtype: np.dtype[Any], a: ScalarText, b: ScalarText) -> ScalarText:
     """Of bools."""
     for one, other in ((a, b), (b, a)):
         if one.value is not None:
@@ -160,7 +160,7 @@ def _exclusive_or(dtype: np.dtype[Any], a: Term, b: Term) -> Term:
 
 def _shift(sign: str, function: str) -> Rule:
     """By a constant that is less than the width, Triton's own."""
-    def rule(dtype: np.dtype[Any], a: Term, n: Term) -> Term:
+    def rule(dtype: np.dtype[Any], a: ScalarText, n: ScalarText) -> ScalarText:
         if n.text in map(str, range(8 * dtype.itemsize)):
             return infix(sign, a, n, dtype)
         return call(function, [a, n], dtype)
@@ -173,18 +173,18 @@ def _rounded(float32: Rule, float64: Rule) -> Rule:
     return lambda dtype, *terms: (float32 if dtype.itemsize == 4 else float64)(dtype, *terms)
 
 
-def _bitcast(term: Term, to: np.dtype[Any]) -> Term:
+def _bitcast(term: ScalarText, to: np.dtype[Any]) -> ScalarText:
     text = typed(term) if term.value is not None else term.operand
-    return Term(f"{text}.to({register(to)}, bitcast=True)", to)
+    return ScalarText(f"{text}.to({register(to)}, bitcast=True)", to)
 
 
-def _fma(dtype: np.dtype[Any], *terms: Term) -> Term:
+def _fma(dtype: np.dtype[Any], *terms: ScalarText) -> ScalarText:
     """A bare literal takes the type of the others."""
-    return Term(f"npc.fma({', '.join(term.text for term in terms)})", dtype)
+    return ScalarText(f"npc.fma({', '.join(term.text for term in terms)})", dtype)
 
 
-def _popcount(dtype: np.dtype[Any], a: Term) -> Term:
-    return Term(f"npc.popcount({typed(a)}).to({register(dtype)})", dtype)
+def _popcount(dtype: np.dtype[Any], a: ScalarText) -> ScalarText:
+    return ScalarText(f"npc.popcount({typed(a)}).to({register(dtype)})", dtype)
 
 
 #: of floats, integers and bools, or of any
@@ -237,8 +237,8 @@ def _equality(op: str, infix: str, join: str) -> Callable[..., Parts]:
         if not texts:
             return (constant(op == "eq", dtype),)
         if len(texts) == 1:
-            return (Term(texts[0], dtype, False, sign=infix),)
-        return (Term(f" {join} ".join(f"({t})" for t in texts), dtype, False, sign=join),)
+            return (ScalarText(texts[0], dtype, False, sign=infix),)
+        return (ScalarText(f" {join} ".join(f"({t})" for t in texts), dtype, False, sign=join),)
 
     return rule
 
@@ -249,12 +249,12 @@ def _where(dtype: np.dtype[Any], mask: Parts, a: Parts, b: Parts) -> Parts:
     return tuple(choice(mask[0], x, y) for x, y in zip(a, b, strict=True))
 
 
-def choice(mask: Term, x: Term, y: Term) -> Term:
+def choice(mask: ScalarText, x: ScalarText, y: ScalarText) -> ScalarText:
     """``x`` where the mask holds; a bare literal takes the type of the number beside it."""
     if x == y:
         return x
     texts = [typed(x) if y.value is not None else x.text, y.text]
-    return Term(f"tl.where({mask.text}, {', '.join(texts)})", x.dtype)
+    return ScalarText(f"tl.where({mask.text}, {', '.join(texts)})", x.dtype)
 
 
 _PARTWISE: dict[str, Callable[..., Parts]] = {

@@ -19,7 +19,7 @@ from npcompile.program.ir import Buffer
 
 
 @record
-class Memory:
+class DeviceMemory:
     """The memory of a buffer; complex elements are pairs, bools are bytes."""
 
     buffer: Buffer
@@ -65,7 +65,7 @@ class Between:
     out: bool
 
 
-Parameter = Union[Memory, Given, Whole, Tables, Between]
+Parameter = Union[DeviceMemory, Given, Whole, Tables, Between]
 
 
 class Grid(Protocol):
@@ -77,7 +77,7 @@ class Grid(Protocol):
 
 
 @record
-class Lanes:
+class LaneBlock:
     """A lane for each point of a space; constants say which axes are as long as a block."""
 
     extents: tuple[Size, ...]
@@ -96,13 +96,13 @@ class Lanes:
 class Chain(Protocol):
     """Kernels one after the other that do what one program would take too long for."""
 
-    def steps(self, size: Callable[[Size], int]) -> list[Step]:
+    def steps(self, size: Callable[[Size], int]) -> list[KernelLaunch]:
         """The launches for sizes; none: one program does it."""
         ...
 
 
 @record
-class Step:
+class KernelLaunch:
     """One launch of a chain; ``room``: the bytes that it leaves for the next."""
 
     source: Source
@@ -155,7 +155,7 @@ OWN = COMMON | frozenset({
 
 
 @record(frozen=False)
-class Writer:
+class FunctionWriter:
     """Lines of one function, the names in it and its parameters."""
 
     name: str
@@ -170,18 +170,18 @@ class Writer:
     def line(self, text: str) -> None:
         self.lines.append("    " * self.indent + text)
 
-    def fresh(self, wish: str) -> str:
-        """A name like the wish that nothing has yet; constants alone are in capitals."""
-        letters = [c if c.isascii() else unicodedata.name(c, "letter").split()[-1] for c in wish]
+    def fresh(self, request: str) -> str:
+        """A name like the request that nothing has yet; constants alone are in capitals."""
+        letters = [c if c.isascii() else unicodedata.name(c, "letter").split()[-1] for c in request]
         stem = re.sub(r"\W", "_", "".join(letters)).strip("_") or "value"
         stem = stem.lower() if stem.isupper() else stem
         if not stem[:1].isalpha() or keyword.iskeyword(stem):
             stem = f"v_{stem}"
         return self._free(stem)
 
-    def constant(self, wish: str) -> str:
+    def constant(self, request: str) -> str:
         """A name in capitals."""
-        return self._free(wish.upper())
+        return self._free(request.upper())
 
     def _free(self, stem: str) -> str:
         name, number = stem, 1
@@ -196,9 +196,9 @@ class Writer:
             self.said = text
             self.line(f"# {text}")
 
-    def let(self, wish: str, text: str) -> str:
+    def let(self, request: str, text: str) -> str:
         """Names what has no effect; a function does without it if nothing uses it."""
-        name = self.fresh(wish)
+        name = self.fresh(request)
         self.values.add(name)
         self.line(f"{name} = {text}")
         return name
@@ -224,7 +224,7 @@ class Writer:
         """The name under which the function gets something."""
         name = self.parameters.get(wanted)
         if name is None:
-            name = self.parameters[wanted] = self.fresh(_wish(wanted))
+            name = self.parameters[wanted] = self.fresh(_request(wanted))
         return name
 
     def table(self, table: Table, dtype: np.dtype[Any]) -> tuple[str, int]:
@@ -305,7 +305,7 @@ def wrapped(head: str, items: Sequence[str], tail: str) -> list[str]:
 
 
 #: names of values that the user has not named, by what they are
-_WISHES = {
+_REQUESTS = {
     "add": "total", "sub": "difference", "mul": "product", "div": "quotient", "sqrt": "root",
     "where": "chosen", "rare": "chosen", "minimum": "least", "maximum": "most", "abs": "magnitude",
     "neg": "negative", "lt": "is_less", "le": "is_less", "eq": "is_equal", "ne": "differs",
@@ -316,9 +316,9 @@ _WISHES = {
 }
 
 
-def wish(op: str) -> str:
+def request(op: str) -> str:
     """A name for the result of a primitive."""
-    return _WISHES.get(op, "value")
+    return _REQUESTS.get(op, "value")
 
 
 def title(buffer: Buffer) -> str:
@@ -328,9 +328,9 @@ def title(buffer: Buffer) -> str:
                             else buffer.name)
 
 
-def _wish(parameter: Parameter) -> str:
+def _request(parameter: Parameter) -> str:
     match parameter:
-        case Memory(buffer):
+        case DeviceMemory(buffer):
             return f"{title(buffer)}_ptr"
         case Given(buffer, part):
             return f"{title(buffer)}_{part}" if part else title(buffer)

@@ -1,7 +1,7 @@
 """Subprograms as Triton functions: branches and loops of each lane by itself.
 
 Both arms of a branch are computed, and chosen from (:mod:`npcompile.backends.gpu.flat`); a loop
-runs until no lane needs another turn.  What a lane gets does not depend on the others.
+runs until no lane needs another iteration.  What a lane gets does not depend on the others.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from functools import cache
 
 from npcompile.backends.gpu import casts, scalar
-from npcompile.backends.gpu.flat import Flat, Turns
-from npcompile.backends.gpu.scalar import Parts, Term
-from npcompile.backends.gpu.source import INLINE, SCOPE, Tables, Writer, wish
+from npcompile.backends.gpu.flat import Flat, Iterations
+from npcompile.backends.gpu.scalar import Parts, ScalarText
+from npcompile.backends.gpu.source import INLINE, SCOPE, FunctionWriter, Tables, request
 from npcompile.core.errors import refuse
 from npcompile.core.records import field, record
 from npcompile.graph.ir import Const, Get, Node, Subprogram, Table
@@ -22,7 +22,7 @@ from npcompile.graph.types import BOOL, Scalar
 
 
 @record(frozen=False)
-class Library:
+class SubprogramLibrary:
     """The functions that a kernel calls, each after those that it calls itself, and the tables
     that each needs as further arguments."""
 
@@ -31,7 +31,9 @@ class Library:
     tables: dict[str, tuple[Tables, ...]] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
 
-    def call(self, what: Subprogram, args: list[Term], active: str, writer: Writer) -> str:
+    def call(
+        self, what: Subprogram, args: list[ScalarText], active: str, writer: FunctionWriter
+    ) -> str:
         """The text of a call, its function being defined; ``active`` are the lanes that count."""
         name = self.names.get(what)
         if name is None:
@@ -70,13 +72,13 @@ def has_lanes(what: Subprogram) -> bool:
 class _Function:
     """One subprogram being written."""
 
-    def __init__(self, what: Subprogram, name: str, library: Library) -> None:
-        self.library, self.w = library, Writer(name, set(SCOPE))
+    def __init__(self, what: Subprogram, name: str, library: SubprogramLibrary) -> None:
+        self.library, self.w = library, FunctionWriter(name, set(SCOPE))
         self.titles = what.tables
         self.starts: dict[str, tuple[str, int]] = {}  # constants that say where tables begin
         region, active = region_of(what), Node("param", (), None, Scalar(BOOL, "np"))
         self.values: dict[Node, Parts] = {}
-        self.several: dict[Node, list[Term]] = {}
+        self.several: dict[Node, list[ScalarText]] = {}
         params = [self.w.fresh("xyzabcdef"[k]) for k in range(what.operands)]
         params.append(self.w.fresh("active"))
         self.fold = what.body is not None
@@ -84,7 +86,7 @@ class _Function:
         self.uses = Counter(a for node in flat.nodes for a in node.args)
         self.uses.update(flat.results)
         for node, name in zip(flat.params, params, strict=True):
-            self.values[node] = (Term(name, node.dtype),)
+            self.values[node] = (ScalarText(name, node.dtype),)
         self.lanes = params[-1]
         self.write(flat)
         self.w.line(f"return {scalar.typed(self.term(flat.results[0]))}")
@@ -97,13 +99,13 @@ class _Function:
             return (scalar.constant(node.attrs.value, node.dtype),)
         return self.values[node]
 
-    def term(self, node: Node) -> Term:
+    def term(self, node: Node) -> ScalarText:
         return self.parts(node)[0]
 
-    def named(self, term: Term, wish: str = "t") -> Term:
+    def named(self, term: ScalarText, request: str = "t") -> ScalarText:
         if term.value is not None or term.text.isidentifier():
             return term
-        return Term(self.w.let(wish, term.text), term.dtype)
+        return ScalarText(self.w.let(request, term.text), term.dtype)
 
     def write(self, flat: Flat) -> None:
         for unit in flat.units():
@@ -125,66 +127,72 @@ class _Function:
         parts, name = self.value(node), flat.names.get(node, "")
         if self.fold and self.uses[node] <= 1 and not name and len(parts[0].text) < INLINE:
             return parts
-        return tuple([self.named(part, name or wish(node.op)) for part in parts])
+        return tuple([self.named(part, name or request(node.op)) for part in parts])
 
-    def called(self, what: Subprogram, args: list[Term], active: Term) -> Term:
+    def called(self, what: Subprogram, args: list[ScalarText], active: ScalarText) -> ScalarText:
         """A call's result has the name of what is called."""
         self.w.taken.add(what.name)
         text = self.library.call(what, args, active.text, self.w)
-        return self.named(Term(text, DOUBLE), what.name)
+        return self.named(ScalarText(text, DOUBLE), what.name)
 
-    def together(self, turns: Turns, flat: Flat) -> None:
+    def together(self, iterations: Iterations, flat: Flat) -> None:
         """Calls of one subprogram: one call, or one in a loop."""
-        (what, *_) = [call.attrs for call in turns[0]]
+        (what, *_) = [call.attrs for call in iterations[0]]
         assert isinstance(what, Subprogram)
-        given = [self.operands(turn, flat) for turn in turns]
-        if len(turns) == 1:
+        given = [self.operands(iteration, flat) for iteration in iterations]
+        if len(iterations) == 1:
             found = [self.called(what, *given[0])]
         else:
             found = self.in_turns(what, given)
-        for turn, term in zip(turns, found):
-            self.values.update(dict.fromkeys(turn, (term,)))
+        for iteration, term in zip(iterations, found):
+            self.values.update(dict.fromkeys(iteration, (term,)))
 
-    def operands(self, turn: Sequence[Node], flat: Flat) -> tuple[list[Term], Term]:
+    def operands(
+        self, iteration: Sequence[Node], flat: Flat
+    ) -> tuple[list[ScalarText], ScalarText]:
         """The operands of each lane, of calls that need different lanes, and the lanes."""
-        (first, *others) = turn
+        (first, *others) = iteration
         args, active = [self.term(a) for a in first.args], self.term(flat.active[first])
         for call in others:
             lanes = self.term(flat.active[call])
             args = [self.named(self.either(lanes, self.term(new), old), "operand")
                     for new, old in zip(call.args, args)]
             if lanes != active:
-                active = self.named(Term(f"{active.operand} | {lanes.operand}", BOOL), "active")
+                active = self.named(
+                    ScalarText(f"{active.operand} | {lanes.operand}", BOOL), "active"
+                )
         return args, active
 
-    def either(self, lanes: Term, new: Term, old: Term) -> Term:
+    def either(self, lanes: ScalarText, new: ScalarText, old: ScalarText) -> ScalarText:
         return scalar.choice(lanes, new, old)
 
-    def in_turns(self, what: Subprogram, given: list[tuple[list[Term], Term]]) -> list[Term]:
+    def in_turns(
+        self, what: Subprogram, given: list[tuple[list[ScalarText], ScalarText]]
+    ) -> list[ScalarText]:
         """The results of calls one after the other, in a loop."""
         w = self.w
         w.taken.add(what.name)
-        names, turn = [w.fresh(what.name) for _ in given], w.fresh("turn")
+        names, iteration = [w.fresh(what.name) for _ in given], w.fresh("turn")
         for name in names:
             w.line(f"{name} = tl.full({self.lanes}.shape, 0.0, {scalar.register(DOUBLE)})")
-        w.line(f"for {turn} in range({len(given)}):")
+        w.line(f"for {iteration} in range({len(given)}):")
         w.indent += 1
-        *args, active = [self.of_turn(turn, terms)
+        *args, active = [self.of_iteration(iteration, terms)
                          for terms in zip(*[(*args, active) for args, active in given])]
         found = self.called(what, args, active)
         for k, name in enumerate(names):
-            w.line(f"{name} = tl.where({turn} == {k}, {found.text}, {name})")
+            w.line(f"{name} = tl.where({iteration} == {k}, {found.text}, {name})")
         w.indent -= 1
-        return [Term(name, DOUBLE) for name in names]
+        return [ScalarText(name, DOUBLE) for name in names]
 
-    def of_turn(self, turn: str, terms: Sequence[Term]) -> Term:
-        """What a number is in each turn."""
+    def of_iteration(self, iteration: str, terms: Sequence[ScalarText]) -> ScalarText:
+        """What a number is in each iteration."""
         if all(term == terms[0] for term in terms):
             return terms[0]
         text = scalar.typed(terms[-1])
         for k, term in reversed(list(enumerate(terms[:-1]))):
-            text = f"tl.where({turn} == {k}, {scalar.typed(term)}, {text})"
-        return self.named(Term(text, terms[0].dtype), "operand")
+            text = f"tl.where({iteration} == {k}, {scalar.typed(term)}, {text})"
+        return self.named(ScalarText(text, terms[0].dtype), "operand")
 
     def value(self, node: Node) -> Parts:
         args = [self.term(a) for a in node.args]
@@ -221,10 +229,10 @@ class _Function:
                 w.line(f"{name} = tl.full({active}.shape, {start.text}, {kind})")
             else:
                 w.line(f"{name} = tl.where({active}, {start.text}, {start.text})")  # in each lane
-            self.values[param] = (Term(name, param.dtype),)
+            self.values[param] = (ScalarText(name, param.dtype),)
             carried.append(name)
         running = w.fresh("running")
-        self.values[body.params[-1]] = (Term(running, BOOL),)
+        self.values[body.params[-1]] = (ScalarText(running, BOOL),)
         w.line(f"{running} = {active}")
         w.line(f"while npc.any_of({running}):")
         w.indent += 1
@@ -232,7 +240,7 @@ class _Function:
         again, *following = (self.named(self.term(r)) for r in body.results)
         for k, term in enumerate(following):
             if term.text in carried[:k]:  # which has its next value by then
-                following[k] = Term(w.fresh("before"), term.dtype)
+                following[k] = ScalarText(w.fresh("before"), term.dtype)
                 w.line(f"{following[k].text} = {term.text}")
         for name, term in zip(carried, following):
             w.line(f"{name} = tl.where({running}, {scalar.typed(term)}, {name})")

@@ -10,7 +10,7 @@ from npcompile.program.interpret import interpret
 from npcompile.program.ir import Program
 
 
-class Executable(Protocol):
+class ReferenceExecutable(Protocol):
     """A function of the parameters that gives (status, result); floating-point exceptions are
     added to ``flags``, by the names that ``np.errstate`` has for them."""
 
@@ -19,7 +19,7 @@ class Executable(Protocol):
     ) -> tuple[int, Any]: ...
 
 
-def load(program: Program) -> Executable:
+def load(program: Program) -> ReferenceExecutable:
     """The program as a function; see :func:`npcompile.program.interpret.interpret`."""
 
     def run(params: Sequence[Any], flags: set[str] | None = None) -> tuple[int, Any]:
